@@ -57,14 +57,14 @@ const UNSAFE_FILES: [&str; 2] = ["crates/machine/src/sys.rs", "crates/rove/src/s
 const UNSAFE_CRATES: [&str; 2] = ["crates/machine", "crates/rove"];
 
 /// The file of the prediction engine itself beside `replay.rs`. No other file of it may import the engine or give it methods.
-const ENGINE_FILE: &str = "crates/predict/src/replay/align.rs";
+const ENGINE_FILE: &str = "crates/predict/src/replay/judge.rs";
 
 /// The models of the prediction engine, each with its files. A model imports no other one; the numbers of `ruler` are part of
 /// two.
 const MODELS: [(&str, &[&str]); 10] = [
     ("prompts", &["context"]),
     ("ends of modes", &["exit"]),
-    ("grace", &["grace"]),
+    ("echo timeouts", &["echo_timeout"]),
     ("history", &["history"]),
     ("late answers", &["late"]),
     ("latency", &["latency"]),
@@ -75,8 +75,17 @@ const MODELS: [(&str, &[&str]); 10] = [
 ];
 
 /// The files of the prediction engine that play keys. They import no model.
-const SIMULATOR_FILES: [&str; 9] =
-    ["simulate", "edge", "given", "terrain", "canvas", "layout", "motion", "walk", "class"];
+const SIMULATOR_FILES: [&str; 9] = [
+    "simulate",
+    "edge",
+    "given",
+    "window_text",
+    "canvas",
+    "layout",
+    "motion",
+    "history_cursor",
+    "class",
+];
 
 /// Runs every check and lists what it finds.
 ///
@@ -420,20 +429,20 @@ mod tests {
         let source = |name: &str, code: &str| {
             (format!("crates/predict/src/replay/{name}.rs"), code.to_owned())
         };
-        let engine = "use crate::replay::{HOLD, Replay};\nimpl Replay {\n";
+        let engine = "use crate::replay::{Base, Replay};\nimpl Replay {\n";
         let knots = |names: &[(&str, &str)]| {
             let sources: Vec<_> = names.iter().map(|(name, code)| source(name, code)).collect();
             let mut findings = Vec::new();
             find_knots(&sources, &mut findings);
             findings.join("\n")
         };
-        assert_eq!(knots(&[("align", engine), ("a", "use crate::replay::HOLD;\n")]), "");
+        assert_eq!(knots(&[("judge", engine), ("a", "use crate::replay::Base;\n")]), "");
         let imports = "use crate::replay::wrap::Wraps;\n";
         let list = "use crate::replay::{base, paint};\n";
         for (name, code, words) in [
             ("wrap", imports, ""),
-            ("align", imports, ""),
-            ("grace", imports, "grace.rs: imports the model of wraps"),
+            ("judge", imports, ""),
+            ("echo_timeout", imports, "echo_timeout.rs: imports the model of wraps"),
             ("simulate/edge", imports, "edge.rs: imports the model of wraps"),
             ("late", list, "late.rs: imports the model of colours"),
             ("ruler", "use crate::replay::navigation::Navigation;\n", ""),

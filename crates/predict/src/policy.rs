@@ -75,7 +75,7 @@ impl Preference {
 /// Which rules predictions follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineKind {
-    /// Re-simulation of the unsettled keys on each new screen, with what was learned of each prompt.
+    /// Re-simulation of the pending keys on each new screen, with what was learned of each prompt.
     #[default]
     Replay,
     /// The rules of Mosh 1.4.0.

@@ -2,7 +2,7 @@
 //! anew on each screen that comes.
 //!
 //! A screen shows how far the host has come: the longest run of keys whose simulation it agrees with is
-//! *settled*, without waiting for an acknowledgment. What is left is simulated on the newest screen, so
+//! *confirmed*, without waiting for an acknowledgment. What is left is simulated on the newest screen, so
 //! that text that scrolls or moves takes its predictions along. A key of unknown effect (Enter, Tab, a
 //! command) is a *barrier*: what is typed behind it waits until the screen shows what it did.
 //!
@@ -10,37 +10,37 @@
 //! at a prompt like one where keys came true before is seen at once, and at others none is before one came
 //! true.
 
-mod align;
 mod base;
 mod canvas;
 mod class;
 mod context;
 mod drawn_cursor;
+mod echo_off;
+mod echo_timeout;
 mod evidence;
 mod exit;
 mod explore;
 mod field;
-mod grace;
 mod history;
+mod history_cursor;
 mod id;
+mod judge;
 mod late;
 mod latency;
 mod layout;
 mod learned;
 mod log;
 mod mask;
+mod match_result;
 mod memory;
 mod motion;
 mod navigation;
-mod outlook;
 mod paint;
+mod pending_keys;
 mod ruler;
-mod silence;
 mod simulate;
-mod survey;
 mod timeline;
 mod trust;
-mod walk;
 mod wrap;
 
 use core::cell::LazyCell;
@@ -52,19 +52,19 @@ use self::base::Base;
 use self::canvas::Canvas;
 use self::class::Class;
 use self::drawn_cursor::DrawnCursor;
+use self::echo_off::EchoOffDetector;
+use self::echo_timeout::EchoTimeout;
 use self::exit::Pair;
 use self::field::{Field, Reader};
-use self::grace::Grace;
+use self::history_cursor::Past;
 use self::learned::Learned;
 use self::log::{Event, Log};
 use self::motion::Guide;
 use self::navigation::Navigation;
-use self::outlook::Outlook;
-use self::silence::Silence;
+use self::pending_keys::PendingKeys;
 pub use self::simulate::Effect;
 use self::simulate::{Habits, Simulation};
 use self::trust::Trust;
-use self::walk::Past;
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
@@ -76,11 +76,11 @@ use crate::tty::Tty;
 
 /// How long predictions are still seen on a screen that nothing explains, as long as the host has not
 /// acknowledged their keys. Chosen: longer than a program takes to draw in several pieces.
-const HOLD: Duration = Duration::from_millis(100);
+const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How long after its echo ack a key is not taken back yet, where the host is mostly faster. Chosen: some keys
 /// take a shell longer than others, and a wrong verdict costs more than a late one.
-const PATIENCE: Duration = Duration::from_millis(80);
+const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
 /// The effects of the oldest keys, as far as they are trusted.
 struct Forecast<'a> {
@@ -105,7 +105,7 @@ pub struct Replay {
     tty: Option<Tty>,
     base: Base,
     learned: Learned,
-    silence: Silence,
+    echo_off: EchoOffDetector,
     secrecy: Secrecy,
     /// When a screen came that the keys do not explain.
     unexplained_at: Option<Instant>,
@@ -125,7 +125,7 @@ impl Replay {
             tty: None,
             base: Base::new(size),
             learned: Learned::default(),
-            silence: Silence::default(),
+            echo_off: EchoOffDetector::default(),
             secrecy: Secrecy::default(),
             unexplained_at: None,
             due: None,
@@ -150,7 +150,7 @@ impl Replay {
         }
         // Hidden text is not kept either.
         let key = if self.hides_input() { Key::Other } else { key };
-        self.silence.handle_key(key);
+        self.echo_off.handle_key(key);
         // Escape makes another key of the next, as Alt does, or ends the mode in which it was what it is.
         // Where the screen shows a mode it ends that.
         let is_alt = key == Key::Escape && !self.base.shows_mode();
@@ -185,10 +185,10 @@ impl Replay {
     /// forgotten.
     pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
         if tty.is_some_and(Tty::hides_input) && !self.log.is_empty() {
-            let ground = self.base.screen.clone();
-            let survey = self.survey(&ground);
-            self.note_line(survey.barrier.as_ref());
-            self.note_taken_lines(self.log.len(), &ground);
+            let screen = self.base.screen.clone();
+            let result = self.match_screen(&screen);
+            self.note_line(result.barrier.as_ref());
+            self.note_taken_lines(self.log.len(), &screen);
         }
         self.tty = tty;
         let stated = tty.and_then(|tty| tty.prompt);
@@ -277,11 +277,11 @@ impl Replay {
     /// Simulates the keys as far as they are trusted.
     fn forecast(&self) -> Forecast<'_> {
         let trust = self.trust();
-        let lesson = self.base.field.lesson.filter(|lesson| lesson.is_shown(trust.threshold));
-        let goes_on = lesson.is_some();
-        let scrolls = lesson.is_some_and(|lesson| lesson.scrolls);
-        let outlook = self.outlook();
-        let mut simulation = outlook.with(Habits { goes_on, scrolls, ..outlook.habits }).start();
+        let wrap = self.base.field.wrap.filter(|wrap| wrap.is_shown(trust.threshold));
+        let goes_on = wrap.is_some();
+        let scrolls = wrap.is_some_and(|wrap| wrap.scrolls);
+        let pending = self.pending_keys();
+        let mut simulation = pending.with(Habits { goes_on, scrolls, ..pending.habits }).start();
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| self.may_show(is_ahead)));
         let (exits, editor) = (&self.learned.exits, self.base.field.context.strong);
         let (mut count, mut oldest, mut stop) = (0, None, None);
@@ -312,7 +312,7 @@ impl Replay {
             count += 1;
         }
         let end = simulation.end();
-        if let Some(at) = simulation.flash.filter(|_| outlook.habits.flashes) {
+        if let Some(at) = simulation.flash.filter(|_| pending.habits.flashes) {
             simulation.canvas.cursor = at;
         }
         self.learned.counters.draw(&self.base, end, &mut simulation.canvas);
@@ -363,7 +363,7 @@ impl Replay {
         let key = self.log.iter().nth(last)?.key;
         let Forecast { count, oldest, stop, .. } = self.forecast();
         let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
-        let (trust, mut simulation) = (self.trust(), self.outlook().start());
+        let (trust, mut simulation) = (self.trust(), self.pending_keys().start());
         let unknown = self
             .log
             .iter()
@@ -391,7 +391,7 @@ impl Replay {
                 Reason::Suggestion { stands: has_suggestion },
                 Reason::Wrap {
                     crosses: simulation.crosses,
-                    is_known: self.base.field.lesson.is_some(),
+                    is_known: self.base.field.wrap.is_some(),
                 },
                 Reason::Navigation { is_motion, is_known_place: navigation.is_some() },
                 Reason::DrawnCursor { is_found: self.base.has_drawn_cursor },
@@ -400,7 +400,10 @@ impl Replay {
                     is_step: class.is_recall(),
                     is_expected: effect == Effect::Drawn,
                 },
-                Reason::Late { wait: self.wait(), is_awaited: !self.learned.late.is_empty() },
+                Reason::Late {
+                    wait: self.echo_timeout(),
+                    is_awaited: !self.learned.late.is_empty(),
+                },
                 Reason::Policy { shows: self.policy.shows_after(age) },
             ],
         })
@@ -408,7 +411,7 @@ impl Replay {
 
     /// Learns which characters have ended the mode of an editor, if any have.
     fn note_exit(&mut self, screen: &Screen, is_gone: bool) {
-        if let Some(pair) = Pair::find(&self.outlook(), screen, is_gone) {
+        if let Some(pair) = Pair::find(&self.pending_keys(), screen, is_gone) {
             self.learned.exits.learn(self.base.field.context.strong, pair);
         }
     }
@@ -417,7 +420,7 @@ impl Replay {
     /// one.
     fn may_show(&self, is_ahead: bool) -> bool {
         let may_be_known =
-            |prompt: &Prompt| !self.silence.is_silent() && self.has(prompt.sort.mechanism());
+            |prompt: &Prompt| !self.echo_off.is_off() && self.has(prompt.sort.mechanism());
         let spot = Spot {
             line: self.base.field.line,
             prompt: self.base.field.prompt().filter(may_be_known),
@@ -429,8 +432,8 @@ impl Replay {
     }
 
     /// Returns the keys on their way and the base that they are played on.
-    fn outlook(&self) -> Outlook<'_> {
-        Outlook {
+    fn pending_keys(&self) -> PendingKeys<'_> {
+        PendingKeys {
             base: &self.base,
             log: &self.log,
             arrived: self.network.arrived,
@@ -451,7 +454,7 @@ impl Replay {
             contexts: &self.learned.contexts,
             threshold: self.policy.threshold(),
             hides_input: self.hides_input(),
-            is_silent: self.silence.is_silent(),
+            is_echo_off: self.echo_off.is_off(),
             begins: self.base.field.prompt().is_some_and(|it| self.secrecy.begins(it)),
         }
     }
@@ -462,15 +465,15 @@ impl Replay {
     }
 
     fn habits(&self) -> Habits<'_> {
-        let (trust, lesson) = (self.trust(), self.base.field.lesson);
+        let (trust, wrap) = (self.trust(), self.base.field.wrap);
         let mostly = |class| trust.score(class).right > trust.score(class).wrong;
         Habits {
             mechanisms: self.settings.mechanisms,
             overwrites: self.settings.overwrite,
             takes_commands: trust.takes_commands(),
-            goes_on: lesson.is_some(),
-            is_lazy: lesson.is_some_and(|lesson| lesson.is_lazy),
-            scrolls: lesson.is_some(),
+            goes_on: wrap.is_some(),
+            is_lazy: wrap.is_some_and(|wrap| wrap.is_lazy),
+            scrolls: wrap.is_some(),
             keeps_hint: mostly(Class::Hint),
             regrows: mostly(Class::Regrowth),
             flashes: mostly(Class::Flash),
@@ -490,28 +493,32 @@ impl Replay {
     }
 
     /// Returns how long after its echo ack an answer may still come.
-    fn wait(&self) -> Duration {
-        let grace = self.learned.graces.find(self.base.field.context);
-        if self.has(Mechanism::Lateness) { grace.wait() } else { Grace::default().wait() }
+    fn echo_timeout(&self) -> Duration {
+        let timeout = self.learned.echo_timeouts.find(self.base.field.context);
+        if self.has(Mechanism::Lateness) {
+            timeout.duration()
+        } else {
+            EchoTimeout::default().duration()
+        }
     }
 
     /// Returns how long after its echo ack the oldest key is not taken back yet. The echo of a character that is seen may
     /// have missed the frame with that ack by so little that it comes with the next frame.
-    fn patience(&self) -> Duration {
+    fn miss_timeout(&self) -> Duration {
         let is_seen = |event: &Event| event.shown && matches!(event.key, Key::Text(_));
         let may_come = self.base.field.confirmed > 0 && self.log.front().is_some_and(is_seen);
         let next_frame = if may_come { self.network.send_interval } else { Duration::ZERO };
-        self.wait().max(PATIENCE).max(next_frame)
+        self.echo_timeout().max(MISS_TIMEOUT_MIN).max(next_frame)
     }
 
     /// Returns when to look again though nothing has come.
     fn next_look(&self, now: Instant) -> Option<Instant> {
         let due_at = self.log.front().and_then(|event| event.due_at);
-        let late = due_at.map(|at| at + self.wait());
-        let given_up = due_at.map(|at| at + self.patience());
-        let hold = self.unexplained_at.map(|at| at + HOLD);
+        let late = due_at.map(|at| at + self.echo_timeout());
+        let given_up = due_at.map(|at| at + self.miss_timeout());
+        let unexplained = self.unexplained_at.map(|at| at + UNEXPLAINED_TIMEOUT);
         let glitch = self.log.front().and_then(|event| Policy::next_glitch(event.at, now));
-        [late, given_up, hold, glitch].into_iter().flatten().filter(|at| *at > now).min()
+        [late, given_up, unexplained, glitch].into_iter().flatten().filter(|at| *at > now).min()
     }
 }
 

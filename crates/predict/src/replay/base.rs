@@ -28,7 +28,7 @@ pub(super) struct Base {
     pub(super) is_explained: bool,
     /// Whether no key was answered since a line was entered.
     pub(super) is_fresh: bool,
-    /// The last key that was settled since the screen was taken, if it is no character.
+    /// The last key that was retired since the screen was taken, if it is no character.
     pub(super) command: Option<(Key, InputNum)>,
     /// Whether its program holds a character back until the key after it.
     pub(super) is_held: bool,
@@ -94,7 +94,7 @@ impl Base {
         from != to || is_changed(&self.screen, screen, to.row)
     }
 
-    /// Returns whether a screen shows that the key that was settled last had no effect on the cursor and its row, where
+    /// Returns whether a screen shows that the key that was retired last had no effect on the cursor and its row, where
     /// that key is no character.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };

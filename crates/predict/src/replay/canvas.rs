@@ -16,7 +16,7 @@ pub(super) const MOVED_MIN: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tile {
     /// The text that stood here, or somewhere else, before.
-    Ground(Position),
+    Original(Position),
     /// A character that was typed.
     Typed { base: char, wide: bool, pen: Pen },
     /// The right half of a wide one, or nothing.
@@ -30,11 +30,11 @@ pub(super) enum Tile {
 /// Predicted rows over a screen.
 #[derive(Clone, Debug)]
 pub(super) struct Canvas<'a> {
-    ground: &'a Screen,
+    screen: &'a Screen,
     /// The columns in which rows move.
     columns: Range<u16>,
     rows: Vec<PredictedRow>,
-    /// Which row of the ground stands in each row, where rows have moved; `None` for an empty one.
+    /// Which row of the screen stands in each row, where rows have moved; `None` for an empty one.
     moved: Vec<Option<u16>>,
     pub(super) cursor: Position,
 }
@@ -48,10 +48,10 @@ struct PredictedRow {
 }
 
 impl<'a> Canvas<'a> {
-    pub(super) fn new(ground: &'a Screen) -> Self {
-        let cursor = ground.cursor().position();
-        let columns = 0..ground.size().columns();
-        Self { ground, columns, rows: Vec::new(), moved: Vec::new(), cursor }
+    pub(super) fn new(screen: &'a Screen) -> Self {
+        let cursor = screen.cursor().position();
+        let columns = 0..screen.size().columns();
+        Self { screen, columns, rows: Vec::new(), moved: Vec::new(), cursor }
     }
 
     /// Keeps to some columns: others do not change.
@@ -59,14 +59,14 @@ impl<'a> Canvas<'a> {
         Self { columns, ..self }
     }
 
-    pub(super) fn ground(&self) -> &'a Screen {
-        self.ground
+    pub(super) fn screen(&self) -> &'a Screen {
+        self.screen
     }
 
     /// Returns what stands in one place.
     pub(super) fn tile(&self, at: Position) -> Tile {
         if !self.columns.contains(&at.column) {
-            return Tile::Ground(at);
+            return Tile::Original(at);
         }
         self.rows
             .iter()
@@ -78,9 +78,9 @@ impl<'a> Canvas<'a> {
     /// Returns what stands in a place that nothing was written to.
     fn base(&self, at: Position) -> Tile {
         match self.moved.get(usize::from(at.row)) {
-            Some(Some(row)) => Tile::Ground(Position { row: *row, ..at }),
+            Some(Some(row)) => Tile::Original(Position { row: *row, ..at }),
             Some(None) => Tile::Blank(Pen::default()),
-            None => Tile::Ground(at),
+            None => Tile::Original(at),
         }
     }
 
@@ -99,14 +99,14 @@ impl<'a> Canvas<'a> {
 
     fn moved_rows(&mut self, rows: Range<u16>) -> &mut [Option<u16>] {
         if self.moved.is_empty() {
-            self.moved = (0..self.ground.size().rows()).map(Some).collect();
+            self.moved = (0..self.screen.size().rows()).map(Some).collect();
         }
         &mut self.moved[usize::from(rows.start)..usize::from(rows.end)]
     }
 
     /// Replaces what stands in one place; outside the screen it does nothing.
     pub(super) fn put(&mut self, at: Position, tile: Tile) {
-        let size = self.ground.size();
+        let size = self.screen.size();
         if at.row >= size.rows() || !self.columns.contains(&at.column) {
             return;
         }
@@ -132,7 +132,7 @@ impl<'a> Canvas<'a> {
     /// Returns the character of a place and what combines with it: nothing for all blanks.
     pub(super) fn text(&self, at: Position) -> Text<'a> {
         match self.tile(at) {
-            Tile::Ground(from) => Text::of(self.ground, from),
+            Tile::Original(from) => Text::of(self.screen, from),
             Tile::Typed { base, .. } | Tile::Guess { base, .. } => Text::plain(base),
             Tile::Blank(_) | Tile::Veiled(_) => Text::BLANK,
         }
@@ -140,9 +140,9 @@ impl<'a> Canvas<'a> {
 
     /// Returns the last of some columns of a row in which there is text; a blank that was typed is some.
     pub(super) fn last_text(&self, row: u16, columns: Range<u16>) -> Option<u16> {
-        let is_ground = self.moved.is_empty() && self.rows.iter().all(|other| other.row != row);
-        if is_ground {
-            let cells = self.ground.row(row).map(Row::cells).unwrap_or_default();
+        let is_original = self.moved.is_empty() && self.rows.iter().all(|other| other.row != row);
+        if is_original {
+            let cells = self.screen.row(row).map(Row::cells).unwrap_or_default();
             let (start, end) = (usize::from(columns.start), usize::from(columns.end));
             let cells = cells.get(start..end.min(cells.len())).unwrap_or_default();
             let is_text = |cell: &Cell| cell.combined || character(cell) != ' ';
@@ -158,7 +158,7 @@ impl<'a> Canvas<'a> {
     /// Returns the pen of a place.
     pub(super) fn pen(&self, at: Position) -> Pen {
         match self.tile(at) {
-            Tile::Ground(from) => cell(self.ground, from).pen,
+            Tile::Original(from) => cell(self.screen, from).pen,
             Tile::Typed { pen, .. }
             | Tile::Guess { pen, .. }
             | Tile::Blank(pen)
@@ -200,7 +200,7 @@ impl<'a> Canvas<'a> {
     /// Returns whether a wide character begins in a place.
     pub(super) fn is_wide(&self, at: Position) -> bool {
         match self.tile(at) {
-            Tile::Ground(from) => cell(self.ground, from).wide,
+            Tile::Original(from) => cell(self.screen, from).wide,
             Tile::Typed { wide, .. } | Tile::Guess { wide, .. } => wide,
             Tile::Blank(_) | Tile::Veiled(_) => false,
         }
@@ -221,16 +221,16 @@ impl<'a> Canvas<'a> {
     /// Returns whether a row of the screen has what has moved to it, where nothing was written to it.
     fn agrees_with_move(&self, screen: &Screen, row: u16, from: Option<u16>) -> bool {
         let written = self.rows.iter().find(|predicted| predicted.row == row);
-        let is_same = from.is_some_and(|from| self.ground.row(from) == screen.row(row));
+        let is_same = from.is_some_and(|from| self.screen.row(from) == screen.row(row));
         let is_written = |column| written.is_some_and(|row| row.columns().contains(&column));
         is_same && written.is_none()
             || self.columns.clone().filter(|column| !is_written(*column)).all(|column| {
-                let was = from.map(|row| Text::of(self.ground, Position { row, column }));
+                let was = from.map(|row| Text::of(self.screen, Position { row, column }));
                 was.unwrap_or(Text::BLANK) == Text::of(screen, Position { row, column })
             })
     }
 
-    /// Returns the rows in which another row of the ground stands, or none.
+    /// Returns the rows in which another row of the screen stands, or none.
     fn moves(&self) -> impl Iterator<Item = (u16, Option<u16>)> {
         (0..).zip(self.moved.iter().copied()).filter(|(row, from)| *from != Some(*row))
     }
@@ -241,7 +241,7 @@ impl<'a> Canvas<'a> {
         let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).any(|at| {
             let text = Text::of(screen, at);
-            text != self.text(at) && text != Text::of(self.ground, at)
+            text != self.text(at) && text != Text::of(self.screen, at)
         })
     }
 
@@ -265,7 +265,7 @@ impl<'a> Canvas<'a> {
     /// Lays what is predicted over a screen.
     pub(super) fn draw(&self, frame: &mut Screen, underlines: bool) {
         for (row, from) in self.moves() {
-            frame.copy_row(row, self.columns.clone(), self.ground, from);
+            frame.copy_row(row, self.columns.clone(), self.screen, from);
         }
         for predicted in &self.rows {
             for column in predicted.columns() {
@@ -288,7 +288,7 @@ impl<'a> Canvas<'a> {
             return None;
         }
         let glyph = match tile {
-            Tile::Ground(from) => self.ground.glyph(from)?,
+            Tile::Original(from) => self.screen.glyph(from)?,
             Tile::Typed { base, wide, pen } | Tile::Guess { base, wide, pen } => {
                 let cell = Cell { base: Some(base), pen, wide, combined: false };
                 Glyph { cell, marks: "".into(), decoration: Decoration::default() }

@@ -6,7 +6,7 @@ use crate::keystroke::Key;
 use crate::replay::id::PromptId;
 use crate::replay::log::wipe;
 use crate::replay::memory::Memory;
-use crate::replay::outlook::Outlook;
+use crate::replay::pending_keys::PendingKeys;
 use crate::replay::simulate::Effect;
 use crate::scene;
 use crate::scene::text::Text;
@@ -23,19 +23,19 @@ pub(super) struct Exits {
 /// Returns the index of the character that an editor holds until the key after it tells whether both end the mode, and the
 /// screen without that character, which stands at the cursor and has not moved it. Once the key after it is due, no
 /// character is held: the editor may hang.
-pub(super) fn held(outlook: &Outlook<'_>, screen: &Screen) -> Option<(usize, Screen)> {
+pub(super) fn held(pending: &PendingKeys<'_>, screen: &Screen) -> Option<(usize, Screen)> {
     let at = screen.cursor().position();
     let shown = Text::of(screen, at);
-    if !outlook.base.shows_mode() || shown.is_blank() {
+    if !pending.base.shows_mode() || shown.is_blank() {
         return None;
     }
-    let mut simulation = outlook.start();
-    for (index, key) in outlook.arrived_keys().into_iter().enumerate() {
+    let mut simulation = pending.start();
+    for (index, key) in pending.arrived_keys().into_iter().enumerate() {
         let canvas = &simulation.canvas;
         let is_held = canvas.cursor == at && canvas.text(at) != shown;
-        let is_next_due = index + 1 < outlook.log.due();
+        let is_next_due = index + 1 < pending.log.due();
         if is_held && !is_next_due && matches!(key, Key::Text(c) if Text::plain(c) == shown) {
-            let (mut before, mut screen) = (canvas.ground().clone(), screen.clone());
+            let (mut before, mut screen) = (canvas.screen().clone(), screen.clone());
             canvas.draw(&mut before, false);
             screen.put(at, &before.glyph(at)?);
             return canvas.agrees(&screen).then_some((index, screen));
@@ -68,19 +68,19 @@ impl Pair {
     /// Finds the pair that has ended the mode of the editor, if it has ended: the first two characters of those that have
     /// arrived which the screen does not show, where it shows all text before them. A character that was held and is not on
     /// the screen any more (`is_gone`) has ended it, too: it may have begun again since.
-    pub(super) fn find(outlook: &Outlook<'_>, screen: &Screen, is_gone: bool) -> Option<Self> {
-        let base = outlook.base;
+    pub(super) fn find(pending: &PendingKeys<'_>, screen: &Screen, is_gone: bool) -> Option<Self> {
+        let base = pending.base;
         let has_ended = is_gone || scene::editor_mode(screen, &base.field.pane).is_none();
         if !base.shows_mode() || !has_ended {
             return None;
         }
-        let mut simulation = outlook.start();
+        let mut simulation = pending.start();
         let is_shown = |key: &Key| {
             matches!(key, Key::Text(_))
                 && simulation.apply(*key) == Effect::Drawn
                 && simulation.canvas.agrees(screen)
         };
-        let mut missing = outlook.arrived_keys().into_iter().skip_while(is_shown);
+        let mut missing = pending.arrived_keys().into_iter().skip_while(is_shown);
         match [missing.next()?, missing.next()?] {
             pair @ [Key::Text(_), Key::Text(_)] => Some(Self(pair)),
             _ => None,

@@ -7,10 +7,10 @@ use rove_units::Instant;
 
 use crate::mechanism::{Mechanism, Mechanisms};
 use crate::replay::canvas::{MOVED_MIN, mix};
+use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::id::{ContextKey, PlaceId, PromptId};
 use crate::replay::layout::{INPUT_ROWS_MAX, Layout};
-use crate::replay::walk::Walk;
-use crate::replay::wrap::{Lesson, Wraps};
+use crate::replay::wrap::{WrapBehaviour, Wraps};
 use crate::scene::text::{Text, cell};
 use crate::scene::{self, EditorMode, Pane};
 use crate::secrecy::{Line, Prompt, Sort, Window};
@@ -55,7 +55,7 @@ pub(super) struct Field {
     /// Whether nothing stands below it there.
     pub(super) is_last: bool,
     /// How it goes on there, as far as is known.
-    pub(super) lesson: Option<Lesson>,
+    pub(super) wrap: Option<WrapBehaviour>,
     pub(super) kind: Kind,
     pub(super) context: ContextKey,
     modes: [bool; 3],
@@ -92,7 +92,7 @@ pub(super) struct Field {
     /// The row in which the editor that draws here says that it takes characters for text.
     mode_line: Option<u16>,
     /// How far its line editor was taken back through its lines.
-    pub(super) walk: Walk,
+    pub(super) history_cursor: HistoryCursor,
 }
 
 /// Everything that a place is read by, besides the screen.
@@ -124,7 +124,7 @@ impl Field {
                 }
             }
         }
-        field.lesson = reader.wraps.find(field.context);
+        field.wrap = reader.wraps.find(field.context);
         field.measure(screen, reader, at, &pane);
         if field.since == before.since && field.kind == Kind::Full && before.is_bounded {
             // A field does not grow for being full.
@@ -144,7 +144,7 @@ impl Field {
         let pane = scene::pane(screen, start);
         let kind = Kind::at(screen, reader.tty, start, &pane);
         let mut field = Self::begin(screen, kind, start, &pane, now);
-        field.lesson = reader.wraps.find(field.context);
+        field.wrap = reader.wraps.find(field.context);
         field.measure(screen, reader, start, &pane);
         field
     }
@@ -173,7 +173,7 @@ impl Field {
         let before = Layout { row: self.row, ..self.layout };
         self.layout = Layout::of_row(self.row);
         // A line is followed over the edge in the way that most go on.
-        let goes_on = self.is_line() || self.lesson.is_some();
+        let goes_on = self.is_line() || self.wrap.is_some();
         let layout = (goes_on && self.kind != Kind::Kernel).then(|| self.layout_of());
         if let Some(layout) = layout {
             self.reach = layout.place_of(before, self.reach);
@@ -356,7 +356,7 @@ impl Field {
             return None;
         }
         if !self.is_line() {
-            let place = self.lesson.and_then(|_| self.layout_of().place(at));
+            let place = self.wrap.and_then(|_| self.layout_of().place(at));
             let was_typed = place.is_some_and(|place| place <= self.reach);
             // Behind the edge of a field another one begins.
             let is_same_row = self.row == at.row && !(self.is_bounded && at.column > self.right);

@@ -9,10 +9,10 @@ use crate::engine::InputNum;
 use crate::replay::base::Base;
 use crate::replay::class::is_end;
 use crate::replay::field::Kind;
+use crate::replay::history_cursor::{Line, Past};
 use crate::replay::id::PromptId;
-use crate::replay::outlook::Outlook;
-use crate::replay::survey::Barrier;
-use crate::replay::walk::{Line, Past};
+use crate::replay::match_result::Barrier;
+use crate::replay::pending_keys::PendingKeys;
 use crate::scene::text::characters;
 
 /// Most lines that are remembered; the oldest goes. Chosen: few go back further with a cursor key.
@@ -58,15 +58,15 @@ pub(super) struct Sheet {
 impl Sheet {
     /// Returns the line that is about to be entered, on the last screen on which nothing can stand that was typed
     /// behind it; `None` where there is none.
-    fn new(outlook: &Outlook<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
-        let base = outlook.base;
+    fn new(pending: &PendingKeys<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
+        let base = pending.base;
         let (text, row) = barrier.line.clone()?;
-        let event = outlook.log.iter().nth(barrier.index).filter(|event| is_end(event.key))?;
+        let event = pending.log.iter().nth(barrier.index).filter(|event| is_end(event.key))?;
         let input = event.input;
         // A line that begins behind another one is empty at first, whatever the screen shows by now.
-        let start = outlook.start();
+        let start = pending.start();
         let is_begun = !base.is_fresh || !start.is_empty();
-        if input > outlook.arrived || base.arrived >= input && is_begun {
+        if input > pending.arrived || base.arrived >= input && is_begun {
             return None;
         }
         let is_answered = base.unsure <= base.acked && base.field.suggested.is_none();
@@ -123,13 +123,13 @@ impl History {
     /// Returns the line that is about to be entered, unless it is known.
     pub(super) fn sheet(
         &self,
-        outlook: &Outlook<'_>,
+        pending: &PendingKeys<'_>,
         barrier: &Barrier,
         name: Name,
     ) -> Option<Sheet> {
         let is_news =
             |sheet: &Sheet| self.sheet.as_ref().is_none_or(|known| known.input != sheet.input);
-        Sheet::new(outlook, barrier, name).filter(is_news)
+        Sheet::new(pending, barrier, name).filter(is_news)
     }
 
     /// Called when a paste begins or ends, in which there may be ends of lines.

@@ -2,8 +2,8 @@
 
 use crate::replay::context::Contexts;
 use crate::replay::drawn_cursor::Counters;
+use crate::replay::echo_timeout::EchoTimeouts;
 use crate::replay::exit::Exits;
-use crate::replay::grace::Graces;
 use crate::replay::history::History;
 use crate::replay::late::Late;
 use crate::replay::latency::Latency;
@@ -17,7 +17,7 @@ pub(super) struct Learned {
     pub(super) contexts: Contexts,
     pub(super) counters: Counters,
     pub(super) exits: Exits,
-    pub(super) graces: Graces,
+    pub(super) echo_timeouts: EchoTimeouts,
     pub(super) history: History,
     pub(super) late: Late,
     pub(super) latency: Latency,

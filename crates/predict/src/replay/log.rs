@@ -32,7 +32,7 @@ pub(super) struct Event {
     pub(super) is_doubtful: bool,
 }
 
-/// The keys on their way, oldest first. What was typed is wiped as soon as it is settled.
+/// The keys on their way, oldest first. What was typed is wiped as soon as it is retired.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     events: VecDeque<Event>,
@@ -58,7 +58,7 @@ impl Log {
         core::mem::replace(&mut self.is_behind_escape, is_escape)
     }
 
-    /// Called when a paste ends. A short one of nothing but characters, of which none is settled yet, is text as
+    /// Called when a paste ends. A short one of nothing but characters, of which none is retired yet, is text as
     /// if it had been typed; returns whether it is one.
     pub(super) fn end_paste(&mut self) -> bool {
         let is_start = |event: &Event| event.key == Key::PasteStart;
@@ -83,7 +83,7 @@ impl Log {
     }
 
     /// Called when a key was answered in part: the rest is not due yet.
-    pub(super) fn hold(&mut self, index: usize) {
+    pub(super) fn defer(&mut self, index: usize) {
         self.events[index].due_at = None;
     }
 
@@ -103,7 +103,7 @@ impl Log {
     }
 
     /// Forgets the oldest keys.
-    pub(super) fn settle(&mut self, count: usize) {
+    pub(super) fn retire(&mut self, count: usize) {
         let count = count.min(self.events.len());
         // In place, as what is moved out leaves a copy behind.
         self.events.iter_mut().take(count).for_each(Event::wipe);
@@ -153,7 +153,7 @@ impl Log {
     }
 
     fn clear_events(&mut self) {
-        self.settle(self.events.len());
+        self.retire(self.events.len());
     }
 }
 

@@ -72,7 +72,7 @@ impl Palette {
             }
             return;
         }
-        if !is_on_own_ground(pen) {
+        if !is_on_default_background(pen) {
             return;
         }
         if place.is_fresh() {
@@ -134,7 +134,7 @@ impl Palettes {
         let first = first_column(&base.field, at.row).min(at.column);
         let before: Vec<Cell> =
             (first..at.column).map(|column| cell(screen, Position { column, ..at })).collect();
-        if scene::surrounding(&before).is_none() && has_own_ground(&base.screen, at) {
+        if scene::surrounding(&before).is_none() && has_default_background(&base.screen, at) {
             let palette = self.known.entry(base.field.context.weak);
             palette.learn(&Place::new(&before, typed), cell(screen, at).pen);
         }
@@ -155,21 +155,21 @@ impl Palettes {
                 let place = Place::new(before, base);
                 let at = Position { row, column };
                 if base == ' ' {
-                    rest[0].pen = cell(canvas.ground(), at).pen;
+                    rest[0].pen = cell(canvas.screen(), at).pen;
                     canvas.paint(at, rest[0].pen);
                     continue;
                 }
-                let has_own_ground = has_own_ground(canvas.ground(), at);
+                let has_default_background = has_default_background(canvas.screen(), at);
                 let pen = scene::surrounding(before)
-                    .or_else(|| palette.pen(&place).filter(|_| has_own_ground))
+                    .or_else(|| palette.pen(&place).filter(|_| has_default_background))
                     .or_else(|| scene::continued(before, base))
                     .or_else(|| scene::usual(place.behind_first(), base));
                 let left = Position { row, column: column.saturating_sub(1) };
                 let pen = pen.unwrap_or_else(|| match column {
-                    0 => canvas.ground().pen(),
+                    0 => canvas.screen().pen(),
                     _ => canvas.pen(left),
                 });
-                rest[0].pen = if has_own_ground { unmarked(pen) } else { pen };
+                rest[0].pen = if has_default_background { unmarked(pen) } else { pen };
                 canvas.paint(at, rest[0].pen);
             }
             if !field.is_line() {
@@ -194,7 +194,7 @@ fn paint_words(canvas: &mut Canvas<'_>, row: u16, first: u16, cells: &[Cell]) {
         }
         let characters: Vec<char> = word.iter().filter_map(|cell| cell.base).collect();
         let rows = row.saturating_sub(REACH_ROWS)..row.saturating_add(REACH_ROWS);
-        if let Some(pen) = scene::word_pen(canvas.ground(), rows, &characters) {
+        if let Some(pen) = scene::word_pen(canvas.screen(), rows, &characters) {
             for column in typed {
                 canvas.paint(Position { row, column }, pen);
             }
@@ -202,9 +202,9 @@ fn paint_words(canvas: &mut Canvas<'_>, row: u16, first: u16, cells: &[Cell]) {
     }
 }
 
-/// Returns whether a place has the terminal's own ground, and belongs to no field that is painted.
-fn has_own_ground(screen: &Screen, at: Position) -> bool {
-    is_on_own_ground(cell(screen, at).pen)
+/// Returns whether a place has the terminal's own background, and belongs to no field that is painted.
+fn has_default_background(screen: &Screen, at: Position) -> bool {
+    is_on_default_background(cell(screen, at).pen)
 }
 
 /// Returns a pen without the mark that some shells give to what was just pasted.
@@ -212,7 +212,7 @@ fn unmarked(pen: Pen) -> Pen {
     Pen { attributes: pen.attributes.without(Attributes::INVERSE), ..pen }
 }
 
-fn is_on_own_ground(pen: Pen) -> bool {
+fn is_on_default_background(pen: Pen) -> bool {
     pen.background == Color::Default && !pen.attributes.contains(Attributes::INVERSE)
 }
 

@@ -65,7 +65,7 @@ impl Ruler {
     /// Draws what it will say, where it is believed.
     pub(super) fn draw(&self, canvas: &mut Canvas<'_>, step: Step) {
         for (row, column) in self.words() {
-            let line: Vec<char> = (0..canvas.ground().size().columns())
+            let line: Vec<char> = (0..canvas.screen().size().columns())
                 .map(|column| canvas.text(Position { row, column }).base.unwrap_or(' '))
                 .collect();
             let Some(new) = self.turn(&line, row, column, step) else { continue };

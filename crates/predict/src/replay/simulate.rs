@@ -2,7 +2,7 @@
 
 mod edge;
 mod given;
-mod terrain;
+mod window_text;
 
 use core::ops::Range;
 
@@ -13,13 +13,13 @@ use crate::mechanism::Mechanisms;
 use crate::replay::canvas::{Canvas, Tile};
 use crate::replay::class::{Class, Edit, Target};
 use crate::replay::field::{Field, Kind};
+use crate::replay::history_cursor::{HistoryCursor, Line, Past};
 use crate::replay::layout::Layout;
 use crate::replay::motion::{Guide, Motion, Step};
-use crate::replay::walk::{Line, Past, Walk};
 use crate::scene::Pane;
 use crate::scene::text::{Text, cell};
 
-use self::terrain::Terrain;
+use self::window_text::WindowText;
 
 /// Characters that some editors put behind the cursor by themselves when the one that they close is typed.
 const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
@@ -107,18 +107,18 @@ pub(super) struct Simulation<'a> {
     /// Whether it has gone to another row.
     pub(super) has_climbed: bool,
     /// How far it was gone back through lines.
-    walk: Walk,
+    history_cursor: HistoryCursor,
     /// The position that line and column are shown of.
     ruled: Position,
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(ground: &'a Screen, field: &Field, habits: Habits<'a>) -> Self {
+    pub(super) fn new(screen: &'a Screen, field: &Field, habits: Habits<'a>) -> Self {
         let pane = field.pane;
         // An editor shows its mode in the last row, which no text moves into.
         let is_editor = matches!(field.kind, Kind::Insert | Kind::Replace);
-        let below = u16::from(is_editor && pane.bottom == ground.size().rows());
-        let canvas = Canvas::new(ground).within(pane.left..pane.right);
+        let below = u16::from(is_editor && pane.bottom == screen.size().rows());
+        let canvas = Canvas::new(screen).within(pane.left..pane.right);
         let mut simulation = Self {
             ruled: canvas.cursor,
             column: field.layout.place(canvas.cursor),
@@ -148,7 +148,7 @@ impl<'a> Simulation<'a> {
             is_bold: false,
             stops_on_last: None,
             has_climbed: false,
-            walk: field.walk,
+            history_cursor: field.history_cursor,
         };
         if let Some((shown, place)) = field.flash {
             simulation.go_to(place);
@@ -196,8 +196,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Returns how far it was gone back through lines.
-    pub(super) const fn walk(&self) -> Walk {
-        self.walk
+    pub(super) const fn history_cursor(&self) -> HistoryCursor {
+        self.history_cursor
     }
 
     /// Returns the text of the input.
@@ -236,7 +236,7 @@ impl<'a> Simulation<'a> {
     pub(super) fn navigate(&mut self, motion: Motion) -> Effect {
         let from = self.canvas.cursor;
         let may_move = self.suggested.is_none() && from.row == self.layout.row && !self.waits();
-        let to = may_move.then(|| self.terrain().destination(motion)).flatten();
+        let to = may_move.then(|| self.window_text().destination(motion)).flatten();
         let Some(to) = to else { return Effect::Unknown };
         if from == to {
             return Effect::Nothing;
@@ -246,7 +246,7 @@ impl<'a> Simulation<'a> {
             self.layout = Layout::of_row(to.row);
             self.start = to.column;
             self.right = self.pane.right;
-            self.end = self.terrain().text_end(to.row).max(to.column);
+            self.end = self.window_text().text_end(to.row).max(to.column);
             self.has_climbed = true;
         } else {
             self.goal = None;
@@ -273,12 +273,12 @@ impl<'a> Simulation<'a> {
     fn step(&self, from: Position, to: Position) -> Step {
         // While vi inserts, the end of an empty line is a column like others.
         let inserts = matches!(self.kind, Kind::Insert | Kind::Replace);
-        Step { from, to, is_to_empty: !inserts && self.terrain().text_end(to.row) <= self.left }
+        Step { from, to, is_to_empty: !inserts && self.window_text().text_end(to.row) <= self.left }
     }
 
     /// Returns the text that the cursor moves over.
-    fn terrain(&self) -> Terrain<'_> {
-        Terrain {
+    fn window_text(&self) -> WindowText<'_> {
+        WindowText {
             canvas: &self.canvas,
             pane: &self.pane,
             left: self.left,
@@ -308,7 +308,7 @@ impl<'a> Simulation<'a> {
         }
         let effect = self.edit(key);
         if effect == Effect::Drawn && Class::of(key).is_change() {
-            self.walk.edit();
+            self.history_cursor.edit();
         }
         // A text goes on where a row ends.
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
@@ -370,7 +370,7 @@ impl<'a> Simulation<'a> {
     /// Returns the text of a column, for those who look for words.
     fn base(&self, column: u16) -> char {
         match self.canvas.tile(self.at(column)) {
-            Tile::Ground(from) => cell(self.canvas.ground(), from).base.unwrap_or(' '),
+            Tile::Original(from) => cell(self.canvas.screen(), from).base.unwrap_or(' '),
             Tile::Typed { base, .. } | Tile::Guess { base, .. } => base,
             Tile::Blank(_) | Tile::Veiled(_) => ' ',
         }
@@ -378,7 +378,7 @@ impl<'a> Simulation<'a> {
 
     fn write(&mut self, c: char) -> Effect {
         let column = self.column();
-        let counting = self.canvas.ground().cluster_widths();
+        let counting = self.canvas.screen().cluster_widths();
         let before = (column > self.left).then(|| self.base(self.before(column)));
         if before.is_some_and(|before| counting.joins(before.encode_utf8(&mut [0; 4]), c)) {
             return Effect::Unknown;
@@ -477,9 +477,9 @@ impl<'a> Simulation<'a> {
         for column in from..self.end {
             let tile = match column.checked_add(width) {
                 Some(source) if source < self.end => self.canvas.tile(self.at(source)),
-                // A field keeps its ground, and its underscores.
+                // A field keeps its background, and its underscores.
                 _ => underscore.unwrap_or_else(|| {
-                    Tile::Blank(cell(self.canvas.ground(), self.at(column)).pen.erased())
+                    Tile::Blank(cell(self.canvas.screen(), self.at(column)).pen.erased())
                 }),
             };
             self.canvas.put(self.at(column), tile);
@@ -496,7 +496,7 @@ impl<'a> Simulation<'a> {
         let last = self.end.checked_sub(1).map(|last| self.at(last))?;
         let tile = self.canvas.tile(last);
         let is_underscore = self.canvas.text(last) == Text::plain('_');
-        let is_drawn = is_underscore && matches!(tile, Tile::Ground(_));
+        let is_drawn = is_underscore && matches!(tile, Tile::Original(_));
         (is_drawn && self.is_bounded && self.end == self.right).then_some(tile)
     }
 

@@ -8,11 +8,11 @@ use crate::replay::base::Base;
 use crate::replay::canvas::Canvas;
 use crate::replay::class::Class;
 use crate::replay::explore::Trip;
+use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::log::Event;
 use crate::replay::motion::Motion;
 use crate::replay::simulate::{Effect, Simulation};
-use crate::replay::walk::Walk;
 use crate::scene::is_mask;
 use crate::scene::text::Text;
 
@@ -57,7 +57,7 @@ pub(super) struct Proven {
     /// The class of a key behind which a suggestion goes or stays.
     pub(super) lost: Option<Class>,
     /// How far its line editor was taken back through its lines.
-    pub(super) walk: Walk,
+    pub(super) history_cursor: HistoryCursor,
     /// Where the input ends by now.
     pub(super) layout: Layout,
     pub(super) end: u16,
@@ -134,7 +134,7 @@ impl Proven {
             typed: last_typed(steps, screen),
             trip: Trip::of(steps, end),
             lost: end.lost,
-            walk: end.walk(),
+            history_cursor: end.history_cursor(),
             layout: end.layout(),
             end: end.end(),
             waits: end.waits(),

@@ -28,7 +28,7 @@ pub(super) struct Trust<'a> {
     /// Whether the terminal hides what is typed.
     pub(super) hides_input: bool,
     /// Whether the echo was turned off and nothing was echoed since.
-    pub(super) is_silent: bool,
+    pub(super) is_echo_off: bool,
     /// Whether lines may begin at this prompt, though none was entered at it in this session.
     pub(super) begins: bool,
 }
@@ -109,7 +109,7 @@ impl Trust<'_> {
     }
 
     fn is_veiled(&self) -> bool {
-        (self.base.field.is_secret || self.is_silent) && self.base.field.confirmed == 0
+        (self.base.field.is_secret || self.is_echo_off) && self.base.field.confirmed == 0
     }
 
     pub(super) fn score(&self, class: Class) -> Share {

@@ -16,7 +16,7 @@ use crate::scene::text::Text;
 
 /// The knowledge of one kind of prompt.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lesson {
+pub(super) struct WrapBehaviour {
     /// How often the input went on so, and how often not.
     share: Share,
     /// Whether all text was seen to move up for a new row at the bottom.
@@ -29,28 +29,28 @@ pub(super) struct Lesson {
 /// The prompts at which input was seen to go on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wraps {
-    known: Memory<PromptId, Lesson, NAMES_MAX>,
+    known: Memory<PromptId, WrapBehaviour, NAMES_MAX>,
     /// The columns up to which rows were filled before words were moved to the next one.
     widths: Memory<PromptId, u16, NAMES_MAX>,
 }
 
 impl Wraps {
     /// Returns what is known of a prompt, or of those that end alike.
-    pub(super) fn find(&self, key: ContextKey) -> Option<Lesson> {
+    pub(super) fn find(&self, key: ContextKey) -> Option<WrapBehaviour> {
         self.known.find(&key.strong).or_else(|| self.known.find(&key.weak)).copied()
     }
 
     /// Called when the input went on.
     pub(super) fn learn(&mut self, key: ContextKey, crossing: Crossing) {
         for name in key.names() {
-            let lesson = self.known.entry(name);
-            if lesson.is_lazy != crossing.is_lazy {
-                *lesson = Lesson { is_lazy: crossing.is_lazy, ..Lesson::default() };
+            let wrap = self.known.entry(name);
+            if wrap.is_lazy != crossing.is_lazy {
+                *wrap = WrapBehaviour { is_lazy: crossing.is_lazy, ..WrapBehaviour::default() };
             }
             if crossing.is_proof {
-                lesson.share.add(true);
+                wrap.share.add(true);
             }
-            lesson.scrolls |= crossing.has_scrolled;
+            wrap.scrolls |= crossing.has_scrolled;
         }
     }
 
@@ -71,8 +71,8 @@ impl Wraps {
     /// Called when the input did not go on as it was thought to.
     pub(super) fn doubt(&mut self, key: ContextKey) {
         for name in key.names() {
-            if let Some(lesson) = self.known.find_mut(&name) {
-                lesson.share.add(false);
+            if let Some(wrap) = self.known.find_mut(&name) {
+                wrap.share.add(false);
             }
         }
     }
@@ -81,7 +81,7 @@ impl Wraps {
 /// The prior of what was seen once.
 const SEEN: Share = Share { right: 10.0, wrong: 0.1 };
 
-impl Lesson {
+impl WrapBehaviour {
     /// Returns whether keys are shown beyond the edge, if so large a share of them must have come true.
     pub(super) fn is_shown(self, threshold: f32) -> bool {
         !self.is_lazy && self.share.right >= 1.0 && self.share.estimate(SEEN) >= threshold
@@ -129,7 +129,7 @@ pub(super) fn discover(
     }
     let mut field = base.field.clone();
     field.lay_out();
-    let known = base.field.lesson.map(|lesson| lesson.is_lazy);
+    let known = base.field.wrap.map(|wrap| wrap.is_lazy);
     let first = known.unwrap_or_default();
     let crossing = [first, !first].into_iter().find_map(|is_lazy| {
         let habits =

@@ -1,7 +1,7 @@
 use rove_terminal::{Size, Terminal};
 
 use super::*;
-use crate::replay::walk::{CHARACTERS_MAX, Walk};
+use crate::replay::history_cursor::{CHARACTERS_MAX, HistoryCursor};
 
 fn name(kind: Kind) -> Name {
     Name { prompt: PromptId::default(), kind }
@@ -23,7 +23,7 @@ fn entered(lines: &[&str]) -> History {
 
 /// Returns the line that is expected after so many steps back.
 fn expected_at(history: &History, depth: u16) -> Option<&str> {
-    Walk { depth, ..Walk::default() }.line(history.lines(name(Kind::Line)))
+    HistoryCursor { depth, ..HistoryCursor::default() }.line(history.lines(name(Kind::Line)))
 }
 
 /// Returns the lines that are expected after the first steps back, up to the first that is not known.
@@ -132,13 +132,16 @@ fn a_line_is_seen_that_stands_above_the_cursor_with_nothing_behind_it() {
 }
 
 #[test]
-fn a_walk_is_lost_where_a_line_was_begun_or_changed() {
-    let walk = Walk::default().step(true, true);
-    assert_eq!((walk.depth, walk.is_lost), (1, false));
-    assert_eq!(walk.step(false, false).line(&[]), Some(""), "the empty line comes back");
-    assert!(Walk::default().step(true, false).is_lost, "some editors look for what was begun");
-    assert!(Walk::default().step(false, true).is_lost, "nothing is newer");
-    let mut edited = walk;
+fn a_history_cursor_is_lost_where_a_line_was_begun_or_changed() {
+    let history_cursor = HistoryCursor::default().step(true, true);
+    assert_eq!((history_cursor.depth, history_cursor.is_lost), (1, false));
+    assert_eq!(history_cursor.step(false, false).line(&[]), Some(""), "the empty line comes back");
+    assert!(
+        HistoryCursor::default().step(true, false).is_lost,
+        "some editors look for what was begun"
+    );
+    assert!(HistoryCursor::default().step(false, true).is_lost, "nothing is newer");
+    let mut edited = history_cursor;
     edited.edit();
     assert!(edited.step(true, false).is_lost);
     assert_eq!(edited.line(&[]), None);

@@ -10,11 +10,12 @@ use crate::scene::text::cell;
 impl Simulation<'_> {
     /// Goes back or forth by one line, if it is known which that is.
     pub(super) fn recall(&mut self, is_back: bool) -> Effect {
-        let walk = self.walk.step(is_back, self.is_empty());
-        let effect =
-            walk.line(self.habits.lines).map_or(Effect::Unknown, |line| self.replace(line));
+        let history_cursor = self.history_cursor.step(is_back, self.is_empty());
+        let effect = history_cursor
+            .line(self.habits.lines)
+            .map_or(Effect::Unknown, |line| self.replace(line));
         if effect == Effect::Drawn {
-            self.walk = walk;
+            self.history_cursor = history_cursor;
         }
         effect
     }
@@ -47,8 +48,8 @@ impl Simulation<'_> {
             column += 1 + u16::from(wide);
         }
         for column in end..last {
-            // A field keeps its ground.
-            let pen = cell(self.canvas.ground(), self.at(column)).pen.erased();
+            // A field keeps its background.
+            let pen = cell(self.canvas.screen(), self.at(column)).pen.erased();
             self.canvas.put(self.at(column), Tile::Blank(pen));
         }
         self.end = end;

@@ -10,38 +10,38 @@ use crate::replay::class::{Class, Edit, is_end, is_enter, may_be_prefix};
 use crate::replay::exit;
 use crate::replay::explore::{self, Trip};
 use crate::replay::field::{Field, Kind};
+use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
 use crate::replay::mask;
-use crate::replay::survey::{Barrier, Survey};
+use crate::replay::match_result::{Barrier, MatchResult};
 use crate::replay::timeline::{Proven, Step};
-use crate::replay::walk::Walk;
 use crate::replay::wrap::{self, waits_at_edge};
-use crate::replay::{HOLD, Replay};
+use crate::replay::{Replay, UNEXPLAINED_TIMEOUT};
 use crate::scene::text::Text;
 use crate::scene::{self, is_mask};
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
-/// had its time to answer is then settled unjudged.
+/// had its time to answer is then retired unjudged.
 /// Chosen: nobody types so many commands before one is answered, and a paste of them has nothing to teach.
 const ROUNDS_MAX: u32 = 32;
 
 impl Replay {
-    /// Settles what the screen shows, and makes it the ground for the rest.
+    /// Retires the keys that the screen shows, and makes the screen the base of the others.
     pub(super) fn judge(&mut self, now: Instant, screen: &Screen) {
         self.log.handle_echo_ack(now, self.network.echo_ack);
         self.learned.latency.note_arrived(now, self.network.arrived);
-        let held = exit::held(&self.outlook(), screen);
+        let held = exit::held(&self.pending_keys(), screen);
         let screen = held.as_ref().map_or(screen, |(index, screen)| {
-            self.log.hold(*index);
+            self.log.defer(*index);
             screen
         });
         if self.log.iter().all(|event| event.at == now) {
             // A change from before the first key was typed is nothing that keys have done.
-            self.take_ground(now, screen);
+            self.rebase(now, screen);
         }
         self.take_late(now, screen);
-        // Each round settles a key, but for the last one.
+        // Each round but the last retires a key.
         for rounds in 1.. {
             if self.log.is_empty() || !self.step(now, screen) {
                 break;
@@ -52,14 +52,14 @@ impl Replay {
             }
         }
         if self.log.is_empty() {
-            self.take_ground(now, screen);
+            self.rebase(now, screen);
         }
         self.base.is_held = held.is_some();
     }
 
-    /// Settles the next keys; returns whether there were any.
+    /// Retires the next keys; returns whether there were any.
     fn step(&mut self, now: Instant, screen: &Screen) -> bool {
-        let Survey { shown, barrier } = self.survey(screen);
+        let MatchResult { shown, barrier } = self.match_screen(screen);
         self.note_exit(screen, self.base.is_held && shown.is_none());
         self.note_line(barrier.as_ref());
         let next = shown.as_ref().and_then(|shown| self.log.iter().nth(shown.count));
@@ -69,7 +69,7 @@ impl Replay {
         }
         if let Some(mut shown) = shown {
             let (count, row, trip) = (shown.count, shown.row, shown.trip.take());
-            self.take_settled(now, screen, shown);
+            self.confirm(now, screen, shown);
             let has_preview = count > 0 && self.log.is_text() && self.base.gains_row(screen);
             if self.base.move_to(row, screen.cursor().row) || has_preview {
                 self.learned.contexts.learn(self.base.field.context, Class::Rise, true);
@@ -78,7 +78,7 @@ impl Replay {
                 return true;
             }
             let unsure = self.base.unsure;
-            self.settle(count);
+            self.retire(count);
             self.base.unsure = unsure;
             if let Some(trip) = trip {
                 self.arrive(now, screen, &trip);
@@ -97,11 +97,11 @@ impl Replay {
         }
         if self.log.arrived(self.network.arrived) == 0 {
             // None of the keys has had any part in it: what came before them goes on.
-            self.take_ground(now, screen);
+            self.rebase(now, screen);
             return false;
         }
         if self.take_mask(screen) {
-            self.take_ground(now, screen);
+            self.rebase(now, screen);
             return true;
         }
         let is_first = barrier.as_ref().is_some_and(|barrier| barrier.index == 0);
@@ -112,11 +112,12 @@ impl Replay {
         let is_shown = self.log.front().is_some_and(|event| event.shown);
         let at = *self.unexplained_at.get_or_insert(now);
         let due = self.log.due();
-        let is_settling =
-            is_shown && now.saturating_since(at) < HOLD && !self.outlook().conflicts(screen);
+        let may_be_incomplete = is_shown
+            && now.saturating_since(at) < UNEXPLAINED_TIMEOUT
+            && !self.pending_keys().conflicts(screen);
         // A program that draws in several pieces has its cursor elsewhere meanwhile.
         let is_elsewhere = !screen.cursor().visible || screen.cursor().row != self.base.field.row;
-        if is_settling && (due == 0 || is_elsewhere) {
+        if may_be_incomplete && (due == 0 || is_elsewhere) {
             return false;
         }
         if due > 0 && !is_first {
@@ -127,44 +128,44 @@ impl Replay {
         if is_shown {
             self.base.field.lose_proof();
             // A key of unknown effect may have drawn over it.
-            if !has_barrier && self.outlook().conflicts(screen) {
+            if !has_barrier && self.pending_keys().conflicts(screen) {
                 self.learned.contexts.distrust(self.base.field.context);
             }
         }
         self.leave_field(now, screen)
     }
 
-    /// Makes a screen the ground. Where it has another field than the keys were typed in, those that had arrived
+    /// Makes a screen the base. Where it has another field than the keys were typed in, those that had arrived
     /// when it left have done that. Returns whether there were any.
     fn leave_field(&mut self, now: Instant, screen: &Screen) -> bool {
         let before = (self.base.field.context, self.base.field.start, self.base.field.is_used);
-        self.take_ground(now, screen);
+        self.rebase(now, screen);
         let after = (self.base.field.context, self.base.field.start, true);
         let arrived = self.log.arrived(self.network.arrived);
         if before == after || !before.2 || arrived == 0 {
             return false;
         }
         self.note_taken_lines(arrived, screen);
-        self.settle(arrived);
+        self.retire(arrived);
         true
     }
 
     /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as
     /// much as is seen of it.
-    pub(super) fn survey(&self, screen: &Screen) -> Survey {
-        let (outlook, latency) = (self.outlook(), &self.learned.latency);
-        let survey = Survey::of(&outlook.taking(false), latency, screen);
-        let count = survey.shown.as_ref().map_or(0, |shown| shown.count);
-        if !outlook.habits.takes_commands || count > 0 && outlook.writes(count, screen) {
-            survey
+    pub(super) fn match_screen(&self, screen: &Screen) -> MatchResult {
+        let (pending, latency) = (self.pending_keys(), &self.learned.latency);
+        let result = MatchResult::of(&pending.taking(false), latency, screen);
+        let count = result.shown.as_ref().map_or(0, |shown| shown.count);
+        if !pending.habits.takes_commands || count > 0 && pending.writes(count, screen) {
+            result
         } else {
-            Survey::of(&outlook, latency, screen)
+            MatchResult::of(&pending, latency, screen)
         }
     }
 
     /// Learns from keys that a screen shows: from what they did, and from the colours that the program
     /// paints them in.
-    fn take_settled(&mut self, now: Instant, screen: &Screen, proven: Proven) {
+    fn confirm(&mut self, now: Instant, screen: &Screen, proven: Proven) {
         let (context, cursor) = (self.base.field.context, screen.cursor().position());
         if let Some(class) = proven.lost {
             let is_back = scene::suggestion(screen, cursor, None).is_some();
@@ -183,7 +184,7 @@ impl Replay {
     /// Learns from what keys have proven.
     fn credit(&mut self, now: Instant, proven: Proven) {
         self.base.is_explained = true;
-        self.base.field.walk = proven.walk;
+        self.base.field.history_cursor = proven.history_cursor;
         self.base.field.follow(proven.layout, proven.end, proven.waits);
         self.base.field.flash = proven.flash;
         let context = self.base.field.context;
@@ -196,7 +197,7 @@ impl Replay {
             let age = now.saturating_since(typed_at);
             self.learned.contexts.learn(context, class, true);
             self.learned.contexts.pass(context);
-            self.learned.graces.handle_answer(context, late);
+            self.learned.echo_timeouts.handle_answer(context, late);
             self.policy.handle_confirmation(now, age);
             if self.has(Mechanism::Latency) {
                 self.learned.latency.handle_answer(age);
@@ -206,7 +207,7 @@ impl Replay {
             self.base.field.confirmed += u32::from(class == Class::Text && !may_be_command);
             if let Key::Text(c) = key {
                 self.learned.wraps.note_width(context, at.column + 1, false);
-                self.silence.handle_echo();
+                self.echo_off.handle_echo();
                 self.base.field.line.note_echo(c);
                 self.secrecy.note_echo(self.base.field.prompt(), c, is_vouched);
             }
@@ -214,7 +215,7 @@ impl Replay {
     }
 
     /// Forgets the oldest keys, but for what they tell of those to come.
-    pub(super) fn settle(&mut self, count: usize) {
+    pub(super) fn retire(&mut self, count: usize) {
         if let Some(last) = count.checked_sub(1).and_then(|last| self.log.iter().nth(last)) {
             // It ends what a letter could be part of.
             self.base.goal = None;
@@ -241,7 +242,7 @@ impl Replay {
             match event.key {
                 Key::Search => self.base.is_searching = true,
                 Key::Enter | Key::LineFeed => {
-                    self.silence.handle_line("");
+                    self.echo_off.handle_line("");
                     self.base.is_searching = false;
                 }
                 Key::PasteStart | Key::PasteEnd => self.learned.history.note_paste(),
@@ -250,7 +251,7 @@ impl Replay {
                 _ => self.base.is_searching = false,
             }
         }
-        self.log.settle(count);
+        self.log.retire(count);
     }
 
     /// Handles a key of unknown effect as answered, and all before it, where it is due or the screen is that of
@@ -269,7 +270,7 @@ impl Replay {
         let (key, input) = (event.key, event.input);
         // Where nothing has changed the host may be slow.
         let is_due = event.due_at.is_some_and(|due_at| {
-            self.base.has_moved(screen) || now.saturating_since(due_at) >= self.wait()
+            self.base.has_moved(screen) || now.saturating_since(due_at) >= self.echo_timeout()
         });
         let is_answered = event.input <= self.network.arrived
             && match key {
@@ -288,15 +289,15 @@ impl Replay {
         let is_prefix =
             may_be_prefix(key) && !self.base.field.is_line() && !self.base.has_moved(screen);
         let may_take_commands = key == Key::Escape || is_prefix;
-        let mut walk = self.walk_after(before.walk, is_empty, key);
-        walk.is_lost |= walk.is_open && index > 0 && !is_reached;
+        let mut history_cursor = self.history_cursor_after(before.history_cursor, is_empty, key);
+        history_cursor.is_lost |= history_cursor.is_open && index > 0 && !is_reached;
         self.note_entered(key, input, screen);
         if is_reached {
             self.credit(now, before);
         }
-        self.silence.handle_line(line.as_ref().map_or("", |(line, _)| line.text()));
-        self.base.field.walk = walk;
-        self.settle(index + 1);
+        self.echo_off.handle_line(line.as_ref().map_or("", |(line, _)| line.text()));
+        self.base.field.history_cursor = history_cursor;
+        self.retire(index + 1);
         if is_still {
             self.secrecy.note_nothing();
         }
@@ -311,7 +312,7 @@ impl Replay {
             // They have done what they do, and what did which is nothing that can be told.
             self.abandon(arrived);
         }
-        self.take_ground(now, screen);
+        self.rebase(now, screen);
         self.skip_echoed(now, screen);
         self.log.doubt(self.log.arrived(self.network.arrived));
         if may_take_commands {
@@ -337,7 +338,7 @@ impl Replay {
             && self.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
     }
 
-    /// Settles characters that the screen shows behind a known prompt already.
+    /// Retires characters that the screen shows behind a known prompt already.
     fn skip_echoed(&mut self, now: Instant, screen: &Screen) {
         if !self.has(Mechanism::TypeAhead) {
             return;
@@ -366,13 +367,13 @@ impl Replay {
                 && self.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
             {
                 self.note_edits(count);
-                self.log.settle(count);
+                self.log.retire(count);
                 self.base.is_fresh = false;
-                let walk = core::mem::take(&mut self.base.field.walk);
+                let history_cursor = core::mem::take(&mut self.base.field.history_cursor);
                 self.base.field = field;
-                self.base.field.walk = walk;
+                self.base.field.history_cursor = history_cursor;
                 self.base.field.is_used = true;
-                self.take_ground(now, screen);
+                self.rebase(now, screen);
                 return;
             }
         }
@@ -381,7 +382,7 @@ impl Replay {
     /// Gives up the first key if its answer is overdue.
     fn miss(&mut self, now: Instant) -> bool {
         let Some(due_at) = self.log.front().and_then(|event| event.due_at) else { return false };
-        if now.saturating_since(due_at) < self.patience() {
+        if now.saturating_since(due_at) < self.miss_timeout() {
             return false;
         }
         let Some(&Event { key, input, .. }) = self.log.front() else { return false };
@@ -397,7 +398,7 @@ impl Replay {
             self.base.field.is_doubted = true;
             self.base.unsure = input;
             self.note_edits(1);
-            self.log.settle(1);
+            self.log.retire(1);
         } else {
             self.fail(1);
         }
@@ -407,14 +408,14 @@ impl Replay {
     /// Drops the first keys: they did not do what was predicted.
     fn fail(&mut self, count: usize) {
         let Some(&Event { key, shown, .. }) = self.log.front() else { return };
-        let class = self.outlook().start().class_of(key);
+        let class = self.pending_keys().start().class_of(key);
         self.note_failed_motion(0, shown);
         if class.is_recall() {
             // Nobody knows which lines the editor has.
             self.learned.history.forget();
         }
         let context = self.base.field.context;
-        let crosses = self.outlook().after(count).crosses;
+        let crosses = self.pending_keys().after(count).crosses;
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
         let is_mode = matches!(self.base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
@@ -442,7 +443,7 @@ impl Replay {
     }
 
     /// Makes a screen the one on which the first key acts.
-    pub(super) fn take_ground(&mut self, now: Instant, screen: &Screen) {
+    pub(super) fn rebase(&mut self, now: Instant, screen: &Screen) {
         self.unexplained_at = None;
         if self.base.is_unmoved(screen) {
             self.secrecy.note_nothing();
@@ -473,12 +474,12 @@ impl Replay {
         }
         self.learned.late.forget(old);
         // A screen that shows some of the other keys alone needs none of these.
-        if self.learned.late.is_empty() || self.survey(screen).shown.is_some() {
+        if self.learned.late.is_empty() || self.match_screen(screen).shown.is_some() {
             return;
         }
         let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
         let keys = arrived.map(|event| event.key);
-        let answered = self.learned.late.answered(self.outlook().start(), keys, screen);
+        let answered = self.learned.late.answered(self.pending_keys().start(), keys, screen);
         let late = answered.min(self.learned.late.len());
         if late == 0 {
             return;
@@ -486,23 +487,23 @@ impl Replay {
         let context = self.base.field.context;
         for given_up in self.learned.late.iter().take(late) {
             let late = now.saturating_since(given_up.due_at);
-            self.learned.graces.handle_answer(context, late);
+            self.learned.echo_timeouts.handle_answer(context, late);
             self.learned.contexts.learn(context, Class::of(given_up.key), true);
             self.base.field.confirmed += u32::from(matches!(given_up.key, Key::Text(_)));
         }
         self.learned.late.forget(late);
         self.abandon(answered - late);
-        self.take_ground(now, screen);
+        self.rebase(now, screen);
     }
 
-    /// Settles keys for each of which the screen has a star. Returns whether there were any.
+    /// Retires keys for each of which the screen has a star. Returns whether there were any.
     fn take_mask(&mut self, screen: &Screen) -> bool {
         let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
         let typed = arrived.take_while(|event| matches!(event.key, Key::Text(_))).count();
         let Some(count) = mask::stars(&self.base, screen, typed) else { return false };
         self.secrecy.note_mask(self.base.field.prompt());
         self.base.field.line.spoil();
-        self.settle(count.into());
+        self.retire(count.into());
         true
     }
 
@@ -511,7 +512,7 @@ impl Replay {
         if !self.has(Mechanism::Wraps) {
             return false;
         }
-        let keys = self.outlook().arrived_keys();
+        let keys = self.pending_keys().arrived_keys();
         if wrap::is_broken(&self.base, &keys, screen) {
             let column = self.base.screen.cursor().column;
             self.learned.wraps.note_width(self.base.field.context, column, true);
@@ -519,7 +520,7 @@ impl Replay {
         let found = wrap::discover(&self.base, self.habits(), &keys, screen);
         let Some((mut field, crossing)) = found else { return false };
         self.learned.wraps.learn(field.context, crossing);
-        field.lesson = self.learned.wraps.find(field.context);
+        field.wrap = self.learned.wraps.find(field.context);
         self.base.field = field;
         true
     }
@@ -530,15 +531,15 @@ impl Replay {
         if !self.base.may_roam() || !self.has(Mechanism::Motions) {
             return false;
         }
-        let keys = self.outlook().arrived_keys();
-        let found = explore::explore(&self.outlook().start(), &keys, screen);
+        let keys = self.pending_keys().arrived_keys();
+        let found = explore::explore(&self.pending_keys().start(), &keys, screen);
         let Some((count, trip)) = found else { return false };
-        self.settle(count);
+        self.retire(count);
         self.arrive(now, screen, &trip);
         true
     }
 
-    /// Goes on to where the cursor has arrived by motions, which are settled.
+    /// Goes on to where the cursor has arrived by motions, which are retired.
     fn arrive(&mut self, now: Instant, screen: &Screen, trip: &Trip) {
         let has_rulers = self.has(Mechanism::Rulers);
         let navigation = self.learned.navigations.entry(self.base.field.place);
@@ -555,14 +556,15 @@ impl Replay {
                 self.base.field = Field::default();
             }
         }
-        self.take_ground(now, screen);
+        self.rebase(now, screen);
     }
 
     /// Records the line that is about to be entered.
     pub(super) fn note_line(&mut self, barrier: Option<&Barrier>) {
         let named = self.editor().zip(barrier);
-        let sheet = named
-            .and_then(|(name, barrier)| self.learned.history.sheet(&self.outlook(), barrier, name));
+        let sheet = named.and_then(|(name, barrier)| {
+            self.learned.history.sheet(&self.pending_keys(), barrier, name)
+        });
         if sheet.is_some() {
             self.learned.history.sheet = sheet;
         }
@@ -592,21 +594,21 @@ impl Replay {
 
     /// Returns whether what is entered is not what stands on the screen.
     fn hides_lines(&self) -> bool {
-        self.base.is_searching || self.silence.is_silent()
+        self.base.is_searching || self.echo_off.is_off()
     }
 
     /// Forgets the oldest keys, without knowing what they did.
     fn abandon(&mut self, count: usize) {
         self.miss_keys(count);
-        self.settle(count);
+        self.retire(count);
     }
 
-    /// Called when the oldest keys are settled, of which those behind the last step may have changed the line.
+    /// Called when the oldest keys are retired, of which those behind the last step may have changed the line.
     fn note_edits(&mut self, count: usize) {
         let classes = self.log.iter().take(count).map(|event| Class::of(event.key));
         let mut behind = classes.rev().take_while(|class| !class.is_recall());
         if behind.any(Class::is_change) {
-            self.base.field.walk.edit();
+            self.base.field.history_cursor.edit();
         }
     }
 
@@ -616,38 +618,46 @@ impl Replay {
             if is_end(key) {
                 self.learned.history.forget();
             }
-            self.base.field.walk.is_lost |= Class::of(key).is_recall();
+            self.base.field.history_cursor.is_lost |= Class::of(key).is_recall();
         }
     }
 
     /// Returns how far its line editor was taken back through its lines after a key that was answered in an unknown way;
     /// `is_empty` tells whether the input was.
-    fn walk_after(&self, mut walk: Walk, is_empty: bool, key: Key) -> Walk {
+    fn history_cursor_after(
+        &self,
+        mut history_cursor: HistoryCursor,
+        is_empty: bool,
+        key: Key,
+    ) -> HistoryCursor {
         match Class::of(key).edit(key) {
             Some(Edit::Recall { is_back }) if self.editor().is_some() => {
-                walk = Walk { is_open: true, ..walk.step(is_back, is_empty) };
+                history_cursor =
+                    HistoryCursor { is_open: true, ..history_cursor.step(is_back, is_empty) };
             }
-            _ if matches!(key, Key::Search | Key::Escape) => walk.is_lost = true,
-            _ => walk.edit(),
+            _ if matches!(key, Key::Search | Key::Escape) => history_cursor.is_lost = true,
+            _ => history_cursor.edit(),
         }
-        walk
+        history_cursor
     }
 
     /// Handles the line that the last step has led to, which stands there since.
     pub(super) fn observe_step(&mut self) {
-        let walk = core::mem::take(&mut self.base.field.walk);
-        self.base.field.walk = Walk { is_open: false, ..walk };
+        let history_cursor = core::mem::take(&mut self.base.field.history_cursor);
+        self.base.field.history_cursor = HistoryCursor { is_open: false, ..history_cursor };
         // Most other programs on the whole screen are no line editors.
         let may_keep =
             self.base.field.kind != Kind::Full || self.learned.history.has_kind(Kind::Full);
-        let Some(name) = self.editor().filter(|_| may_keep && walk.is_open && !walk.is_lost) else {
+        let Some(name) =
+            self.editor().filter(|_| may_keep && history_cursor.is_open && !history_cursor.is_lost)
+        else {
             return;
         };
-        let simulation = self.outlook().start();
+        let simulation = self.pending_keys().start();
         if simulation.is_at_end() {
-            self.learned.history.observe(name, walk.depth, &simulation.line());
+            self.learned.history.observe(name, history_cursor.depth, &simulation.line());
         } else {
-            self.base.field.walk.is_lost = true;
+            self.base.field.history_cursor.is_lost = true;
         }
     }
 

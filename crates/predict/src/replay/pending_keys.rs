@@ -12,7 +12,7 @@ use crate::scene::text::Text;
 
 /// The keys on their way, where they are typed, and how they are believed to be taken there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outlook<'a> {
+pub(super) struct PendingKeys<'a> {
     pub(super) base: &'a Base,
     pub(super) log: &'a Log,
     /// The newest input that the host has.
@@ -21,7 +21,7 @@ pub(super) struct Outlook<'a> {
     pub(super) guide: Option<&'a dyn Guide>,
 }
 
-impl<'a> Outlook<'a> {
+impl<'a> PendingKeys<'a> {
     /// Returns the same where keys are taken in another way.
     pub(super) const fn with(self, habits: Habits<'a>) -> Self {
         Self { habits, ..self }

@@ -27,7 +27,7 @@ pub(super) struct Past {
 
 /// How far a line editor was taken back through its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Walk {
+pub(super) struct HistoryCursor {
     pub(super) depth: u16,
     /// Whether nobody knows how far it was, or what the editor looks for: a line was begun, or one of its lines changed.
     pub(super) is_lost: bool,
@@ -35,7 +35,7 @@ pub(super) struct Walk {
     pub(super) is_open: bool,
 }
 
-impl Walk {
+impl HistoryCursor {
     /// Returns it one step further; `is_empty` tells whether the line is empty from which the step leads.
     pub(super) const fn step(self, is_back: bool, is_empty: bool) -> Self {
         let is_lost = self.is_lost || self.depth == 0 && !(is_back && is_empty);

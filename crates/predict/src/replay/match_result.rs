@@ -3,15 +3,15 @@
 use rove_terminal::Screen;
 
 use crate::replay::class::is_enter;
+use crate::replay::history_cursor::Line;
 use crate::replay::latency::Latency;
-use crate::replay::outlook::Outlook;
+use crate::replay::pending_keys::PendingKeys;
 use crate::replay::simulate::{Effect, Simulation};
 use crate::replay::timeline::{Proven, Timeline};
-use crate::replay::walk::Line;
 
 /// A screen's verdict on the keys on their way.
 #[derive(Clone, Debug)]
-pub(super) struct Survey {
+pub(super) struct MatchResult {
     /// The keys that it shows; `None` if it agrees with no number of them.
     pub(super) shown: Option<Proven>,
     pub(super) barrier: Option<Barrier>,
@@ -32,13 +32,13 @@ pub(super) struct Barrier {
     pub(super) line: Option<(Line, Option<Line>)>,
 }
 
-impl Survey {
+impl MatchResult {
     /// Plays the keys on the base until the screen looks like the result; the most of them count.
-    pub(super) fn of(outlook: &Outlook<'_>, latency: &Latency, screen: &Screen) -> Self {
-        let Outlook { base, log, .. } = *outlook;
+    pub(super) fn of(pending: &PendingKeys<'_>, latency: &Latency, screen: &Screen) -> Self {
+        let PendingKeys { base, log, .. } = *pending;
         let cursor = screen.cursor().position();
         let due = log.due();
-        let mut timeline = Timeline::from(outlook.start());
+        let mut timeline = Timeline::from(pending.start());
         let start = timeline.end.canvas.cursor;
         let is_moved = start.row != cursor.row
             && start.column == cursor.column
@@ -50,7 +50,7 @@ impl Survey {
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
         let mut has_line = None;
         // Keys that have not arrived cannot have done anything yet.
-        let arrived = log.arrived(outlook.arrived).max(due);
+        let arrived = log.arrived(pending.arrived).max(due);
         let mut barrier = None;
         for (count, event) in (1..).zip(log.iter().take(arrived)) {
             if timeline.play(event) == Effect::Unknown {
@@ -76,7 +76,7 @@ impl Survey {
             }
             // A screen shows nothing of a key that had not arrived when it left. One that is not acknowledged
             // must have moved the cursor to count as seen.
-            let may_show = event.input <= outlook.arrived;
+            let may_show = event.input <= pending.arrived;
             // Text that was taken back is there twice, before and after: the second time would be too soon.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);

@@ -5,9 +5,9 @@ use crate::keystroke::Key;
 /// The words of such a line, in this order: `stty -echo` or `stty raw -echo`.
 const WORDS: [&str; 2] = ["stty", "-echo"];
 
-/// Looks for them in what is typed, of which it keeps nothing.
+/// Looks for such lines in the typed text. It keeps no text.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Silence {
+pub(super) struct EchoOffDetector {
     /// The word that is looked for, and how much of it was typed.
     word: usize,
     len: usize,
@@ -21,10 +21,10 @@ enum State {
     /// The line is on its way.
     Asked,
     /// It was answered, and nothing has been echoed since.
-    Silent,
+    Off,
 }
 
-impl Silence {
+impl EchoOffDetector {
     /// Handles a key as it is typed.
     pub(super) fn handle_key(&mut self, key: Key) {
         match key {
@@ -42,19 +42,19 @@ impl Silence {
     /// Called when a line was answered, which has this text.
     pub(super) fn handle_line(&mut self, line: &str) {
         if self.state == State::Asked || WORDS.iter().all(|word| line.contains(word)) {
-            self.state = State::Silent;
+            self.state = State::Off;
         }
     }
 
     /// Called when a character was echoed.
     pub(super) fn handle_echo(&mut self) {
-        if self.state == State::Silent {
+        if self.state == State::Off {
             self.state = State::Echoes;
         }
     }
 
     /// Returns whether nothing is to be believed.
-    pub(super) fn is_silent(self) -> bool {
+    pub(super) fn is_off(self) -> bool {
         self.state != State::Echoes
     }
 
@@ -72,37 +72,37 @@ impl Silence {
 mod tests {
     use super::*;
 
-    fn typed(text: &str) -> Silence {
-        let mut silence = Silence::default();
+    fn typed(text: &str) -> EchoOffDetector {
+        let mut echo_off = EchoOffDetector::default();
         text.chars().for_each(|c| {
-            silence.handle_key(if c == '\r' { Key::Enter } else { Key::Text(c) });
+            echo_off.handle_key(if c == '\r' { Key::Enter } else { Key::Text(c) });
         });
-        silence
+        echo_off
     }
 
     #[test]
     fn a_line_that_turns_the_echo_off_is_known_until_something_is_echoed() {
-        for (text, is_silent) in [
+        for (text, is_off) in [
             ("stty -echo\r", true),
             ("sstty raw --echo; cat\r", true),
             ("stty -echo", false),
             ("stty echo\r", false),
             ("echo stty\r-echo\r", false),
         ] {
-            assert_eq!(typed(text).is_silent(), is_silent, "{text:?}");
+            assert_eq!(typed(text).is_off(), is_off, "{text:?}");
         }
-        let mut silence = typed("stty -echo\r");
-        silence.handle_echo();
-        assert!(silence.is_silent(), "what is echoed may have been typed before");
-        silence.handle_line("");
-        silence.handle_echo();
-        assert!(!silence.is_silent());
+        let mut echo_off = typed("stty -echo\r");
+        echo_off.handle_echo();
+        assert!(echo_off.is_off(), "what is echoed may have been typed before");
+        echo_off.handle_line("");
+        echo_off.handle_echo();
+        assert!(!echo_off.is_off());
     }
 
     #[test]
     fn a_line_out_of_the_history_is_read_from_the_screen() {
-        let mut silence = Silence::default();
-        silence.handle_line("stty -echo");
-        assert!(silence.is_silent());
+        let mut echo_off = EchoOffDetector::default();
+        echo_off.handle_line("stty -echo");
+        assert!(echo_off.is_off());
     }
 }

@@ -11,7 +11,7 @@ const BLANK_ROWS_MAX: u16 = 2;
 
 /// The text of a window, and what is known of how its cursor moves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Terrain<'a> {
+pub(super) struct WindowText<'a> {
     pub(super) canvas: &'a Canvas<'a>,
     pub(super) pane: &'a Pane,
     /// The first column of its text.
@@ -25,7 +25,7 @@ pub(super) struct Terrain<'a> {
     pub(super) stops_on_last: Option<bool>,
 }
 
-impl Terrain<'_> {
+impl WindowText<'_> {
     /// Returns where a motion leads, as far as that is known.
     pub(super) fn destination(&self, motion: Motion) -> Option<Position> {
         let from = self.canvas.cursor;
@@ -84,7 +84,7 @@ impl Terrain<'_> {
     /// Returns whether a row is known to be one that the cursor can go to without anything scrolling.
     fn may_enter(&self, row: u16, motion: Motion) -> bool {
         let Some(guide) = self.guide else { return false };
-        let ground = self.canvas.ground();
+        let screen = self.canvas.screen();
         let is_beyond = |row| {
             let end = self.text_end(row);
             end <= self.left
@@ -92,7 +92,7 @@ impl Terrain<'_> {
         };
         let below = row..self.pane.bottom.min(row.saturating_add(BLANK_ROWS_MAX + 1));
         let is_end = below.into_iter().all(is_beyond);
-        if guide.was_visited(ground, self.pane, row) {
+        if guide.was_visited(screen, self.pane, row) {
             // Below an empty last line is none.
             return !is_end || !is_beyond(self.canvas.cursor.row);
         }

@@ -15,11 +15,11 @@ const MAX: Duration = Duration::from_millis(400);
 
 /// An estimate of how late answers are, as that of a round-trip time (RFC 6298): mean and deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Grace {
+pub(super) struct EchoTimeout {
     measured: Option<(Duration, Duration)>,
 }
 
-impl Grace {
+impl EchoTimeout {
     /// Called when an answer was this much later than its echo ack; 0 for one that was earlier.
     pub(super) fn handle_answer(&mut self, late: Duration) {
         let late = late.min(MAX);
@@ -34,7 +34,7 @@ impl Grace {
     }
 
     /// Returns how long to wait.
-    pub(super) fn wait(self) -> Duration {
+    pub(super) fn duration(self) -> Duration {
         match self.measured {
             None => FIRST,
             Some((mean, deviation)) => (mean + deviation * 4 + MARGIN).clamp(MIN, MAX),
@@ -44,13 +44,13 @@ impl Grace {
 
 /// The estimates of all prompts, by the ends of these.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Graces {
-    known: Memory<PromptId, Grace, NAMES_MAX>,
+pub(super) struct EchoTimeouts {
+    known: Memory<PromptId, EchoTimeout, NAMES_MAX>,
 }
 
-impl Graces {
+impl EchoTimeouts {
     /// Returns the estimate at a prompt.
-    pub(super) fn find(&self, key: ContextKey) -> Grace {
+    pub(super) fn find(&self, key: ContextKey) -> EchoTimeout {
         self.known.find(&key.weak).copied().unwrap_or_default()
     }
 
@@ -67,19 +67,23 @@ mod tests {
     #[test]
     fn a_slow_host_is_waited_for_and_a_fast_one_soon_again() {
         let ms = Duration::from_millis;
-        let mut grace = Grace::default();
-        assert_eq!(grace.wait(), FIRST);
-        grace.handle_answer(ms(300));
-        assert_eq!(grace.wait(), MAX);
+        let mut timeout = EchoTimeout::default();
+        assert_eq!(timeout.duration(), FIRST);
+        timeout.handle_answer(ms(300));
+        assert_eq!(timeout.duration(), MAX);
         for _ in 0..30 {
-            grace.handle_answer(ms(300));
+            timeout.handle_answer(ms(300));
         }
-        assert!(grace.wait() > ms(300) && grace.wait() < ms(330), "{:?}", grace.wait());
+        assert!(
+            timeout.duration() > ms(300) && timeout.duration() < ms(330),
+            "{:?}",
+            timeout.duration()
+        );
         for _ in 0..60 {
-            grace.handle_answer(Duration::ZERO);
+            timeout.handle_answer(Duration::ZERO);
         }
-        assert_eq!(grace.wait(), MIN);
-        grace.handle_answer(Duration::from_secs(100));
-        assert!(grace.wait() <= MAX);
+        assert_eq!(timeout.duration(), MIN);
+        timeout.handle_answer(Duration::from_secs(100));
+        assert!(timeout.duration() <= MAX);
     }
 }
