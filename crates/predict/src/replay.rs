@@ -11,7 +11,9 @@
 //! true.
 
 mod base;
+mod bounds;
 mod canvas;
+mod certainty;
 mod class;
 mod context;
 mod drawn_cursor;
@@ -24,6 +26,7 @@ mod field;
 mod history;
 mod history_cursor;
 mod id;
+mod input_track;
 mod judge;
 mod late;
 mod latency;
@@ -37,6 +40,7 @@ mod motion;
 mod navigation;
 mod paint;
 mod pending_keys;
+mod prompt_marks;
 mod ruler;
 mod simulate;
 mod timeline;
@@ -330,7 +334,7 @@ impl Replay {
     ) -> Option<Stop> {
         let is_motion = simulation.motion(event.key).is_some();
         // A step that the screen shows already would be taken twice.
-        if event.is_doubtful && (is_motion || self.base.field.confirmed == 0) {
+        if event.is_doubtful && (is_motion || !self.base.field.certainty.is_confirmed()) {
             return Some(Stop::Doubtful);
         }
         let is_text = matches!(event.key, Key::Text(_));
@@ -423,7 +427,7 @@ impl Replay {
             |prompt: &Prompt| !self.echo_off.is_off() && self.has(prompt.sort.mechanism());
         let spot = Spot {
             line: self.base.field.line,
-            prompt: self.base.field.prompt().filter(may_be_known),
+            prompt: self.base.field.prompt_name().filter(may_be_known),
             is_ahead,
             is_vouched: self.base.field.is_vouched(&self.base.screen),
             screen: &self.base.screen,
@@ -455,7 +459,7 @@ impl Replay {
             threshold: self.policy.threshold(),
             hides_input: self.hides_input(),
             is_echo_off: self.echo_off.is_off(),
-            begins: self.base.field.prompt().is_some_and(|it| self.secrecy.begins(it)),
+            begins: self.base.field.prompt_name().is_some_and(|it| self.secrecy.begins(it)),
         }
     }
 
@@ -506,7 +510,8 @@ impl Replay {
     /// have missed the frame with that ack by so little that it comes with the next frame.
     fn miss_timeout(&self) -> Duration {
         let is_seen = |event: &Event| event.shown && matches!(event.key, Key::Text(_));
-        let may_come = self.base.field.confirmed > 0 && self.log.front().is_some_and(is_seen);
+        let may_come =
+            self.base.field.certainty.is_confirmed() && self.log.front().is_some_and(is_seen);
         let next_frame = if may_come { self.network.send_interval } else { Duration::ZERO };
         self.echo_timeout().max(MISS_TIMEOUT_MIN).max(next_frame)
     }

@@ -62,7 +62,7 @@ impl Base {
 
     /// Returns whether keys may move the cursor over the whole screen.
     pub(super) const fn may_roam(&self) -> bool {
-        !self.field.is_line() && !self.field.is_secret && !self.is_searching
+        !self.field.is_line() && !self.field.prompt.is_secret && !self.is_searching
     }
 
     /// Called when what stood in one row stands in another. Returns whether it has risen from the last one.
@@ -105,7 +105,7 @@ impl Base {
             input <= self.arrived || rows.any(|row| is_changed(&self.screen, screen, row))
         };
         // It has cleared the screen, though a key before it may have been seen to do so.
-        let is_cleared = key == Key::ControlL && screen.cursor().row == self.field.pane.top;
+        let is_cleared = key == Key::ControlL && screen.cursor().row == self.field.bounds.pane.top;
         !(self.has_moved(screen) || is_cleared || is_enter(key) && may_be_moved())
     }
 
@@ -113,8 +113,8 @@ impl Base {
     /// in there.
     pub(super) fn has_line(&self, screen: &Screen) -> bool {
         let most = INPUT_ROWS_MAX.saturating_mul(screen.size().columns());
-        let places = self.field.start..self.field.end.min(most);
-        let mut line = places.map(|place| self.field.layout.at(place));
+        let places = self.field.bounds.start..self.field.bounds.end.min(most);
+        let mut line = places.map(|place| self.field.bounds.layout.at(place));
         !self.field.is_line() || line.all(|at| Text::of(screen, at) == Text::of(&self.screen, at))
     }
 }

@@ -85,7 +85,7 @@ impl Counters {
 
 /// Returns how far the end of the input moves.
 fn growth(base: &Base, end: u16) -> Step {
-    let from = Position { row: base.field.row, column: base.field.end };
+    let from = Position { row: base.field.row, column: base.field.bounds.end };
     Step { from, to: Position { column: end, ..from }, is_to_empty: false }
 }
 

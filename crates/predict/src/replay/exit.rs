@@ -70,7 +70,7 @@ impl Pair {
     /// the screen any more (`is_gone`) has ended it, too: it may have begun again since.
     pub(super) fn find(pending: &PendingKeys<'_>, screen: &Screen, is_gone: bool) -> Option<Self> {
         let base = pending.base;
-        let has_ended = is_gone || scene::editor_mode(screen, &base.field.pane).is_none();
+        let has_ended = is_gone || scene::editor_mode(screen, &base.field.bounds.pane).is_none();
         if !base.shows_mode() || !has_ended {
             return None;
         }

@@ -54,7 +54,7 @@ impl Trip {
         }
         navigation.stops_on_last = self.stops_on_last.or(navigation.stops_on_last);
         let rows = [self.step.from.row, self.step.to.row];
-        navigation.visit(screen, &base.field.pane, rows);
+        navigation.visit(screen, &base.field.bounds.pane, rows);
     }
 }
 

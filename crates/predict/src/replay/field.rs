@@ -2,14 +2,18 @@
 
 use core::ops::Range;
 
-use rove_terminal::{MouseReporting, Position, Row, Screen};
+use rove_terminal::{Position, Row, Screen};
 use rove_units::Instant;
 
 use crate::mechanism::{Mechanism, Mechanisms};
-use crate::replay::canvas::{MOVED_MIN, mix};
+use crate::replay::bounds::Bounds;
+use crate::replay::canvas::mix;
+use crate::replay::certainty::Certainty;
 use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::id::{ContextKey, PlaceId, PromptId};
+use crate::replay::input_track::InputTrack;
 use crate::replay::layout::{INPUT_ROWS_MAX, Layout};
+use crate::replay::prompt_marks::{PromptMarks, modes};
 use crate::replay::wrap::{WrapBehaviour, Wraps};
 use crate::scene::text::{Text, cell};
 use crate::scene::{self, EditorMode, Pane};
@@ -34,61 +38,27 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// The place that keys go to. Its columns are places, which go on where a row ends (see [`Layout`]).
+/// The place that keys go to.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Field {
     /// The row in which it begins.
     pub(super) row: u16,
-    /// Where the first key was typed: what stands to the left is a prompt, or other text.
-    pub(super) start: u16,
-    /// The columns that keys may move to and change.
-    pub(super) left: u16,
-    pub(super) right: u16,
-    /// The end of the text that belongs to the input.
-    pub(super) end: u16,
-    /// Where its places are.
-    pub(super) layout: Layout,
-    /// The part of the screen it is in.
-    pub(super) pane: Pane,
-    /// Whether it ends before the edge of that.
-    pub(super) is_bounded: bool,
-    /// Whether nothing stands below it there.
-    pub(super) is_last: bool,
-    /// How it goes on there, as far as is known.
+    pub(super) bounds: Bounds,
+    /// How it goes on over the edge of its row, as far as is known.
     pub(super) wrap: Option<WrapBehaviour>,
     pub(super) kind: Kind,
     pub(super) context: ContextKey,
-    modes: [bool; 3],
-    /// Whether the text asks for something that is not to be seen.
-    pub(super) is_secret: bool,
-    /// The echo that the line has shown.
-    pub(super) line: Line,
-    /// How many characters have been seen to come true here.
-    pub(super) confirmed: u32,
-    /// Whether something did not.
-    pub(super) is_doubted: bool,
-    /// Whether a key was pressed here behind which characters may be commands: Escape, or a prefix.
-    pub(super) is_escaped: bool,
-    /// Whether a key was typed here, so that its start is known.
-    pub(super) is_used: bool,
-    /// When it was first seen.
-    pub(super) since: Instant,
-    /// The end of what was typed, which blanks at its end do not show.
-    pub(super) reach: u16,
-    /// The bracket on which the cursor stands for a moment, and the place of the input at which the next key is typed.
-    pub(super) flash: Option<(Position, u16)>,
-    /// Whether the cursor waits on the last character of a full row until there is more.
-    pub(super) waits: bool,
-    /// The end of what the program suggests, which begins at the end of the input.
-    pub(super) suggested: Option<u16>,
-    /// The text left of its start.
-    prompt: Vec<Option<char>>,
     /// The name of that, and of what draws in it.
     pub(super) place: PlaceId,
-    /// Whether what stands left of its start may have been typed.
-    pub(super) is_foggy: bool,
-    /// Whether its prompt ends as those of shells do.
-    is_shell: bool,
+    pub(super) prompt: PromptMarks,
+    /// The echo that the line has shown.
+    pub(super) line: Line,
+    pub(super) certainty: Certainty,
+    /// When it was first seen.
+    since: Instant,
+    pub(super) track: InputTrack,
+    /// The end of what the program suggests, which begins at the end of the input.
+    pub(super) suggested: Option<u16>,
     /// The row in which the editor that draws here says that it takes characters for text.
     mode_line: Option<u16>,
     /// How far its line editor was taken back through its lines.
@@ -109,16 +79,15 @@ impl Field {
         let at = screen.cursor().position();
         let pane = scene::pane(screen, at);
         let kind = Kind::at(screen, reader.tty, at, &pane);
-        let flash = before.flash.filter(|(shown, _)| *shown == at);
-        let mut field = Self { pane, flash, ..before.clone() };
-        let has_modes = before.modes == modes(screen);
-        match before.is_used.then(|| field.row_on(screen, kind, at)).flatten() {
-            Some(row) if has_modes => field.row = row,
-            _ => {
+        let mut field = before.clone();
+        field.bounds.pane = pane;
+        field.track.look_for_flash(at);
+        match before.track.is_used.then(|| field.row_on(screen, kind, at)).flatten() {
+            Some(row) => field.row = row,
+            None => {
                 field = Self::begin(screen, kind, at, &pane, now);
                 // A program that changes its modes, or what stands below, is no more to be trusted for that.
-                let is_there = (field.row, field.start) == (before.row, before.start);
-                if is_there && field.prompt == before.prompt {
+                if field.begins_where(before) {
                     field.line = before.line;
                     field.line.end();
                 }
@@ -126,10 +95,10 @@ impl Field {
         }
         field.wrap = reader.wraps.find(field.context);
         field.measure(screen, reader, at, &pane);
-        if field.since == before.since && field.kind == Kind::Full && before.is_bounded {
+        if field.since == before.since && field.kind == Kind::Full && before.bounds.is_bounded {
             // A field does not grow for being full.
-            field.right = field.right.min(before.right).max(at.column);
-            field.is_bounded = true;
+            field.bounds.right = field.bounds.right.min(before.bounds.right).max(at.column);
+            field.bounds.is_bounded = true;
         }
         field
     }
@@ -150,33 +119,31 @@ impl Field {
     }
 
     fn begin(screen: &Screen, kind: Kind, at: Position, pane: &Pane, now: Instant) -> Self {
-        let prompt = (0..at.column).map(|column| base(screen, Position { row: at.row, column }));
         Self {
             row: at.row,
-            start: at.column,
+            bounds: Bounds { start: at.column, ..Bounds::default() },
             kind,
             context: context(screen, kind, at, pane),
-            modes: modes(screen),
-            is_secret: scene::asks_for_secret(screen, at),
-            is_shell: scene::ends_as_shell(screen, at.row, pane.left..at.column),
+            prompt: PromptMarks::read(screen, at, pane),
             since: now,
-            prompt: prompt.collect(),
             ..Self::default()
         }
     }
 
     fn measure(&mut self, screen: &Screen, reader: Reader<'_>, at: Position, pane: &Pane) {
         self.place = PlaceId::of([self.context.weak.number(), pane.left.into(), pane.right.into()]);
-        self.pane = *pane;
-        self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
         self.mode_line = scene::mode_line(screen, at, pane);
-        let before = Layout { row: self.row, ..self.layout };
-        self.layout = Layout::of_row(self.row);
+        let before = Layout { row: self.row, ..self.bounds.layout };
+        self.bounds.pane = *pane;
+        self.bounds.left =
+            if self.is_line() { self.bounds.start } else { scene::gutter(screen, at, pane) };
+        self.bounds.layout = Layout::of_row(self.row);
         // A line is followed over the edge in the way that most go on.
         let goes_on = self.is_line() || self.wrap.is_some();
-        let layout = (goes_on && self.kind != Kind::Kernel).then(|| self.layout_of());
+        let layout =
+            (goes_on && self.kind != Kind::Kernel).then(|| self.bounds.layout_over_edge(self.row));
         if let Some(layout) = layout {
-            self.reach = layout.place_of(before, self.reach);
+            self.track.reach = layout.place_of(before, self.track.reach);
         }
         let place = layout.and_then(|layout| layout.place(at)).unwrap_or(at.column);
         // Text behind a gap belongs to the input where it was typed.
@@ -184,29 +151,30 @@ impl Field {
         let last = if last == at { self.behind_indentation(screen, at, pane) } else { last };
         let right = scene::right_bound(screen, last, pane);
         let end = scene::input_end(screen, last, right);
+        let bounds = &mut self.bounds;
         // A line editor may be called from within another: a gap then ends no text of an editor.
-        self.is_bounded = right < pane.right && self.kind != Kind::Insert;
+        bounds.is_bounded = right < pane.right && self.kind != Kind::Insert;
         let mut below = last.row + 1..pane.bottom;
-        self.is_last = below.all(|row| is_blank_row(screen, row, pane.left..pane.right));
-        self.right = if self.is_bounded { right } else { pane.right };
-        self.end = end;
-        if let Some(layout) = layout.filter(|_| !self.is_bounded || last.row > self.row) {
-            self.layout = layout;
+        bounds.is_last = below.all(|row| is_blank_row(screen, row, pane.left..pane.right));
+        bounds.right = if bounds.is_bounded { right } else { pane.right };
+        bounds.end = end;
+        if let Some(layout) = layout.filter(|_| !bounds.is_bounded || last.row > self.row) {
+            bounds.layout = layout;
             let of = |column| layout.place(Position { column, ..last }).unwrap_or(u16::MAX);
-            self.end = of(end);
-            self.right = if self.is_bounded { of(right) } else { u16::MAX };
+            bounds.end = of(end);
+            bounds.right = if bounds.is_bounded { of(right) } else { u16::MAX };
         }
-        self.end = self.end.max(self.reach).min(self.right);
+        bounds.end = bounds.end.max(self.track.reach).min(bounds.right);
         self.suggested = None;
         let is_looked_for =
-            self.flash.is_none() && reader.mechanisms.contains(Mechanism::Suggestions);
+            self.track.flash.is_none() && reader.mechanisms.contains(Mechanism::Suggestions);
         if is_looked_for && matches!(self.kind, Kind::Line | Kind::Unknown) {
             self.suggested = self.suggestion(screen, at);
         }
         if self.suggested.is_some() {
-            self.end = place;
-            self.right = if layout.is_some() { u16::MAX } else { pane.right };
-            self.layout = layout.unwrap_or(self.layout);
+            self.bounds.end = place;
+            self.bounds.right = if layout.is_some() { u16::MAX } else { pane.right };
+            self.bounds.layout = layout.unwrap_or(self.bounds.layout);
         }
     }
 
@@ -214,16 +182,17 @@ impl Field {
     /// text goes on in.
     fn last_row(&self, screen: &Screen, at: Position, layout: Layout, place: u16) -> Position {
         let mut last = at;
-        for row in at.row + 1..self.pane.bottom {
+        for row in at.row + 1..self.bounds.pane.bottom {
             let start = Position { row, column: layout.left };
             let Some(start_place) = layout.place(start) else { break };
-            let was_typed = place <= self.reach && start_place < self.reach;
+            let was_typed = self.track.covers(place) && start_place < self.track.reach;
             if !was_typed && !self.links(screen, last, layout) {
                 break;
             }
             last = start;
         }
-        let reach = self.reach.checked_sub(1).filter(|_| self.is_line()).map(|end| layout.at(end));
+        let reach = self.track.reach.checked_sub(1).filter(|_| self.is_line());
+        let reach = reach.map(|end| layout.at(end));
         match reach {
             Some(reach) if reach.row == last.row && reach.column > last.column => reach,
             _ => last,
@@ -241,12 +210,13 @@ impl Field {
         screen.row(at.row).is_some_and(Row::wrapped)
             || self.is_line()
                 && is_full
-                && scene::right_bound(screen, at, &self.pane) >= self.pane.right
+                && scene::right_bound(screen, at, &self.bounds.pane) >= self.bounds.pane.right
     }
 
     /// Returns the end of what the program suggests behind the cursor.
     fn suggestion(&self, screen: &Screen, at: Position) -> Option<u16> {
-        let left = at.column.checked_sub(1).filter(|_| at.row > self.row || at.column > self.start);
+        let left =
+            at.column.checked_sub(1).filter(|_| at.row > self.row || at.column > self.bounds.start);
         let typed = left.map(|column| cell(screen, Position { column, ..at }).pen);
         let columns = scene::suggestion(screen, at, typed)?;
         (at.row == self.row).then_some(columns.end)
@@ -254,71 +224,63 @@ impl Field {
 
     /// Goes on to where keys have led that came true: its text ends at this place.
     pub(super) fn follow(&mut self, layout: Layout, end: u16, waits: bool) {
-        (self.row, self.reach, self.waits) = (layout.row, end, waits);
-    }
-
-    /// Forgets what keys have made of its text.
-    pub(super) fn lose_track(&mut self) {
-        (self.reach, self.waits) = (0, false);
+        self.row = layout.row;
+        (self.track.reach, self.track.waits) = (end, waits);
     }
 
     /// Lets its text go on over the edge of its row.
     pub(super) fn lay_out(&mut self) {
-        let layout = self.layout_of();
-        self.reach = layout.place_of(self.layout, self.reach);
-        self.end = layout.place_of(self.layout, self.end);
-        (self.layout, self.right) = (layout, u16::MAX);
+        let before = self.bounds.layout;
+        self.bounds.go_over_edge(self.row);
+        self.track.reach = self.bounds.layout.place_of(before, self.track.reach);
+    }
+
+    /// Returns whether it begins where another one did, behind the same prompt.
+    fn begins_where(&self, other: &Self) -> bool {
+        let start = |field: &Self| (field.row, field.bounds.start);
+        start(self) == start(other) && self.prompt.has_text_of(&other.prompt)
     }
 
     /// Forgets what has come true here: something else stands there by now.
     pub(super) const fn lose_proof(&mut self) {
-        self.confirmed = 0;
+        self.certainty.lose();
         self.line.end();
-    }
-
-    /// Returns the places of its text if that goes on over the edge of its row.
-    const fn layout_of(&self) -> Layout {
-        Layout { row: self.row, edge: self.pane.right, left: self.pane.left }
     }
 
     /// Returns where the text begins in whose indentation the cursor stands, if it does: that is no gap.
     fn behind_indentation(&self, screen: &Screen, at: Position, pane: &Pane) -> Position {
         let is_blank = |column: &u16| base(screen, Position { column: *column, ..at }).is_none();
-        if self.kind != Kind::Full || !(self.left..at.column).all(|column| is_blank(&column)) {
+        if self.kind != Kind::Full || !(self.bounds.left..at.column).all(|column| is_blank(&column))
+        {
             return at;
         }
         let first = (at.column..pane.right).find(|column| !is_blank(column));
         Position { column: first.unwrap_or(at.column), ..at }
     }
 
-    /// Returns whether its start stands right behind a word, as in the middle of what was typed.
-    pub(super) fn begins_behind_word(&self) -> bool {
-        self.prompt.last().copied().flatten().is_some_and(char::is_alphanumeric)
-    }
-
     /// Returns whether there is a prompt, by which to know it again.
     pub(super) fn has_name(&self) -> bool {
-        self.prompt.iter().any(Option::is_some)
+        self.prompt.has_text()
     }
 
     /// Returns what tells the place from others where text is typed: its prompt, or the mode of its editor.
-    pub(super) fn prompt(&self) -> Option<Prompt> {
+    pub(super) fn prompt_name(&self) -> Option<Prompt> {
         let ContextKey { strong, weak, text } = self.context;
         let [whole, end, text] = [strong, weak, text].map(PromptId::number);
-        let sort = if self.is_shell { Sort::Shell } else { Sort::Other };
+        let sort = if self.prompt.is_shell { Sort::Shell } else { Sort::Other };
         match self.kind {
-            Kind::Insert | Kind::Replace if self.inserts() && !self.is_secret => {
+            Kind::Insert | Kind::Replace if self.inserts() && !self.prompt.is_secret => {
                 Some(Prompt { whole, end: whole, text: whole, sort: Sort::Mode })
             }
             Kind::Line | Kind::Unknown if self.has_name() => {
                 Some(Prompt { whole, end, text, sort })
             }
             // In a pane, or a row of input at the end of the screen.
-            Kind::Full if self.is_last && self.has_name() => {
+            Kind::Full if self.bounds.is_last && self.has_name() => {
                 Some(Prompt { whole, end: whole, text, sort })
             }
             // With other text below it, which may go, it is nothing to be known by. It can be refused.
-            Kind::Full if self.is_shell => Some(Prompt { text, ..Prompt::default() }),
+            Kind::Full if self.prompt.is_shell => Some(Prompt { text, ..Prompt::default() }),
             _ => None,
         }
     }
@@ -330,20 +292,20 @@ impl Field {
 
     /// Returns its place in the window of a program on the alternate screen, if it is in one.
     pub(super) fn window(&self, screen: &Screen) -> Option<Window> {
-        let Pane { left, right, top, bottom } = self.pane;
-        let columns = usize::from(self.left).min(self.prompt.len())..;
+        let Pane { left, right, top, bottom } = self.bounds.pane;
         let window = Window {
             pane: mix([left, right, top, bottom].map(u64::from)),
             inserts: self.inserts(),
-            start: (self.row, self.start),
-            is_behind_text: self.prompt[columns].iter().any(Option::is_some),
+            start: (self.row, self.bounds.start),
+            is_behind_text: self.prompt.has_text_in(usize::from(self.bounds.left)..usize::MAX),
         };
         screen.alternate_screen().then_some(window)
     }
 
     /// Returns whether a fact beside the prompt's text says that a line editor asks.
     pub(super) fn is_vouched(&self, screen: &Screen) -> bool {
-        screen.bracketed_paste() || scene::is_titled(screen, self.row, self.pane.left..self.start)
+        let columns = self.bounds.pane.left..self.bounds.start;
+        screen.bracketed_paste() || scene::is_titled(screen, self.row, columns)
     }
 
     /// Returns the row in which it begins by now, if the cursor is still in it.
@@ -352,50 +314,46 @@ impl Field {
         let is_below = kind == Kind::Full || at.column == 0 && screen.bracketed_paste();
         let is_prompt = self.kind == Kind::Line || self.kind == Kind::Unknown && self.has_name();
         let is_same = self.kind == kind || is_prompt && is_below;
-        if !is_same {
+        if !is_same || !self.prompt.has_modes(screen) {
             return None;
         }
         if !self.is_line() {
-            let place = self.wrap.and_then(|_| self.layout_of().place(at));
-            let was_typed = place.is_some_and(|place| place <= self.reach);
+            let place = self.wrap.and_then(|_| self.bounds.layout_over_edge(self.row).place(at));
+            let was_typed = place.is_some_and(|place| self.track.covers(place));
             // Behind the edge of a field another one begins.
-            let is_same_row = self.row == at.row && !(self.is_bounded && at.column > self.right);
+            let is_same_row =
+                self.row == at.row && !(self.bounds.is_bounded && at.column > self.bounds.right);
             return (is_same_row || was_typed).then_some(self.row);
         }
+        let Bounds { start, pane, .. } = self.bounds;
         // A prompt may scroll, or move for what is printed above it.
-        let may_move = self.prompt.iter().flatten().count() >= MOVED_MIN;
+        let may_move = self.prompt.may_move();
         // Without one, a place where all text is gone is nothing to know it by.
-        let is_gone = !self.has_name() && self.start == at.column && self.reach > at.column;
+        let is_gone = !self.has_name() && start == at.column && self.track.reach > at.column;
         if (self.row == at.row || may_move)
             && !is_gone
-            && self.start <= at.column
-            && self.has_prompt(screen, at.row)
+            && start <= at.column
+            && self.prompt.stands_in(screen, at.row)
         {
             return Some(at.row);
         }
         // It may have begun further up.
         let mut linked = at.row;
-        for row in (self.pane.top..at.row).rev().take(usize::from(INPUT_ROWS_MAX)) {
-            let layout = Layout { row, ..self.layout_of() };
-            let start = Position { row, column: self.start.min(self.pane.right - 1) };
+        for row in (pane.top..at.row).rev().take(usize::from(INPUT_ROWS_MAX)) {
+            let layout = self.bounds.layout_over_edge(row);
+            let start = Position { row, column: start.min(pane.right - 1) };
             if linked == row + 1 && self.links(screen, start, layout) {
                 linked = row;
             }
-            let was_typed = layout.place(at).is_some_and(|place| place <= self.reach);
+            let was_typed = layout.place(at).is_some_and(|place| self.track.covers(place));
             if (self.row == row || may_move)
                 && (was_typed || linked == row)
-                && self.has_prompt(screen, row)
+                && self.prompt.stands_in(screen, row)
             {
                 return Some(row);
             }
         }
         None
-    }
-
-    /// Returns whether what stood left of it stands in a row of the screen.
-    fn has_prompt(&self, screen: &Screen, row: u16) -> bool {
-        let columns = (0..).map(|column| Position { row, column });
-        columns.zip(&self.prompt).all(|(at, prompt)| base(screen, at) == *prompt)
     }
 
     pub(super) const fn is_line(&self) -> bool {
@@ -424,12 +382,6 @@ impl Kind {
             Self::Unknown
         }
     }
-}
-
-/// Returns the modes by which a prompt is known: marked pastes, the mouse, and the alternate screen.
-fn modes(screen: &Screen) -> [bool; 3] {
-    let has_mouse = screen.mouse_reporting() != MouseReporting::Off;
-    [screen.bracketed_paste(), has_mouse, screen.alternate_screen()]
 }
 
 fn base(screen: &Screen, at: Position) -> Option<char> {

@@ -71,7 +71,7 @@ impl Sheet {
         }
         let is_answered = base.unsure <= base.acked && base.field.suggested.is_none();
         let was_seen = barrier.index == 0 && (base.is_fresh || is_answered);
-        Some(Self { input, name, text, row, left: base.field.pane.left, was_seen })
+        Some(Self { input, name, text, row, left: base.field.bounds.pane.left, was_seen })
     }
 
     /// Returns whether a screen shows it above the row of the cursor, and nothing behind it.
@@ -94,15 +94,16 @@ impl History {
         let prompt = match field.kind {
             Kind::Line | Kind::Unknown => strong,
             // A pane, or a row at the end of the screen.
-            Kind::Full if field.is_last => {
-                let pane = [field.pane.left, field.pane.right, field.pane.top];
+            Kind::Full if field.bounds.is_last => {
+                let pane = [field.bounds.pane.left, field.bounds.pane.right, field.bounds.pane.top];
                 PromptId::of([strong.number()].into_iter().chain(pane.map(u64::from)))
             }
             _ => return None,
         };
         let name = Name { prompt, kind: field.kind };
-        let has_prompt = field.has_name() && !field.begins_behind_word() && !field.is_secret;
-        (has_prompt && (!field.is_foggy || self.knows(name))).then_some(name)
+        let has_prompt =
+            field.has_name() && !field.prompt.ends_in_word() && !field.prompt.is_secret;
+        (has_prompt && (!field.prompt.may_be_typed || self.knows(name))).then_some(name)
     }
 
     /// Returns whether lines were entered there last.

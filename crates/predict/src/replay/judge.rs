@@ -138,9 +138,10 @@ impl Replay {
     /// Makes a screen the base. Where it has another field than the keys were typed in, those that had arrived
     /// when it left have done that. Returns whether there were any.
     fn leave_field(&mut self, now: Instant, screen: &Screen) -> bool {
-        let before = (self.base.field.context, self.base.field.start, self.base.field.is_used);
+        let before =
+            (self.base.field.context, self.base.field.bounds.start, self.base.field.track.is_used);
         self.rebase(now, screen);
-        let after = (self.base.field.context, self.base.field.start, true);
+        let after = (self.base.field.context, self.base.field.bounds.start, true);
         let arrived = self.log.arrived(self.network.arrived);
         if before == after || !before.2 || arrived == 0 {
             return false;
@@ -186,7 +187,7 @@ impl Replay {
         self.base.is_explained = true;
         self.base.field.history_cursor = proven.history_cursor;
         self.base.field.follow(proven.layout, proven.end, proven.waits);
-        self.base.field.flash = proven.flash;
+        self.base.field.track.flash = proven.flash;
         let context = self.base.field.context;
         let is_vouched = self.base.field.is_vouched(&self.base.screen);
         if let Some(crossing) = proven.crossing {
@@ -203,13 +204,15 @@ impl Replay {
                 self.learned.latency.handle_answer(age);
             }
             // Where it may have been a command, the echo of the key after it looks the same.
-            let may_be_command = is_doubtful && self.base.field.is_escaped;
-            self.base.field.confirmed += u32::from(class == Class::Text && !may_be_command);
+            let may_be_command = is_doubtful && self.base.field.certainty.is_escaped();
+            if class == Class::Text && !may_be_command {
+                self.base.field.certainty.confirm();
+            }
             if let Key::Text(c) = key {
                 self.learned.wraps.note_width(context, at.column + 1, false);
                 self.echo_off.handle_echo();
                 self.base.field.line.note_echo(c);
-                self.secrecy.note_echo(self.base.field.prompt(), c, is_vouched);
+                self.secrecy.note_echo(self.base.field.prompt_name(), c, is_vouched);
             }
         }
     }
@@ -225,7 +228,7 @@ impl Replay {
                 (!matches!(last.key, Key::Text(_))).then_some((last.key, last.input));
         }
         self.note_edits(count);
-        let prompt = self.base.field.prompt();
+        let prompt = self.base.field.prompt_name();
         for event in self.log.iter().take(count) {
             if !Class::of(event.key).follows_text() {
                 self.secrecy.note_barrier(event.input);
@@ -306,7 +309,7 @@ impl Replay {
         if is_enter(key) || !self.base.field.has_name() {
             self.base.field = Field::default();
         }
-        self.base.field.lose_track();
+        self.base.field.track.forget_reach();
         let arrived = self.log.arrived(self.network.arrived);
         if takes_commands {
             // They have done what they do, and what did which is nothing that can be told.
@@ -317,8 +320,7 @@ impl Replay {
         self.log.doubt(self.log.arrived(self.network.arrived));
         if may_take_commands {
             // Even an editor that still shows that it inserts may be about to leave that mode.
-            self.base.field.is_escaped = true;
-            self.base.field.confirmed = 0;
+            self.base.field.certainty.escape();
         }
         true
     }
@@ -334,7 +336,7 @@ impl Replay {
         let is_moved = (cursor.row, cursor.column) != (before.row, before.column);
         is_moved
             && field.is_line()
-            && field.end == cursor.column
+            && field.bounds.end == cursor.column
             && self.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
     }
 
@@ -372,7 +374,7 @@ impl Replay {
                 let history_cursor = core::mem::take(&mut self.base.field.history_cursor);
                 self.base.field = field;
                 self.base.field.history_cursor = history_cursor;
-                self.base.field.is_used = true;
+                self.base.field.track.is_used = true;
                 self.rebase(now, screen);
                 return;
             }
@@ -391,11 +393,10 @@ impl Replay {
             Key::Text(c) => !is_mask(c),
             _ => Class::of(key).follows_text(),
         };
-        if is_kept && !self.base.field.is_secret {
+        if is_kept && !self.base.field.prompt.is_secret {
             self.learned.late.push(GivenUp { key, due_at, context: self.base.field.context });
-            self.base.field.confirmed = 0;
+            self.base.field.certainty.miss();
             self.note_miss(key);
-            self.base.field.is_doubted = true;
             self.base.unsure = input;
             self.note_edits(1);
             self.log.retire(1);
@@ -420,16 +421,15 @@ impl Replay {
         let is_mode = matches!(self.base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
             self.learned.wraps.doubt(context);
-        } else if shown || !is_mode && !self.base.field.is_escaped {
+        } else if shown || !is_mode && !self.base.field.certainty.is_escaped() {
             self.learned.contexts.learn(context, class, false);
         }
         self.learned.contexts.pass(context);
         if shown {
             self.learned.contexts.distrust(context);
         }
-        self.base.field.confirmed = 0;
+        self.base.field.certainty.miss();
         self.note_miss(key);
-        self.base.field.is_doubted = true;
         self.abandon(count);
         self.learned.late.clear();
     }
@@ -437,7 +437,7 @@ impl Replay {
     /// Called when a key was answered otherwise than by its echo, or not in time.
     fn note_miss(&mut self, key: Key) {
         if matches!(key, Key::Text(_)) {
-            self.secrecy.note_miss(self.base.field.prompt());
+            self.secrecy.note_miss(self.base.field.prompt_name());
             self.base.field.line.spoil();
         }
     }
@@ -458,12 +458,13 @@ impl Replay {
         self.base.acked = self.network.echo_ack;
         self.base.field = Field::read(now, screen, self.reader(), &self.base.field);
         self.secrecy.observe(self.base.field.window(screen));
-        if !self.base.field.is_used {
+        if !self.base.field.track.is_used {
             // A key that ends a line leaves nothing left of the next one.
             let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
-            self.base.field.is_foggy = arrived.into_iter().any(|event| !is_enter(event.key));
+            self.base.field.prompt.may_be_typed =
+                arrived.into_iter().any(|event| !is_enter(event.key));
         }
-        self.base.field.is_used = !self.log.is_empty() || self.base.field.is_used;
+        self.base.field.track.is_used = !self.log.is_empty() || self.base.field.track.is_used;
     }
 
     /// Learns from effects that come after their keys were given up.
@@ -489,7 +490,9 @@ impl Replay {
             let late = now.saturating_since(given_up.due_at);
             self.learned.echo_timeouts.handle_answer(context, late);
             self.learned.contexts.learn(context, Class::of(given_up.key), true);
-            self.base.field.confirmed += u32::from(matches!(given_up.key, Key::Text(_)));
+            if matches!(given_up.key, Key::Text(_)) {
+                self.base.field.certainty.confirm();
+            }
         }
         self.learned.late.forget(late);
         self.abandon(answered - late);
@@ -501,7 +504,7 @@ impl Replay {
         let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
         let typed = arrived.take_while(|event| matches!(event.key, Key::Text(_))).count();
         let Some(count) = mask::stars(&self.base, screen, typed) else { return false };
-        self.secrecy.note_mask(self.base.field.prompt());
+        self.secrecy.note_mask(self.base.field.prompt_name());
         self.base.field.line.spoil();
         self.retire(count.into());
         true
@@ -550,8 +553,8 @@ impl Replay {
             self.base.field = Field::default();
         }
         // Text that was typed here still ends where it did.
-        if self.base.field.confirmed == 0 {
-            self.base.field.reach = 0;
+        if !self.base.field.certainty.is_confirmed() {
+            self.base.field.track.reach = 0;
             if !self.base.field.has_name() {
                 self.base.field = Field::default();
             }
@@ -574,7 +577,7 @@ impl Replay {
     fn note_entered(&mut self, key: Key, input: InputNum, screen: &Screen) {
         let is_hidden = self.hides_lines();
         let (field, history) = (&self.base.field, &mut self.learned.history);
-        let may_keep = field.is_line() && !field.is_secret || history.has_kind(field.kind);
+        let may_keep = field.is_line() && !field.prompt.is_secret || history.has_kind(field.kind);
         match key {
             Key::Enter | Key::LineFeed if may_keep || history.sheet.is_some() => {
                 history.end_line(input, screen, is_hidden);

@@ -219,8 +219,8 @@ fn is_on_default_background(pen: Pen) -> bool {
 /// Returns where the text of a row begins that its colours depend on.
 fn first_column(field: &Field, row: u16) -> u16 {
     match (field.is_line(), row == field.row) {
-        (true, true) => field.start,
-        (true, false) => field.layout.left,
-        (false, _) => field.left,
+        (true, true) => field.bounds.start,
+        (true, false) => field.bounds.layout.left,
+        (false, _) => field.bounds.left,
     }
 }

@@ -114,34 +114,34 @@ pub(super) struct Simulation<'a> {
 
 impl<'a> Simulation<'a> {
     pub(super) fn new(screen: &'a Screen, field: &Field, habits: Habits<'a>) -> Self {
-        let pane = field.pane;
+        let pane = field.bounds.pane;
         // An editor shows its mode in the last row, which no text moves into.
         let is_editor = matches!(field.kind, Kind::Insert | Kind::Replace);
         let below = u16::from(is_editor && pane.bottom == screen.size().rows());
         let canvas = Canvas::new(screen).within(pane.left..pane.right);
         let mut simulation = Self {
             ruled: canvas.cursor,
-            column: field.layout.place(canvas.cursor),
+            column: field.bounds.layout.place(canvas.cursor),
             canvas,
-            layout: field.layout,
+            layout: field.bounds.layout,
             rows: pane.top..pane.bottom.saturating_sub(below),
             columns: pane.left..pane.right,
-            start: field.start,
-            left: field.left,
-            right: field.right,
-            end: field.end,
+            start: field.bounds.start,
+            left: field.bounds.left,
+            right: field.bounds.right,
+            end: field.bounds.end,
             suggested: field.suggested,
             has_suggested: field.suggested.is_some(),
             flash: None,
             lost: None,
             kind: field.kind,
-            is_last: field.is_last,
-            is_bounded: field.is_bounded,
+            is_last: field.bounds.is_last,
+            is_bounded: field.bounds.is_bounded,
             overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
             habits,
             crosses: false,
             has_scrolled: false,
-            pane: field.pane,
+            pane: field.bounds.pane,
             guide: None,
             goal: None,
             has_roamed: false,
@@ -150,11 +150,11 @@ impl<'a> Simulation<'a> {
             has_climbed: false,
             history_cursor: field.history_cursor,
         };
-        if let Some((shown, place)) = field.flash {
+        if let Some((shown, place)) = field.track.flash {
             simulation.go_to(place);
             simulation.flash = Some(shown);
         }
-        if simulation.may_wait() && field.waits {
+        if simulation.may_wait() && field.track.waits {
             // It stands on the last character, which is before it.
             simulation.column = simulation.column.map(|column| column + 1);
         }

@@ -66,7 +66,7 @@ impl Trust<'_> {
         match self.base.field.kind {
             _ if self.base.is_searching => true,
             Kind::Command => true,
-            Kind::Full if self.base.field.confirmed == 0 => {
+            Kind::Full if !self.base.field.certainty.is_confirmed() => {
                 let score = self.score(Class::Text);
                 score.wrong >= COMMANDS_MIN && score.wrong > 2.0 * score.right
             }
@@ -78,12 +78,11 @@ impl Trust<'_> {
         if self.base.is_at_bottom() && self.knows(Class::Rise) {
             return false;
         }
-        if self.base.field.confirmed > u32::from(self.is_careful()) {
+        if self.base.field.certainty.confirmed() > u32::from(self.is_careful()) {
             return true;
         }
         // Text has to come true here before more is believed.
-        let field = &self.base.field;
-        if self.is_veiled() || self.is_careful() || field.is_doubted || field.is_escaped {
+        if self.is_veiled() || self.is_careful() || self.base.field.certainty.is_doubted() {
             return false;
         }
         let estimate = self.score(Class::Text).estimate(EDITOR);
@@ -109,7 +108,8 @@ impl Trust<'_> {
     }
 
     fn is_veiled(&self) -> bool {
-        (self.base.field.is_secret || self.is_echo_off) && self.base.field.confirmed == 0
+        (self.base.field.prompt.is_secret || self.is_echo_off)
+            && !self.base.field.certainty.is_confirmed()
     }
 
     pub(super) fn score(&self, class: Class) -> Share {

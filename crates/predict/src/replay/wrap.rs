@@ -92,7 +92,7 @@ impl WrapBehaviour {
 pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
     let at = screen.cursor().position();
     let Key::Text(c) = key else { return false };
-    at.column + 1 == base.field.pane.right
+    at.column + 1 == base.field.bounds.pane.right
         && Text::of(screen, at) == Text::plain(c)
         && Text::of(&base.screen, at) != Text::plain(c)
 }
@@ -100,11 +100,11 @@ pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
 /// Returns whether keys have gone on with a word that stands in a row of its own by now, below what stood before it.
 pub(super) fn is_broken(base: &Base, keys: &[Key], screen: &Screen) -> bool {
     let text = |screen: &Screen, row, end| -> String {
-        let columns = base.field.left..end;
+        let columns = base.field.bounds.left..end;
         columns.filter_map(|column| Text::of(screen, Position { row, column }).base).collect()
     };
     let (from, to) = (base.screen.cursor(), screen.cursor());
-    let above = text(screen, to.row.saturating_sub(1), base.field.pane.right);
+    let above = text(screen, to.row.saturating_sub(1), base.field.bounds.pane.right);
     let below = text(screen, to.row, to.column);
     let mut typed = text(&base.screen, from.row, from.column);
     let is_text = |key: &&Key| matches!(key, Key::Text(_));
@@ -124,7 +124,7 @@ pub(super) fn discover(
     keys: &[Key],
     screen: &Screen,
 ) -> Option<(Field, Crossing)> {
-    if base.field.is_bounded {
+    if base.field.bounds.is_bounded {
         return None;
     }
     let mut field = base.field.clone();

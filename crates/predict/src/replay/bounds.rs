@@ -1,0 +1,61 @@
+//! Where the text of an input stands, and how far keys may move in it.
+
+use crate::replay::layout::Layout;
+use crate::scene::Pane;
+
+/// The bounds of an input. Its columns are places, which go on where a row ends (see [`Layout`]).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bounds {
+    /// Where the first key was typed: what stands to the left is a prompt, or other text.
+    pub(super) start: u16,
+    /// The columns that keys may move to and change.
+    pub(super) left: u16,
+    pub(super) right: u16,
+    /// The end of the text that belongs to the input.
+    pub(super) end: u16,
+    /// Where its places are.
+    pub(super) layout: Layout,
+    /// The part of the screen it is in.
+    pub(super) pane: Pane,
+    /// Whether it ends before the edge of that.
+    pub(super) is_bounded: bool,
+    /// Whether nothing stands below it there.
+    pub(super) is_last: bool,
+}
+
+impl Bounds {
+    /// Returns whether nothing stands in the input.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Returns the places of an input that begins in a row, if it goes on over the edge of the pane.
+    pub(super) const fn layout_over_edge(&self, row: u16) -> Layout {
+        Layout { row, edge: self.pane.right, left: self.pane.left }
+    }
+
+    /// Lets the text that begins in a row go on over the edge of that.
+    pub(super) fn go_over_edge(&mut self, row: u16) {
+        let layout = self.layout_over_edge(row);
+        self.end = layout.place_of(self.layout, self.end);
+        (self.layout, self.right) = (layout, u16::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_over_the_edge_ends_where_it_did_and_has_room_in_the_next_row() {
+        let pane = Pane { left: 2, right: 10, top: 0, bottom: 5 };
+        let one_row = Bounds { start: 3, left: 3, right: 10, end: 3, pane, ..Bounds::default() };
+        let mut bounds = Bounds { layout: Layout::of_row(1), ..one_row };
+        assert!(bounds.is_empty());
+        bounds.end = 8;
+        bounds.go_over_edge(1);
+        assert_eq!((bounds.end, bounds.right), (8, u16::MAX));
+        assert_eq!(bounds.layout, Layout { row: 1, edge: 10, left: 2 });
+        assert!(!bounds.is_empty() && bounds.layout.parts(9, 10));
+    }
+}

@@ -1,0 +1,105 @@
+//! The marks by which the prompt of a field is known again, as they were when the field was first seen.
+
+use core::ops::Range;
+
+use rove_terminal::{MouseReporting, Position, Screen};
+
+use crate::replay::canvas::MOVED_MIN;
+use crate::scene::text::Text;
+use crate::scene::{self, Pane};
+
+/// The marks of a prompt.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PromptMarks {
+    /// The text left of the field's start.
+    text: Vec<Option<char>>,
+    modes: [bool; 3],
+    /// Whether the text asks for something that is not to be seen.
+    pub(super) is_secret: bool,
+    /// Whether the text ends as those of shells do.
+    pub(super) is_shell: bool,
+    /// Whether the text may have been typed.
+    pub(super) may_be_typed: bool,
+}
+
+impl PromptMarks {
+    /// Reads the marks of the prompt that ends at a position.
+    pub(super) fn read(screen: &Screen, at: Position, pane: &Pane) -> Self {
+        let columns = (0..at.column).map(|column| Position { column, ..at });
+        Self {
+            text: columns.map(|at| Text::of(screen, at).base).collect(),
+            modes: modes(screen),
+            is_secret: scene::asks_for_secret(screen, at),
+            is_shell: scene::ends_as_shell(screen, at.row, pane.left..at.column),
+            may_be_typed: false,
+        }
+    }
+
+    /// Returns whether the prompt stands in a row of the screen.
+    pub(super) fn stands_in(&self, screen: &Screen, row: u16) -> bool {
+        let columns = (0..).map(|column| Position { row, column });
+        columns.zip(&self.text).all(|(at, base)| Text::of(screen, at).base == *base)
+    }
+
+    /// Returns whether the screen has the modes of the prompt. A program that changes them is another one.
+    pub(super) fn has_modes(&self, screen: &Screen) -> bool {
+        self.modes == modes(screen)
+    }
+
+    /// Returns whether the text is that of another prompt.
+    pub(super) fn has_text_of(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+
+    /// Returns whether there is any text.
+    pub(super) fn has_text(&self) -> bool {
+        self.has_text_in(0..usize::MAX)
+    }
+
+    /// Returns whether there is any text in some columns.
+    pub(super) fn has_text_in(&self, columns: Range<usize>) -> bool {
+        let end = columns.end.min(self.text.len());
+        self.text[columns.start.min(end)..end].iter().any(Option::is_some)
+    }
+
+    /// Returns whether there is so much text that it is found again in another row.
+    pub(super) fn may_move(&self) -> bool {
+        self.text.iter().flatten().count() >= MOVED_MIN
+    }
+
+    /// Returns whether the field begins right after a word, as in the middle of what was typed.
+    pub(super) fn ends_in_word(&self) -> bool {
+        self.text.last().copied().flatten().is_some_and(char::is_alphanumeric)
+    }
+}
+
+/// Returns the modes by which a prompt is known: marked pastes, the mouse, and the alternate screen.
+pub(super) fn modes(screen: &Screen) -> [bool; 3] {
+    let has_mouse = screen.mouse_reporting() != MouseReporting::Off;
+    [screen.bracketed_paste(), has_mouse, screen.alternate_screen()]
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal};
+
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_known_again_in_another_row_and_not_in_other_modes() {
+        let mut host = Terminal::host(Size::new(20, 4).unwrap());
+        host.write(b"ann$ ");
+        let first = host.snapshot();
+        let pane = Pane { left: 0, right: 20, top: 0, bottom: 4 };
+        let at = first.cursor().position();
+        let marks = PromptMarks::read(&first, at, &pane);
+        assert!(marks.has_text() && marks.may_move() && marks.is_shell && !marks.ends_in_word());
+        assert!(!marks.has_text_in(4..5) && marks.has_text_in(3..5));
+        host.write(b"ls\r\nann$ \x1b[?2004h");
+        let second = host.snapshot();
+        assert!(marks.stands_in(&second, 1) && !marks.stands_in(&second, 2));
+        assert!(marks.has_modes(&first) && !marks.has_modes(&second));
+        let typed = PromptMarks::read(&second, Position { row: 0, column: 7 }, &pane);
+        assert!(typed.ends_in_word());
+    }
+}
