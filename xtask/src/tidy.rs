@@ -75,11 +75,14 @@ const MODELS: [(&str, &[&str]); 10] = [
 ];
 
 /// The files of the prediction engine that play keys. They import no model.
-const SIMULATOR_FILES: [&str; 9] = [
+const SIMULATOR_FILES: [&str; 12] = [
     "simulate",
     "edge",
-    "given",
+    "program_text",
+    "roaming",
+    "suggestion",
     "window_text",
+    "bounds",
     "canvas",
     "layout",
     "motion",

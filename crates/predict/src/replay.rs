@@ -295,7 +295,7 @@ impl Replay {
         while let Some(event) = events.next() {
             let may_show = || {
                 let is_safe = !has_idled || self.base.field.line.may_show();
-                is_safe && gate[usize::from(simulation.has_climbed)]
+                is_safe && gate[usize::from(simulation.roaming.has_climbed())]
             };
             stop = self.withheld(event, &simulation, &trust, may_show);
             let is_held = self.base.is_held && self.log.len() == 1;
@@ -357,7 +357,7 @@ impl Replay {
         if !is_motion && !is_trusted {
             return Some(Stop::Distrusted);
         }
-        let is_elsewhere = simulation.has_climbed && !self.base.shows_mode();
+        let is_elsewhere = simulation.roaming.has_climbed() && !self.base.shows_mode();
         (!is_motion && is_elsewhere).then_some(Stop::OtherRow)
     }
 
@@ -376,7 +376,7 @@ impl Replay {
         let is_motion = simulation.motion(key).is_some();
         let class = simulation.class_of(key);
         let score = trust.score(class);
-        let may_be_seen = self.may_show(simulation.has_climbed);
+        let may_be_seen = self.may_show(simulation.roaming.has_climbed());
         let has_suggestion = simulation.has_suggestion();
         let effect = if unknown.is_some() { Effect::Unknown } else { simulation.apply(key) };
         let navigation = self.navigation();

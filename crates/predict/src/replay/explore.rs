@@ -30,7 +30,12 @@ impl Trip {
         let from = steps.first()?.at;
         let motions = steps.iter().map(|step| Some((step.key, step.motion?)));
         let motions = motions.collect::<Option<_>>()?;
-        Some(Self { motions, step: end.step_from(from), goal: end.goal, stops_on_last: None })
+        Some(Self {
+            motions,
+            step: end.step_from(from),
+            goal: end.roaming.goal(),
+            stops_on_last: None,
+        })
     }
 
     /// Returns whether the cursor went to another row.
@@ -105,7 +110,8 @@ fn follow(
         }
         let to = simulation.canvas.cursor;
         if to == place && to != from {
-            found = Some((count, motions.len(), simulation.step_from(from), simulation.goal));
+            found =
+                Some((count, motions.len(), simulation.step_from(from), simulation.roaming.goal()));
         }
     }
     let (count, drawn, step, goal) = found?;

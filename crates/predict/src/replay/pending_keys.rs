@@ -30,7 +30,7 @@ impl<'a> PendingKeys<'a> {
     /// Returns the field as the first key finds it.
     pub(super) fn start(&self) -> Simulation<'a> {
         Simulation::new(&self.base.screen, &self.base.field, self.habits)
-            .roaming(self.guide, self.base.goal)
+            .guided(self.guide, self.base.goal)
     }
 
     /// Returns the field behind the first `count` keys, of which those of unknown effect do nothing.

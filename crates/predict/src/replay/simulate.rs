@@ -1,7 +1,9 @@
 //! The effect of a key on the field it goes to.
 
 mod edge;
-mod given;
+mod program_text;
+mod roaming;
+mod suggestion;
 mod window_text;
 
 use core::ops::Range;
@@ -10,6 +12,7 @@ use rove_terminal::{Pen, Position, Screen, may_be_newer};
 
 use crate::keystroke::Key;
 use crate::mechanism::Mechanisms;
+use crate::replay::bounds::Bounds;
 use crate::replay::canvas::{Canvas, Tile};
 use crate::replay::class::{Class, Edit, Target};
 use crate::replay::field::{Field, Kind};
@@ -19,6 +22,8 @@ use crate::replay::motion::{Guide, Motion, Step};
 use crate::scene::Pane;
 use crate::scene::text::{Text, cell};
 
+use self::roaming::Roaming;
+use self::suggestion::Suggestion;
 use self::window_text::WindowText;
 
 /// Characters that some editors put behind the cursor by themselves when the one that they close is typed.
@@ -66,88 +71,40 @@ pub(super) struct Habits<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Simulation<'a> {
     pub(super) canvas: Canvas<'a>,
-    layout: Layout,
-    /// The rows it may use.
-    rows: Range<u16>,
-    columns: Range<u16>,
+    bounds: Bounds,
     /// Where the cursor is; nowhere if it has left the field.
     column: Option<u16>,
-    start: u16,
-    left: u16,
-    right: u16,
-    end: u16,
-    /// The end of the suggestion that begins at the end of the input.
-    suggested: Option<u16>,
-    /// Whether anything was suggested where the first key was typed.
-    has_suggested: bool,
-    /// The bracket that the last character closes, on which the cursor may stand for a moment.
-    pub(super) flash: Option<Position>,
-    /// The class of keys behind which a suggestion goes or stays, where the next screen shows which.
-    pub(super) lost: Option<Class>,
     kind: Kind,
-    is_last: bool,
-    is_bounded: bool,
     overwrites: bool,
     habits: Habits<'a>,
+    pub(super) suggestion: Suggestion,
+    /// The bracket that the last character closes, on which the cursor may stand for a moment.
+    pub(super) flash: Option<Position>,
     /// Whether anything went over the edge of a row.
     pub(super) crosses: bool,
     /// Whether all text moved up for that.
     has_scrolled: bool,
-    pane: Pane,
-    /// The known effects of motions.
-    guide: Option<&'a dyn Guide>,
-    /// The column that motions up and down keep to.
-    pub(super) goal: Option<u16>,
-    /// Whether the last key was a motion.
-    pub(super) has_roamed: bool,
-    /// Whether motions are tried of which it is not known that they are possible.
-    is_bold: bool,
-    /// Whether the cursor goes no further than on the last character of a line, where it is to be tried.
-    stops_on_last: Option<bool>,
-    /// Whether it has gone to another row.
-    pub(super) has_climbed: bool,
+    pub(super) roaming: Roaming<'a>,
     /// How far it was gone back through lines.
     history_cursor: HistoryCursor,
-    /// The position that line and column are shown of.
-    ruled: Position,
 }
 
 impl<'a> Simulation<'a> {
     pub(super) fn new(screen: &'a Screen, field: &Field, habits: Habits<'a>) -> Self {
         let pane = field.bounds.pane;
-        // An editor shows its mode in the last row, which no text moves into.
-        let is_editor = matches!(field.kind, Kind::Insert | Kind::Replace);
-        let below = u16::from(is_editor && pane.bottom == screen.size().rows());
         let canvas = Canvas::new(screen).within(pane.left..pane.right);
         let mut simulation = Self {
-            ruled: canvas.cursor,
+            roaming: Roaming::from(canvas.cursor),
             column: field.bounds.layout.place(canvas.cursor),
             canvas,
-            layout: field.bounds.layout,
-            rows: pane.top..pane.bottom.saturating_sub(below),
-            columns: pane.left..pane.right,
-            start: field.bounds.start,
-            left: field.bounds.left,
-            right: field.bounds.right,
-            end: field.bounds.end,
-            suggested: field.suggested,
-            has_suggested: field.suggested.is_some(),
-            flash: None,
-            lost: None,
+            bounds: field.bounds,
             kind: field.kind,
-            is_last: field.bounds.is_last,
-            is_bounded: field.bounds.is_bounded,
             overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
             habits,
+            suggestion: Suggestion::new(field.suggested),
+            flash: None,
             crosses: false,
             has_scrolled: false,
-            pane: field.bounds.pane,
-            guide: None,
-            goal: None,
-            has_roamed: false,
-            is_bold: false,
-            stops_on_last: None,
-            has_climbed: false,
             history_cursor: field.history_cursor,
         };
         if let Some((shown, place)) = field.track.flash {
@@ -162,22 +119,31 @@ impl<'a> Simulation<'a> {
     }
 
     /// Sets the knowledge of motions.
-    pub(super) fn roaming(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
-        Self { guide, goal, ..self }
+    pub(super) fn guided(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
+        Self { roaming: self.roaming.guided(guide, goal), ..self }
     }
 
     /// Lets motions be tried, boldly those too of which it is not known that they are possible.
     pub(super) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
-        Self { is_bold, stops_on_last, ..self }
+        Self { roaming: self.roaming.trying(stops_on_last, is_bold), ..self }
+    }
+
+    /// Returns the rows that the input may use.
+    fn rows(&self) -> Range<u16> {
+        let Pane { top, bottom, .. } = self.bounds.pane;
+        // An editor shows its mode in the last row, which no text moves into.
+        let is_editor = matches!(self.kind, Kind::Insert | Kind::Replace);
+        let below = u16::from(is_editor && bottom == self.canvas.screen().size().rows());
+        top..bottom.saturating_sub(below)
     }
 
     pub(super) const fn end(&self) -> u16 {
-        self.end
+        self.bounds.end
     }
 
     /// Returns where the places of the input are by now.
     pub(super) const fn layout(&self) -> Layout {
-        self.layout
+        self.bounds.layout
     }
 
     /// Returns whether the cursor may stand in a place.
@@ -192,7 +158,7 @@ impl<'a> Simulation<'a> {
 
     /// Returns whether the screen has the input as far as the cursor, which is in another row there.
     pub(super) fn agrees_elsewhere(&self, screen: &Screen, row: u16) -> bool {
-        self.canvas.agrees_elsewhere(screen, self.layout.row, row)
+        self.canvas.agrees_elsewhere(screen, self.bounds.layout.row, row)
     }
 
     /// Returns how far it was gone back through lines.
@@ -203,22 +169,23 @@ impl<'a> Simulation<'a> {
     /// Returns the text of the input.
     pub(super) fn line(&self) -> String {
         // The right half of a wide character is none.
-        let is_half = |column: u16| column > self.start && self.canvas.is_wide(self.at(column - 1));
-        let columns = (self.start..self.end).filter(|column| !is_half(*column));
+        let is_half =
+            |column: u16| column > self.bounds.start && self.canvas.is_wide(self.at(column - 1));
+        let columns = (self.bounds.start..self.bounds.end).filter(|column| !is_half(*column));
         columns.map(|column| self.base(column)).collect()
     }
 
     /// Returns its row as far as it goes, with the prompt; `None` where it goes on in another row.
     pub(super) fn row(&self) -> Option<Line> {
-        let columns = self.columns.start..self.end;
+        let columns = self.bounds.pane.left..self.bounds.end;
         let text: String = columns.map(|column| self.base(column)).collect();
-        (!self.layout.parts(self.start, self.end)).then(|| Line::new(&text))
+        (!self.bounds.layout.parts(self.bounds.start, self.bounds.end)).then(|| Line::new(&text))
     }
 
     /// Returns what a key is here: before a suggestion some accept it.
     pub(super) fn class_of(&self, key: Key) -> Class {
         let class = Class::of(key);
-        let is_at_suggestion = self.suggested.is_some() && self.column() == self.end;
+        let is_at_suggestion = self.suggestion.stands() && self.column() == self.bounds.end;
         match class {
             Class::Right | Class::ControlRight if is_at_suggestion => Class::Accept,
             Class::End | Class::ControlEnd if is_at_suggestion => Class::AcceptToEnd,
@@ -229,27 +196,27 @@ impl<'a> Simulation<'a> {
 
     /// Returns what a key is believed to do to the cursor.
     pub(super) fn motion(&self, key: Key) -> Option<Motion> {
-        self.guide?.motion(key)
+        self.roaming.motion(key)
     }
 
     /// Moves the cursor.
     pub(super) fn navigate(&mut self, motion: Motion) -> Effect {
         let from = self.canvas.cursor;
-        let may_move = self.suggested.is_none() && from.row == self.layout.row && !self.waits();
+        let may_move =
+            !self.suggestion.stands() && from.row == self.bounds.layout.row && !self.waits();
         let to = may_move.then(|| self.window_text().destination(motion)).flatten();
         let Some(to) = to else { return Effect::Unknown };
         if from == to {
             return Effect::Nothing;
         }
         if motion.is_vertical() {
-            self.goal = Some(self.goal.unwrap_or(from.column));
-            self.layout = Layout::of_row(to.row);
-            self.start = to.column;
-            self.right = self.pane.right;
-            self.end = self.window_text().text_end(to.row).max(to.column);
-            self.has_climbed = true;
+            self.roaming.climb_from(from.column);
+            self.bounds.layout = Layout::of_row(to.row);
+            self.bounds.start = to.column;
+            self.bounds.right = self.bounds.pane.right;
+            self.bounds.end = self.window_text().text_end(to.row).max(to.column);
         } else {
-            self.goal = None;
+            self.roaming.forget_goal();
         }
         self.go_to(to.column);
         self.rule_to(to);
@@ -258,8 +225,8 @@ impl<'a> Simulation<'a> {
 
     /// Turns the numbers that say where the cursor is.
     fn rule_to(&mut self, to: Position) {
-        let from = core::mem::replace(&mut self.ruled, to);
-        if let Some(guide) = self.guide {
+        let from = self.roaming.number(to);
+        if let Some(guide) = self.roaming.guide {
             let step = self.step(from, to);
             guide.draw_numbers(&mut self.canvas, step);
         }
@@ -273,19 +240,20 @@ impl<'a> Simulation<'a> {
     fn step(&self, from: Position, to: Position) -> Step {
         // While vi inserts, the end of an empty line is a column like others.
         let inserts = matches!(self.kind, Kind::Insert | Kind::Replace);
-        Step { from, to, is_to_empty: !inserts && self.window_text().text_end(to.row) <= self.left }
+        Step {
+            from,
+            to,
+            is_to_empty: !inserts && self.window_text().text_end(to.row) <= self.bounds.left,
+        }
     }
 
     /// Returns the text that the cursor moves over.
     fn window_text(&self) -> WindowText<'_> {
         WindowText {
             canvas: &self.canvas,
-            pane: &self.pane,
-            left: self.left,
-            guide: self.guide,
-            goal: self.goal,
-            is_bold: self.is_bold,
-            stops_on_last: self.stops_on_last,
+            pane: &self.bounds.pane,
+            left: self.bounds.left,
+            roaming: &self.roaming,
         }
     }
 
@@ -293,11 +261,11 @@ impl<'a> Simulation<'a> {
     pub(super) fn apply(&mut self, key: Key) -> Effect {
         let motion = self.motion(key);
         let effect = motion.map_or(Effect::Unknown, |motion| self.play(Edit::Roam(motion)));
-        self.has_roamed = effect != Effect::Unknown;
-        if self.has_roamed {
+        self.roaming.has_roamed = effect != Effect::Unknown;
+        if self.roaming.has_roamed {
             return effect;
         }
-        self.goal = None;
+        self.roaming.forget_goal();
         if self.column.is_none() || self.habits.takes_commands {
             return Effect::Unknown;
         }
@@ -331,7 +299,7 @@ impl<'a> Simulation<'a> {
             Edit::Insert(_) | Edit::Move(Target::Left | Target::Right) => true,
             Edit::Erase(Target::Left) | Edit::Recall { .. } => true,
             // At the end of an empty line it ends the input.
-            _ => is_line && !(class == Class::ControlD && self.left == self.end),
+            _ => is_line && !(class == Class::ControlD && self.bounds.left == self.bounds.end),
         };
         if is_known { self.play(edit) } else { Effect::Unknown }
     }
@@ -359,10 +327,10 @@ impl<'a> Simulation<'a> {
         match target {
             Target::Left => self.before(column),
             Target::Right => self.after(column),
-            Target::Start => self.left,
-            Target::End => self.end,
+            Target::Start => self.bounds.left,
+            Target::End => self.bounds.end,
             Target::WordLeft => self.word_start(column, is_word),
-            Target::WordRight => self.word_end_within(column, self.end),
+            Target::WordRight => self.word_end_within(column, self.bounds.end),
             Target::SolidLeft => self.word_start(column, is_solid),
         }
     }
@@ -379,23 +347,24 @@ impl<'a> Simulation<'a> {
     fn write(&mut self, c: char) -> Effect {
         let column = self.column();
         let counting = self.canvas.screen().cluster_widths();
-        let before = (column > self.left).then(|| self.base(self.before(column)));
+        let before = (column > self.bounds.left).then(|| self.base(self.before(column)));
         if before.is_some_and(|before| counting.joins(before.encode_utf8(&mut [0; 4]), c)) {
             return Effect::Unknown;
         }
         let width = counting.char_width(c);
         let next = column.saturating_add(width);
         // The effect of the last column on the cursor differs from program to program.
-        if width == 0 || may_be_newer(c) || next >= self.right || self.may_type_over(c) {
+        if width == 0 || may_be_newer(c) || next >= self.bounds.right || self.may_type_over(c) {
             return Effect::Unknown;
         }
         let inserts = !self.overwrites;
-        let end = if inserts { self.end.saturating_add(width) } else { self.end.max(next) };
+        let end =
+            if inserts { self.bounds.end.saturating_add(width) } else { self.bounds.end.max(next) };
         if !self.makes_room(column, end, width) {
             return Effect::Unknown;
         }
         let pen = Pen::default();
-        if self.suggested.is_some() {
+        if self.suggestion.stands() {
             self.follow_suggestion(c, width);
         }
         if inserts {
@@ -406,7 +375,7 @@ impl<'a> Simulation<'a> {
         if wide {
             self.canvas.put(self.at(column + 1), Tile::Blank(pen));
         }
-        self.end = self.end.max(next);
+        self.bounds.end = self.bounds.end.max(next);
         self.go_to(next);
         self.flash = self.opener(c, column);
         Effect::Drawn
@@ -416,7 +385,7 @@ impl<'a> Simulation<'a> {
     fn opener(&self, c: char, column: u16) -> Option<Position> {
         let (open, _) = BRACKETS.into_iter().find(|(_, close)| *close == c)?;
         let mut depth = 0;
-        let mut columns = (self.left..=column).rev();
+        let mut columns = (self.bounds.left..=column).rev();
         let found = columns.find(|column| {
             let base = self.base(*column);
             depth += i32::from(base == c) - i32::from(base == open);
@@ -429,18 +398,18 @@ impl<'a> Simulation<'a> {
     /// brackets and quotes by themselves let the user type those as well.
     fn may_type_over(&self, c: char) -> bool {
         let at = self.at(self.column());
-        let is_drawn = !self.canvas.is_typed(at.row, at.column) && self.suggested.is_none();
+        let is_drawn = !self.canvas.is_typed(at.row, at.column) && !self.suggestion.stands();
         is_drawn && CLOSING.contains(&c) && self.canvas.text(at) == Text::plain(c)
     }
 
     fn backspace(&mut self) -> Effect {
         let column = self.column();
-        if column <= self.left {
+        if column <= self.bounds.left {
             let is_bounded = matches!(self.kind, Kind::Line | Kind::Kernel);
             return if is_bounded { Effect::Nothing } else { Effect::Unknown };
         }
         // A full field may hold more text left of what it shows, which comes back.
-        if self.kind == Kind::Full && self.is_bounded && column + 1 >= self.right {
+        if self.kind == Kind::Full && self.bounds.is_bounded && column + 1 >= self.bounds.right {
             return Effect::Unknown;
         }
         let before = self.before(column);
@@ -452,12 +421,12 @@ impl<'a> Simulation<'a> {
 
     /// Moves what stands from `column` to the end of the input, to make room.
     fn shift_right(&mut self, column: u16, width: u16) {
-        let end = self.end.saturating_add(width).min(self.right);
+        let end = self.bounds.end.saturating_add(width).min(self.bounds.right);
         for to in (column + width..end).rev() {
             let tile = self.canvas.tile(self.at(to - width));
             self.canvas.put(self.at(to), tile);
         }
-        self.end = end.max(self.end);
+        self.bounds.end = end.max(self.bounds.end);
     }
 
     /// Removes what stands from one column to another, and goes there.
@@ -469,14 +438,14 @@ impl<'a> Simulation<'a> {
         if !self.may_pull_back(from, width) {
             return Effect::Unknown;
         }
-        if self.has_suggested && to == self.end {
+        if self.suggestion.was_there() && to == self.bounds.end {
             return self.take_back(from);
         }
-        self.lose_suggestion(self.end, Class::Regrowth);
+        self.lose_suggestion(self.bounds.end, Class::Regrowth);
         let underscore = self.underscore();
-        for column in from..self.end {
+        for column in from..self.bounds.end {
             let tile = match column.checked_add(width) {
-                Some(source) if source < self.end => self.canvas.tile(self.at(source)),
+                Some(source) if source < self.bounds.end => self.canvas.tile(self.at(source)),
                 // A field keeps its background, and its underscores.
                 _ => underscore.unwrap_or_else(|| {
                     Tile::Blank(cell(self.canvas.screen(), self.at(column)).pen.erased())
@@ -485,7 +454,7 @@ impl<'a> Simulation<'a> {
             self.canvas.put(self.at(column), tile);
         }
         if underscore.is_none() {
-            self.end = self.end.saturating_sub(width).max(from);
+            self.bounds.end = self.bounds.end.saturating_sub(width).max(from);
         }
         self.go_to(from);
         Effect::Drawn
@@ -493,18 +462,18 @@ impl<'a> Simulation<'a> {
 
     /// Returns the last place of a field that is full of underscores up to its edge.
     fn underscore(&self) -> Option<Tile> {
-        let last = self.end.checked_sub(1).map(|last| self.at(last))?;
+        let last = self.bounds.end.checked_sub(1).map(|last| self.at(last))?;
         let tile = self.canvas.tile(last);
         let is_underscore = self.canvas.text(last) == Text::plain('_');
         let is_drawn = is_underscore && matches!(tile, Tile::Original(_));
-        (is_drawn && self.is_bounded && self.end == self.right).then_some(tile)
+        (is_drawn && self.bounds.is_bounded && self.bounds.end == self.bounds.right).then_some(tile)
     }
 
     fn move_to(&mut self, column: u16) -> Effect {
         if column == self.column() {
             return Effect::Nothing;
         }
-        if self.layout.parts(self.column(), column) {
+        if self.bounds.layout.parts(self.column(), column) {
             if !self.may_go_back() {
                 return Effect::Unknown;
             }
@@ -516,28 +485,28 @@ impl<'a> Simulation<'a> {
 
     /// Returns where the character left of a column begins.
     fn before(&self, column: u16) -> u16 {
-        if column <= self.left {
+        if column <= self.bounds.left {
             return column;
         }
         let one = column - 1;
-        let is_half = one > self.left && self.canvas.is_wide(self.at(one - 1));
+        let is_half = one > self.bounds.left && self.canvas.is_wide(self.at(one - 1));
         one - u16::from(is_half)
     }
 
     /// Returns where the character at a column ends.
     fn after(&self, column: u16) -> u16 {
-        if column >= self.end {
+        if column >= self.bounds.end {
             return column;
         }
-        (column + 1 + u16::from(self.canvas.is_wide(self.at(column)))).min(self.end)
+        (column + 1 + u16::from(self.canvas.is_wide(self.at(column)))).min(self.bounds.end)
     }
 
     fn word_start(&self, column: u16, is_part: fn(char) -> bool) -> u16 {
         let mut start = column;
-        while start > self.left && !is_part(self.base(start - 1)) {
+        while start > self.bounds.left && !is_part(self.base(start - 1)) {
             start -= 1;
         }
-        while start > self.left && is_part(self.base(start - 1)) {
+        while start > self.bounds.left && is_part(self.base(start - 1)) {
             start -= 1;
         }
         start
@@ -555,7 +524,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn column(&self) -> u16 {
-        self.column.unwrap_or(self.left)
+        self.column.unwrap_or(self.bounds.left)
     }
 
     fn go_to(&mut self, column: u16) {
@@ -564,7 +533,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn at(&self, column: u16) -> Position {
-        self.layout.at(column)
+        self.bounds.layout.at(column)
     }
 }
 

@@ -83,7 +83,8 @@ impl Timeline<'_> {
         let motion = simulation.motion(event.key);
         let effect = simulation.apply(event.key);
         if effect != Effect::Unknown {
-            let motion = motion.filter(|_| effect == Effect::Drawn && simulation.has_roamed);
+            let motion =
+                motion.filter(|_| effect == Effect::Drawn && simulation.roaming.has_roamed());
             let Event { key, at: typed_at, due_at, is_doubtful, .. } = *event;
             self.steps.push(Step {
                 key,
@@ -133,7 +134,7 @@ impl Proven {
             steps: steps.iter().filter(is_proof).cloned().collect(),
             typed: last_typed(steps, screen),
             trip: Trip::of(steps, end),
-            lost: end.lost,
+            lost: end.suggestion.lost(),
             history_cursor: end.history_cursor(),
             layout: end.layout(),
             end: end.end(),

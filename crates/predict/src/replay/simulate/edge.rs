@@ -14,15 +14,15 @@ impl Simulation<'_> {
     /// Makes room for the text from `column` on to end at `end`, where a character of `width` is typed at
     /// `column`: adds a row where it needs one. Returns whether there is room.
     pub(super) fn makes_room(&mut self, column: u16, end: u16, width: u16) -> bool {
-        if !self.layout.parts(column, end) && !self.waits() {
+        if !self.bounds.layout.parts(column, end) && !self.waits() {
             // Where a text comes to the last column, some programs put a mark in there instead.
-            return self.kind != Kind::Full || self.is_bounded || end < self.right;
+            return self.kind != Kind::Full || self.bounds.is_bounded || end < self.bounds.right;
         }
         // A wide character that does not fit leaves a blank behind, and all that follows moves.
         if width > 1 || self.has_wide(column) || !self.may_cross() {
             return false;
         }
-        let [before, after] = [self.end, end].map(|end| self.last_row(end));
+        let [before, after] = [self.bounds.end, end].map(|end| self.last_row(end));
         let has_room = after == before || self.adds_row(after);
         self.crosses |= has_room;
         has_room
@@ -31,9 +31,9 @@ impl Simulation<'_> {
     /// Returns whether text can be taken out, where what follows it moves up from the row below.
     pub(super) fn may_pull_back(&mut self, from: u16, width: u16) -> bool {
         // Where a row is left empty, programs differ.
-        let leaves_row =
-            from + width == self.end && self.layout.parts(from.saturating_sub(1), from);
-        if !self.layout.parts(from, self.end) && !leaves_row {
+        let leaves_row = from + width == self.bounds.end
+            && self.bounds.layout.parts(from.saturating_sub(1), from);
+        if !self.bounds.layout.parts(from, self.bounds.end) && !leaves_row {
             return true;
         }
         let is_followed = !self.has_wide(from) && self.may_go_back();
@@ -45,14 +45,15 @@ impl Simulation<'_> {
     /// the line goes on in the next one.
     pub(in crate::replay) fn is_near_edge(&self) -> bool {
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
-        let is_at_end = self.canvas.cursor.column.saturating_add(EDGE_COLUMNS) >= self.pane.right;
-        is_at_end && is_line && !self.habits.goes_on && !self.is_bounded
+        let is_at_end =
+            self.canvas.cursor.column.saturating_add(EDGE_COLUMNS) >= self.bounds.pane.right;
+        is_at_end && is_line && !self.habits.goes_on && !self.bounds.is_bounded
     }
 
     /// Returns whether the cursor and the text are followed over the edge.
     fn may_cross(&self) -> bool {
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
-        self.habits.goes_on && (is_line || self.kind == Kind::Full && self.is_last)
+        self.habits.goes_on && (is_line || self.kind == Kind::Full && self.bounds.is_last)
     }
 
     /// Returns whether they are followed back. Where the terminal alone goes on nothing comes back.
@@ -64,8 +65,8 @@ impl Simulation<'_> {
     /// difference.
     pub(super) fn may_wait(&self) -> bool {
         self.habits.is_lazy
-            && self.canvas.cursor.column == self.layout.edge.saturating_sub(1)
-            && self.layout.parts(self.end.saturating_sub(1), self.end)
+            && self.canvas.cursor.column == self.bounds.layout.edge.saturating_sub(1)
+            && self.bounds.layout.parts(self.bounds.end.saturating_sub(1), self.bounds.end)
     }
 
     /// Returns whether the cursor waits there.
@@ -77,42 +78,43 @@ impl Simulation<'_> {
     /// Returns where the cursor is seen that is at a place.
     pub(super) fn shown_at(&self, column: u16) -> Position {
         let at = self.at(column);
-        let is_behind = at.row > self.layout.row && at.column == self.layout.left;
-        let last = self.layout.edge.saturating_sub(1);
-        let waits = self.habits.is_lazy && column == self.end && is_behind;
+        let is_behind = at.row > self.bounds.layout.row && at.column == self.bounds.layout.left;
+        let last = self.bounds.layout.edge.saturating_sub(1);
+        let waits = self.habits.is_lazy && column == self.bounds.end && is_behind;
         if waits { Position { row: at.row - 1, column: last } } else { at }
     }
 
     /// Returns the last row of an input with this end.
     fn last_row(&self, end: u16) -> u16 {
-        self.layout.row_of(end.saturating_sub(self.habits.is_lazy.into()))
+        self.bounds.layout.row_of(end.saturating_sub(self.habits.is_lazy.into()))
     }
 
     /// Returns what a screen proves that shows this.
     pub(in crate::replay) fn crossing(&self) -> Crossing {
-        let (column, Layout { row, left, .. }) = (self.column(), self.layout);
+        let (column, Layout { row, left, .. }) = (self.column(), self.bounds.layout);
         let at = self.at(column);
         // Behind a full row programs differ in where the cursor is, and nowhere else.
-        let is_telling = column < self.end || at.row > row && at.column == left;
+        let is_telling = column < self.bounds.end || at.row > row && at.column == left;
         let is_proof = self.crosses && is_telling;
         Crossing { is_proof, has_scrolled: self.has_scrolled, is_lazy: self.habits.is_lazy }
     }
 
     /// Makes an empty row below the input that is part of it. Returns whether that can be told.
     fn adds_row(&mut self, row: u16) -> bool {
-        if row < self.rows.end {
-            return self.is_last;
+        let rows = self.rows();
+        if row < rows.end {
+            return self.bounds.is_last;
         }
-        let may_scroll = self.habits.scrolls && self.layout.row > self.rows.start;
+        let may_scroll = self.habits.scrolls && self.bounds.layout.row > rows.start;
         if may_scroll {
-            self.canvas.scroll_up(self.rows.clone());
-            self.layout.row -= 1;
+            self.canvas.scroll_up(rows);
+            self.bounds.layout.row -= 1;
             self.has_scrolled = true;
         }
         may_scroll
     }
 
     fn has_wide(&self, column: u16) -> bool {
-        (column..self.end).any(|column| self.canvas.is_wide(self.at(column)))
+        (column..self.bounds.end).any(|column| self.canvas.is_wide(self.at(column)))
     }
 }

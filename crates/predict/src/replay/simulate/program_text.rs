@@ -22,7 +22,7 @@ impl Simulation<'_> {
 
     /// Returns whether nothing stands in the input.
     pub(in crate::replay) const fn is_empty(&self) -> bool {
-        self.start == self.end
+        self.bounds.is_empty()
     }
 
     /// Puts a text in place of the input, with the cursor behind it.
@@ -32,13 +32,13 @@ impl Simulation<'_> {
         let is_odd = widths.clone().any(|width| width == 0)
             || text.contains(may_be_newer)
             || clusters(text).any(is_cluster);
-        let end = widths.fold(self.start, u16::saturating_add);
-        let last = end.max(self.end).max(self.suggested.unwrap_or_default());
-        if is_odd || end >= self.right || self.layout.parts(self.start, last) {
+        let end = widths.fold(self.bounds.start, u16::saturating_add);
+        let last = end.max(self.bounds.end).max(self.suggestion.end().unwrap_or_default());
+        if is_odd || end >= self.bounds.right || self.bounds.layout.parts(self.bounds.start, last) {
             return Effect::Unknown;
         }
-        self.suggested = None;
-        let mut column = self.start;
+        self.suggestion.clear();
+        let mut column = self.bounds.start;
         for base in text.chars() {
             let (wide, pen) = (char_width(base) == 2, Pen::default());
             self.canvas.put(self.at(column), Tile::Typed { base, wide, pen });
@@ -52,28 +52,28 @@ impl Simulation<'_> {
             let pen = cell(self.canvas.screen(), self.at(column)).pen.erased();
             self.canvas.put(self.at(column), Tile::Blank(pen));
         }
-        self.end = end;
+        self.bounds.end = end;
         self.go_to(end);
         Effect::Drawn
     }
 
     /// Returns whether a suggestion stands at the end of the input.
     pub(in crate::replay) const fn has_suggestion(&self) -> bool {
-        self.suggested.is_some()
+        self.suggestion.stands()
     }
 
     /// Returns whether keys are typed at the end of the input.
     pub(in crate::replay) fn is_at_end(&self) -> bool {
-        self.column() == self.end
+        self.column() == self.bounds.end
     }
 
     /// Keeps what is suggested as long as it is typed; else another suggestion will come, or none.
     pub(super) fn follow_suggestion(&mut self, c: char, width: u16) {
         let column = self.column();
-        if column != self.end || self.base(column) != c {
-            self.lose_suggestion(self.end, Class::Hint);
-        } else if self.suggested.is_some_and(|end| end <= column + width) {
-            self.suggested = None;
+        if column != self.bounds.end || self.base(column) != c {
+            self.lose_suggestion(self.bounds.end, Class::Hint);
+        } else {
+            self.suggestion.shorten(column + width);
         }
     }
 
@@ -84,8 +84,8 @@ impl Simulation<'_> {
             Class::Hint => self.habits.keeps_hint,
             _ => self.habits.regrows,
         };
-        let Some(end) = self.suggested.take() else { return };
-        let pen = self.canvas.pen(self.at(self.end));
+        let Some(end) = self.suggestion.lose(class, is_kept) else { return };
+        let pen = self.canvas.pen(self.at(self.bounds.end));
         for column in from..end {
             let (at, base) = (self.at(column), self.base(column));
             let tile = match is_kept {
@@ -94,40 +94,37 @@ impl Simulation<'_> {
             };
             self.canvas.put(at, tile);
         }
-        self.suggested = Some(end).filter(|_| is_kept);
-        self.lost = Some(class);
     }
 
     /// Makes what is suggested, as far as a column, part of the input.
     pub(super) fn accept(&mut self, to: u16) -> Effect {
-        let is_known = self.lost.is_none();
-        let Some(end) = self.suggested.filter(|_| is_known) else { return Effect::Unknown };
+        let Some(end) = self.suggestion.certain_end() else { return Effect::Unknown };
         // It may go on in the next row.
-        if end >= self.right || self.layout.parts(self.column(), end) {
+        if end >= self.bounds.right || self.bounds.layout.parts(self.column(), end) {
             return Effect::Unknown;
         }
         for column in self.column()..to.min(end) {
             let (at, base) = (self.at(column), self.base(column));
             let (wide, pen) = (self.canvas.is_wide(at), Pen::default());
             self.canvas.put(at, Tile::Typed { base, wide, pen });
-            self.end = column + 1;
+            self.bounds.end = column + 1;
             self.go_to(column + 1);
         }
-        self.suggested = self.suggested.filter(|end| *end > to);
+        self.suggestion.shorten(to);
         Effect::Drawn
     }
 
     /// Returns the column behind the next word of what is suggested.
     pub(super) fn suggested_word_end(&self) -> u16 {
-        let end = self.suggested.unwrap_or(self.end);
+        let end = self.suggestion.end().unwrap_or(self.bounds.end);
         self.word_end_within(self.column(), end)
     }
 
     /// Removes the end of the input, from a column on. Nobody knows what is suggested then.
     pub(super) fn take_back(&mut self, from: u16) -> Effect {
-        self.suggested.get_or_insert(self.end);
+        self.suggestion.begin_at_end(self.bounds.end);
         self.lose_suggestion(from, Class::Regrowth);
-        self.end = from;
+        self.bounds.end = from;
         self.go_to(from);
         Effect::Drawn
     }

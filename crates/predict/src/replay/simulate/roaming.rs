@@ -1,0 +1,112 @@
+//! How a cursor moves over the screen of a program, and what its motions have led to.
+
+use rove_terminal::Position;
+
+use crate::keystroke::Key;
+use crate::replay::motion::{Guide, Motion};
+
+/// The motions of a cursor.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::replay) struct Roaming<'a> {
+    /// The known effects of motions.
+    pub(super) guide: Option<&'a dyn Guide>,
+    /// The column that motions up and down keep to.
+    goal: Option<u16>,
+    /// Whether the last key was a motion.
+    pub(super) has_roamed: bool,
+    /// Whether the cursor has gone to another row.
+    has_climbed: bool,
+    /// Whether motions are tried of which it is not known that they are possible.
+    pub(super) is_bold: bool,
+    /// Whether the cursor goes no further than on the last character of a line, where that is to be tried.
+    stops_on_last: Option<bool>,
+    /// The position that line and column are shown of.
+    numbered: Position,
+}
+
+impl<'a> Roaming<'a> {
+    /// Creates it for a cursor whose motions are not known.
+    pub(super) const fn from(cursor: Position) -> Self {
+        Self {
+            guide: None,
+            goal: None,
+            has_roamed: false,
+            has_climbed: false,
+            is_bold: false,
+            stops_on_last: None,
+            numbered: cursor,
+        }
+    }
+
+    /// Sets the knowledge of motions.
+    pub(super) fn guided(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
+        Self { guide, goal, ..self }
+    }
+
+    /// Lets motions be tried, boldly those too of which it is not known that they are possible.
+    pub(super) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
+        Self { is_bold, stops_on_last, ..self }
+    }
+
+    pub(in crate::replay) const fn goal(&self) -> Option<u16> {
+        self.goal
+    }
+
+    pub(in crate::replay) const fn has_roamed(&self) -> bool {
+        self.has_roamed
+    }
+
+    pub(in crate::replay) const fn has_climbed(&self) -> bool {
+        self.has_climbed
+    }
+
+    /// Returns what a key is believed to do to the cursor.
+    pub(super) fn motion(&self, key: Key) -> Option<Motion> {
+        self.guide?.motion(key)
+    }
+
+    /// Returns whether the cursor goes no further than on the last character of a line, if that is tried or known.
+    pub(super) fn stops_on_last(&self) -> Option<bool> {
+        self.stops_on_last.or_else(|| self.guide.and_then(Guide::stops_on_last))
+    }
+
+    /// Called when the cursor goes to another row from a column, to which it returns where the text allows that.
+    pub(super) fn climb_from(&mut self, column: u16) {
+        self.goal.get_or_insert(column);
+        self.has_climbed = true;
+    }
+
+    /// Called when the cursor moves otherwise than up and down.
+    pub(super) const fn forget_goal(&mut self) {
+        self.goal = None;
+    }
+
+    /// Lets line and column be shown of another position. Returns the one that they were shown of.
+    pub(super) const fn number(&mut self, at: Position) -> Position {
+        core::mem::replace(&mut self.numbered, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_goal_is_the_column_of_the_first_of_several_steps_up_or_down() {
+        let mut roaming = Roaming::from(Position { row: 3, column: 7 });
+        assert!(!roaming.has_climbed());
+        roaming.climb_from(7);
+        roaming.climb_from(2);
+        assert_eq!((roaming.goal(), roaming.has_climbed()), (Some(7), true));
+        roaming.forget_goal();
+        roaming.climb_from(2);
+        assert_eq!(roaming.goal(), Some(2));
+    }
+
+    #[test]
+    fn numbers_are_shown_of_the_last_position_that_was_given() {
+        let [first, second] = [3, 4].map(|row| Position { row, column: 7 });
+        let mut roaming = Roaming::from(first);
+        assert_eq!((roaming.number(second), roaming.number(first)), (first, second));
+    }
+}

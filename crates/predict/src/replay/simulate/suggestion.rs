@@ -1,0 +1,97 @@
+//! Text that a program suggests after the end of the input, as far as it is known behind the keys.
+
+use crate::replay::class::Class;
+
+/// The suggestion at the end of an input.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::replay) struct Suggestion {
+    /// Its end, where there is one; it begins at the end of the input.
+    end: Option<u16>,
+    /// Whether there was one where the first key was typed.
+    was_there: bool,
+    /// The class of keys behind which it goes or stays, where the next screen shows which.
+    lost: Option<Class>,
+}
+
+impl Suggestion {
+    /// Creates the suggestion that the first key finds.
+    pub(super) const fn new(end: Option<u16>) -> Self {
+        Self { end, was_there: end.is_some(), lost: None }
+    }
+
+    pub(super) const fn end(&self) -> Option<u16> {
+        self.end
+    }
+
+    /// Returns whether there is one.
+    pub(super) const fn stands(&self) -> bool {
+        self.end.is_some()
+    }
+
+    pub(super) const fn was_there(&self) -> bool {
+        self.was_there
+    }
+
+    /// Returns the class of keys that have made it unknown, if any have.
+    pub(in crate::replay) const fn lost(&self) -> Option<Class> {
+        self.lost
+    }
+
+    /// Returns its end if the text up to there is known for sure.
+    pub(super) fn certain_end(&self) -> Option<u16> {
+        self.end.filter(|_| self.lost.is_none())
+    }
+
+    /// Called when its text has become input up to a column.
+    pub(super) fn shorten(&mut self, to: u16) {
+        self.end = self.end.filter(|end| *end > to);
+    }
+
+    /// Called when other text takes its place.
+    pub(super) const fn clear(&mut self) {
+        self.end = None;
+    }
+
+    /// Called when the end of the input is taken out: text up to there may be suggested, if nothing was.
+    pub(super) fn begin_at_end(&mut self, end: u16) {
+        self.end.get_or_insert(end);
+    }
+
+    /// Called when nobody knows whether it still stands. Returns its end, if there is one; `is_kept` tells whether it mostly
+    /// stays behind such keys.
+    pub(super) fn lose(&mut self, class: Class, is_kept: bool) -> Option<u16> {
+        let end = self.end?;
+        self.end = self.end.filter(|_| is_kept);
+        self.lost = Some(class);
+        Some(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suggestion_is_certain_until_a_key_loses_it() {
+        for (is_kept, end) in [(true, Some(9)), (false, None)] {
+            let mut suggestion = Suggestion::new(Some(9));
+            suggestion.shorten(5);
+            assert_eq!(suggestion.certain_end(), Some(9));
+            assert_eq!(suggestion.lose(Class::Hint, is_kept), Some(9));
+            assert_eq!((suggestion.end(), suggestion.certain_end()), (end, None));
+            assert_eq!(suggestion.lost(), Some(Class::Hint));
+            suggestion.shorten(9);
+            assert!(!suggestion.stands() && suggestion.was_there());
+        }
+    }
+
+    #[test]
+    fn nothing_is_lost_where_nothing_was_suggested() {
+        let mut suggestion = Suggestion::new(None);
+        assert_eq!(suggestion.lose(Class::Regrowth, true), None);
+        assert_eq!((suggestion.lost(), suggestion.was_there()), (None, false));
+        suggestion.begin_at_end(4);
+        suggestion.begin_at_end(6);
+        assert_eq!(suggestion.end(), Some(4));
+    }
+}
