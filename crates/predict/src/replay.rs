@@ -45,6 +45,8 @@ mod ruler;
 mod simulate;
 mod timeline;
 mod trust;
+mod type_ahead;
+mod verdict;
 mod wrap;
 
 use core::cell::LazyCell;

@@ -2,6 +2,9 @@
 
 use zeroize::Zeroize;
 
+use crate::keystroke::Key;
+use crate::replay::class::{Class, Edit};
+
 /// Most characters of a line that is remembered. Chosen: few lines that are called back are longer.
 pub(super) const CHARACTERS_MAX: usize = 256;
 
@@ -42,6 +45,19 @@ impl HistoryCursor {
         let depth =
             if is_back { self.depth.saturating_add(1) } else { self.depth.saturating_sub(1) };
         Self { depth, is_lost, is_open: false }
+    }
+
+    /// Returns it after a key that was answered in an unknown way; `keeps_lines` tells whether the editor may keep lines, and
+    /// `is_empty` whether the input was empty.
+    pub(super) fn answered(mut self, key: Key, keeps_lines: bool, is_empty: bool) -> Self {
+        match Class::of(key).edit(key) {
+            Some(Edit::Recall { is_back }) if keeps_lines => {
+                return Self { is_open: true, ..self.step(is_back, is_empty) };
+            }
+            _ if matches!(key, Key::Search | Key::Escape) => self.is_lost = true,
+            _ => self.edit(),
+        }
+        self
     }
 
     /// Called when the text was changed.

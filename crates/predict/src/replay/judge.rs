@@ -1,12 +1,12 @@
 //! Judging the keys on their way by the newest screen: which of them it shows, and what became of the rest.
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::Screen;
 use rove_units::Instant;
 
 use crate::engine::InputNum;
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
-use crate::replay::class::{Class, Edit, is_end, is_enter, may_be_prefix};
+use crate::replay::class::{Class, is_end, is_enter, may_be_prefix};
 use crate::replay::exit;
 use crate::replay::explore::{self, Trip};
 use crate::replay::field::{Field, Kind};
@@ -16,9 +16,10 @@ use crate::replay::log::Event;
 use crate::replay::mask;
 use crate::replay::match_result::{Barrier, MatchResult};
 use crate::replay::timeline::{Proven, Step};
+use crate::replay::type_ahead;
+use crate::replay::verdict::Verdict;
 use crate::replay::wrap::{self, waits_at_edge};
 use crate::replay::{Replay, UNEXPLAINED_TIMEOUT};
-use crate::scene::text::Text;
 use crate::scene::{self, is_mask};
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
@@ -67,72 +68,118 @@ impl Replay {
         if (shown.is_none() || waits) && self.discover_wrap(screen) {
             return true;
         }
-        if let Some(mut shown) = shown {
-            let (count, row, trip) = (shown.count, shown.row, shown.trip.take());
-            self.confirm(now, screen, shown);
-            let has_preview = count > 0 && self.log.is_text() && self.base.gains_row(screen);
-            if self.base.move_to(row, screen.cursor().row) || has_preview {
-                self.learned.contexts.learn(self.base.field.context, Class::Rise, true);
-            }
-            if trip.is_none() && count > 0 && self.explore(now, screen) {
-                return true;
-            }
-            let unsure = self.base.unsure;
-            self.retire(count);
-            self.base.unsure = unsure;
-            if let Some(trip) = trip {
-                self.arrive(now, screen, &trip);
-                return true;
-            }
-            if self.leave_field(now, screen) {
-                return true;
-            }
-            return count > 0
-                || self.explore(now, screen)
-                || self.pass_barrier(now, screen, barrier, true)
-                || self.miss(now);
+        if let Some(shown) = shown {
+            return self.take_shown(now, screen, shown, barrier);
         }
-        if self.explore(now, screen) {
+        let verdict = self.verdict(now, screen, barrier);
+        self.take_verdict(now, screen, verdict)
+    }
+
+    /// Retires the keys that a screen shows, or else the next that it answers otherwise; returns whether there were any.
+    fn take_shown(
+        &mut self,
+        now: Instant,
+        screen: &Screen,
+        mut shown: Proven,
+        barrier: Option<Barrier>,
+    ) -> bool {
+        let (count, row, trip) = (shown.count, shown.row, shown.trip.take());
+        self.confirm(now, screen, shown);
+        let has_preview = count > 0 && self.log.is_text() && self.base.gains_row(screen);
+        if self.base.move_to(row, screen.cursor().row) || has_preview {
+            self.learned.contexts.learn(self.base.field.context, Class::Rise, true);
+        }
+        if trip.is_none() && count > 0 && self.explore(now, screen) {
             return true;
+        }
+        let unsure = self.base.unsure;
+        self.retire(count);
+        self.base.unsure = unsure;
+        if let Some(trip) = trip {
+            self.arrive(now, screen, &trip);
+            return true;
+        }
+        if self.leave_field(now, screen) || count > 0 || self.explore(now, screen) {
+            return true;
+        }
+        match barrier.filter(|barrier| self.is_answered(now, screen, barrier, true)) {
+            Some(barrier) => self.pass_barrier(now, screen, barrier),
+            None => self.miss(now),
+        }
+    }
+
+    /// Decides what became of the keys where a screen shows none of them, and changes nothing.
+    fn verdict(&self, now: Instant, screen: &Screen, barrier: Option<Barrier>) -> Verdict {
+        if let Some((count, trip)) = self.motions(screen) {
+            return Verdict::Moved(count, trip);
         }
         if self.log.arrived(self.network.arrived) == 0 {
-            // None of the keys has had any part in it: what came before them goes on.
-            self.rebase(now, screen);
-            return false;
+            return Verdict::Awaited;
         }
-        if self.take_mask(screen) {
-            self.rebase(now, screen);
-            return true;
+        if let Some(count) = self.stars(screen) {
+            return Verdict::Masked(count);
         }
         let is_first = barrier.as_ref().is_some_and(|barrier| barrier.index == 0);
         let has_barrier = barrier.is_some();
-        if self.pass_barrier(now, screen, barrier, false) {
-            return true;
+        if let Some(barrier) = barrier.filter(|it| self.is_answered(now, screen, it, false)) {
+            return Verdict::Answered(barrier);
         }
-        let is_shown = self.log.front().is_some_and(|event| event.shown);
-        let at = *self.unexplained_at.get_or_insert(now);
+        let at = self.unexplained_at.unwrap_or(now);
         let due = self.log.due();
-        let may_be_incomplete = is_shown
+        let may_be_incomplete = self.log.front().is_some_and(|event| event.shown)
             && now.saturating_since(at) < UNEXPLAINED_TIMEOUT
             && !self.pending_keys().conflicts(screen);
         // A program that draws in several pieces has its cursor elsewhere meanwhile.
         let is_elsewhere = !screen.cursor().visible || screen.cursor().row != self.base.field.row;
         if may_be_incomplete && (due == 0 || is_elsewhere) {
-            return false;
+            Verdict::Incomplete
+        } else if due > 0 && !is_first {
+            Verdict::Failed(due)
+        } else {
+            Verdict::Unexplained { has_barrier }
         }
-        if due > 0 && !is_first {
-            self.fail(due);
-            self.leave_field(now, screen);
-            return true;
-        }
-        if is_shown {
-            self.base.field.lose_proof();
-            // A key of unknown effect may have drawn over it.
-            if !has_barrier && self.pending_keys().conflicts(screen) {
-                self.learned.contexts.distrust(self.base.field.context);
+    }
+
+    /// Learns from a verdict, and retires the keys that it is on; returns whether there were any.
+    fn take_verdict(&mut self, now: Instant, screen: &Screen, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Moved(count, trip) => {
+                self.retire(count);
+                self.arrive(now, screen, &trip);
+                true
+            }
+            Verdict::Awaited => {
+                self.rebase(now, screen);
+                false
+            }
+            Verdict::Masked(count) => {
+                self.secrecy.note_mask(self.base.field.prompt_name());
+                self.base.field.line.spoil();
+                self.retire(count);
+                self.rebase(now, screen);
+                true
+            }
+            Verdict::Answered(barrier) => self.pass_barrier(now, screen, barrier),
+            Verdict::Incomplete => {
+                self.unexplained_at.get_or_insert(now);
+                false
+            }
+            Verdict::Failed(count) => {
+                self.fail(count);
+                self.leave_field(now, screen);
+                true
+            }
+            Verdict::Unexplained { has_barrier } => {
+                if self.log.front().is_some_and(|event| event.shown) {
+                    self.base.field.lose_proof();
+                    // A key of unknown effect may have drawn over it.
+                    if !has_barrier && self.pending_keys().conflicts(screen) {
+                        self.learned.contexts.distrust(self.base.field.context);
+                    }
+                }
+                self.leave_field(now, screen)
             }
         }
-        self.leave_field(now, screen)
     }
 
     /// Makes a screen the base. Where it has another field than the keys were typed in, those that had arrived
@@ -257,42 +304,43 @@ impl Replay {
         self.log.retire(count);
     }
 
-    /// Handles a key of unknown effect as answered, and all before it, where it is due or the screen is that of
-    /// a prompt that is known.
-    fn pass_barrier(
-        &mut self,
+    /// Returns whether a key of unknown effect is answered, and all before it: it is due, or the screen is that of a prompt
+    /// that is known. `is_shown` tells whether the screen shows any keys.
+    fn is_answered(
+        &self,
         now: Instant,
         screen: &Screen,
-        barrier: Option<Barrier>,
+        barrier: &Barrier,
         is_shown: bool,
     ) -> bool {
-        let Some(Barrier { index, is_reached, is_still, is_empty, before, line }) = barrier else {
-            return false;
-        };
-        let Some(event) = self.log.iter().nth(index) else { return false };
-        let (key, input) = (event.key, event.input);
+        let Some(event) = self.log.iter().nth(barrier.index) else { return false };
         // Where nothing has changed the host may be slow.
         let is_due = event.due_at.is_some_and(|due_at| {
             self.base.has_moved(screen) || now.saturating_since(due_at) >= self.echo_timeout()
         });
-        let is_answered = event.input <= self.network.arrived
-            && match key {
-                Key::Enter | Key::LineFeed | Key::Interrupt if self.base.field.is_line() => {
-                    self.is_new_prompt(now, screen)
-                }
-                _ if index == 0 => self.base.has_moved(screen),
-                _ => !is_shown && is_reached,
-            };
-        if !is_due && !is_answered {
-            return false;
-        }
+        let has_answer = || match event.key {
+            Key::Enter | Key::LineFeed | Key::Interrupt if self.base.field.is_line() => {
+                self.is_new_prompt(now, screen)
+            }
+            _ if barrier.index == 0 => self.base.has_moved(screen),
+            _ => !is_shown && barrier.is_reached,
+        };
+        is_due || event.input <= self.network.arrived && has_answer()
+    }
+
+    /// Handles a key of unknown effect as answered, and all before it; returns whether it is on its way.
+    fn pass_barrier(&mut self, now: Instant, screen: &Screen, barrier: Barrier) -> bool {
+        let Barrier { index, is_reached, is_still, is_empty, before, line } = barrier;
+        let Some(event) = self.log.iter().nth(index) else { return false };
+        let (key, input) = (event.key, event.input);
         self.note_failed_motion(index, false);
         let takes_commands = self.trust().takes_commands();
         // Line editors have no prefixes that are worth a wait.
         let is_prefix =
             may_be_prefix(key) && !self.base.field.is_line() && !self.base.has_moved(screen);
         let may_take_commands = key == Key::Escape || is_prefix;
-        let mut history_cursor = self.history_cursor_after(before.history_cursor, is_empty, key);
+        let keeps_lines = self.editor().is_some();
+        let mut history_cursor = before.history_cursor.answered(key, keeps_lines, is_empty);
         history_cursor.is_lost |= history_cursor.is_open && index > 0 && !is_reached;
         self.note_entered(key, input, screen);
         if is_reached {
@@ -337,7 +385,12 @@ impl Replay {
         is_moved
             && field.is_line()
             && field.bounds.end == cursor.column
-            && self.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
+            && self.knows_text_at(&field)
+    }
+
+    /// Returns whether characters came true at prompts as that of a field.
+    fn knows_text_at(&self, field: &Field) -> bool {
+        self.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
     }
 
     /// Retires characters that the screen shows behind a known prompt already.
@@ -345,40 +398,24 @@ impl Replay {
         if !self.has(Mechanism::TypeAhead) {
             return;
         }
-        let cursor = screen.cursor();
-        let at = |column| Position { row: cursor.row, column };
-        let typed: Vec<char> = self
-            .log
-            .iter()
-            .map_while(|event| match event.key {
-                Key::Text(c) if c.is_ascii() && event.input <= self.network.arrived => Some(c),
-                _ => None,
-            })
-            .collect();
-        for count in (1..=typed.len()).rev() {
-            let Some(start) =
-                u16::try_from(count).ok().and_then(|count| cursor.column.checked_sub(count))
-            else {
-                continue;
-            };
-            let is_echoed = (start..)
-                .zip(&typed[..count])
-                .all(|(column, c)| Text::plain(*c) == Text::of(screen, at(column)));
-            let field = Field::read_from(now, screen, self.reader(), at(start));
-            if is_echoed
-                && self.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
-            {
-                self.note_edits(count);
-                self.log.retire(count);
-                self.base.is_fresh = false;
-                let history_cursor = core::mem::take(&mut self.base.field.history_cursor);
-                self.base.field = field;
-                self.base.field.history_cursor = history_cursor;
-                self.base.field.track.is_used = true;
-                self.rebase(now, screen);
-                return;
-            }
-        }
+        let text = |event: &Event| match event.key {
+            Key::Text(c) if c.is_ascii() && event.input <= self.network.arrived => Some(c),
+            _ => None,
+        };
+        let typed: Vec<char> = self.log.iter().map_while(text).collect();
+        let found = type_ahead::echoes(&typed, screen).find_map(|(count, start)| {
+            let field = Field::read_from(now, screen, self.reader(), start);
+            self.knows_text_at(&field).then_some((count, field))
+        });
+        let Some((count, field)) = found else { return };
+        self.note_edits(count);
+        self.log.retire(count);
+        self.base.is_fresh = false;
+        let history_cursor = core::mem::take(&mut self.base.field.history_cursor);
+        self.base.field = field;
+        self.base.field.history_cursor = history_cursor;
+        self.base.field.track.is_used = true;
+        self.rebase(now, screen);
     }
 
     /// Gives up the first key if its answer is overdue.
@@ -499,15 +536,11 @@ impl Replay {
         self.rebase(now, screen);
     }
 
-    /// Retires keys for each of which the screen has a star. Returns whether there were any.
-    fn take_mask(&mut self, screen: &Screen) -> bool {
+    /// Returns for how many keys the screen has a star each, if it has any.
+    fn stars(&self, screen: &Screen) -> Option<usize> {
         let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
         let typed = arrived.take_while(|event| matches!(event.key, Key::Text(_))).count();
-        let Some(count) = mask::stars(&self.base, screen, typed) else { return false };
-        self.secrecy.note_mask(self.base.field.prompt_name());
-        self.base.field.line.spoil();
-        self.retire(count.into());
-        true
+        mask::stars(&self.base, screen, typed).map(usize::from)
     }
 
     /// Finds out whether the keys have gone on over the edge of a row. Returns whether that is known now, and was not.
@@ -528,18 +561,21 @@ impl Replay {
         true
     }
 
-    /// Looks whether keys of unknown effect have moved the cursor as motions do, and learns from it; returns
-    /// whether there were any.
-    fn explore(&mut self, now: Instant, screen: &Screen) -> bool {
+    /// Returns how many keys of unknown effect have moved the cursor as motions do, and how, if any have.
+    fn motions(&self, screen: &Screen) -> Option<(usize, Trip)> {
         if !self.base.may_roam() || !self.has(Mechanism::Motions) {
-            return false;
+            return None;
         }
         let keys = self.pending_keys().arrived_keys();
-        let found = explore::explore(&self.pending_keys().start(), &keys, screen);
-        let Some((count, trip)) = found else { return false };
-        self.retire(count);
-        self.arrive(now, screen, &trip);
-        true
+        explore::explore(&self.pending_keys().start(), &keys, screen)
+    }
+
+    /// Retires keys of unknown effect that have moved the cursor as motions do; returns whether there were any.
+    fn explore(&mut self, now: Instant, screen: &Screen) -> bool {
+        let found = self.motions(screen);
+        found.is_some_and(|(count, trip)| {
+            self.take_verdict(now, screen, Verdict::Moved(count, trip))
+        })
     }
 
     /// Goes on to where the cursor has arrived by motions, which are retired.
@@ -623,25 +659,6 @@ impl Replay {
             }
             self.base.field.history_cursor.is_lost |= Class::of(key).is_recall();
         }
-    }
-
-    /// Returns how far its line editor was taken back through its lines after a key that was answered in an unknown way;
-    /// `is_empty` tells whether the input was.
-    fn history_cursor_after(
-        &self,
-        mut history_cursor: HistoryCursor,
-        is_empty: bool,
-        key: Key,
-    ) -> HistoryCursor {
-        match Class::of(key).edit(key) {
-            Some(Edit::Recall { is_back }) if self.editor().is_some() => {
-                history_cursor =
-                    HistoryCursor { is_open: true, ..history_cursor.step(is_back, is_empty) };
-            }
-            _ if matches!(key, Key::Search | Key::Escape) => history_cursor.is_lost = true,
-            _ => history_cursor.edit(),
-        }
-        history_cursor
     }
 
     /// Handles the line that the last step has led to, which stands there since.

@@ -1,0 +1,23 @@
+//! What can have become of keys of which a screen shows none.
+
+use crate::replay::explore::Trip;
+use crate::replay::match_result::Barrier;
+
+/// The reason why a screen shows none of the keys on their way.
+#[derive(Clone, Debug)]
+pub(super) enum Verdict {
+    /// So many have moved the cursor as motions do, in this way.
+    Moved(usize, Trip),
+    /// None has arrived: what came before them goes on.
+    Awaited,
+    /// A masking character stands for each of so many.
+    Masked(usize),
+    /// The first key of unknown effect was answered, and all before it.
+    Answered(Barrier),
+    /// The program may still be drawing.
+    Incomplete,
+    /// So many are due, and did something else than predicted.
+    Failed(usize),
+    /// Nobody knows. A key of unknown effect among them (`has_barrier`) may have drawn over what the others did.
+    Unexplained { has_barrier: bool },
+}
