@@ -85,8 +85,8 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
             recent_sent: u32::from(report) * 2,
             recent_missing: u32::from(throwaway) / 8,
         }),
-        // Promises of up to 51 s, and one for ever.
-        promise: (report & 1 == 1).then(|| match ack {
+        // Announcements of up to 51 s, and one for ever.
+        next_heartbeat: (report & 1 == 1).then(|| match ack {
             255 => Duration::from_millis(u64::MAX),
             _ => Duration::from_millis(u64::from(ack) * 200),
         }),

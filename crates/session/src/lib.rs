@@ -82,6 +82,6 @@ pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_ST
     .union(rove_ssp::Capabilities::TTY)
     .union(rove_ssp::Capabilities::SCROLLBACK)
     .union(rove_ssp::Capabilities::LOSS_REPORT)
-    .union(rove_ssp::Capabilities::PROMISE)
+    .union(rove_ssp::Capabilities::ANNOUNCED_HEARTBEAT)
     .union(rove_ssp::Capabilities::LATE_ACK)
     .union(rove_ssp::Capabilities::CLUSTERS);

@@ -24,7 +24,7 @@ const EXTENSIONS: [(Capabilities, &str); 9] = [
     (Capabilities::TTY, "tty"),
     (Capabilities::SCROLLBACK, "history"),
     (Capabilities::LOSS_REPORT, "loss"),
-    (Capabilities::PROMISE, "pauses"),
+    (Capabilities::ANNOUNCED_HEARTBEAT, "pauses"),
     (Capabilities::LATE_ACK, "acks"),
     (Capabilities::CLUSTERS, "widths"),
 ];

@@ -9,7 +9,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::sender::{ANNOUNCED_FOR, Pace};
+use crate::sender::{ANNOUNCED_FOR, SendTiming};
 
 /// How long a server lingers after it has acknowledged its client's end. Chosen: no client announces its end for longer
 /// than 4.3 s, be it stock or rove, and its announcements may be late.
@@ -78,12 +78,12 @@ impl Closing {
     }
 
     /// Called when the peer's end has been acknowledged: that is the end of the session.
-    pub(crate) fn handle_acknowledged(&mut self, now: Instant, pace: &Pace<'_>) {
+    pub(crate) fn handle_acknowledged(&mut self, now: Instant, timing: &SendTiming<'_>) {
         if let Some(linger) = &mut self.linger {
             linger.answered_at = now;
         }
-        if self.closed.is_none() && pace.config.lingers {
-            self.is_owed = !is_trusted(pace);
+        if self.closed.is_none() && timing.config.lingers {
+            self.is_owed = !is_trusted(timing);
             let linger = Linger { until: now + LINGER, answered_at: now };
             self.linger = self.is_server.then_some(linger);
         }
@@ -91,9 +91,9 @@ impl Closing {
     }
 
     /// Called when the peer has announced its end.
-    pub(crate) fn handle_announced(&mut self, now: Instant, pace: &Pace<'_>) {
+    pub(crate) fn handle_announced(&mut self, now: Instant, timing: &SendTiming<'_>) {
         let Some(linger) = self.linger else { return };
-        self.is_owed |= !is_trusted(pace) || linger.answered_at + pace.rto <= now;
+        self.is_owed |= !is_trusted(timing) || linger.answered_at + timing.rto <= now;
     }
 
     /// Ends the lingering once it has lasted long enough.
@@ -108,8 +108,8 @@ impl Closing {
 }
 
 /// Returns whether an acknowledgment that has had the time to arrive has arrived, as far as anybody can tell.
-fn is_trusted(pace: &Pace<'_>) -> bool {
-    pace.path.loss_out <= TRUSTED_LOSS
+fn is_trusted(timing: &SendTiming<'_>) -> bool {
+    timing.path.loss_out <= TRUSTED_LOSS
 }
 
 #[cfg(test)]
@@ -125,20 +125,20 @@ mod tests {
     }
 
     /// Does something at the pace of a path with this round trip, in ms, that loses this share of what goes out.
-    fn paced<T>(rtt: u64, loss_out: f64, act: impl FnOnce(&Pace<'_>) -> T) -> T {
+    fn paced<T>(rtt: u64, loss_out: f64, act: impl FnOnce(&SendTiming<'_>) -> T) -> T {
         let config = Config::server();
         let mut estimator = RttEstimator::new();
         estimator.handle_sample(Instant::ZERO, Duration::from_millis(rtt), &config);
         let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1214 };
-        act(&Pace::new(&config, &estimator, path, Capabilities::NONE))
+        act(&SendTiming::new(&config, &estimator, path, Capabilities::NONE))
     }
 
     /// Returns the closing of an end that has just acknowledged its peer's, at 1 s.
     fn acknowledged(is_server: bool, rtt: u64, loss_out: f64) -> Closing {
         let mut closing = Closing::new(is_server);
-        paced(rtt, loss_out, |pace| closing.handle_announced(at(1_000), pace));
+        paced(rtt, loss_out, |timing| closing.handle_announced(at(1_000), timing));
         assert!(!closing.poll_answer(), "the sender gives the first answer");
-        paced(rtt, loss_out, |pace| closing.handle_acknowledged(at(1_000), pace));
+        paced(rtt, loss_out, |timing| closing.handle_acknowledged(at(1_000), timing));
         assert_eq!(closing.closed(), Some(Closed::ByPeer));
         closing
     }
@@ -149,7 +149,7 @@ mod tests {
             let mut closing = acknowledged(true, rtt, 0.0);
             for now in (1_000..6_000).step_by(100) {
                 assert_eq!(closing.lingers_until(), Some(at(6_000)), "{rtt} ms, at {now}");
-                paced(rtt, 0.0, |pace| closing.handle_announced(at(now), pace));
+                paced(rtt, 0.0, |timing| closing.handle_announced(at(now), timing));
                 closing.handle_timeout(at(now));
             }
             closing.handle_timeout(at(6_000));
@@ -165,10 +165,10 @@ mod tests {
         for (announced_at, is_answered) in
             [(1_050, false), (1_299, false), (1_300, true), (1_350, false), (1_600, true)]
         {
-            paced(100, 0.0, |pace| closing.handle_announced(at(announced_at), pace));
+            paced(100, 0.0, |timing| closing.handle_announced(at(announced_at), timing));
             assert_eq!(closing.poll_answer(), is_answered, "at {announced_at}");
             if is_answered {
-                paced(100, 0.0, |pace| closing.handle_acknowledged(at(announced_at), pace));
+                paced(100, 0.0, |timing| closing.handle_acknowledged(at(announced_at), timing));
             }
             assert!(!closing.poll_answer(), "once");
         }
@@ -180,9 +180,9 @@ mod tests {
             for (loss_out, is_twice) in [(0.0, false), (0.01, false), (0.02, true)] {
                 let mut closing = acknowledged(is_server, 100, loss_out);
                 assert_eq!(closing.poll_answer(), is_twice, "{loss_out}");
-                paced(100, loss_out, |pace| closing.handle_acknowledged(at(1_000), pace));
+                paced(100, loss_out, |timing| closing.handle_acknowledged(at(1_000), timing));
                 assert!(!closing.poll_answer(), "not a third time");
-                paced(100, loss_out, |pace| closing.handle_announced(at(1_050), pace));
+                paced(100, loss_out, |timing| closing.handle_announced(at(1_050), timing));
                 assert_eq!(closing.poll_answer(), is_twice && is_server, "{loss_out}");
             }
         }
@@ -193,7 +193,7 @@ mod tests {
         let mut closing = Closing::new(true);
         closing.close(Closed::Acknowledged);
         closing.close(Closed::Unacknowledged);
-        paced(100, 0.0, |pace| closing.handle_acknowledged(at(1_000), pace));
+        paced(100, 0.0, |timing| closing.handle_acknowledged(at(1_000), timing));
         assert_eq!(closing.closed(), Some(Closed::Acknowledged));
         assert_eq!(closing.lingers_until(), None);
     }

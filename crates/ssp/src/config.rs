@@ -6,9 +6,9 @@
 
 use rove_units::{Bytes, Duration};
 
+use crate::heartbeat::PAUSE_MAX;
 use crate::hello::Capabilities;
 use crate::mechanism::Mechanism;
-use crate::quiet::PAUSE_MAX;
 use crate::rtt::SUSPECT_MIN;
 
 /// Entries the list of sent states holds before it is culled.
@@ -142,7 +142,7 @@ pub struct Config {
     /// Interval between signs of life when there is nothing to send.
     pub heartbeat: Duration,
     /// Server: longest interval that [`Config::heartbeat`] stretches to where the peer offers to answer heartbeats, step
-    /// by step; at most that of the module `quiet`.
+    /// by step; at most that of the module `heartbeat`.
     pub heartbeat_max: Duration,
     /// Longest interval between signs of life that stretches [`Config::heartbeat`] while contents are on their way over a
     /// path on which they take longer. Chosen: a second less than the 6.5 s of silence after which a user is told.

@@ -23,11 +23,11 @@ use crate::loss_report::LossReports;
 use crate::nonce::Direction;
 use crate::num::SeqNum;
 use crate::path::{Loss, Path, Traffic};
+use crate::path_revalidation::PathRevalidation;
 use crate::path_size::{PathSize, SIZE_MIN};
-use crate::revival::Revival;
 use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
-use crate::sender::{Pace, PathView};
+use crate::sender::{PathView, SendTiming};
 use crate::window::Window;
 
 const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
@@ -124,7 +124,7 @@ pub(crate) struct Connection {
     /// A client's ways to its server; `None` at a server.
     candidates: Option<Candidates>,
     /// A client's tries after its network has changed.
-    revival: Revival,
+    revalidation: PathRevalidation,
     /// What a client's newest datagram carried, for those tries and for probes of other addresses.
     newest_payload: Vec<u8>,
     loss_reports: LossReports,
@@ -162,7 +162,7 @@ impl Connection {
             size: PathSize::new(ipv6, config.tries_sizes),
             hop: peer.map(|_| PortHop::new(now)),
             candidates: peer.map(Candidates::new),
-            revival: Revival::default(),
+            revalidation: PathRevalidation::default(),
             newest_payload: Vec::new(),
             loss_reports: LossReports::default(),
             events: VecDeque::new(),
@@ -252,7 +252,7 @@ impl Connection {
     ) -> Option<Result<Transmit, SendError>> {
         self.probe_at(config)?;
         let candidates = self.candidates.as_mut()?;
-        let destination = if self.revival.poll(now) {
+        let destination = if self.revalidation.poll(now) {
             candidates.handle_send(now);
             candidates.current()
         } else {
@@ -266,13 +266,13 @@ impl Connection {
     /// Returns when the server, or another address of it, is to be probed.
     pub(crate) fn probe_at(&self, config: &Config) -> Option<Instant> {
         let candidates = self.candidates.as_ref().filter(|_| !self.newest_payload.is_empty())?;
-        [candidates.probe_at(config), self.revival.due()].into_iter().flatten().min()
+        [candidates.probe_at(config), self.revalidation.due()].into_iter().flatten().min()
     }
 
     /// Takes word that the network of this computer has changed.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if self.candidates.is_some() {
-            self.revival.handle_change(now);
+            self.revalidation.handle_change(now);
             self.size.handle_moved(self.size.is_ipv6());
         }
     }
@@ -330,14 +330,14 @@ impl Connection {
     }
 
     /// Returns the sender's intervals of this moment, where `peer` may be used between the two ends.
-    pub(crate) fn pace<'a>(&self, config: &'a Config, peer: Capabilities) -> Pace<'a> {
+    pub(crate) fn send_timing<'a>(&self, config: &'a Config, peer: Capabilities) -> SendTiming<'a> {
         let path = PathView {
             rtt_min: self.rtt_min.get(),
             loss_out: self.loss_out_rate(),
             loss_in: self.window.loss_rate(),
             contents_max: self.contents_max(),
         };
-        Pace::new(config, &self.rtt, path, peer)
+        SendTiming::new(config, &self.rtt, path, peer)
     }
 
     /// Returns the share of datagrams that do not reach the peer: by its own count, else as much as is lost on the
@@ -402,7 +402,7 @@ impl Connection {
         if let Some(candidates) = &mut self.candidates {
             candidates.handle_roundtrip(sent_at);
         }
-        self.revival.handle_roundtrip(sent_at);
+        self.revalidation.handle_roundtrip(sent_at);
     }
 
     /// Sends to the address that the candidates have come to, over another path.

@@ -36,8 +36,8 @@ const HELLO: u32 = 100;
 /// Field of the loss report, likewise.
 const LOSS_REPORT: u32 = 101;
 
-/// Field of a server's promise, in milliseconds, likewise.
-const PROMISE: u32 = 102;
+/// Field of a server's announced heartbeat, in milliseconds, likewise.
+const NEXT_HEARTBEAT: u32 = 102;
 
 /// Bytes the seven stock fields need at most besides the contents of diff and chaff.
 const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
@@ -62,7 +62,7 @@ pub struct Instruction {
     /// How much of what the receiver of this instruction sent has not arrived, where it carries that.
     pub loss_report: Option<Loss>,
     /// Within what time the sender of this heartbeat speaks again, where it says so: then it wants an answer at once.
-    pub promise: Option<Duration>,
+    pub next_heartbeat: Option<Duration>,
 }
 
 impl Instruction {
@@ -73,7 +73,7 @@ impl Instruction {
         let extensions = [(HELLO, hello), (LOSS_REPORT, loss_report)];
         let extensions_len: usize =
             extensions.iter().flat_map(|(_, bytes)| bytes).map(Vec::len).sum();
-        let promise = self.promise.map(|pause| pause.as_millis());
+        let next_heartbeat = self.next_heartbeat.map(|pause| pause.as_millis());
         let len = FIELDS_LEN_MAX + self.diff.len() + self.chaff.len() + extensions_len;
         let mut out = Vec::with_capacity(len);
         put_varint(VERSION, PROTOCOL_VERSION.into(), &mut out);
@@ -88,8 +88,8 @@ impl Instruction {
                 put_bytes(field, &bytes, &mut out);
             }
         }
-        if let Some(millis) = promise {
-            put_varint(PROMISE, u64::try_from(millis).unwrap_or(u64::MAX), &mut out);
+        if let Some(millis) = next_heartbeat {
+            put_varint(NEXT_HEARTBEAT, u64::try_from(millis).unwrap_or(u64::MAX), &mut out);
         }
         out
     }
@@ -116,7 +116,7 @@ impl Instruction {
             chaff: fields.chaff.to_vec(),
             hello: fields.hello.and_then(Hello::decode),
             loss_report: fields.loss_report.and_then(loss_report::decode),
-            promise: fields.promise.map(Duration::from_millis),
+            next_heartbeat: fields.next_heartbeat.map(Duration::from_millis),
         })
     }
 }
@@ -137,7 +137,7 @@ struct Fields<'a> {
     chaff: &'a [u8],
     hello: Option<&'a [u8]>,
     loss_report: Option<&'a [u8]>,
-    promise: Option<u64>,
+    next_heartbeat: Option<u64>,
 }
 
 impl<'a> Fields<'a> {
@@ -161,8 +161,8 @@ impl<'a> Fields<'a> {
                 }
                 (DIFF, WireType::LengthDelimited) => fields.diff = take_bytes(&mut bytes)?,
                 (CHAFF, WireType::LengthDelimited) => fields.chaff = take_bytes(&mut bytes)?,
-                (PROMISE, WireType::Varint) => {
-                    fields.promise = Some(decode_varint(&mut bytes).ok()?);
+                (NEXT_HEARTBEAT, WireType::Varint) => {
+                    fields.next_heartbeat = Some(decode_varint(&mut bytes).ok()?);
                 }
                 (HELLO, WireType::LengthDelimited) => fields.hello = Some(take_bytes(&mut bytes)?),
                 (LOSS_REPORT, WireType::LengthDelimited) => {

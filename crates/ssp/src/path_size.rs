@@ -14,7 +14,7 @@ mod unanswered;
 use rove_units::{Duration, Instant};
 
 use crate::num::StateNum;
-use crate::sender::Pace;
+use crate::sender::SendTiming;
 pub(crate) use search::Answer;
 use search::Search;
 use unanswered::Unanswered;
@@ -131,18 +131,24 @@ impl PathSize {
     }
 
     /// Called when contents are sent, for the first time or again.
-    pub(crate) fn handle_sent(&mut self, now: Instant, num: StateNum, cut: Cut, pace: &Pace<'_>) {
+    pub(crate) fn handle_sent(
+        &mut self,
+        now: Instant,
+        num: StateNum,
+        cut: Cut,
+        timing: &SendTiming<'_>,
+    ) {
         let Some(search) = &mut self.search else { return };
-        search.handle_sent(now, num, cut, pace);
+        search.handle_sent(now, num, cut, timing);
         if cut.largest > SIZE_MIN || self.fallen_from.is_some() {
-            self.unanswered.push(now, num, cut, pace);
+            self.unanswered.push(now, num, cut, timing);
         }
     }
 
     /// Called with the known receiver state after each instruction from the peer.
-    pub(crate) fn handle_ack(&mut self, now: Instant, known: StateNum, pace: &Pace<'_>) {
+    pub(crate) fn handle_ack(&mut self, now: Instant, known: StateNum, timing: &SendTiming<'_>) {
         let Some(search) = &mut self.search else { return };
-        if let Some(passed) = search.handle_ack(now, known, pace) {
+        if let Some(passed) = search.handle_ack(now, known, timing) {
             tracing::debug!(size = passed, "larger datagrams get through");
             self.size = self.size.max(passed);
         }
@@ -162,10 +168,10 @@ impl PathSize {
 
     /// Makes datagrams smaller where contents stay unanswered as often as chance does not explain; the size before
     /// comes back where that is of no use either.
-    pub(crate) fn heed_silence(&mut self, now: Instant, pace: &Pace<'_>) {
+    pub(crate) fn heed_silence(&mut self, now: Instant, timing: &SendTiming<'_>) {
         let is_acquitted = self.acquitted_until.is_some_and(|until| now < until);
         let is_watching = self.search.is_some() && !is_acquitted;
-        let overdue = self.unanswered.overdue(now, pace);
+        let overdue = self.unanswered.overdue(now, timing);
         let Some(largest) = overdue.filter(|_| is_watching) else { return };
         let lower =
             [SIZE_BASE, SIZE_MIN].into_iter().find(|size| *size < self.size && *size < largest);
@@ -184,10 +190,10 @@ impl PathSize {
     }
 
     /// Returns the size that an empty datagram is to try now, if any.
-    pub(crate) fn next_try(&mut self, now: Instant, pace: &Pace<'_>) -> Option<usize> {
+    pub(crate) fn next_try(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<usize> {
         let size = self.size;
         let is_settled = self.fallen_from.is_none();
-        self.search.as_mut().filter(|_| is_settled)?.next_try(now, size, pace)
+        self.search.as_mut().filter(|_| is_settled)?.next_try(now, size, timing)
     }
 
     /// Called when such a datagram is sent, as the only one of this state.

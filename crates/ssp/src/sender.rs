@@ -11,10 +11,10 @@
 //! - A diff over [`Object::DIFF_MAX`] travels as a chain of states (module `chunk`).
 
 mod backoff;
-mod belief;
 mod budget;
 mod changes;
 mod chunk;
+mod delivery_estimate;
 mod first_contact;
 mod reference;
 mod repetition;
@@ -33,7 +33,7 @@ use crate::object::Object;
 use reference::{Choice, PROSPECTIVE_LEN_MAX, ReferenceChooser};
 use repetition::Occasion;
 pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
-pub(crate) use timers::{Pace, PathView};
+pub(crate) use timers::{PathView, SendTiming};
 
 /// How often a large instruction that is presumed lost is repeated before newer contents replace it.
 /// Chosen: of pictures of ten fragments that change every 40 ms, 40 arrive within 20 s at 30 % loss and
@@ -119,13 +119,13 @@ pub(crate) struct Sender<L> {
     references: ReferenceChooser,
     repetition: repetition::Repetition,
     steady: steady::SteadyOutput,
-    belief: belief::Belief,
+    delivery_estimate: delivery_estimate::DeliveryEstimate,
 }
 
 impl<L: Object> Sender<L> {
-    /// Creates the sender of an object in its initial state; `lots` are the caller's randomness for a policy that
-    /// draws lots.
-    pub(crate) fn new(initial: L, lots: Stream, now: Instant) -> Self {
+    /// Creates the sender of an object in its initial state; `rng` is for a policy that chooses
+    /// at random.
+    pub(crate) fn new(initial: L, rng: Stream, now: Instant) -> Self {
         let state = SentState {
             num: StateNum::INITIAL,
             first_sent_at: now,
@@ -159,10 +159,10 @@ impl<L: Object> Sender<L> {
             backoff: backoff::Backoff::default(),
             chunks: chunk::Chunks::default(),
             first_contact: first_contact::FirstContact::default(),
-            references: ReferenceChooser::new(lots),
+            references: ReferenceChooser::new(rng),
             repetition: repetition::Repetition::new(now),
             steady: steady::SteadyOutput::new(now),
-            belief: belief::Belief::new(),
+            delivery_estimate: delivery_estimate::DeliveryEstimate::new(),
         }
     }
 
@@ -177,7 +177,7 @@ impl<L: Object> Sender<L> {
         self.first_contact.handle_ack();
         self.backoff.handle_ack();
         self.repetition.handle_ack(ack_num);
-        self.belief.handle_ack(now, ack_num);
+        self.delivery_estimate.handle_ack(now, ack_num);
         self.nothing_to_say = false;
         if self.kept.as_ref().is_some_and(|kept| kept.new_num <= ack_num) {
             self.kept = None;
@@ -200,10 +200,10 @@ impl<L: Object> Sender<L> {
 
     /// Takes note that the peer's newest contents have come again. Where the acknowledgment must have reached it
     /// by now, it was lost.
-    pub(crate) fn handle_remote_again(&mut self, now: Instant, pace: &Pace<'_>) {
-        let is_first = pace.config.says_again_at_first && !self.first_contact.is_made();
-        let answered_within = if is_first { first_contact::UNHEARD_AFTER } else { pace.rto };
-        if pace.config.acknowledges_again && self.last_sent_at + answered_within <= now {
+    pub(crate) fn handle_remote_again(&mut self, now: Instant, timing: &SendTiming<'_>) {
+        let is_first = timing.config.says_again_at_first && !self.first_contact.is_made();
+        let answered_within = if is_first { first_contact::UNHEARD_AFTER } else { timing.rto };
+        if timing.config.acknowledges_again && self.last_sent_at + answered_within <= now {
             // It has waited long enough for company.
             self.ack_wanted_since.get_or_insert(self.last_sent_at);
         }
@@ -245,23 +245,23 @@ impl<L: Object> Sender<L> {
     pub(crate) fn step(
         &mut self,
         now: Instant,
-        pace: &Pace<'_>,
+        timing: &SendTiming<'_>,
         peer: Capabilities,
     ) -> Option<Step> {
-        self.recalculate(now, pace);
+        self.recalculate(now, timing);
         let is_ack_due = now >= self.next_ack;
         if !is_ack_due && self.next_send.is_none_or(|due| now < due) {
             return None;
         }
         let diff_from_known = diff_within_max(&self.current, &self.known().object, peer);
         if diff_from_known.as_ref().is_none_or(|diff| diff.len() >= PROSPECTIVE_LEN_MAX)
-            && let Some(until) = self.holds_back(now, pace)
+            && let Some(until) = self.holds_back(now, timing)
         {
             self.next_send = until;
             return is_ack_due.then(|| self.acknowledge(now));
         }
         if diff_from_known.is_none()
-            && let Some(step) = self.chunk_step(now, pace, peer)
+            && let Some(step) = self.chunk_step(now, timing, peer)
         {
             self.count_answer();
             return Some(step);
@@ -269,19 +269,19 @@ impl<L: Object> Sender<L> {
         let diff_from_known =
             diff_from_known.unwrap_or_else(|| self.current.diff_from(&self.known().object, peer));
         self.chunks.stop();
-        if self.finishes_first(now, pace) {
+        if self.finishes_first(now, timing) {
             return Some(self.repeat(now));
         }
-        let is_copy_due = self.copy_due(pace).is_some_and(|due| due <= now);
-        let is_first_due = self.first_due(pace).is_some_and(|due| due <= now);
+        let is_copy_due = self.copy_due(timing).is_some_and(|due| due <= now);
+        let is_first_due = self.first_due(timing).is_some_and(|due| due <= now);
         let (reference, diff) = if is_copy_due || is_first_due {
             (0, diff_from_known)
         } else {
-            self.choose_reference(now, diff_from_known, pace, peer)
+            self.choose_reference(now, diff_from_known, timing, peer)
         };
         let is_repeated = reference == 0 && !diff.is_empty();
         if diff.is_empty() {
-            let is_heartbeat = self.is_heartbeat_due(now, pace);
+            let is_heartbeat = self.is_heartbeat_due(now, timing);
             let step = self.step_without_diff(now, reference, is_ack_due, peer)?;
             return Some(match step {
                 Step::Send(outgoing) => Step::Send(Outgoing { is_heartbeat, ..outgoing }),
@@ -295,24 +295,24 @@ impl<L: Object> Sender<L> {
             false => last.num.next(),
         };
         let reference_num = self.sent[reference].num;
-        if pace.config.self_check {
+        if timing.config.self_check {
             self.check(new_num, reference, &diff, peer);
         }
         let diff_len = diff.len();
         let is_again = new_num == last.num;
-        let occasion = self.occasion(is_copy_due, is_again, pace);
+        let occasion = self.occasion(is_copy_due, is_again, timing);
         if is_again || self.current.is_urgent_to(peer, &last.object) {
             self.count_answer();
         }
         let step = if is_again {
-            self.send_again(now, pace, reference_num, self.sent.len() - 1, diff)
+            self.send_again(now, timing, reference_num, self.sent.len() - 1, diff)
         } else {
             let object = self.current.clone();
             self.send_new(now, reference_num, new_num, object, diff)
         };
         if is_repeated {
             self.first_contact.handle_sent(now, diff_len, is_first_due);
-            self.repetition.handle_sent(now, new_num, diff_len, occasion, pace.srtt);
+            self.repetition.handle_sent(now, new_num, diff_len, occasion, timing.srtt);
         } else {
             self.first_contact.stop();
             self.repetition.stop();
@@ -321,25 +321,25 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns why the current contents are sent.
-    fn occasion(&self, is_copy_due: bool, is_again: bool, pace: &Pace<'_>) -> Occasion {
+    fn occasion(&self, is_copy_due: bool, is_again: bool, timing: &SendTiming<'_>) -> Occasion {
         match is_copy_due {
             _ if !self.current.shows_same(&self.last().object) => Occasion::News,
             true => Occasion::Copy,
-            false if is_again && self.is_missed_by(self.assumed, pace) => Occasion::PresumedLost,
+            false if is_again && self.is_missed_by(self.assumed, timing) => Occasion::PresumedLost,
             false => Occasion::Other,
         }
     }
 
     /// Returns an instruction without contents for a datagram that tries the path, unless something waits to be said. Its
     /// state holds what the last one holds; where that may still be lost, the two go only on a path that loses little.
-    pub(crate) fn probe(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Outgoing> {
+    pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<Outgoing> {
         let is_answered = self.unacknowledged_since().is_none();
-        let is_likely_held = pace.path.loss_out <= PROBED_LOSS && !self.is_overdue(now, pace);
+        let is_likely_held = timing.path.loss_out <= PROBED_LOSS && !self.is_overdue(now, timing);
         let is_free = self.known_num() != StateNum::INITIAL
             && self.ack_num != StateNum::SHUTDOWN
             && !self.is_shutting_down()
             && !self.chunks.is_active()
-            && !self.is_missed_by(self.sent.len() - 1, pace);
+            && !self.is_missed_by(self.sent.len() - 1, timing);
         if !is_free || !(is_answered || is_likely_held) {
             return None;
         }
@@ -367,13 +367,13 @@ impl<L: Object> Sender<L> {
         outgoing: &Outgoing,
         datagrams: usize,
         bytes: usize,
-        pace: &Pace<'_>,
+        timing: &SendTiming<'_>,
     ) {
         if !outgoing.diff.is_empty() {
-            self.steady.handle_frame(now, datagrams, bytes, pace);
+            self.steady.handle_frame(now, datagrams, bytes, timing);
         }
-        if pace.config.weighs_references() {
-            self.belief.handle_sent(now, outgoing, datagrams, bytes, pace);
+        if timing.config.weighs_references() {
+            self.delivery_estimate.handle_sent(now, outgoing, datagrams, bytes, timing);
         }
     }
 
@@ -420,10 +420,10 @@ impl<L: Object> Sender<L> {
         &mut self,
         now: Instant,
         diff_from_known: Vec<u8>,
-        pace: &Pace<'_>,
+        timing: &SendTiming<'_>,
         peer: Capabilities,
     ) -> (usize, Vec<u8>) {
-        let policy = match pace.config.reference {
+        let policy = match timing.config.reference {
             ReferencePolicy::Prospective if self.steady.is_active() => ReferencePolicy::Bayesian,
             policy => policy,
         };
@@ -431,13 +431,14 @@ impl<L: Object> Sender<L> {
             let place = |num| self.sent.iter().position(|state| state.num == num);
             let diff_from =
                 |num| Some(self.current.diff_from(&self.sent[place(num)?].object, peer));
-            let (other, diff) = self.belief.choose(now, pace, diff_from_known, diff_from);
+            let (other, diff) =
+                self.delivery_estimate.choose(now, timing, diff_from_known, diff_from);
             return (other.and_then(place).unwrap_or(0), diff);
         }
         if self.assumed == 0 {
             return (0, diff_from_known);
         }
-        let contents_max = pace.path.contents_max;
+        let contents_max = timing.path.contents_max;
         let assumed = &self.sent[self.assumed].object;
         let from_assumed = || self.current.diff_from(assumed, peer);
         match self.references.choose(policy, diff_from_known, from_assumed, contents_max) {
@@ -448,14 +449,14 @@ impl<L: Object> Sender<L> {
 
     /// Returns until when large contents wait, if they do: for the end of the backoff or, once the
     /// peer wants nothing but the acknowledgment of its end, for ever.
-    fn holds_back(&self, now: Instant, pace: &Pace<'_>) -> Option<Option<Instant>> {
+    fn holds_back(&self, now: Instant, timing: &SendTiming<'_>) -> Option<Option<Instant>> {
         if self.is_shutting_down() {
             return None;
         }
         if self.ack_num == StateNum::SHUTDOWN {
             return Some(None);
         }
-        self.backoff.until(pace).filter(|until| now < *until).map(Some)
+        self.backoff.until(timing).filter(|until| now < *until).map(Some)
     }
 
     /// Acknowledges without contents while there are some. The new state holds what the last one
@@ -493,21 +494,21 @@ impl<L: Object> Sender<L> {
 
     /// Returns whether to repeat the kept instruction although there are newer contents: something
     /// was lost, and a newer instruction would make the receiver throw away the fragments it has.
-    fn finishes_first(&self, now: Instant, pace: &Pace<'_>) -> bool {
+    fn finishes_first(&self, now: Instant, timing: &SendTiming<'_>) -> bool {
         let Some(kept) = &self.kept else { return false };
         kept.new_num == self.last().num
             && kept.old_num == self.known().num
             && self.repeats < REPEATS_MAX
             && !self.is_shutting_down()
-            && self.is_overdue(now, pace)
-            && self.may_repeat(now, pace)
+            && self.is_overdue(now, timing)
+            && self.may_repeat(now, timing)
     }
 
     /// Sends an entry of the list again: to the byte where it may be, else with fresh surroundings.
     fn send_again(
         &mut self,
         now: Instant,
-        pace: &Pace<'_>,
+        timing: &SendTiming<'_>,
         old_num: StateNum,
         index: usize,
         diff: Vec<u8>,
@@ -516,14 +517,14 @@ impl<L: Object> Sender<L> {
         let is_kept = self.kept.as_ref().is_some_and(|kept| {
             kept.old_num == old_num && kept.new_num == new_num && kept.diff == diff
         });
-        if is_kept && self.may_repeat(now, pace) {
+        if is_kept && self.may_repeat(now, timing) {
             return self.repeat(now);
         }
         self.sent[index].sent_at = now;
         self.sent[index].has_contents = true;
         let last_frame_at = self.last_frame_at;
         let outgoing = self.outgoing(now, old_num, new_num, diff);
-        if pace.is_patient {
+        if timing.is_patient {
             // A late acknowledgment takes the contents along that are on their way, and often comes right before a key.
             self.last_frame_at = last_frame_at;
         }
@@ -557,7 +558,7 @@ impl<L: Object> Sender<L> {
         }
         self.repeats += 1;
         self.backoff.handle_try(now);
-        self.belief.handle_repeated(now, new_num);
+        self.delivery_estimate.handle_repeated(now, new_num);
         self.after_send(now, new_num);
         tracing::debug!(num = %new_num, repeats = self.repeats, "instruction repeated");
         Step::Repeat

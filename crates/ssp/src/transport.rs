@@ -14,6 +14,8 @@ use crate::connection::{Connection, Event, Role, Transmit, contents_of, size_of}
 use crate::datagram::Ecn;
 use crate::error::{ReceiveError, SendError};
 use crate::fragment::{FRAGMENTS_MAX, Fragment, split};
+use crate::fragment_queue::FragmentQueue;
+use crate::heartbeat::HeartbeatSchedule;
 use crate::hello::{Capabilities, Hello, Peer};
 use crate::instruction::Instruction;
 use crate::key::Key;
@@ -21,14 +23,12 @@ use crate::num::StateNum;
 use crate::object::Object;
 use crate::path::{Loss, Path};
 use crate::path_size::Answer;
-use crate::pieces::Pieces;
-use crate::quiet::Quiet;
 use crate::receiver::{Received, Receiver};
-use crate::sender::{Outgoing, Pace, Sender, Step};
+use crate::sender::{Outgoing, SendTiming, Sender, Step};
 
-/// Which part of the caller's randomness a reference policy draws its lots from. Instructions, counted from 1, have
+/// Which part of the caller's randomness a reference policy draws its random numbers from. Instructions, counted from 1, have
 /// the parts of their numbers.
-const REFERENCE_LOTS: u64 = u64::MAX;
+const REFERENCE_STREAM: u64 = u64::MAX;
 
 /// Cost of a datagram whatever it holds, in the remote object's units. Chosen: cells of a screen; to open one takes
 /// a few microseconds.
@@ -48,12 +48,12 @@ pub struct Transport<Local: Object, Remote: Object> {
     assembler: Assembler,
     sender: Sender<Local>,
     receiver: Receiver<Remote>,
-    quiet: Quiet,
+    heartbeats: HeartbeatSchedule,
     peer: Peer,
     chaff: Stream,
     /// Instructions built so far: the number of the newest is its fragments' id.
     instructions: u64,
-    pieces: Pieces,
+    fragments: FragmentQueue,
     closing: Closing,
     /// The work done so far besides the receiver's.
     effort: u64,
@@ -71,22 +71,22 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         chaff: Stream,
         now: Instant,
     ) -> Self {
-        let quiet = match role {
-            Role::Client { .. } => Quiet::client(),
-            Role::Server { .. } => Quiet::server(config.heartbeat_max),
+        let heartbeats = match role {
+            Role::Client { .. } => HeartbeatSchedule::client(),
+            Role::Server { .. } => HeartbeatSchedule::server(config.heartbeat_max),
         };
         Self {
             connection: Connection::new(role, key, &config, now),
             config,
             codec: Codec::new(),
             assembler: Assembler::default(),
-            sender: Sender::new(local, chaff.fork(REFERENCE_LOTS), now),
+            sender: Sender::new(local, chaff.fork(REFERENCE_STREAM), now),
             receiver: Receiver::new(remote, now),
-            quiet,
+            heartbeats,
             peer: Peer::Unknown,
             chaff,
             instructions: 0,
-            pieces: Pieces::default(),
+            fragments: FragmentQueue::default(),
             closing: Closing::new(matches!(role, Role::Server { .. })),
             effort: 0,
         }
@@ -106,14 +106,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
         self.effort = self.effort.saturating_add(DATAGRAM_EFFORT);
-        let hears_by = self.quiet.hears_by();
+        let hears_by = self.heartbeats.hears_by();
         let opened = self.connection.open(now, source, ecn, payload, hears_by, &self.config)?;
         while self.has_work() {
             self.work(now).unwrap_or_else(|error| tracing::debug!(%error, "state of no use"));
         }
         self.heed_size();
         if opened.is_peer_moved {
-            self.quiet.handle_moved();
+            self.heartbeats.handle_moved();
         }
         if opened.is_peer_regained {
             // An idle client would learn only at our next heartbeat that its new path works.
@@ -161,9 +161,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Does what is due, but for [`Transport::work`]. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
+        let timing =
+            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
         self.closing.handle_timeout(now);
-        if self.closed().is_none() && self.sender.gives_up_at(&pace).is_some_and(|at| at <= now) {
+        if self.closed().is_none() && self.sender.gives_up_at(&timing).is_some_and(|at| at <= now) {
             self.closing.close(Closed::Unacknowledged);
         }
     }
@@ -218,18 +219,24 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             }
             self.connection.peer()?;
             self.heed_silence(now);
-            let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
+            let timing = send_timing(
+                &self.connection,
+                &self.heartbeats,
+                &self.config,
+                self.peer,
+                &self.sender,
+            );
             let step = match self.closed() {
-                None => self.sender.step(now, &pace, self.capabilities()),
+                None => self.sender.step(now, &timing, self.capabilities()),
                 Some(_) if self.closing.poll_answer() => Some(self.sender.acknowledge(now)),
                 Some(_) => return None,
             };
             match step {
                 Some(Step::Send(outgoing)) => self.build(now, outgoing),
-                Some(Step::Repeat) => self.pieces.again(),
+                Some(Step::Repeat) => self.fragments.again(),
                 None => {
-                    let size = self.connection.size().next_try(now, &pace)?;
-                    let outgoing = self.sender.probe(now, &pace)?;
+                    let size = self.connection.size().next_try(now, &timing)?;
+                    let outgoing = self.sender.probe(now, &timing)?;
                     self.build_try(now, &outgoing, size);
                     continue;
                 }
@@ -243,10 +250,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         if self.closed().is_some() {
             return self.lingers_until();
         }
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
+        let timing =
+            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
         let step = self.connection.peer().map(|_| self.sender.next_step());
         let probe = self.connection.probe_at(&self.config);
-        [step, self.sender.gives_up_at(&pace), probe].into_iter().flatten().min()
+        [step, self.sender.gives_up_at(&timing), probe].into_iter().flatten().min()
     }
 
     /// Returns the next event, or `None`.
@@ -281,8 +289,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
     pub fn is_overdue(&self, now: Instant) -> bool {
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-        self.sender.is_overdue(now, &pace)
+        let timing =
+            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        self.sender.is_overdue(now, &timing)
     }
 
     /// Returns the newest of our states that was sent, whatever became of it.
@@ -290,23 +299,23 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.sender.last_state()
     }
 
-    /// Returns when the peer's next word is due, at the latest: a heartbeat after its newest, or when that has promised
+    /// Returns when the peer's next word is due, at the latest: a heartbeat after its newest, or when that has announced
     /// one. Contents of ours that wait for an acknowledgment are to be answered sooner.
     pub fn remote_due_at(&self) -> Instant {
         let due_at = self.receiver.newest_arrived_at() + self.config.heartbeat;
-        due_at.max(self.asked_before(self.quiet.hears_by()).unwrap_or(due_at))
+        due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
     /// Returns until when the peer need not speak, where that is known.
     pub fn remote_excused_until(&self) -> Option<Instant> {
-        self.quiet.hears_by()
+        self.heartbeats.hears_by()
     }
 
     /// Returns up to when what this end has sent counts as answered: the known receiver state, and whatever was sent while
-    /// a server that heard us was silent as it had promised. `None` before the first acknowledgment.
+    /// a server that heard us was silent as it had announced. `None` before the first acknowledgment.
     pub fn answered_until(&self) -> Option<Instant> {
         let known_sent_at = self.known_state_sent_at()?;
-        Some(known_sent_at).max(self.asked_before(self.quiet.answered_until()))
+        Some(known_sent_at).max(self.asked_before(self.heartbeats.answered_until()))
     }
 
     /// Returns the number of our newest sent state.
@@ -422,18 +431,19 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         is_try: bool,
     ) -> Result<(), ReceiveError> {
         self.learn_peer(&instruction);
-        let offers_promises = self.capabilities().contains(Capabilities::PROMISE);
-        let promise = instruction.promise.filter(|_| offers_promises);
+        let announces_heartbeats = self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT);
+        let next_heartbeat = instruction.next_heartbeat.filter(|_| announces_heartbeats);
         if let Some(report) = instruction.loss_report.filter(|_| self.reports_loss()) {
             self.connection.handle_loss_report(report);
         }
         self.sender.handle_ack(now, instruction.ack_num);
-        self.quiet.handle_ack(self.sender.known_num());
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-        self.connection.size().handle_ack(now, self.sender.known_num(), &pace);
+        self.heartbeats.handle_ack(self.sender.known_num());
+        let timing =
+            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        self.connection.size().handle_ack(now, self.sender.known_num(), &timing);
         self.connection.handle_roundtrip(self.sender.known_sent_at());
         if instruction.new_num == StateNum::SHUTDOWN {
-            self.closing.handle_announced(now, &pace);
+            self.closing.handle_announced(now, &timing);
         }
         if self.sender.known_num() == StateNum::SHUTDOWN {
             self.closing.close(Closed::Acknowledged);
@@ -447,21 +457,22 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             // Later contents of the peer's would hide whether this one has arrived.
             self.sender.want_ack_at_once(now);
         }
-        self.note_received(now, received, contents_len, promise);
+        self.note_received(now, received, contents_len, next_heartbeat);
         Ok(())
     }
 
     /// Returns whether a client without contents wants to hear this server: it has missed the newest heartbeat, or says
     /// the same once more.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-        let Quiet::Server(stretch) = &mut self.quiet else { return false };
-        let is_missed = stretch.unanswered_since().is_some_and(|at| at + pace.ack_expected < now);
+        let timing =
+            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };
+        let is_missed = backoff.unanswered_since().is_some_and(|at| at + timing.ack_expected < now);
         if is_missed {
-            stretch.handle_missed();
+            backoff.handle_missed();
         }
         let is_again = self.receiver.newest_num() == new_num;
-        self.capabilities().contains(Capabilities::PROMISE) && (is_missed || is_again)
+        self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT) && (is_missed || is_again)
     }
 
     /// Returns the earlier of `until` and when contents of ours are to be answered.
@@ -476,13 +487,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         now: Instant,
         received: Received,
         contents_len: usize,
-        promise: Option<Duration>,
+        next_heartbeat: Option<Duration>,
     ) {
         match received {
             Received::Newest => {
-                if let Quiet::Client(heard) = &mut self.quiet {
-                    heard.handle_heard(now, promise, self.config.heartbeat);
-                    if promise.is_some() {
+                if let HeartbeatSchedule::Client(heard) = &mut self.heartbeats {
+                    heard.handle_heard(now, next_heartbeat, self.config.heartbeat);
+                    if next_heartbeat.is_some() {
                         self.sender.want_ack_at_once(now);
                     }
                 }
@@ -495,9 +506,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 self.sender.want_ack(now);
             }
             Received::NewestAgain => {
-                let pace =
-                    pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-                self.sender.handle_remote_again(now, &pace);
+                let timing = send_timing(
+                    &self.connection,
+                    &self.heartbeats,
+                    &self.config,
+                    self.peer,
+                    &self.sender,
+                );
+                self.sender.handle_remote_again(now, &timing);
             }
             Received::Nothing | Received::Begun => {}
         }
@@ -525,23 +541,28 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the next fragment of the instruction under way, sealed.
     fn next_fragment(&mut self, now: Instant) -> Option<Transmit> {
-        let payload = self.pieces.next()?;
-        match self.connection.seal(now, payload, self.pieces.is_answer, &self.config) {
+        let payload = self.fragments.next()?;
+        match self.connection.seal(now, payload, self.fragments.is_answer, &self.config) {
             Some(sealed) => {
-                let sealed = sealed.map(|it| Transmit { tries_size: self.pieces.is_try, ..it });
-                let is_last = self.pieces.handle_sent();
+                let sealed = sealed.map(|it| Transmit { tries_size: self.fragments.is_try, ..it });
+                let is_last = self.fragments.handle_sent();
                 // What was sent may have been the last to this address.
                 self.heed_size();
                 let transmit = self.sealed(sealed)?;
-                if is_last && self.pieces.ack_num == StateNum::SHUTDOWN {
-                    let pace =
-                        pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-                    self.closing.handle_acknowledged(now, &pace);
+                if is_last && self.fragments.ack_num == StateNum::SHUTDOWN {
+                    let timing = send_timing(
+                        &self.connection,
+                        &self.heartbeats,
+                        &self.config,
+                        self.peer,
+                        &self.sender,
+                    );
+                    self.closing.handle_acknowledged(now, &timing);
                 }
                 Some(transmit)
             }
             None => {
-                self.pieces.stop();
+                self.fragments.stop();
                 None
             }
         }
@@ -556,7 +577,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 if error == SendError::KeyExhausted {
                     self.closing.close(Closed::KeyExhausted);
                 }
-                self.pieces.clear();
+                self.fragments.clear();
                 None
             }
         }
@@ -575,12 +596,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         };
         debug_assert!(fragments.len() <= usize::from(FRAGMENTS_MAX));
         let bytes = fragments.iter().map(|it| it.contents.len()).sum();
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-        self.sender.handle_cut(now, &outgoing, fragments.len(), bytes, &pace);
+        let timing =
+            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        self.sender.handle_cut(now, &outgoing, fragments.len(), bytes, &timing);
         if fragments.len() > 1 {
             self.sender.keep(outgoing);
         }
-        self.pieces.cut(fragments);
+        self.fragments.cut(fragments);
     }
 
     /// Builds an instruction that makes one datagram of this size.
@@ -591,23 +613,23 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             _ if self.sender.unacknowledged_since().is_some() => Answer::Soon,
             _ => Answer::Some,
         };
-        self.pieces.is_try = true;
+        self.fragments.is_try = true;
         let draws = self.chaff.fork(self.instructions);
         let contents = chaff::fill(instruction, contents_of(size), draws, &mut self.codec);
         self.connection.size().handle_try(now, outgoing.new_num, size_of(contents.len()), answer);
-        self.pieces.cut(split(self.instructions, &contents, contents.len()));
+        self.fragments.cut(split(self.instructions, &contents, contents.len()));
     }
 
     /// Makes an instruction with a number of its own of what is to be sent.
     fn instruction(&mut self, now: Instant, outgoing: &Outgoing) -> Instruction {
         self.instructions += 1;
-        let promise = self.promise(now, outgoing);
+        let next_heartbeat = self.announced_heartbeat(now, outgoing);
         let has_contents = !outgoing.diff.is_empty();
-        self.pieces = Pieces {
+        self.fragments = FragmentQueue {
             ack_num: outgoing.ack_num,
             contents_num: has_contents.then_some(outgoing.new_num),
-            is_answer: promise.is_none() && self.quiet.handle_sent(has_contents),
-            ..Pieces::default()
+            is_answer: next_heartbeat.is_none() && self.heartbeats.handle_sent(has_contents),
+            ..FragmentQueue::default()
         };
         Instruction {
             old_num: outgoing.old_num,
@@ -618,15 +640,16 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             chaff: chaff::blur(self.chaff.fork(self.instructions)),
             hello: self.hello(),
             loss_report: self.loss_report(now),
-            promise,
+            next_heartbeat,
         }
     }
 
     /// Notes that contents are sent in datagrams of these sizes.
     fn note_cut(&mut self, now: Instant) {
-        let Some((num, cut)) = self.pieces.contents() else { return };
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-        self.connection.size().handle_sent(now, num, cut, &pace);
+        let Some((num, cut)) = self.fragments.contents() else { return };
+        let timing =
+            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        self.connection.size().handle_sent(now, num, cut, &timing);
     }
 
     /// Returns our hello, to be sent until the peer has acknowledged a state that came with it.
@@ -640,11 +663,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.poll_loss_report(now, interval)
     }
 
-    /// Returns what a heartbeat of ours promises.
-    fn promise(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Duration> {
-        let is_understood = self.capabilities().contains(Capabilities::PROMISE);
+    /// Returns what a heartbeat of ours announces.
+    fn announced_heartbeat(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Duration> {
+        let is_understood = self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT);
         (outgoing.is_heartbeat && is_understood)
-            .then(|| self.quiet.promise(now, outgoing.new_num))
+            .then(|| self.heartbeats.announce(now, outgoing.new_num))
             .flatten()
     }
 
@@ -658,8 +681,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Makes datagrams smaller where large ones find no answer.
     fn heed_silence(&mut self, now: Instant) {
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-        self.connection.size().heed_silence(now, &pace);
+        let timing =
+            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        self.connection.size().heed_silence(now, &timing);
         self.heed_size();
     }
 
@@ -667,7 +691,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     fn heed_size(&mut self) {
         if self.connection.size().take_recut() {
             self.sender.forget_kept();
-            self.pieces.clear();
+            self.fragments.clear();
         }
     }
 }
@@ -681,16 +705,16 @@ fn capabilities(config: &Config, peer: Peer) -> Capabilities {
 }
 
 /// Returns the sender's intervals of this moment.
-fn pace<'a, L: Object>(
+fn send_timing<'a, L: Object>(
     connection: &Connection,
-    quiet: &Quiet,
+    heartbeats: &HeartbeatSchedule,
     config: &'a Config,
     peer: Peer,
     sender: &Sender<L>,
-) -> Pace<'a> {
-    let pace = connection.pace(config, capabilities(config, peer));
-    let pace = if sender.has_large() { pace.for_large() } else { pace };
-    let (speaks_by, hears_by) = (quiet.speaks_by(), quiet.hears_by());
-    let heartbeat_again_at = quiet.again_at(pace.ack_expected);
-    Pace { speaks_by, hears_by, heartbeat_again_at, ..pace }
+) -> SendTiming<'a> {
+    let timing = connection.send_timing(config, capabilities(config, peer));
+    let timing = if sender.has_large() { timing.for_large() } else { timing };
+    let (speaks_by, hears_by) = (heartbeats.speaks_by(), heartbeats.hears_by());
+    let heartbeat_again_at = heartbeats.again_at(timing.ack_expected);
+    SendTiming { speaks_by, hears_by, heartbeat_again_at, ..timing }
 }

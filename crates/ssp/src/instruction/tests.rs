@@ -26,7 +26,7 @@ struct Derived {
     #[prost(bytes = "vec", optional, tag = "101")]
     loss_report: Option<Vec<u8>>,
     #[prost(uint64, optional, tag = "102")]
-    promise: Option<u64>,
+    next_heartbeat: Option<u64>,
 }
 
 impl From<&Instruction> for Derived {
@@ -41,7 +41,7 @@ impl From<&Instruction> for Derived {
             chaff: Some(instruction.chaff.clone()),
             hello: instruction.hello.map(|hello| hello.encode()),
             loss_report: instruction.loss_report.map(|loss| loss_report::encode(&loss)),
-            promise: instruction.promise.map(|pause| {
+            next_heartbeat: instruction.next_heartbeat.map(|pause| {
                 u64::try_from(pause.as_millis()).expect("made of as many milliseconds")
             }),
         }
@@ -69,11 +69,11 @@ fn hello_follows_the_stock_fields() {
 }
 
 #[test]
-fn a_promise_is_the_last_field() {
-    let promise = Some(Duration::from_secs(24));
-    let bytes = Instruction { promise, ..Instruction::default() }.encode();
+fn an_announced_heartbeat_is_the_last_field() {
+    let next_heartbeat = Some(Duration::from_secs(24));
+    let bytes = Instruction { next_heartbeat, ..Instruction::default() }.encode();
     assert_eq!(bytes[14..], [0xb0, 0x06, 0xc0, 0xbb, 0x01]);
-    assert_eq!(Instruction::decode(&bytes).unwrap().promise, promise);
+    assert_eq!(Instruction::decode(&bytes).unwrap().next_heartbeat, next_heartbeat);
 }
 
 #[test]
@@ -221,7 +221,7 @@ prop_compose! {
         chaff in prop::collection::vec(any::<u8>(), 0..17),
         hello: Option<(u64, u64)>,
         loss_report: Option<(u64, u64, u32, u32)>,
-        promise: Option<u64>,
+        next_heartbeat: Option<u64>,
     ) -> Instruction {
         let [old_num, new_num, ack_num, throwaway_num] = nums.map(StateNum::new);
         let hello = hello.map(|(version, bits)| Hello {
@@ -231,7 +231,7 @@ prop_compose! {
         let loss_report = loss_report.map(|(sent, missing, recent_sent, recent_missing)| {
             Loss { sent, missing, recent_sent, recent_missing }
         });
-        let promise = promise.map(Duration::from_millis);
+        let next_heartbeat = next_heartbeat.map(Duration::from_millis);
         Instruction {
             old_num,
             new_num,
@@ -241,7 +241,7 @@ prop_compose! {
             chaff,
             hello,
             loss_report,
-            promise,
+            next_heartbeat,
         }
     }
 }
@@ -270,8 +270,8 @@ proptest! {
             prop_assert_eq!(instruction.hello, hello);
             let loss_report = derived.loss_report.and_then(|bytes| loss_report::decode(&bytes));
             prop_assert_eq!(instruction.loss_report, loss_report);
-            let promise = derived.promise.map(Duration::from_millis);
-            prop_assert_eq!(instruction.promise, promise);
+            let next_heartbeat = derived.next_heartbeat.map(Duration::from_millis);
+            prop_assert_eq!(instruction.next_heartbeat, next_heartbeat);
         }
     }
 

@@ -4,7 +4,7 @@ use rove_units::{Duration, Instant};
 
 use super::{Cut, SIZE_BASE, SIZE_MIN, beyond_chance};
 use crate::num::StateNum;
-use crate::sender::Pace;
+use crate::sender::SendTiming;
 
 /// Bytes that contents of several datagrams must have taken for each byte of a try, so that tries are at most a sixteenth of
 /// what they are to make cheaper. Chosen: a datagram of 1472 bytes for 1200 saves one in six, and 1 % of the bytes.
@@ -98,13 +98,19 @@ impl Search {
     }
 
     /// Called when contents are sent. Those of the state that a try was sent for hide whether that has arrived.
-    pub(super) fn handle_sent(&mut self, now: Instant, num: StateNum, cut: Cut, pace: &Pace<'_>) {
+    pub(super) fn handle_sent(
+        &mut self,
+        now: Instant,
+        num: StateNum,
+        cut: Cut,
+        timing: &SendTiming<'_>,
+    ) {
         if let Some(under_way) = self.under_way {
-            let is_late = under_way.sent_at + pace.ack_expected <= now;
+            let is_late = under_way.sent_at + timing.ack_expected <= now;
             if num == under_way.num {
-                self.fail(now, HIDDEN, pace);
+                self.fail(now, HIDDEN, timing);
             } else if is_late && under_way.answer != Answer::Some {
-                self.fail(now, LOST, pace);
+                self.fail(now, LOST, timing);
             }
         }
         if cut.datagrams > 1 {
@@ -114,11 +120,16 @@ impl Search {
     }
 
     /// Returns the size to try now, if any, while datagrams of `size` are in use.
-    pub(super) fn next_try(&mut self, now: Instant, size: usize, pace: &Pace<'_>) -> Option<usize> {
+    pub(super) fn next_try(
+        &mut self,
+        now: Instant,
+        size: usize,
+        timing: &SendTiming<'_>,
+    ) -> Option<usize> {
         if self.refused_at.is_some_and(|at| at + RAISE_AFTER <= now) {
             (self.refused, self.refused_at, self.failures) = (self.max + 1, None, 0);
         }
-        let is_early = self.tried_at.is_some_and(|at| now < at + pace.in_flight());
+        let is_early = self.tried_at.is_some_and(|at| now < at + timing.in_flight());
         let is_used = self.used_at.is_some_and(|at| now <= at + TRIED_WITHIN);
         if self.under_way.is_some() || is_early || !is_used {
             return None;
@@ -153,7 +164,7 @@ impl Search {
         &mut self,
         now: Instant,
         known: StateNum,
-        pace: &Pace<'_>,
+        timing: &SendTiming<'_>,
     ) -> Option<usize> {
         let under_way = self.under_way?;
         if known == under_way.num {
@@ -164,18 +175,18 @@ impl Search {
         }
         if known > under_way.num {
             // A later state stands for this one.
-            self.fail(now, if under_way.answer == Answer::AtOnce { LOST } else { HIDDEN }, pace);
-        } else if under_way.sent_at + pace.ack_expected <= now {
-            self.fail(now, LOST, pace);
+            self.fail(now, if under_way.answer == Answer::AtOnce { LOST } else { HIDDEN }, timing);
+        } else if under_way.sent_at + timing.ack_expected <= now {
+            self.fail(now, LOST, timing);
         }
         None
     }
 
     /// Gives up the try that is under way.
-    fn fail(&mut self, now: Instant, count: u32, pace: &Pace<'_>) {
+    fn fail(&mut self, now: Instant, count: u32, timing: &SendTiming<'_>) {
         let Some(under_way) = self.under_way.take() else { return };
         self.failures += count;
-        if self.failures >= LOST * losses_max(pace.path.loss_out) {
+        if self.failures >= LOST * losses_max(timing.path.loss_out) {
             self.refuse(now, under_way.size);
         }
     }

@@ -20,100 +20,104 @@ fn num(num: u64) -> StateNum {
 }
 
 /// Calls `run` with the timers of a path whose round trips take 100 ms.
-fn paced(loss_out: f64, run: impl FnOnce(&Pace<'_>)) {
+fn paced(loss_out: f64, run: impl FnOnce(&SendTiming<'_>)) {
     let config = Config::server();
     let mut estimator = RttEstimator::new();
     for _ in 0..20 {
         estimator.handle_sample(Instant::ZERO, Duration::from_millis(100), &config);
     }
     let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1_162 };
-    run(&Pace::new(&config, &estimator, path, Capabilities::NONE));
+    run(&SendTiming::new(&config, &estimator, path, Capabilities::NONE));
 }
 
 /// Earns the tries of a whole search.
-fn earn(size: &mut PathSize, pace: &Pace<'_>) {
+fn earn(size: &mut PathSize, timing: &SendTiming<'_>) {
     for number in 1..=100 {
-        size.handle_sent(at(number), num(number), cut(size.get()), pace);
-        size.handle_ack(at(number), num(number), pace);
+        size.handle_sent(at(number), num(number), cut(size.get()), timing);
+        size.handle_ack(at(number), num(number), timing);
     }
 }
 
 #[test]
 fn a_size_is_tried_once_it_is_earned_and_used_once_it_has_arrived() {
-    paced(0.0, |pace| {
+    paced(0.0, |timing| {
         let mut size = PathSize::new(false, true);
-        assert_eq!((size.get(), size.next_try(at(0), pace)), (1_200, None));
-        earn(&mut size, pace);
-        assert_eq!(size.next_try(at(100), pace), Some(1_472));
-        assert_eq!(size.next_try(at(3_101), pace), None, "nothing is sent any more");
+        assert_eq!((size.get(), size.next_try(at(0), timing)), (1_200, None));
+        earn(&mut size, timing);
+        assert_eq!(size.next_try(at(100), timing), Some(1_472));
+        assert_eq!(size.next_try(at(3_101), timing), None, "nothing is sent any more");
         size.handle_try(at(100), num(101), 1_472, Answer::AtOnce);
-        assert_eq!((size.get(), size.next_try(at(150), pace)), (1_200, None), "one at a time");
-        size.handle_ack(at(200), num(101), pace);
-        assert_eq!((size.get(), size.next_try(at(900), pace)), (1_472, None));
+        assert_eq!((size.get(), size.next_try(at(150), timing)), (1_200, None), "one at a time");
+        size.handle_ack(at(200), num(101), timing);
+        assert_eq!((size.get(), size.next_try(at(900), timing)), (1_472, None));
         assert!(!size.take_recut(), "what is under way still fits");
     });
 }
 
 #[test]
 fn a_size_whose_tries_fail_is_given_up_for_a_smaller_one_and_open_again_later() {
-    paced(0.0, |pace| {
+    paced(0.0, |timing| {
         let mut size = PathSize::new(true, true);
-        earn(&mut size, pace);
+        earn(&mut size, timing);
         let mut now = at(200);
         let mut tried = Vec::new();
-        while let Some(next) = size.next_try(now, pace) {
+        while let Some(next) = size.next_try(now, timing) {
             tried.push(next);
             size.handle_try(now, num(101), next, Answer::AtOnce);
             // An answer that was on its way says nothing, later ones do.
-            size.handle_ack(now + Duration::from_millis(50), num(100), pace);
+            size.handle_ack(now + Duration::from_millis(50), num(100), timing);
             now += Duration::from_millis(300);
-            size.handle_ack(now, num(100), pace);
+            size.handle_ack(now, num(100), timing);
         }
         assert_eq!(tried, [1_452, 1_452, 1_452, 1_216, 1_216, 1_216], "less than 32 is no gain");
         let later = now + Duration::from_secs(601);
-        size.handle_sent(later, num(102), cut(1_200), pace);
-        assert_eq!(size.next_try(later, pace), Some(1_452));
+        size.handle_sent(later, num(102), cut(1_200), timing);
+        assert_eq!(size.next_try(later, timing), Some(1_452));
     });
 }
 
 #[test]
 fn a_try_whose_state_was_sent_otherwise_or_overtaken_says_little() {
-    paced(0.0, |pace| {
+    paced(0.0, |timing| {
         let mut size = PathSize::new(false, true);
-        earn(&mut size, pace);
+        earn(&mut size, timing);
         let mut now = at(200);
         for number in 0..8 {
-            assert_eq!(size.next_try(now, pace), Some(1_472), "try {number}");
+            assert_eq!(size.next_try(now, timing), Some(1_472), "try {number}");
             size.handle_try(now, num(200 + number), 1_472, Answer::Some);
             if number % 2 == 0 {
                 // Its contents went in small datagrams as well.
-                size.handle_sent(now, num(200 + number), cut(1_200), pace);
-                size.handle_ack(now, num(200 + number), pace);
+                size.handle_sent(now, num(200 + number), cut(1_200), timing);
+                size.handle_ack(now, num(200 + number), timing);
             } else {
-                size.handle_ack(now, num(500 + number), pace);
+                size.handle_ack(now, num(500 + number), timing);
             }
-            earn(&mut size, pace);
+            earn(&mut size, timing);
             now += Duration::from_millis(300);
         }
         assert_eq!(size.get(), 1_200);
         size.handle_try(now, num(300), 1_472, Answer::Some);
-        size.handle_ack(now, num(600), pace);
+        size.handle_ack(now, num(600), timing);
         now += Duration::from_millis(300);
-        assert_eq!(size.next_try(now, pace), Some(1_252), "but not nothing, if it happens always");
+        assert_eq!(
+            size.next_try(now, timing),
+            Some(1_252),
+            "but not nothing, if it happens always"
+        );
     });
 }
 
 #[test]
 fn contents_without_an_answer_make_datagrams_smaller_until_it_is_clear_that_size_is_not_to_blame() {
-    paced(0.0, |pace| {
+    paced(0.0, |timing| {
         let mut size = PathSize::new(false, true);
-        let in_flight = pace.in_flight();
+        let in_flight = timing.in_flight();
         let mut now = at(0);
         let mut sizes = Vec::new();
         for _ in 0..10 {
-            size.handle_sent(now, num(7), cut(size.get()), pace);
+            size.handle_sent(now, num(7), cut(size.get()), timing);
             now += in_flight;
-            size.heed_silence(now, pace);
+            size.heed_silence(now, timing);
             sizes.push(size.get());
         }
         // Two of each, and then as before.
@@ -124,19 +128,23 @@ fn contents_without_an_answer_make_datagrams_smaller_until_it_is_clear_that_size
 
 #[test]
 fn the_size_before_a_fall_is_tried_first_and_for_nothing() {
-    paced(0.0, |pace| {
+    paced(0.0, |timing| {
         let mut size = PathSize::new(false, true);
-        let in_flight = pace.in_flight();
-        size.handle_sent(at(0), num(7), cut(1_200), pace);
-        size.handle_sent(at(0) + in_flight, num(7), cut(1_200), pace);
+        let in_flight = timing.in_flight();
+        size.handle_sent(at(0), num(7), cut(1_200), timing);
+        size.handle_sent(at(0) + in_flight, num(7), cut(1_200), timing);
         let now = at(0) + in_flight * 2;
-        size.heed_silence(now, pace);
-        assert_eq!((size.get(), size.next_try(now, pace)), (500, None), "it may be something else");
-        size.handle_sent(now, num(7), cut(500), pace);
-        size.handle_ack(now, num(7), pace);
-        assert_eq!((size.get(), size.next_try(now, pace)), (500, Some(1_200)));
+        size.heed_silence(now, timing);
+        assert_eq!(
+            (size.get(), size.next_try(now, timing)),
+            (500, None),
+            "it may be something else"
+        );
+        size.handle_sent(now, num(7), cut(500), timing);
+        size.handle_ack(now, num(7), timing);
+        assert_eq!((size.get(), size.next_try(now, timing)), (500, Some(1_200)));
         size.handle_try(now, num(8), 1_200, Answer::AtOnce);
-        size.handle_ack(now, num(8), pace);
+        size.handle_ack(now, num(8), timing);
         assert_eq!(size.get(), 1_200);
     });
 }
@@ -144,15 +152,15 @@ fn the_size_before_a_fall_is_tried_first_and_for_nothing() {
 #[test]
 fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
     for (loss, tries_expected) in [(0.0, 2), (0.05, 5), (0.1, 8), (0.29, 32)] {
-        paced(loss, |pace| {
+        paced(loss, |timing| {
             let mut size = PathSize::new(false, true);
             let (mut now, mut tries) = (at(0), 0);
             while size.get() == 1_200 && tries < 100 {
-                size.handle_sent(now, num(7), cut(1_200), pace);
+                size.handle_sent(now, num(7), cut(1_200), timing);
                 // A repeat that follows at once is no other try.
-                size.handle_sent(now, num(7), cut(1_200), pace);
-                now += pace.in_flight();
-                size.heed_silence(now, pace);
+                size.handle_sent(now, num(7), cut(1_200), timing);
+                now += timing.in_flight();
+                size.heed_silence(now, timing);
                 tries += 1;
             }
             assert_eq!(tries, tries_expected, "loss {loss}");
@@ -162,13 +170,13 @@ fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
 
 #[test]
 fn a_refusal_of_the_system_holds_at_once() {
-    paced(0.0, |pace| {
+    paced(0.0, |timing| {
         let mut size = PathSize::new(false, true);
-        earn(&mut size, pace);
+        earn(&mut size, timing);
         size.handle_try(at(200), num(101), 1_472, Answer::AtOnce);
         size.handle_refused(at(200), 1_472);
         assert_eq!((size.get(), size.take_recut()), (1_200, false));
-        assert_eq!(size.next_try(at(600), pace), Some(1_252), "the next size follows");
+        assert_eq!(size.next_try(at(600), timing), Some(1_252), "the next size follows");
         size.handle_refused(at(700), 1_200);
         assert_eq!((size.get(), size.take_recut()), (500, true));
     });

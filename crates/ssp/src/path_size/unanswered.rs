@@ -6,7 +6,7 @@ use rove_units::Instant;
 
 use super::{Cut, beyond_chance};
 use crate::num::StateNum;
-use crate::sender::Pace;
+use crate::sender::SendTiming;
 
 /// How many tries go at least without an answer before the size is to blame: one that was late says nothing.
 const TRIES_MIN: usize = 2;
@@ -36,8 +36,8 @@ pub(super) struct Unanswered {
 
 impl Unanswered {
     /// Called when contents are sent, for the first time or again.
-    pub(super) fn push(&mut self, now: Instant, num: StateNum, cut: Cut, pace: &Pace<'_>) {
-        let newest = self.tries.back_mut().filter(|newest| now < newest.at + pace.in_flight());
+    pub(super) fn push(&mut self, now: Instant, num: StateNum, cut: Cut, timing: &SendTiming<'_>) {
+        let newest = self.tries.back_mut().filter(|newest| now < newest.at + timing.in_flight());
         if let Some(newest) = newest {
             newest.datagrams = newest.datagrams.max(cut.datagrams);
             newest.largest_min = newest.largest_min.min(cut.largest);
@@ -63,10 +63,10 @@ impl Unanswered {
 
     /// Returns, where more tries should have been answered by now than chance explains, the least of the sizes of their
     /// largest datagrams.
-    pub(super) fn overdue(&self, now: Instant, pace: &Pace<'_>) -> Option<usize> {
-        let overdue = || self.tries.iter().filter(|it| it.at + pace.in_flight() <= now);
+    pub(super) fn overdue(&self, now: Instant, timing: &SendTiming<'_>) -> Option<usize> {
+        let overdue = || self.tries.iter().filter(|it| it.at + timing.in_flight() <= now);
         let datagrams = overdue().map(|it| it.datagrams).max()?;
-        let is_beyond_chance = overdue().count() >= tries_max(pace.path.loss_out, datagrams);
+        let is_beyond_chance = overdue().count() >= tries_max(timing.path.loss_out, datagrams);
         overdue().map(|it| it.largest_min).min().filter(|_| is_beyond_chance)
     }
 }

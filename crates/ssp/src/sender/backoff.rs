@@ -6,7 +6,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::sender::Pace;
+use crate::sender::SendTiming;
 
 /// What part of the time without an answer the next try waits. Chosen: at 30 % loss pictures and
 /// pastes (tests/pair) arrive as soon as without a wait, as tries there succeed within a second or two;
@@ -32,14 +32,14 @@ impl Backoff {
     }
 
     /// Returns before when nothing large is to be sent; never longer than the heartbeat.
-    pub(super) fn until(&self, pace: &Pace<'_>) -> Option<Instant> {
+    pub(super) fn until(&self, timing: &SendTiming<'_>) -> Option<Instant> {
         let (_, last) = self.tries?;
-        Some(last + self.wait().min(pace.config.heartbeat))
+        Some(last + self.wait().min(timing.config.heartbeat))
     }
 
     /// Returns whether the tries have become rarer than those of a usual repair.
-    pub(super) fn is_slow(&self, pace: &Pace<'_>) -> bool {
-        self.wait() > pace.in_flight()
+    pub(super) fn is_slow(&self, timing: &SendTiming<'_>) -> bool {
+        self.wait() > timing.in_flight()
     }
 
     fn wait(&self) -> Duration {

@@ -12,7 +12,7 @@ use rove_units::Instant;
 use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
-use crate::sender::{Pace, Sender, Step, diff_within_max};
+use crate::sender::{SendTiming, Sender, Step, diff_within_max};
 
 /// Most links of a chain on their way at once. Chosen: at 32 KiB each and a frame interval of half
 /// a round trip, four cover the round trip and the delayed acknowledgment.
@@ -61,13 +61,13 @@ impl Chunks {
 
 impl<L: Object> Sender<L> {
     /// Returns whether another link may be sent before the ones on their way are acknowledged.
-    pub(super) fn may_extend(&self, pace: &Pace<'_>) -> bool {
+    pub(super) fn may_extend(&self, timing: &SendTiming<'_>) -> bool {
         let in_flight = self.sent.iter().skip(1).filter(|state| state.has_contents).count();
         let is_all_assumed = self.assumed + 1 == self.sent.len();
         in_flight == 0
             || (in_flight < self.chunks.window
                 && is_all_assumed
-                && pace.config.reference.allows_chains()
+                && timing.config.reference.allows_chains()
                 && !self.current.same_as(&self.last().object))
     }
 
@@ -76,12 +76,12 @@ impl<L: Object> Sender<L> {
     pub(super) fn chunk_step(
         &mut self,
         now: Instant,
-        pace: &Pace<'_>,
+        timing: &SendTiming<'_>,
         peer: Capabilities,
     ) -> Option<Step> {
-        let is_extendable = self.may_extend(pace) && self.last().num != StateNum::SHUTDOWN;
+        let is_extendable = self.may_extend(timing) && self.last().num != StateNum::SHUTDOWN;
         let step =
-            if is_extendable { self.extend(now, peer) } else { self.repair(now, pace, peer) };
+            if is_extendable { self.extend(now, peer) } else { self.repair(now, timing, peer) };
         self.chunks.is_active = step.is_some();
         step
     }
@@ -104,14 +104,19 @@ impl<L: Object> Sender<L> {
 
     /// Sends the oldest link that is not acknowledged again or, where that has been of no use, the
     /// one after it. The two take turns, each with all its repetitions at a stretch.
-    fn repair(&mut self, now: Instant, pace: &Pace<'_>, peer: Capabilities) -> Option<Step> {
+    fn repair(
+        &mut self,
+        now: Instant,
+        timing: &SendTiming<'_>,
+        peer: Capabilities,
+    ) -> Option<Step> {
         // A next link of one fragment is not kept: once is its whole turn.
         let is_turn_over = match self.kept {
             Some(_) => self.repeats >= REPEATS_MAX,
             None => self.chunks.is_leaping,
         };
         if is_turn_over {
-            let may_leap = pace.config.reference.allows_chains() && !self.backoff.is_slow(pace);
+            let may_leap = timing.config.reference.allows_chains() && !self.backoff.is_slow(timing);
             self.chunks.is_leaping = may_leap && !self.chunks.is_leaping;
         }
         self.chunks.is_repaired = true;
@@ -119,13 +124,13 @@ impl<L: Object> Sender<L> {
         let (oldest, diff) = self.link_after(0, peer)?;
         if self.chunks.is_leaping {
             if let Some((next, diff)) = self.link_after(oldest, peer) {
-                return Some(self.send_again(now, pace, self.sent[oldest].num, next, diff));
+                return Some(self.send_again(now, timing, self.sent[oldest].num, next, diff));
             }
             if self.last().num != StateNum::SHUTDOWN && !self.current.same_as(&self.last().object) {
                 return self.extend(now, peer);
             }
         }
-        Some(self.send_again(now, pace, self.known().num, oldest, diff))
+        Some(self.send_again(now, timing, self.known().num, oldest, diff))
     }
 
     /// Returns the newest entry that one instruction reaches from `base`, and the diff to it.

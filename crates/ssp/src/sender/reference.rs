@@ -25,18 +25,18 @@ pub(super) enum Choice {
     Assumed(Vec<u8>),
 }
 
-/// Chooses between the known and the assumed receiver state, and counts its choices: a mixture draws
-/// lots for each.
+/// Chooses between the known and the assumed receiver state, and counts its choices: a mixture draws a
+/// random number for each.
 #[derive(Clone, Debug)]
 pub(super) struct ReferenceChooser {
-    lots: Stream,
+    rng: Stream,
     choices: u64,
 }
 
 impl ReferenceChooser {
-    /// Creates a chooser with a source of lots.
-    pub(super) const fn new(lots: Stream) -> Self {
-        Self { lots, choices: 0 }
+    /// Creates a chooser that draws its random numbers from `rng`.
+    pub(super) const fn new(rng: Stream) -> Self {
+        Self { rng, choices: 0 }
     }
 
     /// Chooses by `policy`, given the diff from the known state. `from_assumed` makes the other one, where
@@ -52,8 +52,8 @@ impl ReferenceChooser {
         let prefers_known: fn(usize, usize, usize) -> bool = match policy {
             ReferencePolicy::Known => return Choice::Known(from_known),
             ReferencePolicy::Mixture { known_percent } => {
-                let lot = self.lots.at(self.choices).below(100);
-                return if lot < u64::from(known_percent) {
+                let drawn = self.rng.at(self.choices).below(100);
+                return if drawn < u64::from(known_percent) {
                     Choice::Known(from_known)
                 } else {
                     Choice::Assumed(from_assumed())
@@ -62,7 +62,7 @@ impl ReferenceChooser {
             ReferencePolicy::Assumed => return Choice::Assumed(from_assumed()),
             ReferencePolicy::Prospective => costs_little_more,
             ReferencePolicy::Adaptive => needs_no_more_datagrams,
-            // The module `belief` chooses; there is no other state without it.
+            // The module `delivery_estimate` chooses; there is no other state without it.
             ReferencePolicy::Bayesian => return Choice::Known(from_known),
         };
         // An empty diff needs no company.

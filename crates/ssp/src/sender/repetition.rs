@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant};
 
 use super::budget::{Budget, cost};
 use crate::num::StateNum;
-use crate::sender::Pace;
+use crate::sender::SendTiming;
 
 /// The chance that all copies are lost is brought to this. Chosen: docs/timing.md, "Repetition"; two copies from
 /// 4 % loss on, three from 20 % on, four from 34 % on. Where echo acks do not go alone, which else bring a lost echo again,
@@ -153,28 +153,28 @@ impl Repetition {
     }
 
     /// Returns when to send the next copy of the newest sent state, if there is to be one.
-    pub(super) fn due(&self, pace: &Pace<'_>) -> Option<Instant> {
-        let copies = self.newest.filter(|copies| copies.sent < copies.wanted(pace))?;
-        let spaced = copies.last_at + spacing(pace, &copies);
+    pub(super) fn due(&self, timing: &SendTiming<'_>) -> Option<Instant> {
+        let copies = self.newest.filter(|copies| copies.sent < copies.wanted(timing))?;
+        let spaced = copies.last_at + spacing(timing, &copies);
         Some(spaced.max(self.budget.affordable_at(cost(copies.diff_len))))
     }
 }
 
 impl Copies {
     /// Returns how many times they are to be sent, the first included.
-    fn wanted(&self, pace: &Pace<'_>) -> u32 {
+    fn wanted(&self, timing: &SendTiming<'_>) -> u32 {
         let least = if self.is_presumed_lost { PRESUMED_LOSS } else { 0.0 };
-        copies_wanted(pace, pace.path.loss_out.max(least))
+        copies_wanted(timing, timing.path.loss_out.max(least))
     }
 }
 
 /// Returns how many times contents are to be sent on a path that loses such a share, the first included.
-fn copies_wanted(pace: &Pace<'_>, loss_out: f64) -> u32 {
-    if !pace.config.repeats || pace.has_queue(QUEUE_MIN, 2) {
+fn copies_wanted(timing: &SendTiming<'_>, loss_out: f64) -> u32 {
+    if !timing.config.repeats || timing.has_queue(QUEUE_MIN, 2) {
         return 1;
     }
     let (single_loss_max, residual_max) =
-        if pace.bears_late { (0.0, residual_unaided(pace.srtt)) } else { (RESIDUAL, RESIDUAL) };
+        if timing.bears_late { (0.0, residual_unaided(timing.srtt)) } else { (RESIDUAL, RESIDUAL) };
     if loss_out <= single_loss_max {
         return 1;
     }
@@ -199,9 +199,9 @@ fn residual_unaided(srtt: Duration) -> f64 {
 }
 
 /// Returns how long after the newest of these copies the next one follows.
-fn spacing(pace: &Pace<'_>, copies: &Copies) -> Duration {
-    let second = (pace.srtt / SECOND_DIVISOR).clamp(SECOND_MIN, SECOND_MAX);
-    if copies.sent == 1 && !copies.is_followed { second } else { pace.frame_interval }
+fn spacing(timing: &SendTiming<'_>, copies: &Copies) -> Duration {
+    let second = (timing.srtt / SECOND_DIVISOR).clamp(SECOND_MIN, SECOND_MAX);
+    if copies.sent == 1 && !copies.is_followed { second } else { timing.frame_interval }
 }
 
 #[cfg(test)]
@@ -223,11 +223,11 @@ mod tests {
         estimator.handle_sample(Instant::ZERO, ms(rtt), config);
         let path =
             PathView { rtt_min: Some(ms(rtt_min)), loss_out, loss_in: 0.0, contents_max: 1214 };
-        let pace = Pace::new(config, &estimator, path, Capabilities::NONE);
+        let timing = SendTiming::new(config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let mut sent = vec![0];
         repetition.handle_sent(Instant::ZERO, StateNum::new(1), diff_len, Occasion::News, ms(0));
-        while let Some(due) = repetition.due(&pace) {
+        while let Some(due) = repetition.due(&timing) {
             repetition.handle_sent(due, StateNum::new(1), diff_len, Occasion::Copy, ms(0));
             sent.push(due.as_millis());
         }
@@ -264,7 +264,7 @@ mod tests {
             let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1214 };
             let path = PathView { rtt_min: Some(ms(160)), ..path };
             let wanted =
-                |peer| copies_wanted(&Pace::new(&config, &estimator, path, peer), loss_out);
+                |peer| copies_wanted(&SendTiming::new(&config, &estimator, path, peer), loss_out);
             assert_eq!(wanted(Capabilities::LATE_ACK), late, "{loss_out}");
             assert_eq!(wanted(Capabilities::NONE), old, "{loss_out}");
         }
@@ -290,12 +290,12 @@ mod tests {
                 loss_in: 0.0,
                 contents_max: 1214,
             };
-            let pace = Pace::new(&config, &estimator, path, Capabilities::NONE);
+            let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
             let mut repetition = Repetition::new(Instant::ZERO);
             let mut send = |at, num| {
                 let at = Instant::from_millis(at);
-                repetition.handle_sent(at, StateNum::new(num), 10, Occasion::News, pace.srtt);
-                repetition.due(&pace).map(|due| due.saturating_since(at).as_millis())
+                repetition.handle_sent(at, StateNum::new(num), 10, Occasion::News, timing.srtt);
+                repetition.due(&timing).map(|due| due.saturating_since(at).as_millis())
             };
             assert!(send(0, 1).is_some_and(|copy| copy <= 40), "nothing came before");
             assert_eq!(send(gap, 2), Some(copy), "{rtt} ms, {gap} ms after");
@@ -325,7 +325,7 @@ mod tests {
         estimator.handle_sample(Instant::ZERO, ms(20), &config);
         let path =
             PathView { rtt_min: Some(ms(20)), loss_out: 1.0, loss_in: 0.0, contents_max: 1214 };
-        let pace = Pace::new(&config, &estimator, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let (mut now, mut copies) = (Instant::ZERO, 0);
         let end = Instant::from_millis(20_000);
@@ -337,7 +337,7 @@ mod tests {
                 Occasion::News,
                 ms(0),
             );
-            while let Some(due) = repetition.due(&pace) {
+            while let Some(due) = repetition.due(&timing) {
                 now = due;
                 repetition.handle_sent(
                     now,
@@ -364,9 +364,9 @@ mod tests {
         estimator.handle_sample(Instant::ZERO, ms(160), &config);
         let path =
             PathView { rtt_min: Some(ms(160)), loss_out: 0.1, loss_in: 0.0, contents_max: 1214 };
-        let pace = Pace::new(&config, &estimator, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
-        let due = |repetition: &Repetition| repetition.due(&pace);
+        let due = |repetition: &Repetition| repetition.due(&timing);
         repetition.handle_sent(Instant::ZERO, StateNum::new(1), 10, Occasion::News, ms(0));
         repetition.handle_sent(
             Instant::from_millis(3),

@@ -10,7 +10,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::sender::Pace;
+use crate::sender::SendTiming;
 
 /// How often the end is announced at least before this end goes without an answer. Source: Mosh 1.4.0 as observed.
 const TRIES_MAX: u32 = 16;
@@ -52,19 +52,23 @@ impl Shutdown {
     }
 
     /// Returns how long after the newest announcement the next one is due.
-    pub(super) fn interval(&self, pace: &Pace<'_>) -> Duration {
+    pub(super) fn interval(&self, timing: &SendTiming<'_>) -> Duration {
         // A peer that loses nothing and does not answer at once is busy, or out of reach for a moment.
-        let is_quick = self.tries <= QUICK_TRIES || !expects_answer(pace);
-        if is_quick { pace.frame_interval } else { pace.config.frame_interval_max }
+        let is_quick = self.tries <= QUICK_TRIES || !expects_answer(timing);
+        if is_quick { timing.frame_interval } else { timing.config.frame_interval_max }
     }
 
     /// Returns when to go without an acknowledgment, if anything was last sent at that time.
-    pub(super) fn gives_up_at(&self, last_sent_at: Instant, pace: &Pace<'_>) -> Option<Instant> {
+    pub(super) fn gives_up_at(
+        &self,
+        last_sent_at: Instant,
+        timing: &SendTiming<'_>,
+    ) -> Option<Instant> {
         let since = self.since?;
-        let timeout = since + pace.config.shutdown_timeout;
+        let timeout = since + timing.config.shutdown_timeout;
         // The last try, too, is given the time to be answered.
-        let tried_out = last_sent_at + self.interval(pace);
-        let patience = if expects_answer(pace) { PATIENCE } else { Duration::ZERO };
+        let tried_out = last_sent_at + self.interval(timing);
+        let patience = if expects_answer(timing) { PATIENCE } else { Duration::ZERO };
         let tried_out = tried_out.max(since + patience);
         let has_tried = self.tries >= TRIES_MAX;
         Some(if has_tried { timeout.min(tried_out) } else { timeout })
@@ -72,8 +76,8 @@ impl Shutdown {
 }
 
 /// Returns whether the acknowledgment, which a stock peer sends once, hardly gets lost.
-fn expects_answer(pace: &Pace<'_>) -> bool {
-    pace.path.loss_in <= ANSWER_LOSS
+fn expects_answer(timing: &SendTiming<'_>) -> bool {
+    timing.path.loss_in <= ANSWER_LOSS
 }
 
 #[cfg(test)]
@@ -91,15 +95,15 @@ mod tests {
         let mut rtt = RttEstimator::new();
         rtt.handle_sample(Instant::ZERO, Duration::from_millis(rtt_ms), &config);
         let path = PathView { rtt_min: None, loss_out: 0.0, loss_in, contents_max: 1214 };
-        let pace = Pace::new(&config, &rtt, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &rtt, path, Capabilities::NONE);
         let mut shutdown = Shutdown::default();
         shutdown.start(Instant::ZERO);
         let (mut now, mut times) = (Instant::ZERO, Vec::new());
         loop {
             times.push(now.as_millis());
             shutdown.handle_announced();
-            let gives_up_at = shutdown.gives_up_at(now, &pace).expect("it has started");
-            let next = now + shutdown.interval(&pace);
+            let gives_up_at = shutdown.gives_up_at(now, &timing).expect("it has started");
+            let next = now + shutdown.interval(&timing);
             if gives_up_at <= next {
                 return (times, gives_up_at.as_millis());
             }
@@ -129,13 +133,13 @@ mod tests {
         let config = Config::client();
         let rtt = RttEstimator::new();
         let path = PathView { rtt_min: None, loss_out: 0.0, loss_in: 0.0, contents_max: 1214 };
-        let pace = Pace::new(&config, &rtt, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &rtt, path, Capabilities::NONE);
         let mut shutdown = Shutdown::default();
-        assert_eq!(shutdown.gives_up_at(Instant::ZERO, &pace), None);
+        assert_eq!(shutdown.gives_up_at(Instant::ZERO, &timing), None);
         shutdown.start(Instant::from_millis(500));
         shutdown.start(Instant::from_millis(900));
         assert!(shutdown.is_started());
-        let gives_up_at = shutdown.gives_up_at(Instant::ZERO, &pace);
+        let gives_up_at = shutdown.gives_up_at(Instant::ZERO, &timing);
         assert_eq!(gives_up_at, Some(Instant::from_millis(10_500)));
     }
 }

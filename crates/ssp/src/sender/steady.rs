@@ -12,7 +12,7 @@
 use rove_units::{Duration, Instant};
 
 use super::budget::{Budget, on_the_path};
-use crate::sender::Pace;
+use crate::sender::SendTiming;
 
 /// How long after the peer's last contents its user waits for no answer to them. Chosen: output that comes later is mostly not for
 /// them alone.
@@ -48,12 +48,17 @@ impl SteadyOutput {
     }
 
     /// Takes note of when the peer last sent contents, and of the path.
-    pub(super) fn heed(&mut self, now: Instant, heard_at: Option<Instant>, pace: &Pace<'_>) {
+    pub(super) fn heed(
+        &mut self,
+        now: Instant,
+        heard_at: Option<Instant>,
+        timing: &SendTiming<'_>,
+    ) {
         let is_awaited = heard_at.is_some_and(|at| now < at + ANSWERED_AFTER);
-        self.is_active = pace.config.steady_interval_max < pace.frame_interval
-            && pace.path.loss_out > LOSS_MIN
+        self.is_active = timing.config.steady_interval_max < timing.frame_interval
+            && timing.path.loss_out > LOSS_MIN
             && !is_awaited
-            && !pace.has_queue(QUEUE_MIN, QUEUE_DIVISOR);
+            && !timing.has_queue(QUEUE_MIN, QUEUE_DIVISOR);
     }
 
     /// Returns whether it is steady output that goes out.
@@ -62,10 +67,10 @@ impl SteadyOutput {
     }
 
     /// Returns from when on the next frame of steady output may go, where that is sooner than the frame interval.
-    pub(super) fn next_frame(&self, pace: &Pace<'_>) -> Option<Instant> {
-        let interval = pace.config.steady_interval_max;
+    pub(super) fn next_frame(&self, timing: &SendTiming<'_>) -> Option<Instant> {
+        let interval = timing.config.steady_interval_max;
         let newest_at = self.newest_at.filter(|_| self.is_active)?;
-        let extra = share(self.newest_len, interval, pace.frame_interval);
+        let extra = share(self.newest_len, interval, timing.frame_interval);
         Some((newest_at + interval).max(self.budget.affordable_at(extra)))
     }
 
@@ -75,11 +80,11 @@ impl SteadyOutput {
         now: Instant,
         datagrams: usize,
         contents: usize,
-        pace: &Pace<'_>,
+        timing: &SendTiming<'_>,
     ) {
         let bytes = on_the_path(datagrams, contents);
         if let Some(before) = self.newest_at.replace(now).filter(|_| self.is_active) {
-            let extra = share(bytes, now.saturating_since(before), pace.frame_interval);
+            let extra = share(bytes, now.saturating_since(before), timing.frame_interval);
             self.budget.spend(now, extra);
         }
         self.newest_len = bytes;
@@ -106,27 +111,32 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// Calls `look` with the pace of a path whose round trips take `rtt`, the shortest of them `rtt_min`.
-    fn with_pace<T>(rtt: u64, rtt_min: u64, loss_out: f64, look: impl FnOnce(&Pace<'_>) -> T) -> T {
+    /// Calls `look` with the timing on a path whose round trips take `rtt`, the shortest of them `rtt_min`.
+    fn with_timing<T>(
+        rtt: u64,
+        rtt_min: u64,
+        loss_out: f64,
+        look: impl FnOnce(&SendTiming<'_>) -> T,
+    ) -> T {
         let config = Config::server();
         let mut estimator = RttEstimator::new();
         estimator.handle_sample(Instant::ZERO, ms(rtt), &config);
         let path =
             PathView { rtt_min: Some(ms(rtt_min)), loss_out, loss_in: 0.0, contents_max: 1214 };
-        look(&Pace::new(&config, &estimator, path, Capabilities::NONE))
+        look(&SendTiming::new(&config, &estimator, path, Capabilities::NONE))
     }
 
     /// Sends frames of so many bytes for 20 s, each as soon as it may go; returns how many went.
     fn frames(rtt: u64, rtt_min: u64, loss: f64, heard_at: Option<Instant>, len: usize) -> usize {
         let mut steady = SteadyOutput::new(Instant::ZERO);
-        with_pace(rtt, rtt_min, loss, |pace| {
+        with_timing(rtt, rtt_min, loss, |timing| {
             let (mut now, mut frames) = (Instant::ZERO, 0);
             while now < Instant::from_millis(20_000) {
-                steady.heed(now, heard_at, pace);
-                steady.handle_frame(now, 1, len, pace);
+                steady.heed(now, heard_at, timing);
+                steady.handle_frame(now, 1, len, timing);
                 frames += 1;
-                let next = now + pace.frame_interval;
-                now = steady.next_frame(pace).map_or(next, |sooner| sooner.min(next));
+                let next = now + timing.frame_interval;
+                now = steady.next_frame(timing).map_or(next, |sooner| sooner.min(next));
             }
             frames
         })
@@ -152,9 +162,9 @@ mod tests {
     #[test]
     fn while_a_key_may_be_answered_the_pace_is_that_of_answers() {
         let mut steady = SteadyOutput::new(Instant::ZERO);
-        with_pace(500, 500, 0.1, |pace| {
+        with_timing(500, 500, 0.1, |timing| {
             for (now, is_active) in [(5_000, false), (5_999, false), (6_000, true)] {
-                steady.heed(Instant::from_millis(now), Some(Instant::from_millis(5_000)), pace);
+                steady.heed(Instant::from_millis(now), Some(Instant::from_millis(5_000)), timing);
                 assert_eq!(steady.is_active(), is_active, "{now}");
             }
         });
@@ -180,9 +190,9 @@ mod tests {
         estimator.handle_sample(Instant::ZERO, ms(500), &config);
         let path =
             PathView { rtt_min: Some(ms(500)), loss_out: 0.5, loss_in: 0.0, contents_max: 1214 };
-        let pace = Pace::new(&config, &estimator, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
         let mut steady = SteadyOutput::new(Instant::ZERO);
-        steady.heed(Instant::ZERO, None, &pace);
+        steady.heed(Instant::ZERO, None, &timing);
         assert!(!steady.is_active());
     }
 }

@@ -45,8 +45,8 @@ impl Bench {
         let deadline = self.now + ms(250);
         while self.now < deadline {
             self.now += ms(1);
-            let pace = Pace::new(&self.config, &self.rtt, PATH, self.peer);
-            if let Some(step) = self.sender.step(self.now, &pace, self.peer) {
+            let timing = SendTiming::new(&self.config, &self.rtt, PATH, self.peer);
+            if let Some(step) = self.sender.step(self.now, &timing, self.peer) {
                 let Step::Send(out) = step else { panic!("nothing was kept to be repeated") };
                 return Some((out.old_num.get(), out.new_num.get(), out.diff.len()));
             }
@@ -122,27 +122,27 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
     let mut bench = Bench::new();
     // Large ones are not said again at first, and the blob is small.
     bench.config.says_again_at_first = false;
-    let pace = Pace::new(&bench.config, &bench.rtt, PATH, PEER);
+    let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, PEER);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let sent_at = bench.now + ms(60);
-    let Some(Step::Send(out)) = bench.sender.step(sent_at, &pace, PEER) else {
+    let Some(Step::Send(out)) = bench.sender.step(sent_at, &timing, PEER) else {
         panic!("the frame is due")
     };
     bench.sender.keep(out);
-    let lost_at = sent_at + pace.in_flight();
-    assert_eq!(bench.sender.step(lost_at - ms(1), &pace, PEER), None);
-    assert_eq!(bench.sender.step(lost_at, &pace, PEER), Some(Step::Repeat));
+    let lost_at = sent_at + timing.in_flight();
+    assert_eq!(bench.sender.step(lost_at - ms(1), &timing, PEER), None);
+    assert_eq!(bench.sender.step(lost_at, &timing, PEER), Some(Step::Repeat));
 
     // Newer contents wait for the one that is being repaired.
     bench.sender.publish(Blob::new("newer", Bytes::ZERO));
-    let next = lost_at + pace.frame_interval;
-    assert_eq!(bench.sender.step(lost_at + ms(1), &pace, PEER), None);
-    assert_eq!(bench.sender.step(next, &pace, PEER), Some(Step::Repeat));
+    let next = lost_at + timing.frame_interval;
+    assert_eq!(bench.sender.step(lost_at + ms(1), &timing, PEER), None);
+    assert_eq!(bench.sender.step(next, &timing, PEER), Some(Step::Repeat));
 
     // An acknowledgment waits for a second at most, then it takes the newer contents along.
     bench.sender.handle_new_remote(next, StateNum::new(2), 9);
     let due = next + bench.config.ack_delay_in_repair;
-    let step = bench.sender.step(due, &pace, PEER);
+    let step = bench.sender.step(due, &timing, PEER);
     assert!(
         matches!(step, Some(Step::Send(out)) if out.diff == b"newer" && out.ack_num.get() == 2)
     );
@@ -151,17 +151,17 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
 #[test]
 fn newer_contents_wait_for_a_number_of_repeats_and_no_more() {
     let mut bench = Bench::new();
-    let pace = Pace::new(&bench.config, &bench.rtt, PATH, PEER);
+    let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, PEER);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let mut now = bench.now + ms(60);
-    let Some(Step::Send(out)) = bench.sender.step(now, &pace, PEER) else { panic!("due") };
+    let Some(Step::Send(out)) = bench.sender.step(now, &timing, PEER) else { panic!("due") };
     bench.sender.keep(out);
     bench.sender.publish(Blob::new("newer", Bytes::ZERO));
-    now += pace.ack_expected;
+    now += timing.ack_expected;
     let mut repeats = 0;
     let sent = loop {
         now += ms(1);
-        match bench.sender.step(now, &pace, PEER) {
+        match bench.sender.step(now, &timing, PEER) {
             None => {}
             Some(Step::Repeat) => repeats += 1,
             Some(Step::Send(out)) => break out,
@@ -192,8 +192,8 @@ fn frames_of_changes(config: Config, within: u64, changes: &[(u64, &str)]) -> Ve
         for (_, text) in changes.iter().filter(|(at, _)| *at == elapsed) {
             bench.sender.publish(Blob::new(*text, Bytes::ZERO));
         }
-        let pace = Pace::new(&bench.config, &bench.rtt, PATH, PEER);
-        let sent = bench.sender.step(start + ms(elapsed), &pace, PEER);
+        let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, PEER);
+        let sent = bench.sender.step(start + ms(elapsed), &timing, PEER);
         if matches!(sent, Some(Step::Send(out)) if !out.diff.is_empty()) {
             frames.push(elapsed);
         }
@@ -234,7 +234,7 @@ fn nothing_that_nobody_waits_for_goes_ahead_of_the_frame_interval_by_itself() {
 fn where_nobody_learns_from_it_an_echo_ack_alone_waits_for_the_next_word_and_holds_no_repair_up() {
     let (late, rtt) = (Capabilities::LATE_ACK, RttEstimator::new());
     let config = Config::server();
-    let pace = Pace::new(&config, &rtt, PATH, late);
+    let timing = SendTiming::new(&config, &rtt, PATH, late);
     let start = Instant::from_millis(2_000);
     // (whether the echo is acknowledged, when the next one comes; when the first two frames go)
     for (is_acknowledged, next_at, frames) in
@@ -254,7 +254,7 @@ fn where_nobody_learns_from_it_an_echo_ack_alone_waits_for_the_next_word_and_hol
                 _ if elapsed == next_at => sender.publish(Blob::new("b#2", Bytes::ZERO)),
                 _ => {}
             }
-            let step = sender.step(start + ms(elapsed), &pace, late);
+            let step = sender.step(start + ms(elapsed), &timing, late);
             if matches!(step, Some(Step::Send(out)) if !out.diff.is_empty()) {
                 sent.push(elapsed);
             }
@@ -307,10 +307,10 @@ fn sent_beside_an_acknowledgment(
         rtt.handle_sample(Instant::ZERO, ms(300), &config);
     }
     let path = PathView { rtt_min: Some(ms(300)), loss_out, ..PATH };
-    let pace = Pace::new(&config, &rtt, path, peer);
-    let lots = Seed::new(1).stream("lots");
-    let mut sender = Sender::new(Blob::default(), lots, Instant::ZERO);
-    let send = |sender: &mut Sender<Blob>, now| sender.step(now, &pace, peer).is_some();
+    let timing = SendTiming::new(&config, &rtt, path, peer);
+    let rng = Seed::new(1).stream("lots");
+    let mut sender = Sender::new(Blob::default(), rng, Instant::ZERO);
+    let send = |sender: &mut Sender<Blob>, now| sender.step(now, &timing, peer).is_some();
     sender.handle_new_remote(Instant::ZERO, StateNum::new(1), 9);
     assert!(send(&mut sender, Instant::ZERO), "the first word");
     sender.handle_ack(Instant::ZERO, StateNum::new(1));
@@ -354,14 +354,14 @@ fn a_key_does_not_wait_for_an_acknowledgment_that_took_contents_along() {
     (bench.config, bench.rtt) = (Config::client(), RttEstimator::new());
     bench.frame("a", Bytes::ZERO);
     for (peer, wait) in [(Capabilities::LATE_ACK, 1), (PEER, 120)] {
-        let pace = Pace::new(&bench.config, &bench.rtt, PATH, peer);
+        let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, peer);
         let num = bench.sender.ack_num.next();
         bench.sender.handle_new_remote(bench.now, num, 9);
         bench.now += ms(250);
-        assert!(bench.sender.step(bench.now, &pace, peer).is_some(), "the acknowledgment");
+        assert!(bench.sender.step(bench.now, &timing, peer).is_some(), "the acknowledgment");
         let start = bench.now;
         bench.sender.publish(Blob::new(num.get().to_string(), Bytes::ZERO));
-        while bench.sender.step(bench.now, &pace, peer).is_none() {
+        while bench.sender.step(bench.now, &timing, peer).is_none() {
             bench.now += ms(1);
         }
         let waited = bench.now.saturating_since(start);

@@ -31,7 +31,7 @@ const QUIET_DIVISOR: u32 = 200;
 
 /// The intervals of this moment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace<'a> {
+pub(crate) struct SendTiming<'a> {
     pub(crate) config: &'a Config,
     pub(crate) rto: Duration,
     pub(crate) frame_interval: Duration,
@@ -71,7 +71,7 @@ pub(crate) struct PathView {
     pub(crate) contents_max: usize,
 }
 
-impl<'a> Pace<'a> {
+impl<'a> SendTiming<'a> {
     /// Works them out for a path and what may be used between the two ends.
     pub(crate) fn new(
         config: &'a Config,
@@ -152,19 +152,19 @@ impl<L: Object> Sender<L> {
     }
 
     /// Works out what is assumed of the receiver and when to send next.
-    pub(crate) fn recalculate(&mut self, now: Instant, pace: &Pace<'_>) {
+    pub(crate) fn recalculate(&mut self, now: Instant, timing: &SendTiming<'_>) {
         self.heed_large(now);
-        self.steady.heed(now, self.answering.map(|(at, _)| at), pace);
-        self.assumed = self.assumed_index(now, pace);
-        self.next_ack = self.ack_due(now, pace);
-        self.next_send = self.send_due(now, pace);
+        self.steady.heed(now, self.answering.map(|(at, _)| at), timing);
+        self.assumed = self.assumed_index(now, timing);
+        self.next_ack = self.ack_due(now, timing);
+        self.next_send = self.send_due(now, timing);
     }
 
     /// Returns the place of the newest state that has no reason to be lost yet, nor has any state before it.
-    fn assumed_index(&self, now: Instant, pace: &Pace<'_>) -> usize {
-        let is_in_flight = |state: &SentState<L>| now < state.sent_at + pace.in_flight();
+    fn assumed_index(&self, now: Instant, timing: &SendTiming<'_>) -> usize {
+        let is_in_flight = |state: &SentState<L>| now < state.sent_at + timing.in_flight();
         // A state without contents is not acknowledged by itself, and says nothing about others.
-        let has_no_say = |state: &SentState<L>| pace.is_patient && !state.has_contents;
+        let has_no_say = |state: &SentState<L>| timing.is_patient && !state.has_contents;
         let states = self.sent.iter().enumerate().skip(1);
         let credible = states.take_while(|(_, state)| is_in_flight(state) || has_no_say(state));
         credible.filter(|(_, state)| is_in_flight(state)).last().map_or(0, |(index, _)| index)
@@ -176,16 +176,16 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns when to give up on a shutdown that is not acknowledged.
-    pub(crate) fn gives_up_at(&self, pace: &Pace<'_>) -> Option<Instant> {
-        self.shutdown.gives_up_at(self.last_sent_at, pace)
+    pub(crate) fn gives_up_at(&self, timing: &SendTiming<'_>) -> Option<Instant> {
+        self.shutdown.gives_up_at(self.last_sent_at, timing)
     }
 
     /// Returns whether a state with contents should have been acknowledged by now.
-    pub(crate) fn is_overdue(&self, now: Instant, pace: &Pace<'_>) -> bool {
+    pub(crate) fn is_overdue(&self, now: Instant, timing: &SendTiming<'_>) -> bool {
         self.sent
             .iter()
             .skip(1)
-            .any(|state| state.has_contents && state.first_sent_at + pace.ack_expected <= now)
+            .any(|state| state.has_contents && state.first_sent_at + timing.ack_expected <= now)
     }
 
     /// Returns since when contents that were sent are not acknowledged.
@@ -196,9 +196,9 @@ impl<L: Object> Sender<L> {
 
     /// Returns whether nothing has been said for so long, and nothing waits to be said, that this end shows that it is
     /// there.
-    pub(super) fn is_heartbeat_due(&self, now: Instant, pace: &Pace<'_>) -> bool {
-        let is_due = self.last_sent_at + pace.config.heartbeat <= now
-            || pace.heartbeat_again_at.is_some_and(|at| at <= now);
+    pub(super) fn is_heartbeat_due(&self, now: Instant, timing: &SendTiming<'_>) -> bool {
+        let is_due = self.last_sent_at + timing.config.heartbeat <= now
+            || timing.heartbeat_again_at.is_some_and(|at| at <= now);
         self.has_sent
             && is_due
             && !self.is_shutting_down()
@@ -207,59 +207,60 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns whether the acknowledgment that a repeated instruction carries is fresh enough.
-    pub(super) fn may_repeat(&self, now: Instant, pace: &Pace<'_>) -> bool {
+    pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming<'_>) -> bool {
         let is_ack_due =
-            self.ack_wanted_since.is_some_and(|since| since + self.ack_delay(now, pace) <= now);
+            self.ack_wanted_since.is_some_and(|since| since + self.ack_delay(now, timing) <= now);
         self.ack_num != StateNum::SHUTDOWN && !is_ack_due
     }
 
-    fn ack_due(&self, now: Instant, pace: &Pace<'_>) -> Instant {
+    fn ack_due(&self, now: Instant, timing: &SendTiming<'_>) -> Instant {
         // A chain of states that comes before the shutdown keeps its own pace.
         let is_chain_pending =
             self.chunks.is_active() && !self.current.same_as(&self.known().object);
         let is_announcing = self.is_shutting_down() && !is_chain_pending;
         if self.ack_num == StateNum::SHUTDOWN {
-            return self.last_sent_at + pace.frame_interval;
+            return self.last_sent_at + timing.frame_interval;
         }
         if is_announcing {
-            return self.last_sent_at + self.shutdown.interval(pace);
+            return self.last_sent_at + self.shutdown.interval(timing);
         }
         // The first instruction goes out at the first opportunity, whatever it holds.
-        let silence_max = if self.has_sent { pace.config.heartbeat } else { Duration::ZERO };
+        let silence_max = if self.has_sent { timing.config.heartbeat } else { Duration::ZERO };
         let heartbeat = self.last_sent_at + silence_max;
-        let heartbeat = self.put_off(heartbeat, pace);
+        let heartbeat = self.put_off(heartbeat, timing);
         // Contents that were not acknowledged may be lost, and go with each sign of life.
         let is_acknowledged = self.unacknowledged_since().is_none();
-        let quiet = pace.speaks_by.filter(|_| is_acknowledged);
+        let quiet = timing.speaks_by.filter(|_| is_acknowledged);
         let heartbeat = quiet.map_or(heartbeat, |by| by.max(heartbeat));
-        let again = pace.heartbeat_again_at.filter(|_| is_acknowledged);
+        let again = timing.heartbeat_again_at.filter(|_| is_acknowledged);
         let heartbeat = again.map_or(heartbeat, |at| at.min(heartbeat));
-        let wanted = self.ack_wanted_since.map(|since| since + self.ack_delay(now, pace));
+        let wanted = self.ack_wanted_since.map(|since| since + self.ack_delay(now, timing));
         wanted.map_or(heartbeat, |wanted| wanted.min(heartbeat))
     }
 
     /// Returns when to show that this end is there on a path on which an answer takes longer than the interval: not
     /// before the answer can have come to what is on its way, nor right after it, when more is likely to be said.
-    fn put_off(&self, heartbeat: Instant, pace: &Pace<'_>) -> Instant {
-        if pace.in_flight() <= pace.config.heartbeat {
+    fn put_off(&self, heartbeat: Instant, timing: &SendTiming<'_>) -> Instant {
+        if timing.in_flight() <= timing.config.heartbeat {
             return heartbeat;
         }
         let is_answered = self.unacknowledged_since().is_none();
         let heard = self.last_new_remote.map(|at| at + HEARD_LATELY);
-        let settled = heard.filter(|_| is_answered).unwrap_or(self.last_sent_at + pace.in_flight());
-        heartbeat.max(settled.min(self.last_sent_at + pace.config.heartbeat_far_max))
+        let settled =
+            heard.filter(|_| is_answered).unwrap_or(self.last_sent_at + timing.in_flight());
+        heartbeat.max(settled.min(self.last_sent_at + timing.config.heartbeat_far_max))
     }
 
     /// Returns how long an acknowledgment waits for company. Acknowledging interrupts a repair.
-    fn ack_delay(&self, now: Instant, pace: &Pace<'_>) -> Duration {
+    fn ack_delay(&self, now: Instant, timing: &SendTiming<'_>) -> Duration {
         let is_in_repair =
-            self.kept.is_some() && self.is_overdue(now, pace) && !self.backoff.is_slow(pace);
+            self.kept.is_some() && self.is_overdue(now, timing) && !self.backoff.is_slow(timing);
         if is_in_repair {
-            pace.config.ack_delay_in_repair
+            timing.config.ack_delay_in_repair
         } else if self.has_acknowledged && !self.is_ack_urgent {
             // Until the peer has acknowledged something, nobody knows what the path loses.
             let is_late = !self.is_remote_large && self.known_num() != StateNum::INITIAL;
-            if is_late { pace.ack_delay } else { pace.config.ack_delay }
+            if is_late { timing.ack_delay } else { timing.config.ack_delay }
         } else {
             // The peer has no round-trip sample until our first answer echoes its timestamp. Until
             // then its frames are 250 ms apart: a shell's first prompt would wait for this delay.
@@ -289,64 +290,68 @@ impl<L: Object> Sender<L> {
     /// Returns whether the unsent change is one that the peer's user waits for. The echo ack by itself is not: a frame of
     /// its own, soon after the echo's, would cost a datagram a key, and one more for its acknowledgment. An end that lets
     /// no frame go ahead of the frame interval makes no difference.
-    fn is_awaited(&self, pace: &Pace<'_>) -> bool {
+    fn is_awaited(&self, timing: &SendTiming<'_>) -> bool {
         let before = &self.last().object;
-        pace.config.answer_frames == 0 || self.current.is_urgent_to(pace.peer, before)
+        timing.config.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
     }
 
     /// Returns until when the current unsent change waits for company.
-    fn collected_at(&mut self, now: Instant, is_awaited: bool, pace: &Pace<'_>) -> Instant {
-        let config = pace.config;
+    fn collected_at(&mut self, now: Instant, is_awaited: bool, timing: &SendTiming<'_>) -> Instant {
+        let config = timing.config;
         let since = self.changes.collected_since(now, is_awaited);
         let changed_at = self.changes.notice(now);
         let longest = since + config.collection_delay;
-        if self.is_hurried(config) { longest.min(changed_at + quiet_delay(pace)) } else { longest }
+        if self.is_hurried(config) {
+            longest.min(changed_at + quiet_delay(timing))
+        } else {
+            longest
+        }
     }
 
     /// Returns when a copy of the newest contents is due ([`Repetition`]).
     ///
     /// [`Repetition`]: super::repetition::Repetition
-    pub(super) fn copy_due(&self, pace: &Pace<'_>) -> Option<Instant> {
+    pub(super) fn copy_due(&self, timing: &SendTiming<'_>) -> Option<Instant> {
         let is_worth_it = !self.is_shutting_down() && !self.chunks.is_active();
-        self.repetition.due(pace).filter(|_| is_worth_it)
+        self.repetition.due(timing).filter(|_| is_worth_it)
     }
 
     /// Returns when the first contents are due once more ([`FirstContact`]).
     ///
     /// [`FirstContact`]: super::first_contact::FirstContact
-    pub(super) fn first_due(&self, pace: &Pace<'_>) -> Option<Instant> {
-        let is_worth_it = pace.config.says_again_at_first
+    pub(super) fn first_due(&self, timing: &SendTiming<'_>) -> Option<Instant> {
+        let is_worth_it = timing.config.says_again_at_first
             && !self.is_shutting_down()
             && self.current.same_as(&self.last().object);
         self.first_contact.due().filter(|_| is_worth_it)
     }
 
-    fn send_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
+    fn send_due(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<Instant> {
         if self.nothing_to_say {
             return None;
         }
-        let frame = self.frame_due(now, pace);
-        [self.copy_due(pace), self.first_due(pace), frame].into_iter().flatten().min()
+        let frame = self.frame_due(now, timing);
+        [self.copy_due(timing), self.first_due(timing), frame].into_iter().flatten().min()
     }
 
-    fn frame_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
-        let config = pace.config;
-        let next_frame = self.last_sent_at + pace.frame_interval;
-        let presumed_lost = self.last_sent_at + pace.in_flight();
+    fn frame_due(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<Instant> {
+        let config = timing.config;
+        let next_frame = self.last_sent_at + timing.frame_interval;
+        let presumed_lost = self.last_sent_at + timing.in_flight();
         let is_active = self
             .last_new_remote
-            .max(pace.hears_by)
+            .max(timing.hears_by)
             .is_some_and(|heard_at| now < heard_at + config.active_retry);
 
-        if self.chunks.is_active() && !self.may_extend(pace) {
+        if self.chunks.is_active() && !self.may_extend(timing) {
             return is_active.then_some(presumed_lost);
         }
-        let new_frame = self.new_frame_due(now, pace);
+        let new_frame = self.new_frame_due(now, timing);
         if new_frame.is_some() || !is_active {
             return new_frame;
         }
-        if !self.is_missed_by(self.assumed, pace) {
-            return self.is_missed_by(0, pace).then_some(presumed_lost);
+        if !self.is_missed_by(self.assumed, timing) {
+            return self.is_missed_by(0, timing).then_some(presumed_lost);
         }
         let collected = self.changes.since().map(|since| since + config.collection_delay);
         Some(collected.map_or(next_frame, |collected| collected.max(next_frame)))
@@ -354,14 +359,14 @@ impl<L: Object> Sender<L> {
 
     /// Returns when to send what was never sent, unless there is nothing or it waits for company: an echo ack alone waits
     /// for whatever is said next, a sign of life at the latest, where nobody learns from it.
-    fn new_frame_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
-        let config = pace.config;
+    fn new_frame_due(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<Instant> {
+        let config = timing.config;
         if self.current.same_as(&self.last().object) {
             return None;
         }
-        let is_awaited = self.is_awaited(pace);
-        let collected = self.collected_at(now, is_awaited, pace);
-        if pace.bears_late && !is_awaited {
+        let is_awaited = self.is_awaited(timing);
+        let collected = self.collected_at(now, is_awaited, timing);
+        if timing.bears_late && !is_awaited {
             return None;
         }
         // Empty acknowledgments do not count: one that went out a moment ago would hold a key back
@@ -370,23 +375,24 @@ impl<L: Object> Sender<L> {
             config.frame_interval_max
         } else if self.changes.are_of_held_key() {
             config.held_interval_max
-        } else if pace.bears_late {
-            config.news_interval_max.max(config.news_interval_late.min(pace.srtt / 3))
+        } else if timing.bears_late {
+            config.news_interval_max.max(config.news_interval_late.min(timing.srtt / 3))
         } else {
             config.news_interval_max
         };
-        let interval = pace.frame_interval.min(longest);
+        let interval = timing.frame_interval.min(longest);
         let paced = self.last_frame_at.map_or(collected, |at| at + interval);
         let answer = self.answer_due(config).filter(|_| is_awaited);
-        let sooner = answer.into_iter().chain(self.steady.next_frame(pace).filter(|_| is_awaited));
+        let sooner =
+            answer.into_iter().chain(self.steady.next_frame(timing).filter(|_| is_awaited));
         let paced = sooner.fold(paced, Instant::min);
         Some(paced.max(collected))
     }
 
     /// Returns whether a peer that holds no newer state than this one lacks something worth a datagram of its own.
-    pub(super) fn is_missed_by(&self, index: usize, pace: &Pace<'_>) -> bool {
+    pub(super) fn is_missed_by(&self, index: usize, timing: &SendTiming<'_>) -> bool {
         let held = &self.sent[index].object;
-        let is_complete = if pace.bears_late {
+        let is_complete = if timing.bears_late {
             self.current.shows_same(held)
         } else {
             self.current.same_as(held)
@@ -397,10 +403,10 @@ impl<L: Object> Sender<L> {
 
 /// Returns how long nothing more must have come for a first answer to go. Predictions are judged by each screen that comes
 /// between, so a client that makes some has them as soon as ever.
-fn quiet_delay(pace: &Pace<'_>) -> Duration {
-    let least = pace.config.quiet_delay;
-    if least > Duration::ZERO && pace.bears_late {
-        least.max(pace.srtt / QUIET_DIVISOR)
+fn quiet_delay(timing: &SendTiming<'_>) -> Duration {
+    let least = timing.config.quiet_delay;
+    if least > Duration::ZERO && timing.bears_late {
+        least.max(timing.srtt / QUIET_DIVISOR)
     } else {
         least
     }

@@ -178,10 +178,10 @@ fn instruction() -> impl Strategy<Value = Instruction> {
             recent_missing,
         },
     ));
-    let promise = prop::option::of(prop_oneof![0..30_000_u64, any::<u64>()])
+    let next_heartbeat = prop::option::of(prop_oneof![0..30_000_u64, any::<u64>()])
         .prop_map(|millis| millis.map(Duration::from_millis));
-    (num(), num(), num(), num(), diff, hello, loss_report, promise).prop_map(
-        |(old_num, new_num, ack_num, throwaway_num, diff, hello, loss_report, promise)| {
+    (num(), num(), num(), num(), diff, hello, loss_report, next_heartbeat).prop_map(
+        |(old_num, new_num, ack_num, throwaway_num, diff, hello, loss_report, next_heartbeat)| {
             Instruction {
                 old_num,
                 new_num,
@@ -191,7 +191,7 @@ fn instruction() -> impl Strategy<Value = Instruction> {
                 chaff: Vec::new(),
                 hello,
                 loss_report,
-                promise,
+                next_heartbeat,
             }
         },
     )

@@ -24,7 +24,7 @@ pub(super) struct Sender {
     timeout: Timeout,
     /// The share of states that start from the known one whatever is assumed.
     known_share: f64,
-    lots: Stream,
+    rng: Stream,
     period: Duration,
     next: Instant,
     end: Instant,
@@ -44,14 +44,14 @@ impl Sender {
     pub(super) fn new(
         timeout: Timeout,
         known_share: f64,
-        lots: Stream,
+        rng: Stream,
         period: Duration,
         end: Instant,
     ) -> Self {
         Self {
             timeout,
             known_share,
-            lots,
+            rng,
             period,
             next: Instant::ZERO + period,
             end,
@@ -90,7 +90,7 @@ impl Sender {
         let state = self.sent + 1;
         let assumed = self.assumed(now);
         self.unsure += u64::from(assumed == self.known);
-        let takes_known = self.lots.at(state).chance(self.known_share);
+        let takes_known = self.rng.at(state).chance(self.known_share);
         let reference = if takes_known { self.known } else { assumed };
         let datagram = Datagram {
             old_num: reference,

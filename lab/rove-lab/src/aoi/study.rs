@@ -69,8 +69,8 @@ impl Study {
     pub(crate) fn run(&self, seed: Seed, from: Instant) -> Outcome {
         let end = Instant::ZERO + self.length;
         let timeout = self.timeout.map_or(Timeout::Estimated(Estimator::default()), Timeout::Fixed);
-        let lots = seed.stream("reference");
-        let sender = Sender::new(timeout, self.known_share, lots, PERIOD, end);
+        let rng = seed.stream("reference");
+        let sender = Sender::new(timeout, self.known_share, rng, PERIOD, end);
         let listens_from = Instant::ZERO + self.artefacts.listens_after;
         let receiver = Receiver::new(listens_from, self.artefacts.logs_on_receipt);
         let mut net = Net::new(sender, receiver, self.link(true), self.link(false), seed);

@@ -9,8 +9,8 @@
 
 use rove_units::{Duration, Instant};
 
+use crate::heartbeat::announced::LATE;
 use crate::num::StateNum;
-use crate::quiet::promise::LATE;
 
 /// The pauses, the shortest of which is stock's. Chosen: each twice the one before, up to what most boxes bear. RFC 4787
 /// (REQ-5) asks a NAT to keep a flow for 2 minutes and more, but many keep one for 30 s, as Linux does until it has seen
@@ -40,7 +40,7 @@ const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
 
 /// The pauses so far.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct HeartbeatBackoff {
     newest: Option<Heartbeat>,
     /// Whether nothing was sent after it.
     is_resting: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Stretch {
 struct Heartbeat {
     num: StateNum,
     sent_at: Instant,
-    /// The step of the pause before it, and of the one that it has promised.
+    /// The step of the pause before it, and of the one that it has announced.
     steps: [usize; 2],
     is_answered: bool,
     /// Whether it was sent once more.
@@ -77,7 +77,7 @@ impl Heartbeat {
     }
 }
 
-impl Stretch {
+impl HeartbeatBackoff {
     /// Starts with short pauses, which shall become no longer than this.
     pub(super) fn new(pause_max: Duration) -> Self {
         Self { newest: None, is_resting: false, tallies: Default::default(), pause_max }
@@ -88,7 +88,7 @@ impl Stretch {
         self.best_up_to(1) > 0
     }
 
-    /// Called when a heartbeat is sent; returns the pause until the next, which it promises.
+    /// Called when a heartbeat is sent; returns the pause until the next, which it announces.
     pub(super) fn handle_heartbeat(&mut self, now: Instant, num: StateNum) -> Duration {
         if let Some(newest) = self.newest.as_mut().filter(|newest| newest.may_go_again(now)) {
             newest.is_again = true;
@@ -100,8 +100,8 @@ impl Stretch {
                 self.handle_missed();
                 [0, 0]
             }
-            Some(Heartbeat { steps: [_, promised], .. }) if self.is_resting => {
-                [promised, self.best_up_to(promised + 1)]
+            Some(Heartbeat { steps: [_, announced], .. }) if self.is_resting => {
+                [announced, self.best_up_to(announced + 1)]
             }
             Some(Heartbeat { steps: [before, _], .. }) => [0, self.best_up_to(before)],
         };
@@ -190,34 +190,34 @@ mod tests {
     /// How long an answer takes on a path of 150 ms.
     const ANSWER_EXPECTED: Duration = Duration::from_millis(250);
 
-    fn stretch() -> Stretch {
-        Stretch::new(PAUSE_MAX)
+    fn backoff() -> HeartbeatBackoff {
+        HeartbeatBackoff::new(PAUSE_MAX)
     }
 
     /// Returns pauses that have become as long as they may, and when the newest heartbeat was sent, which is not answered.
-    fn unanswered() -> (Stretch, Instant) {
-        let mut stretch = stretch();
-        pauses(&mut stretch, 8, |_| true);
-        let sent_at = stretch.speaks_by().expect("the one before was answered");
-        stretch.handle_heartbeat(sent_at, StateNum::new(9));
-        (stretch, sent_at)
+    fn unanswered() -> (HeartbeatBackoff, Instant) {
+        let mut backoff = backoff();
+        pauses(&mut backoff, 8, |_| true);
+        let sent_at = backoff.speaks_by().expect("the one before was answered");
+        backoff.handle_heartbeat(sent_at, StateNum::new(9));
+        (backoff, sent_at)
     }
 
     /// Sends a heartbeat whenever one is due, and has it answered where `bears` says so of the pause before it; returns
     /// the pauses in seconds.
-    fn pauses(stretch: &mut Stretch, count: u64, bears: impl Fn(u64) -> bool) -> Vec<u64> {
+    fn pauses(backoff: &mut HeartbeatBackoff, count: u64, bears: impl Fn(u64) -> bool) -> Vec<u64> {
         let (mut now, mut sent_at, mut found) = (Instant::ZERO, Instant::ZERO, Vec::new());
         for num in 1..=count {
-            let due = stretch.speaks_by().unwrap_or(sent_at + PAUSES[0]);
+            let due = backoff.speaks_by().unwrap_or(sent_at + PAUSES[0]);
             now = now.max(due);
             let pause = now.saturating_since(sent_at);
             sent_at = now;
             found.push(pause.as_secs());
-            stretch.handle_heartbeat(now, StateNum::new(num));
+            backoff.handle_heartbeat(now, StateNum::new(num));
             if bears(pause.as_secs()) {
-                stretch.handle_ack(StateNum::new(num));
-            } else if let Some(again_at) = stretch.again_at(ANSWER_EXPECTED) {
-                stretch.handle_heartbeat(again_at, StateNum::new(num));
+                backoff.handle_ack(StateNum::new(num));
+            } else if let Some(again_at) = backoff.again_at(ANSWER_EXPECTED) {
+                backoff.handle_heartbeat(again_at, StateNum::new(num));
             }
         }
         found
@@ -225,12 +225,12 @@ mod tests {
 
     #[test]
     fn pauses_grow_step_by_step_up_to_the_longest() {
-        assert_eq!(pauses(&mut stretch(), 8, |_| true), [3, 3, 6, 12, 24, 24, 24, 24]);
+        assert_eq!(pauses(&mut backoff(), 8, |_| true), [3, 3, 6, 12, 24, 24, 24, 24]);
     }
 
     #[test]
     fn a_pause_that_the_path_does_not_bear_is_tried_twice_and_no_more() {
-        let found = pauses(&mut stretch(), 40, |pause| pause < 20);
+        let found = pauses(&mut backoff(), 40, |pause| pause < 20);
         assert_eq!(found.iter().filter(|pause| **pause == 24).count(), 2, "{found:?}");
         assert_eq!(found[30..], [12; 10], "{found:?}");
         let failed_at = found.iter().position(|pause| *pause == 24).expect("it was tried");
@@ -241,42 +241,42 @@ mod tests {
     fn a_heartbeat_that_chance_has_taken_goes_again_soon_and_the_pauses_stay_long() {
         // Either of the two may be the one that is answered.
         for answered in [9, 10] {
-            let (mut stretch, sent_at) = unanswered();
+            let (mut backoff, sent_at) = unanswered();
             let again_at = sent_at + ANSWER_EXPECTED;
-            assert_eq!(stretch.again_at(ANSWER_EXPECTED), Some(again_at));
-            let promised = stretch.handle_heartbeat(again_at, StateNum::new(10));
-            assert_eq!(promised, PAUSE_MAX - ANSWER_EXPECTED);
-            assert_eq!(stretch.again_at(ANSWER_EXPECTED), None, "once");
-            stretch.handle_ack(StateNum::new(answered));
-            assert_eq!(stretch.speaks_by(), Some(sent_at + PAUSE_MAX));
+            assert_eq!(backoff.again_at(ANSWER_EXPECTED), Some(again_at));
+            let announced = backoff.handle_heartbeat(again_at, StateNum::new(10));
+            assert_eq!(announced, PAUSE_MAX - ANSWER_EXPECTED);
+            assert_eq!(backoff.again_at(ANSWER_EXPECTED), None, "once");
+            backoff.handle_ack(StateNum::new(answered));
+            assert_eq!(backoff.speaks_by(), Some(sent_at + PAUSE_MAX));
         }
     }
 
     #[test]
     fn a_heartbeat_goes_again_only_if_that_tells_something() {
-        let (stretch, _) = unanswered();
-        assert_eq!(stretch.again_at(AGAIN_WITHIN), None, "the client has spoken by then");
-        let (mut stretch, _) = unanswered();
-        stretch.handle_other_sent();
-        assert_eq!(stretch.again_at(ANSWER_EXPECTED), None, "its answer comes to something else");
-        let (mut stretch, _) = unanswered();
-        stretch.handle_missed();
-        assert_eq!(stretch.again_at(ANSWER_EXPECTED), None, "the client has asked");
-        let mut stretch = Stretch::new(PAUSE_MAX);
-        stretch.handle_heartbeat(Instant::ZERO, StateNum::new(1));
-        assert_eq!(stretch.again_at(ANSWER_EXPECTED), None, "the next one comes soon");
+        let (backoff, _) = unanswered();
+        assert_eq!(backoff.again_at(AGAIN_WITHIN), None, "the client has spoken by then");
+        let (mut backoff, _) = unanswered();
+        backoff.handle_other_sent();
+        assert_eq!(backoff.again_at(ANSWER_EXPECTED), None, "its answer comes to something else");
+        let (mut backoff, _) = unanswered();
+        backoff.handle_missed();
+        assert_eq!(backoff.again_at(ANSWER_EXPECTED), None, "the client has asked");
+        let mut backoff = HeartbeatBackoff::new(PAUSE_MAX);
+        backoff.handle_heartbeat(Instant::ZERO, StateNum::new(1));
+        assert_eq!(backoff.again_at(ANSWER_EXPECTED), None, "the next one comes soon");
     }
 
     #[test]
     fn chance_gives_no_step_up() {
-        let mut stretch = stretch();
+        let mut backoff = backoff();
         let mut now = Instant::ZERO;
         let mut longest = 0;
         for num in 1..=1_000 {
-            let pause = stretch.handle_heartbeat(now, StateNum::new(num));
+            let pause = backoff.handle_heartbeat(now, StateNum::new(num));
             now += pause;
             if num % 50 != 0 {
-                stretch.handle_ack(StateNum::new(num));
+                backoff.handle_ack(StateNum::new(num));
             }
             longest += u32::from(pause == PAUSE_MAX);
         }
@@ -285,27 +285,28 @@ mod tests {
 
     #[test]
     fn a_client_that_has_moved_begins_with_short_pauses() {
-        let mut stretch = stretch();
-        pauses(&mut stretch, 8, |_| true);
-        stretch.handle_moved();
-        assert_eq!(stretch.speaks_by(), None);
-        assert_eq!(stretch.handle_heartbeat(Instant::from_millis(1), StateNum::new(9)), PAUSES[0]);
+        let mut backoff = backoff();
+        pauses(&mut backoff, 8, |_| true);
+        backoff.handle_moved();
+        assert_eq!(backoff.speaks_by(), None);
+        assert_eq!(backoff.handle_heartbeat(Instant::from_millis(1), StateNum::new(9)), PAUSES[0]);
     }
 
     #[test]
     fn a_word_in_between_ends_a_pause_and_leaves_the_steps_as_they_were() {
-        let mut stretch = stretch();
-        pauses(&mut stretch, 8, |_| true);
-        stretch.handle_other_sent();
-        assert_eq!(stretch.speaks_by(), None);
-        assert!(stretch.hears_by().is_some(), "the client is silent all the same");
+        let mut backoff = backoff();
+        pauses(&mut backoff, 8, |_| true);
+        backoff.handle_other_sent();
+        assert_eq!(backoff.speaks_by(), None);
+        assert!(backoff.hears_by().is_some(), "the client is silent all the same");
         let at = Instant::from_millis(200_000);
-        assert_eq!(stretch.handle_heartbeat(at, StateNum::new(9)), PAUSE_MAX);
+        assert_eq!(backoff.handle_heartbeat(at, StateNum::new(9)), PAUSE_MAX);
     }
 
     #[test]
     fn pauses_stay_within_what_the_owner_wants() {
-        let pauses = |most| pauses(&mut Stretch::new(Duration::from_secs(most)), 6, |_| true);
+        let pauses =
+            |most| pauses(&mut HeartbeatBackoff::new(Duration::from_secs(most)), 6, |_| true);
         assert_eq!(pauses(7), [3, 3, 6, 6, 6, 6]);
         assert_eq!(pauses(0), [3; 6]);
     }

@@ -11,7 +11,7 @@ use rove_units::{Duration, Instant};
 
 use crate::config::SENT_MAX;
 use crate::num::StateNum;
-use crate::sender::{Outgoing, Pace};
+use crate::sender::{Outgoing, SendTiming};
 
 /// Least loss that is reckoned with. Chosen: with none at all, everything sent would count as arrived for certain.
 const LOSS_MIN: f64 = 0.005;
@@ -49,7 +49,7 @@ const COMPRESSION_GAIN: f64 = 0.125;
 
 /// The states that were sent and are not acknowledged, and what the path makes of their bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Belief {
+pub(super) struct DeliveryEstimate {
     /// Ascending by number; all are newer than the known receiver state.
     sent: VecDeque<Sent>,
     /// Bytes of all instructions so far, compressed.
@@ -93,7 +93,7 @@ struct DeliveryRate {
     previous: Option<f64>,
 }
 
-impl Belief {
+impl DeliveryEstimate {
     pub(super) fn new() -> Self {
         let (sent, rate) = (VecDeque::new(), DeliveryRate::default());
         Self { sent, bytes: 0, compression: 1.0, rate, queued_at: None }
@@ -106,9 +106,9 @@ impl Belief {
         outgoing: &Outgoing,
         datagrams: usize,
         bytes: usize,
-        pace: &Pace<'_>,
+        timing: &SendTiming<'_>,
     ) {
-        if pace.path.rtt_min.is_some_and(|min| min + QUEUE_MIN <= pace.srtt) {
+        if timing.path.rtt_min.is_some_and(|min| min + QUEUE_MIN <= timing.srtt) {
             self.queued_at = Some(now);
         }
         let (num, old_num) = (outgoing.new_num, outgoing.old_num);
@@ -121,7 +121,7 @@ impl Belief {
         let is_sent = self.sent.iter().any(|other| other.num == old_num);
         // A reference that is not in the list is the known receiver state.
         let reference = if is_sent { Reference::Sent(old_num) } else { Reference::Settled(1.0) };
-        let arrives = all_arrive(datagrams, pace);
+        let arrives = all_arrive(datagrams, timing);
         let has_contents = !outgoing.diff.is_empty();
         let sent = Sent { num, reference, arrives, has_contents, at: now, bytes: self.bytes };
         let place = self.sent.partition_point(|other| other.num < num);
@@ -172,10 +172,10 @@ impl Belief {
     }
 
     /// Returns how likely the peer holds each state by now, in ascending order of their numbers.
-    fn chances_at(&self, now: Instant, pace: &Pace<'_>) -> Vec<(StateNum, f64)> {
-        let ack_lost = pace.path.loss_in.clamp(ACK_LOST_MIN, 1.0);
+    fn chances_at(&self, now: Instant, timing: &SendTiming<'_>) -> Vec<(StateNum, f64)> {
+        let ack_lost = timing.path.loss_in.clamp(ACK_LOST_MIN, 1.0);
         let is_overdue =
-            |sent: &Sent| sent.has_contents && sent.at + pace.ack_usual() + ACK_GRACE <= now;
+            |sent: &Sent| sent.has_contents && sent.at + timing.ack_usual() + ACK_GRACE <= now;
         self.chances(|sent| if is_overdue(sent) { ack_lost } else { 1.0 })
     }
 
@@ -203,20 +203,21 @@ impl Belief {
     pub(super) fn choose(
         &self,
         now: Instant,
-        pace: &Pace<'_>,
+        timing: &SendTiming<'_>,
         from_known: Vec<u8>,
         mut diff_from: impl FnMut(StateNum) -> Option<Vec<u8>>,
     ) -> (Option<StateNum>, Vec<u8>) {
         // While bytes cost nothing the known state is best; an empty diff costs none.
-        let Some(affordable) = self.affordable(now, pace).filter(|_| !from_known.is_empty()) else {
+        let Some(affordable) = self.affordable(now, timing).filter(|_| !from_known.is_empty())
+        else {
             return (None, from_known);
         };
-        let mut most = self.worth(1.0, from_known.len(), affordable, pace);
+        let mut most = self.worth(1.0, from_known.len(), affordable, timing);
         let mut best = (None, from_known);
-        for (num, chance) in self.candidates(now, pace) {
+        for (num, chance) in self.candidates(now, timing) {
             // An empty diff would say that nothing has changed since a state that may be lost.
             let Some(diff) = diff_from(num).filter(|diff| !diff.is_empty()) else { continue };
-            let worth = self.worth(chance, diff.len(), affordable, pace);
+            let worth = self.worth(chance, diff.len(), affordable, timing);
             if worth > most {
                 (most, best) = (worth, (Some(num), diff));
             }
@@ -225,8 +226,8 @@ impl Belief {
     }
 
     /// Returns the states that may be worth a diff beside the known one: the newest, and the newest that is likely there.
-    fn candidates(&self, now: Instant, pace: &Pace<'_>) -> Vec<(StateNum, f64)> {
-        let chances = self.chances_at(now, pace);
+    fn candidates(&self, now: Instant, timing: &SendTiming<'_>) -> Vec<(StateNum, f64)> {
+        let chances = self.chances_at(now, timing);
         let newest = chances.last().copied();
         let is_likely = |(num, chance): &&(StateNum, f64)| {
             *chance > LIKELY && newest.is_none_or(|newest| newest.0 != *num)
@@ -236,18 +237,18 @@ impl Belief {
 
     /// Returns what a diff of so many bytes from a state is worth that the peer holds with this chance: the logarithm of
     /// the chance that it is of use, less the part that it takes of what is affordable.
-    fn worth(&self, chance: f64, diff_len: usize, affordable: f64, pace: &Pace<'_>) -> f64 {
+    fn worth(&self, chance: f64, diff_len: usize, affordable: f64, timing: &SendTiming<'_>) -> f64 {
         let bytes = real(diff_len) * self.compression;
-        let datagrams = (bytes / real(pace.path.contents_max)).ceil().max(1.0);
-        chance.ln() + datagrams * (1.0 - loss(pace)).ln() - bytes / affordable
+        let datagrams = (bytes / real(timing.path.contents_max)).ceil().max(1.0);
+        chance.ln() + datagrams * (1.0 - loss(timing)).ln() - bytes / affordable
     }
 
     /// Returns the bytes that divide the worth of a diff by e; `None` while this end's traffic does not fill the path, or
     /// nothing is known of its rate.
-    fn affordable(&self, now: Instant, pace: &Pace<'_>) -> Option<f64> {
+    fn affordable(&self, now: Instant, timing: &SendTiming<'_>) -> Option<f64> {
         self.queued_at.filter(|at| now < *at + QUEUE_REMEMBERED)?;
         let rate = self.rate.highest().filter(|rate| *rate > 0.0)?;
-        Some(HORIZON * rate * pace.srtt.max(HORIZON_MIN).as_secs_f64())
+        Some(HORIZON * rate * timing.srtt.max(HORIZON_MIN).as_secs_f64())
     }
 }
 
@@ -270,13 +271,13 @@ impl DeliveryRate {
 }
 
 /// Returns the loss that is reckoned with on the way to the peer.
-fn loss(pace: &Pace<'_>) -> f64 {
-    pace.path.loss_out.clamp(LOSS_MIN, 1.0 - LOSS_MIN)
+fn loss(timing: &SendTiming<'_>) -> f64 {
+    timing.path.loss_out.clamp(LOSS_MIN, 1.0 - LOSS_MIN)
 }
 
 /// Returns the chance that so many datagrams arrive.
-fn all_arrive(datagrams: usize, pace: &Pace<'_>) -> f64 {
-    (1.0 - loss(pace)).powi(i32::try_from(datagrams.max(1)).unwrap_or(i32::MAX))
+fn all_arrive(datagrams: usize, timing: &SendTiming<'_>) -> f64 {
+    (1.0 - loss(timing)).powi(i32::try_from(datagrams.max(1)).unwrap_or(i32::MAX))
 }
 
 fn real(len: usize) -> f64 {
@@ -308,7 +309,7 @@ mod tests {
     }
 
     /// Calls `look` with the intervals of a path with a round trip of 100 ms, of which `queue` are a queue's.
-    fn on_path<T>(queue: u64, loss: f64, look: impl FnOnce(&Pace<'_>) -> T) -> T {
+    fn on_path<T>(queue: u64, loss: f64, look: impl FnOnce(&SendTiming<'_>) -> T) -> T {
         let config = Config::server();
         let mut rtt = RttEstimator::new();
         for _ in 0..100 {
@@ -316,10 +317,10 @@ mod tests {
         }
         let rtt_min = Some(ms(100 - queue));
         let path = PathView { rtt_min, loss_out: loss, loss_in: loss, contents_max: CONTENTS_MAX };
-        look(&Pace::new(&config, &rtt, path, Capabilities::NONE))
+        look(&SendTiming::new(&config, &rtt, path, Capabilities::NONE))
     }
 
-    impl Belief {
+    impl DeliveryEstimate {
         /// Sends a state as a diff of so many bytes from another, which do not compress, on a path without a queue.
         fn send(&mut self, now: u64, new: u64, old: u64, len: usize, loss: f64) {
             self.send_behind(0, now, new, old, len, loss);
@@ -336,20 +337,22 @@ mod tests {
                 is_heartbeat: false,
             };
             let datagrams = len.div_ceil(CONTENTS_MAX);
-            on_path(queue, loss, |pace| self.handle_sent(at(now), &outgoing, datagrams, len, pace));
+            on_path(queue, loss, |timing| {
+                self.handle_sent(at(now), &outgoing, datagrams, len, timing)
+            });
         }
 
         /// Returns the chances in percent of what was sent, at this time.
         fn percents(&self, now: u64, loss: f64) -> Vec<(u64, f64)> {
-            let chances = on_path(0, loss, |pace| self.chances_at(at(now), pace));
+            let chances = on_path(0, loss, |timing| self.chances_at(at(now), timing));
             let percent = |chance: f64| (chance * 1_000.0).round() / 10.0;
             chances.iter().map(|(num, chance)| (num.get(), percent(*chance))).collect()
         }
 
         /// Returns the reference that is chosen, given the lengths of the diff from the known state, 0, and of all others.
         fn chosen(&self, now: u64, loss: f64, known: usize, other: usize) -> u64 {
-            let choose = |pace: &Pace<'_>| {
-                self.choose(at(now), pace, vec![0; known], |_| Some(vec![1; other]))
+            let choose = |timing: &SendTiming<'_>| {
+                self.choose(at(now), timing, vec![0; known], |_| Some(vec![1; other]))
             };
             let (reference, diff) = on_path(0, loss, choose);
             assert_eq!(diff.len(), if reference.is_some() { other } else { known });
@@ -359,24 +362,24 @@ mod tests {
 
     /// Returns what is believed after two states that each start from the one before, at 0 and 50 ms, and one of three
     /// datagrams from the known state at 60 ms.
-    fn three(loss: f64) -> Belief {
-        let mut belief = Belief::new();
-        belief.send(0, 2, 1, 10, loss);
-        belief.send(50, 3, 2, 10, loss);
-        belief.send(60, 4, 1, 2_001, loss);
-        belief
+    fn three(loss: f64) -> DeliveryEstimate {
+        let mut delivery_estimate = DeliveryEstimate::new();
+        delivery_estimate.send(0, 2, 1, 10, loss);
+        delivery_estimate.send(50, 3, 2, 10, loss);
+        delivery_estimate.send(60, 4, 1, 2_001, loss);
+        delivery_estimate
     }
 
     /// Returns what is believed on a path that has delivered 1000 bytes each 200 ms, with one more datagram sent at 1100 ms
     /// behind a queue of so many ms.
-    fn steady(queue: u64, loss: f64) -> Belief {
-        let mut belief = Belief::new();
+    fn steady(queue: u64, loss: f64) -> DeliveryEstimate {
+        let mut delivery_estimate = DeliveryEstimate::new();
         for sent in 2..6 {
-            belief.send(200 * sent, sent, sent - 1, 1_000, 0.0);
-            belief.handle_ack(at(200 * sent + 100), num(sent));
+            delivery_estimate.send(200 * sent, sent, sent - 1, 1_000, 0.0);
+            delivery_estimate.handle_ack(at(200 * sent + 100), num(sent));
         }
-        belief.send_behind(queue, 1_100, 6, 5, 1_000, loss);
-        belief
+        delivery_estimate.send_behind(queue, 1_100, 6, 5, 1_000, loss);
+        delivery_estimate
     }
 
     #[test]
@@ -394,35 +397,35 @@ mod tests {
         let mut again = three(0.1);
         again.handle_repeated(at(210), num(2));
         assert_eq!(again.percents(220, 0.1)[0], (2, 90.0));
-        let mut silent = Belief::new();
+        let mut silent = DeliveryEstimate::new();
         silent.send(0, 2, 1, 0, 0.1);
         assert_eq!(silent.percents(220, 0.1), [(2, 90.0)], "nobody acknowledges it soon");
     }
 
     #[test]
     fn an_acknowledgment_settles_what_its_state_started_from_and_nothing_else() {
-        let mut belief = three(0.1);
-        belief.send(70, 5, 3, 10, 0.1);
-        belief.send(80, 6, 4, 10, 0.1);
+        let mut delivery_estimate = three(0.1);
+        delivery_estimate.send(70, 5, 3, 10, 0.1);
+        delivery_estimate.send(80, 6, 4, 10, 0.1);
         // 3 held 2; the peer may never have had 4.
-        belief.handle_ack(at(160), num(3));
-        assert_eq!(belief.percents(160, 0.1), [(4, 72.9), (5, 90.0), (6, 65.6)]);
-        belief.handle_ack(at(170), num(5));
-        assert_eq!(belief.percents(170, 0.1), [(6, 65.6)]);
-        belief.handle_ack(at(180), num(99));
-        assert_eq!(belief.percents(180, 0.1), []);
+        delivery_estimate.handle_ack(at(160), num(3));
+        assert_eq!(delivery_estimate.percents(160, 0.1), [(4, 72.9), (5, 90.0), (6, 65.6)]);
+        delivery_estimate.handle_ack(at(170), num(5));
+        assert_eq!(delivery_estimate.percents(170, 0.1), [(6, 65.6)]);
+        delivery_estimate.handle_ack(at(180), num(99));
+        assert_eq!(delivery_estimate.percents(180, 0.1), []);
     }
 
     #[test]
     fn the_known_state_is_chosen_unless_own_traffic_has_filled_the_path_of_late() {
         assert_eq!(steady(19, 0.01).chosen(1_150, 0.01, 5_000, 10), 0);
-        let belief = steady(20, 0.01);
-        assert_eq!(belief.chosen(1_150, 0.01, 5_000, 10), 6);
-        assert_eq!(belief.chosen(1_150, 0.01, 5_000, 0), 0, "nothing new since");
-        assert_eq!(belief.chosen(1_150, 0.01, 0, 10), 0, "an empty diff costs nothing");
-        assert_eq!(belief.chosen(6_099, 0.01, 5_000, 10), 6);
-        assert_eq!(belief.chosen(6_100, 0.01, 5_000, 10), 0);
-        let mut unknown = Belief::new();
+        let delivery_estimate = steady(20, 0.01);
+        assert_eq!(delivery_estimate.chosen(1_150, 0.01, 5_000, 10), 6);
+        assert_eq!(delivery_estimate.chosen(1_150, 0.01, 5_000, 0), 0, "nothing new since");
+        assert_eq!(delivery_estimate.chosen(1_150, 0.01, 0, 10), 0, "an empty diff costs nothing");
+        assert_eq!(delivery_estimate.chosen(6_099, 0.01, 5_000, 10), 6);
+        assert_eq!(delivery_estimate.chosen(6_100, 0.01, 5_000, 10), 0);
+        let mut unknown = DeliveryEstimate::new();
         unknown.send_behind(20, 1_100, 6, 5, 1_000, 0.01);
         assert_eq!(unknown.chosen(1_150, 0.01, 5_000, 10), 0, "no rate is known");
     }
@@ -431,7 +434,7 @@ mod tests {
     fn a_shorter_diff_must_save_more_the_less_likely_its_state_is_there() {
         // 5 kB/s are 200 bytes in 40 ms. At a loss of a half, a state of one datagram is there as likely as not, and
         // 200 ln 2 is 138.6 bytes.
-        let belief = steady(20, 0.5);
+        let delivery_estimate = steady(20, 0.5);
         for (known, other, chosen) in [
             (600, 461, 6),
             (600, 462, 0),
@@ -440,13 +443,17 @@ mod tests {
             // Its second datagram halves the chance that the diff from the known state arrives.
             (1_001, 1_000, 6),
         ] {
-            assert_eq!(belief.chosen(1_150, 0.5, known, other), chosen, "{known} {other}");
+            assert_eq!(
+                delivery_estimate.chosen(1_150, 0.5, known, other),
+                chosen,
+                "{known} {other}"
+            );
         }
     }
 
     #[test]
     fn bytes_count_as_they_are_compressed() {
-        let mut belief = steady(0, 0.0);
+        let mut delivery_estimate = steady(0, 0.0);
         let outgoing = Outgoing {
             old_num: num(6),
             new_num: num(7),
@@ -456,9 +463,15 @@ mod tests {
             is_heartbeat: false,
         };
         for _ in 0..50 {
-            on_path(0, 0.0, |pace| belief.handle_sent(at(1_120), &outgoing, 1, 400, pace));
+            on_path(0, 0.0, |timing| {
+                delivery_estimate.handle_sent(at(1_120), &outgoing, 1, 400, timing)
+            });
         }
-        assert!((0.1..0.11).contains(&belief.compression), "{}", belief.compression);
+        assert!(
+            (0.1..0.11).contains(&delivery_estimate.compression),
+            "{}",
+            delivery_estimate.compression
+        );
     }
 
     proptest! {
@@ -468,24 +481,24 @@ mod tests {
             loss in 0.0..=1.0_f64,
             has_queue in any::<bool>(),
         ) {
-            let mut belief = Belief::new();
+            let mut delivery_estimate = DeliveryEstimate::new();
             let mut new = 10_u64;
             for (back, jump, len, is_ack) in steps {
                 // Times go forward and back.
                 let now = jump * 7_919 % 3_000;
                 if is_ack {
-                    belief.handle_ack(at(now), num((new + 3).saturating_sub(back)));
+                    delivery_estimate.handle_ack(at(now), num((new + 3).saturating_sub(back)));
                 } else {
                     new += back % 2;
                     let len = usize::try_from(len).expect("small");
                     let (queue, old) = (50 * u64::from(has_queue), new.saturating_sub(back));
-                    belief.send_behind(queue, now, new, old, len, loss);
+                    delivery_estimate.send_behind(queue, now, new, old, len, loss);
                 }
-                for chance in belief.percents(now, loss) {
+                for chance in delivery_estimate.percents(now, loss) {
                     prop_assert!((0.0..=100.0).contains(&chance.1), "{:?}", chance);
                 }
-                prop_assert!(belief.sent.len() <= SENT_MAX);
-                let chosen = belief.chosen(now, loss, 5_000, 1);
+                prop_assert!(delivery_estimate.sent.len() <= SENT_MAX);
+                let chosen = delivery_estimate.chosen(now, loss, 5_000, 1);
                 prop_assert!(has_queue || chosen == 0, "bytes cost nothing");
             }
         }
@@ -493,11 +506,11 @@ mod tests {
 
     #[test]
     fn thousands_of_states_that_nobody_acknowledges_leave_as_few_as_the_sender_keeps() {
-        let mut belief = Belief::new();
+        let mut delivery_estimate = DeliveryEstimate::new();
         for sent in 2..5_000 {
-            belief.send(sent, sent, sent - 1, 10, 0.5);
+            delivery_estimate.send(sent, sent, sent - 1, 10, 0.5);
         }
-        assert_eq!(belief.sent.len(), SENT_MAX);
-        assert_eq!(belief.percents(5_000, 0.5).first(), Some(&(4_968, 0.0)));
+        assert_eq!(delivery_estimate.sent.len(), SENT_MAX);
+        assert_eq!(delivery_estimate.percents(5_000, 0.5).first(), Some(&(4_968, 0.0)));
     }
 }

@@ -1,50 +1,50 @@
 //! Signs of life while there is nothing to say, between two roves.
 //!
-//! By stock's rules each end speaks every 3 s. Here the server alone decides on the pauses: its heartbeat promises when it
+//! By stock's rules each end speaks every 3 s. Here the server alone decides on the pauses: its heartbeat announces when it
 //! speaks again at the latest, and the client answers that and is silent until then. The pauses grow as long as they are
-//! seen to do no harm ([`Stretch`]), and a client that misses a promised heartbeat speaks up ([`Promise`]). As soon as
+//! seen to do no harm ([`HeartbeatBackoff`]), and a client that misses an announced heartbeat speaks up ([`AnnouncedHeartbeat`]). As soon as
 //! anything else is to be said, everything is as with stock.
 
-mod promise;
-mod stretch;
+mod announced;
+mod backoff;
 
 use rove_units::{Duration, Instant};
 
 use crate::num::StateNum;
-use promise::Promise;
-pub(crate) use stretch::PAUSE_MAX;
-use stretch::Stretch;
+use announced::AnnouncedHeartbeat;
+use backoff::HeartbeatBackoff;
+pub(crate) use backoff::PAUSE_MAX;
 
 /// The pauses of one end.
 #[derive(Clone, Debug)]
-pub(crate) enum Quiet {
-    Server(Stretch),
-    Client(Promise),
+pub(crate) enum HeartbeatSchedule {
+    Server(HeartbeatBackoff),
+    Client(AnnouncedHeartbeat),
 }
 
-impl Quiet {
+impl HeartbeatSchedule {
     /// Creates those of a server, which shall become no longer than this.
     pub(crate) fn server(pause_max: Duration) -> Self {
-        Self::Server(Stretch::new(pause_max))
+        Self::Server(HeartbeatBackoff::new(pause_max))
     }
 
     /// Creates those of a client.
     pub(crate) fn client() -> Self {
-        Self::Client(Promise::default())
+        Self::Client(AnnouncedHeartbeat::default())
     }
 
     /// Returns until when this end need not speak if it has nothing to say.
     pub(crate) fn speaks_by(&self) -> Option<Instant> {
         match self {
-            Self::Server(stretch) => stretch.speaks_by(),
-            Self::Client(promise) => promise.speaks_by(),
+            Self::Server(backoff) => backoff.speaks_by(),
+            Self::Client(announced) => announced.speaks_by(),
         }
     }
 
     /// Returns when to send the newest heartbeat once more, given how long an answer takes.
     pub(crate) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
         match self {
-            Self::Server(stretch) => stretch.again_at(answer_expected),
+            Self::Server(backoff) => backoff.again_at(answer_expected),
             Self::Client(_) => None,
         }
     }
@@ -52,8 +52,8 @@ impl Quiet {
     /// Returns until when the peer need not speak if it has nothing to say.
     pub(crate) fn hears_by(&self) -> Option<Instant> {
         match self {
-            Self::Server(stretch) => stretch.hears_by(),
-            Self::Client(promise) => promise.until(),
+            Self::Server(backoff) => backoff.hears_by(),
+            Self::Client(announced) => announced.until(),
         }
     }
 
@@ -61,43 +61,43 @@ impl Quiet {
     pub(crate) fn answered_until(&self) -> Option<Instant> {
         match self {
             Self::Server(_) => None,
-            Self::Client(promise) => promise.kept_until(),
+            Self::Client(announced) => announced.kept_until(),
         }
     }
 
     /// Called with the newest state that the peer has acknowledged.
     pub(crate) fn handle_ack(&mut self, known: StateNum) {
-        if let Self::Server(stretch) = self {
-            stretch.handle_ack(known);
+        if let Self::Server(backoff) = self {
+            backoff.handle_ack(known);
         }
     }
 
     /// Called when a client is somewhere else.
     pub(crate) fn handle_moved(&mut self) {
-        if let Self::Server(stretch) = self {
-            stretch.handle_moved();
+        if let Self::Server(backoff) = self {
+            backoff.handle_moved();
         }
     }
 
-    /// Returns what a heartbeat that is sent now promises, if this is a server's.
-    pub(crate) fn promise(&mut self, now: Instant, num: StateNum) -> Option<Duration> {
+    /// Returns what a heartbeat that is sent now announces, if this is a server's.
+    pub(crate) fn announce(&mut self, now: Instant, num: StateNum) -> Option<Duration> {
         match self {
-            Self::Server(stretch) if stretch.is_worth_it() => {
-                Some(stretch.handle_heartbeat(now, num))
+            Self::Server(backoff) if backoff.is_worth_it() => {
+                Some(backoff.handle_heartbeat(now, num))
             }
             Self::Server(_) | Self::Client(_) => None,
         }
     }
 
-    /// Called when an instruction is sent that promises nothing. Returns whether it is no more than a client's answer to a
+    /// Called when an instruction is sent that announces nothing. Returns whether it is no more than a client's answer to a
     /// heartbeat, to which nothing comes back.
     pub(crate) fn handle_sent(&mut self, has_contents: bool) -> bool {
         match self {
-            Self::Server(stretch) => {
-                stretch.handle_other_sent();
+            Self::Server(backoff) => {
+                backoff.handle_other_sent();
                 false
             }
-            Self::Client(promise) => promise.take_answer() && !has_contents,
+            Self::Client(announced) => announced.take_answer() && !has_contents,
         }
     }
 }

@@ -12,7 +12,7 @@ const STEP_DENOMINATOR: usize = 8;
 
 /// The fragments of the newest instruction and what goes with each. The default is none.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pieces {
+pub(crate) struct FragmentQueue {
     pub(crate) fragments: Vec<Fragment>,
     /// How many of them were handed out.
     pub(crate) sent: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Pieces {
     pub(crate) is_try: bool,
 }
 
-impl Pieces {
+impl FragmentQueue {
     /// Replaces the fragments by those of a new instruction, none of which has been handed out.
     pub(crate) fn cut(&mut self, fragments: Vec<Fragment>) {
         (self.fragments, self.sent, self.first) = (fragments, 0, 0);
@@ -84,42 +84,42 @@ mod tests {
     use super::*;
     use crate::fragment::split;
 
-    fn pieces(count: usize) -> Pieces {
-        let mut pieces = Pieces::default();
-        pieces.cut(split(1, &vec![7; count * 10], 10));
-        pieces
+    fn queue(count: usize) -> FragmentQueue {
+        let mut queue = FragmentQueue::default();
+        queue.cut(split(1, &vec![7; count * 10], 10));
+        queue
     }
 
     /// Returns the numbers of the fragments in the order in which they are handed out.
-    fn hand_out(pieces: &mut Pieces) -> Vec<u16> {
+    fn hand_out(queue: &mut FragmentQueue) -> Vec<u16> {
         let mut numbers = Vec::new();
-        while let Some(bytes) = pieces.next() {
+        while let Some(bytes) = queue.next() {
             numbers.push(Fragment::decode(&bytes).unwrap().number);
-            assert_eq!(pieces.handle_sent(), pieces.next().is_none(), "the last is known");
+            assert_eq!(queue.handle_sent(), queue.next().is_none(), "the last is known");
         }
         numbers
     }
 
     #[test]
     fn each_try_hands_out_all_of_them_and_begins_elsewhere() {
-        let mut pieces = pieces(9);
-        assert_eq!(hand_out(&mut pieces), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-        pieces.again();
-        assert_eq!(hand_out(&mut pieces), [5, 6, 7, 8, 0, 1, 2, 3, 4]);
-        pieces.again();
-        pieces.stop();
-        assert_eq!(pieces.next(), None);
+        let mut queue = queue(9);
+        assert_eq!(hand_out(&mut queue), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        queue.again();
+        assert_eq!(hand_out(&mut queue), [5, 6, 7, 8, 0, 1, 2, 3, 4]);
+        queue.again();
+        queue.stop();
+        assert_eq!(queue.next(), None);
     }
 
     #[test]
     fn the_beginnings_of_some_tries_are_all_of_an_instruction() {
         for count in 1..200 {
-            let mut pieces = pieces(count);
-            let queue = count.div_ceil(3);
+            let mut queue = queue(count);
+            let room = count.div_ceil(3);
             let mut arrived = std::collections::BTreeSet::new();
             for _ in 0..16 {
-                arrived.extend(hand_out(&mut pieces).into_iter().take(queue));
-                pieces.again();
+                arrived.extend(hand_out(&mut queue).into_iter().take(room));
+                queue.again();
             }
             assert_eq!(arrived.len(), count, "a third of {count} at a time");
         }

@@ -24,7 +24,7 @@ const BURST: Duration = Duration::from_secs(4);
 
 /// The tries since the newest change.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Revival {
+pub(crate) struct PathRevalidation {
     /// The newest change, until something sent since then has been answered.
     changed_at: Option<Instant>,
     /// When the next try is due.
@@ -35,7 +35,7 @@ pub(crate) struct Revival {
     paid_at: Instant,
 }
 
-impl Revival {
+impl PathRevalidation {
     /// Takes word that the network of this computer has changed.
     pub(crate) fn handle_change(&mut self, now: Instant) {
         self.changed_at = Some(now);
@@ -79,13 +79,13 @@ mod tests {
     }
 
     /// Returns when tries are made up to `until`, with these changes.
-    fn tries(revival: &mut Revival, changes: &[u64], until: u64) -> Vec<u64> {
+    fn tries(revalidation: &mut PathRevalidation, changes: &[u64], until: u64) -> Vec<u64> {
         let mut found = Vec::new();
         for now in 0..=until {
             if changes.contains(&now) {
-                revival.handle_change(at(now));
+                revalidation.handle_change(at(now));
             }
-            while revival.poll(at(now)) {
+            while revalidation.poll(at(now)) {
                 found.push(now);
             }
         }
@@ -94,35 +94,35 @@ mod tests {
 
     #[test]
     fn a_change_is_tried_at_once_and_ever_more_rarely_until_heartbeats_serve() {
-        let mut revival = Revival::default();
-        assert_eq!(tries(&mut revival, &[], 9_000), [0; 0]);
-        assert_eq!(tries(&mut revival, &[100], 9_000), [100, 350, 850, 1_850, 3_850]);
-        assert_eq!(revival.due(), None);
+        let mut revalidation = PathRevalidation::default();
+        assert_eq!(tries(&mut revalidation, &[], 9_000), [0; 0]);
+        assert_eq!(tries(&mut revalidation, &[100], 9_000), [100, 350, 850, 1_850, 3_850]);
+        assert_eq!(revalidation.due(), None);
     }
 
     #[test]
     fn only_an_answer_to_what_was_sent_since_ends_the_tries() {
-        let mut revival = Revival::default();
-        revival.handle_change(at(100));
-        assert!(revival.poll(at(100)));
-        revival.handle_roundtrip(at(99));
-        assert_eq!(revival.due(), Some(at(350)));
-        revival.handle_roundtrip(at(100));
-        assert_eq!(revival.due(), None);
-        assert!(!revival.poll(at(10_000)));
+        let mut revalidation = PathRevalidation::default();
+        revalidation.handle_change(at(100));
+        assert!(revalidation.poll(at(100)));
+        revalidation.handle_roundtrip(at(99));
+        assert_eq!(revalidation.due(), Some(at(350)));
+        revalidation.handle_roundtrip(at(100));
+        assert_eq!(revalidation.due(), None);
+        assert!(!revalidation.poll(at(10_000)));
     }
 
     #[test]
     fn the_steps_in_which_a_network_comes_up_are_each_tried_at_once() {
         let steps = [0, 30, 60, 200];
-        assert_eq!(tries(&mut Revival::default(), &steps, 300), steps);
+        assert_eq!(tries(&mut PathRevalidation::default(), &steps, 300), steps);
     }
 
     #[test]
     fn a_network_that_changes_all_the_time_is_tried_once_a_second() {
         let changes: Vec<u64> = (0..60_000).step_by(10).collect();
-        let mut revival = Revival::default();
-        let found = tries(&mut revival, &changes, 60_000);
+        let mut revalidation = PathRevalidation::default();
+        let found = tries(&mut revalidation, &changes, 60_000);
         assert!(found.len() <= 60 + 4 + 4, "{}", found.len());
         assert!(found.len() >= 60, "{}", found.len());
     }

@@ -14,7 +14,7 @@ const ROUND_TRIP: u64 = 100;
 const TOLD_AFTER: Duration = ms(3_500);
 
 fn offering(config: Config) -> Config {
-    Config { capabilities: Some(Capabilities::PROMISE), ..config }
+    Config { capabilities: Some(Capabilities::ANNOUNCED_HEARTBEAT), ..config }
 }
 
 /// Returns two ends, each of which has said something.
@@ -188,7 +188,7 @@ fn contact_is_back_soon_after_an_outage() {
         net.reconfigure(whole.clone(), whole);
         let back_at = net.now();
         let heard = |end: &End| end.transport.path().heard_at;
-        // After a short one both ends may have slept through it, and no promise is broken.
+        // After a short one both ends may have slept through it, and no announcement is broken.
         let by = net.left.transport.remote_due_at().max(back_at) + ms(3_000 + ROUND_TRIP);
         let limit = by.saturating_since(back_at);
         assert!(net.run_until(limit, |left, _| heard(left) > Some(back_at)), "{outage}");

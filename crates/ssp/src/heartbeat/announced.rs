@@ -1,0 +1,112 @@
+//! The heartbeat that a server has announced to its client.
+
+use rove_units::{Duration, Instant};
+
+use crate::heartbeat::PAUSE_MAX;
+
+/// How late an announced heartbeat may be before the client speaks up. Chosen: a queue makes datagrams late by less, and an
+/// answer to its word then comes before the notice of a lost contact, 3.5 s after the heartbeat was due.
+pub(super) const LATE: Duration = Duration::from_secs(1);
+
+/// The newest word of the server's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AnnouncedHeartbeat {
+    /// When the server speaks again at the latest, if its newest word said so.
+    until: Option<Instant>,
+    /// Whether that is later than a server speaks that announces nothing: it then hears us.
+    is_long: bool,
+    /// Until when the newest long announcement before that was kept, or had no time to be broken.
+    kept_until: Option<Instant>,
+    /// Whether the heartbeat is still to be answered.
+    is_answer_due: bool,
+}
+
+impl AnnouncedHeartbeat {
+    /// Called with the server's newest word, and the pause until the heartbeat that it announces, if it does.
+    pub(crate) fn handle_heard(
+        &mut self,
+        now: Instant,
+        announced: Option<Duration>,
+        heartbeat: Duration,
+    ) {
+        if let Some(until) = self.until.take().filter(|_| self.is_long) {
+            self.kept_until = Some(until.min(now));
+        }
+        if let Some(pause) = announced {
+            self.until = Some(now + pause.min(PAUSE_MAX));
+            self.is_long = pause > heartbeat;
+            self.is_answer_due = true;
+        }
+    }
+
+    /// Returns whether an answer was due, once.
+    pub(super) fn take_answer(&mut self) -> bool {
+        core::mem::take(&mut self.is_answer_due)
+    }
+
+    /// Returns until when the server may be silent.
+    pub(crate) const fn until(&self) -> Option<Instant> {
+        self.until
+    }
+
+    /// Returns until when a server that hears us has spoken as it had announced, or may be silent.
+    pub(crate) fn kept_until(&self) -> Option<Instant> {
+        self.until.filter(|_| self.is_long).or(self.kept_until)
+    }
+
+    /// Returns from when on the client misses the server.
+    pub(super) fn speaks_by(&self) -> Option<Instant> {
+        self.until.map(|until| until + LATE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEARTBEAT: Duration = Duration::from_secs(3);
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    #[test]
+    fn an_announcement_holds_until_anything_newer_is_heard() {
+        let mut announced = AnnouncedHeartbeat::default();
+        assert_eq!(announced.speaks_by(), None);
+        announced.handle_heard(at(0), Some(Duration::from_secs(12)), HEARTBEAT);
+        assert_eq!(
+            (announced.until(), announced.speaks_by()),
+            (Some(at(12_000)), Some(at(13_000)))
+        );
+        assert!(announced.take_answer());
+        assert!(!announced.take_answer(), "once");
+        announced.handle_heard(at(5_000), None, HEARTBEAT);
+        assert_eq!((announced.until(), announced.speaks_by()), (None, None));
+        assert_eq!(announced.kept_until(), Some(at(5_000)));
+        assert!(!announced.take_answer());
+    }
+
+    #[test]
+    fn a_server_that_announces_silence_for_ever_is_missed_all_the_same() {
+        let mut announced = AnnouncedHeartbeat::default();
+        announced.handle_heard(at(0), Some(Duration::MAX), HEARTBEAT);
+        assert_eq!(announced.until(), Some(Instant::ZERO + PAUSE_MAX));
+    }
+
+    #[test]
+    fn a_broken_announcement_counts_as_kept_until_it_was_due() {
+        let mut announced = AnnouncedHeartbeat::default();
+        announced.handle_heard(at(0), Some(Duration::from_secs(6)), HEARTBEAT);
+        assert_eq!(announced.kept_until(), Some(at(6_000)));
+        announced.handle_heard(at(20_000), Some(Duration::from_secs(3)), HEARTBEAT);
+        assert_eq!(
+            announced.kept_until(),
+            Some(at(6_000)),
+            "a server that hears nothing may announce this"
+        );
+        announced.handle_heard(at(21_000), Some(Duration::from_secs(12)), HEARTBEAT);
+        announced.handle_heard(at(22_000), None, HEARTBEAT);
+        assert_eq!(announced.kept_until(), Some(at(22_000)));
+    }
+}
