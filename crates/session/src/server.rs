@@ -153,13 +153,13 @@ impl HostInput {
 impl Server {
     /// Creates a server with a blank screen. It sends nothing until a client has spoken.
     pub fn new(config: ServerConfig, now: Instant) -> Self {
-        let ServerConfig { key, transport, ipv6, size, network_timeout, chaff } = config;
+        let ServerConfig { key, mut transport, ipv6, size, network_timeout, chaff } = config;
         let is_strict = transport.capabilities.is_none();
         // A session that ends after a short silence of its client must not have asked for it.
-        let heartbeat_max = network_timeout.map_or(transport.heartbeat_max, |timeout| {
-            transport.heartbeat_max.min(timeout / HEARTBEATS_IN_TIMEOUT)
-        });
-        let transport = Config { heartbeat_max, ..transport };
+        if let Some(timeout) = network_timeout {
+            let heartbeat = &mut transport.heartbeat;
+            heartbeat.interval_max = heartbeat.interval_max.min(timeout / HEARTBEATS_IN_TIMEOUT);
+        }
         Self {
             transport: Transport::new(
                 Role::Server { ipv6 },

@@ -9,7 +9,7 @@ use core::net::SocketAddr;
 
 use rove_units::{Duration, Instant};
 
-use crate::config::Config;
+use crate::config::PathConfig;
 
 /// Most addresses of one server; further ones are left out. Chosen: more than a host with several
 /// interfaces has of both families.
@@ -188,7 +188,7 @@ impl Candidates {
     }
 
     /// Returns the address to probe now.
-    pub(crate) fn poll_probe(&mut self, now: Instant, config: &Config) -> Option<SocketAddr> {
+    pub(crate) fn poll_probe(&mut self, now: Instant, config: &PathConfig) -> Option<SocketAddr> {
         if self.probe_at(config)? > now {
             return None;
         }
@@ -210,7 +210,7 @@ impl Candidates {
     }
 
     /// Returns when the next probe is due.
-    pub(crate) fn probe_at(&self, config: &Config) -> Option<Instant> {
+    pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let since = self.unanswered_since.filter(|_| self.are_several())?;
         Some(match self.round {
             Some(Round { probed_at, left, gap }) => {
@@ -236,8 +236,9 @@ impl Candidates {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
-    const CONFIG: Config = Config::client();
+    const CONFIG: PathConfig = Config::client().path;
 
     const A: u16 = 1;
     const B: u16 = 2;

@@ -78,11 +78,11 @@ impl Closing {
     }
 
     /// Called when the peer's end has been acknowledged: that is the end of the session.
-    pub(crate) fn handle_acknowledged(&mut self, now: Instant, timing: &SendTiming<'_>) {
+    pub(crate) fn handle_acknowledged(&mut self, now: Instant, timing: &SendTiming) {
         if let Some(linger) = &mut self.linger {
             linger.answered_at = now;
         }
-        if self.closed.is_none() && timing.config.lingers {
+        if self.closed.is_none() && timing.config.acks.lingers {
             self.is_owed = !is_trusted(timing);
             let linger = Linger { until: now + LINGER, answered_at: now };
             self.linger = self.is_server.then_some(linger);
@@ -91,7 +91,7 @@ impl Closing {
     }
 
     /// Called when the peer has announced its end.
-    pub(crate) fn handle_announced(&mut self, now: Instant, timing: &SendTiming<'_>) {
+    pub(crate) fn handle_announced(&mut self, now: Instant, timing: &SendTiming) {
         let Some(linger) = self.linger else { return };
         self.is_owed |= !is_trusted(timing) || linger.answered_at + timing.rto <= now;
     }
@@ -108,7 +108,7 @@ impl Closing {
 }
 
 /// Returns whether an acknowledgment that has had the time to arrive has arrived, as far as anybody can tell.
-fn is_trusted(timing: &SendTiming<'_>) -> bool {
+fn is_trusted(timing: &SendTiming) -> bool {
     timing.path.loss_out <= TRUSTED_LOSS
 }
 
@@ -125,10 +125,10 @@ mod tests {
     }
 
     /// Does something at the pace of a path with this round trip, in ms, that loses this share of what goes out.
-    fn paced<T>(rtt: u64, loss_out: f64, act: impl FnOnce(&SendTiming<'_>) -> T) -> T {
+    fn paced<T>(rtt: u64, loss_out: f64, act: impl FnOnce(&SendTiming) -> T) -> T {
         let config = Config::server();
         let mut estimator = RttEstimator::new();
-        estimator.handle_sample(Instant::ZERO, Duration::from_millis(rtt), &config);
+        estimator.handle_sample(Instant::ZERO, Duration::from_millis(rtt), &config.rtt);
         let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1214 };
         act(&SendTiming::new(&config, &estimator, path, Capabilities::NONE))
     }

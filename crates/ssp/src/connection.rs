@@ -159,7 +159,7 @@ impl Connection {
             rtt_min: RttMin::default(),
             peer,
             heard_at: None,
-            size: PathSize::new(ipv6, config.tries_sizes),
+            size: PathSize::new(ipv6, config.path.tries_sizes),
             hop: peer.map(|_| PortHop::new(now)),
             candidates: peer.map(Candidates::new),
             revalidation: PathRevalidation::default(),
@@ -200,7 +200,7 @@ impl Connection {
             self.loss_reports.handle_loss_of_peers();
         }
         self.received.count(bytes.len());
-        if let Some(keep) = self.hop.as_mut().and_then(|hop| hop.prune(now, config)) {
+        if let Some(keep) = self.hop.as_mut().and_then(|hop| hop.prune(now, &config.path)) {
             self.push_event(Event::ClosePorts { keep });
         }
         let (mut is_peer_moved, mut is_peer_regained) = (false, false);
@@ -256,7 +256,7 @@ impl Connection {
             candidates.handle_send(now);
             candidates.current()
         } else {
-            candidates.poll_probe(now, config)?
+            candidates.poll_probe(now, &config.path)?
         };
         tracing::debug!(%destination, "probing");
         let payload = self.newest_payload.clone();
@@ -266,7 +266,7 @@ impl Connection {
     /// Returns when the server, or another address of it, is to be probed.
     pub(crate) fn probe_at(&self, config: &Config) -> Option<Instant> {
         let candidates = self.candidates.as_ref().filter(|_| !self.newest_payload.is_empty())?;
-        [candidates.probe_at(config), self.revalidation.due()].into_iter().flatten().min()
+        [candidates.probe_at(&config.path), self.revalidation.due()].into_iter().flatten().min()
     }
 
     /// Takes word that the network of this computer has changed.
@@ -330,7 +330,7 @@ impl Connection {
     }
 
     /// Returns the sender's intervals of this moment, where `peer` may be used between the two ends.
-    pub(crate) fn send_timing<'a>(&self, config: &'a Config, peer: Capabilities) -> SendTiming<'a> {
+    pub(crate) fn send_timing(&self, config: &Config, peer: Capabilities) -> SendTiming {
         let path = PathView {
             rtt_min: self.rtt_min.get(),
             loss_out: self.loss_out_rate(),
@@ -427,9 +427,9 @@ impl Connection {
         config: &Config,
     ) -> bool {
         let (None, Some(heard_at)) = (&self.hop, self.heard_at) else { return false };
-        let expected_at = hears_by.max(Some(heard_at + config.heartbeat));
+        let expected_at = hears_by.max(Some(heard_at + config.heartbeat.interval));
         self.peer != Some(source)
-            || expected_at.is_some_and(|at| now.saturating_since(at) > config.heartbeat)
+            || expected_at.is_some_and(|at| now.saturating_since(at) > config.heartbeat.interval)
     }
 
     fn handle_newest(
@@ -453,7 +453,7 @@ impl Connection {
         if let Some(reply) = datagram.timestamp_reply {
             let sample = Timestamp16::from_millis(now.as_millis()).millis_since(reply);
             let sample = Duration::from_millis(sample.into());
-            if self.rtt.handle_sample(now, sample, config) {
+            if self.rtt.handle_sample(now, sample, &config.rtt) {
                 self.rtt_min.handle_sample(now, sample);
                 self.handle_roundtrip(now - sample);
             }
@@ -482,8 +482,8 @@ impl Connection {
 
     fn after_send(&mut self, now: Instant, is_answer: bool, config: &Config) {
         if let Some(hop) = &mut self.hop {
-            if hop.hops(now, is_answer, config) {
-                let keep = hop.prune(now, config);
+            if hop.hops(now, is_answer, &config.path) {
+                let keep = hop.prune(now, &config.path);
                 tracing::debug!("no round trip on this port: trying another");
                 let candidates = self.candidates.as_mut();
                 if candidates.is_some_and(|it| it.handle_no_roundtrip(now)) {
@@ -495,7 +495,7 @@ impl Connection {
             }
         } else if self
             .heard_at
-            .is_none_or(|heard_at| now.saturating_since(heard_at) > config.association_timeout)
+            .is_none_or(|heard_at| now.saturating_since(heard_at) > config.path.association_timeout)
         {
             self.peer = None;
             tracing::info!("client not heard for the association timeout");

@@ -29,7 +29,7 @@ impl Capabilities {
     pub const LOSS_REPORT: Self = Self(1 << 5);
     /// A server's heartbeat may say when the next one comes, and is answered.
     pub const ANNOUNCED_HEARTBEAT: Self = Self(1 << 6);
-    /// Acknowledgments may wait for [`Config::ack_delay_late`](crate::Config::ack_delay_late), and are waited for as long; what
+    /// Acknowledgments may wait for [`AckConfig::delay_late`](crate::AckConfig::delay_late), and are waited for as long; what
     /// is not urgent to the client ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) waits for what is said next.
     pub const LATE_ACK: Self = Self(1 << 7);
     /// Columns may be counted by clusters, as the user's terminal does.

@@ -5,7 +5,7 @@
 
 use rove_units::Instant;
 
-use crate::config::{Config, OPEN_PORTS_MAX};
+use crate::config::{OPEN_PORTS_MAX, PathConfig};
 
 /// The ports of a client, counted; the driver holds the sockets.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl PortHop {
 
     /// Returns whether to open a new port, to be asked after each datagram sent; whether that was no more than an answer,
     /// to which nothing comes back.
-    pub(crate) fn hops(&mut self, now: Instant, is_answer: bool, config: &Config) -> bool {
+    pub(crate) fn hops(&mut self, now: Instant, is_answer: bool, config: &PathConfig) -> bool {
         let was_resting = core::mem::replace(&mut self.is_resting, is_answer);
         if is_answer {
             return false;
@@ -67,7 +67,7 @@ impl PortHop {
 
     /// Returns how many ports to keep if some must be closed, to be asked after each hop and after
     /// each authentic datagram.
-    pub(crate) fn prune(&mut self, now: Instant, config: &Config) -> Option<usize> {
+    pub(crate) fn prune(&mut self, now: Instant, config: &PathConfig) -> Option<usize> {
         let outlived = now.saturating_since(self.hopped_at) > config.old_ports_kept;
         let keep = if outlived { 1 } else { OPEN_PORTS_MAX };
         if self.open <= keep {
@@ -83,6 +83,7 @@ mod tests {
     use rove_units::Duration;
 
     use super::*;
+    use crate::config::Config;
 
     const fn at(millis: u64) -> Instant {
         Instant::from_millis(millis)
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_hop_needs_both_the_port_and_the_last_round_trip_to_be_old() {
-        let config = Config::client();
+        let config = Config::client().path;
         for (roundtrip, now, hops) in [
             (None, 10_000, false),
             (None, 10_001, true),
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn answers_open_no_port_and_a_question_after_them_has_its_time() {
-        let config = Config::client();
+        let config = Config::client().path;
         let mut ports = PortHop::new(at(0));
         ports.handle_roundtrip(at(1_000));
         for second in 2..100 {
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn ten_ports_stay_open_and_the_eleventh_closes_the_oldest() {
-        let config = Config::client();
+        let config = Config::client().path;
         let mut ports = PortHop::new(at(0));
         for hop in 1..=20 {
             let now = at(hop * 12_000);
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn old_ports_close_once_the_newest_is_over_a_minute_old() {
-        let config = Config::client();
+        let config = Config::client().path;
         let mut ports = PortHop::new(at(0));
         assert!(ports.hops(at(12_000), false, &config));
         let minute_later = at(12_000) + Duration::from_secs(60);

@@ -86,7 +86,10 @@ mod wiping;
 pub mod wire;
 
 pub use closing::Closed;
-pub use config::{Config, ReferencePolicy};
+pub use config::{
+    AckConfig, Config, FrameConfig, HeartbeatConfig, PathConfig, ReferencePolicy, RepetitionConfig,
+    RttConfig,
+};
 pub use connection::{Event, Role, Transmit};
 pub use datagram::Ecn;
 pub use error::{ReceiveError, SendError};

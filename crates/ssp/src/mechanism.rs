@@ -100,34 +100,35 @@ impl FromStr for Mechanism {
 impl Config {
     /// Returns these numbers with those of Mosh 1.4.0 in place of one mechanism's.
     #[must_use]
-    pub const fn without(self, mechanism: Mechanism) -> Self {
+    pub const fn without(mut self, mechanism: Mechanism) -> Self {
         let stock = Self::STOCK_SERVER;
         match mechanism {
-            Mechanism::Repetition => Self { repeats: stock.repeats, ..self },
-            Mechanism::SecondAck => Self { acknowledges_again: stock.acknowledges_again, ..self },
+            Mechanism::Repetition => self.repetition.repeats = stock.repetition.repeats,
+            Mechanism::SecondAck => self.acks.acknowledges_again = stock.acks.acknowledges_again,
             Mechanism::LateAck => {
-                let (ack_delay_late, grace_late) = (stock.ack_delay_late, stock.grace_late);
-                Self { ack_delay_late, grace_late, ..self }
+                self.acks.delay_late = stock.acks.delay_late;
+                self.acks.grace_late = stock.acks.grace_late;
             }
             Mechanism::FirstContact => {
-                Self { says_again_at_first: stock.says_again_at_first, ..self }
+                self.repetition.says_again_at_first = stock.repetition.says_again_at_first;
             }
-            Mechanism::News => Self {
-                news_interval_max: stock.news_interval_max,
-                held_interval_max: stock.held_interval_max,
-                answer_frames: stock.answer_frames,
-                ..self
-            },
-            Mechanism::Steady => Self { steady_interval_max: stock.steady_interval_max, ..self },
-            Mechanism::Collection => Self { quiet_delay: stock.quiet_delay, ..self },
-            Mechanism::Quiet => Self { heartbeat_max: stock.heartbeat_max, ..self },
+            Mechanism::News => {
+                self.frames.news_interval_max = stock.frames.news_interval_max;
+                self.frames.held_interval_max = stock.frames.held_interval_max;
+                self.frames.answer_frames = stock.frames.answer_frames;
+            }
+            Mechanism::Steady => self.frames.steady_interval_max = stock.frames.steady_interval_max,
+            Mechanism::Collection => self.frames.quiet_delay = stock.frames.quiet_delay,
+            Mechanism::Quiet => self.heartbeat.interval_max = stock.heartbeat.interval_max,
             Mechanism::FarPath => {
-                let (rto_far_max, rtt_max) = (stock.rto_far_max, stock.rtt_max);
-                Self { heartbeat_far_max: stock.heartbeat_far_max, rto_far_max, rtt_max, ..self }
+                self.heartbeat.interval_far_max = stock.heartbeat.interval_far_max;
+                self.rtt.rto_far_max = stock.rtt.rto_far_max;
+                self.rtt.rtt_max = stock.rtt.rtt_max;
             }
-            Mechanism::PathSize => Self { tries_sizes: stock.tries_sizes, ..self },
-            Mechanism::Linger => Self { lingers: stock.lingers, ..self },
+            Mechanism::PathSize => self.path.tries_sizes = stock.path.tries_sizes,
+            Mechanism::Linger => self.acks.lingers = stock.acks.lingers,
         }
+        self
     }
 }
 

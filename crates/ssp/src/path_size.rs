@@ -136,7 +136,7 @@ impl PathSize {
         now: Instant,
         num: StateNum,
         cut: Cut,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
     ) {
         let Some(search) = &mut self.search else { return };
         search.handle_sent(now, num, cut, timing);
@@ -146,7 +146,7 @@ impl PathSize {
     }
 
     /// Called with the known receiver state after each instruction from the peer.
-    pub(crate) fn handle_ack(&mut self, now: Instant, known: StateNum, timing: &SendTiming<'_>) {
+    pub(crate) fn handle_ack(&mut self, now: Instant, known: StateNum, timing: &SendTiming) {
         let Some(search) = &mut self.search else { return };
         if let Some(passed) = search.handle_ack(now, known, timing) {
             tracing::debug!(size = passed, "larger datagrams get through");
@@ -168,7 +168,7 @@ impl PathSize {
 
     /// Makes datagrams smaller where contents stay unanswered as often as chance does not explain; the size before
     /// comes back where that is of no use either.
-    pub(crate) fn heed_silence(&mut self, now: Instant, timing: &SendTiming<'_>) {
+    pub(crate) fn heed_silence(&mut self, now: Instant, timing: &SendTiming) {
         let is_acquitted = self.acquitted_until.is_some_and(|until| now < until);
         let is_watching = self.search.is_some() && !is_acquitted;
         let overdue = self.unanswered.overdue(now, timing);
@@ -190,7 +190,7 @@ impl PathSize {
     }
 
     /// Returns the size that an empty datagram is to try now, if any.
-    pub(crate) fn next_try(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<usize> {
+    pub(crate) fn next_try(&mut self, now: Instant, timing: &SendTiming) -> Option<usize> {
         let size = self.size;
         let is_settled = self.fallen_from.is_none();
         self.search.as_mut().filter(|_| is_settled)?.next_try(now, size, timing)

@@ -2,7 +2,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::config::Config;
+use crate::config::{FrameConfig, RttConfig};
 
 /// SRTT before the first sample. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const SRTT_INITIAL: Duration = Duration::from_secs(1);
@@ -37,13 +37,13 @@ impl RttEstimator {
         Self { srtt: SRTT_INITIAL, rttvar: RTTVAR_INITIAL, sampled: false, suspect_since: None }
     }
 
-    /// Takes a sample; returns whether it counts. A sample longer than [`Config::rtt_max`] does not, and neither does the
+    /// Takes a sample; returns whether it counts. A sample longer than [`RttConfig::rtt_max`] does not, and neither does the
     /// first of [`SUSPECT_MIN`] or more.
     pub(crate) fn handle_sample(
         &mut self,
         now: Instant,
         sample: Duration,
-        config: &Config,
+        config: &RttConfig,
     ) -> bool {
         if sample >= SUSPECT_MIN {
             let since = *self.suspect_since.get_or_insert(now);
@@ -77,7 +77,7 @@ impl RttEstimator {
 
     /// Returns how long to wait before a sent state is presumed lost: SRTT + 4 * RTTVAR in whole
     /// milliseconds, within the configured bounds (RFC 6298, section 2, without a granularity term).
-    pub(crate) fn rto(&self, config: &Config) -> Duration {
+    pub(crate) fn rto(&self, config: &RttConfig) -> Duration {
         let beyond_srtt = self.srtt().map(|srtt| srtt + srtt / RTO_BEYOND_SRTT_DIVISOR);
         let far = beyond_srtt.unwrap_or_default().min(config.rto_far_max);
         self.unclamped_rto().clamp(config.rto_min, config.rto_max.max(ceil_to_millis(far)))
@@ -89,8 +89,8 @@ impl RttEstimator {
     }
 
     /// Returns the frame interval: half of SRTT in whole milliseconds, within the configured bounds.
-    pub(crate) fn frame_interval(&self, config: &Config) -> Duration {
-        ceil_to_millis(self.srtt / 2).clamp(config.frame_interval_min, config.frame_interval_max)
+    pub(crate) fn frame_interval(&self, config: &FrameConfig) -> Duration {
+        ceil_to_millis(self.srtt / 2).clamp(config.interval_min, config.interval_max)
     }
 }
 
@@ -102,6 +102,7 @@ fn ceil_to_millis(duration: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
@@ -111,7 +112,7 @@ mod tests {
     fn sampled(samples: &[u64], config: &Config) -> RttEstimator {
         let mut rtt = RttEstimator::new();
         for (now, sample) in (1..).zip(samples) {
-            rtt.handle_sample(Instant::from_millis(1_000 * now), ms(*sample), config);
+            rtt.handle_sample(Instant::from_millis(1_000 * now), ms(*sample), &config.rtt);
         }
         rtt
     }
@@ -121,8 +122,8 @@ mod tests {
         for config in [Config::client(), Config::client().stock()] {
             let rtt = RttEstimator::new();
             assert_eq!(rtt.srtt(), None);
-            assert_eq!(rtt.rto(&config), ms(1000));
-            assert_eq!(rtt.frame_interval(&config), ms(250));
+            assert_eq!(rtt.rto(&config.rtt), ms(1000));
+            assert_eq!(rtt.frame_interval(&config.frames), ms(250));
         }
     }
 
@@ -141,8 +142,8 @@ mod tests {
         ] {
             let rtt = sampled(samples, &config);
             assert_eq!(rtt.srtt(), Some(Duration::from_micros(srtt_us)), "{samples:?}");
-            assert_eq!(rtt.rto(&config), ms(rto), "{samples:?}");
-            assert_eq!(rtt.frame_interval(&config), ms(frame), "{samples:?}");
+            assert_eq!(rtt.rto(&config.rtt), ms(rto), "{samples:?}");
+            assert_eq!(rtt.frame_interval(&config.frames), ms(frame), "{samples:?}");
         }
     }
 
@@ -159,9 +160,9 @@ mod tests {
             (&[5_000; 20], 5_057, 1_000),
             (&[20_000; 4], 10_000, 1_000),
         ] {
-            assert_eq!(sampled(samples, &config).rto(&config), ms(rto), "{samples:?}");
+            assert_eq!(sampled(samples, &config).rto(&config.rtt), ms(rto), "{samples:?}");
             let config = config.clone().stock();
-            assert_eq!(sampled(samples, &config).rto(&config), ms(stock), "{samples:?}");
+            assert_eq!(sampled(samples, &config).rto(&config.rtt), ms(stock), "{samples:?}");
         }
     }
 
@@ -184,7 +185,7 @@ mod tests {
             (2_900, 9_000, false),
         ] {
             let now = Instant::from_millis(at);
-            assert_eq!(rtt.handle_sample(now, ms(sample), &config), counts, "at {at}");
+            assert_eq!(rtt.handle_sample(now, ms(sample), &config.rtt), counts, "at {at}");
         }
         assert_eq!(sampled(&[5_000; 9], &config.stock()).srtt(), None);
     }

@@ -200,10 +200,11 @@ impl<L: Object> Sender<L> {
 
     /// Takes note that the peer's newest contents have come again. Where the acknowledgment must have reached it
     /// by now, it was lost.
-    pub(crate) fn handle_remote_again(&mut self, now: Instant, timing: &SendTiming<'_>) {
-        let is_first = timing.config.says_again_at_first && !self.first_contact.is_made();
+    pub(crate) fn handle_remote_again(&mut self, now: Instant, timing: &SendTiming) {
+        let is_first =
+            timing.config.repetition.says_again_at_first && !self.first_contact.is_made();
         let answered_within = if is_first { first_contact::UNHEARD_AFTER } else { timing.rto };
-        if timing.config.acknowledges_again && self.last_sent_at + answered_within <= now {
+        if timing.config.acks.acknowledges_again && self.last_sent_at + answered_within <= now {
             // It has waited long enough for company.
             self.ack_wanted_since.get_or_insert(self.last_sent_at);
         }
@@ -245,7 +246,7 @@ impl<L: Object> Sender<L> {
     pub(crate) fn step(
         &mut self,
         now: Instant,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
         peer: Capabilities,
     ) -> Option<Step> {
         self.recalculate(now, timing);
@@ -321,7 +322,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns why the current contents are sent.
-    fn occasion(&self, is_copy_due: bool, is_again: bool, timing: &SendTiming<'_>) -> Occasion {
+    fn occasion(&self, is_copy_due: bool, is_again: bool, timing: &SendTiming) -> Occasion {
         match is_copy_due {
             _ if !self.current.shows_same(&self.last().object) => Occasion::News,
             true => Occasion::Copy,
@@ -332,7 +333,7 @@ impl<L: Object> Sender<L> {
 
     /// Returns an instruction without contents for a datagram that tries the path, unless something waits to be said. Its
     /// state holds what the last one holds; where that may still be lost, the two go only on a path that loses little.
-    pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<Outgoing> {
+    pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming) -> Option<Outgoing> {
         let is_answered = self.unacknowledged_since().is_none();
         let is_likely_held = timing.path.loss_out <= PROBED_LOSS && !self.is_overdue(now, timing);
         let is_free = self.known_num() != StateNum::INITIAL
@@ -367,7 +368,7 @@ impl<L: Object> Sender<L> {
         outgoing: &Outgoing,
         datagrams: usize,
         bytes: usize,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
     ) {
         if !outgoing.diff.is_empty() {
             self.steady.handle_frame(now, datagrams, bytes, timing);
@@ -420,7 +421,7 @@ impl<L: Object> Sender<L> {
         &mut self,
         now: Instant,
         diff_from_known: Vec<u8>,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
         peer: Capabilities,
     ) -> (usize, Vec<u8>) {
         let policy = match timing.config.reference {
@@ -449,7 +450,7 @@ impl<L: Object> Sender<L> {
 
     /// Returns until when large contents wait, if they do: for the end of the backoff or, once the
     /// peer wants nothing but the acknowledgment of its end, for ever.
-    fn holds_back(&self, now: Instant, timing: &SendTiming<'_>) -> Option<Option<Instant>> {
+    fn holds_back(&self, now: Instant, timing: &SendTiming) -> Option<Option<Instant>> {
         if self.is_shutting_down() {
             return None;
         }
@@ -494,7 +495,7 @@ impl<L: Object> Sender<L> {
 
     /// Returns whether to repeat the kept instruction although there are newer contents: something
     /// was lost, and a newer instruction would make the receiver throw away the fragments it has.
-    fn finishes_first(&self, now: Instant, timing: &SendTiming<'_>) -> bool {
+    fn finishes_first(&self, now: Instant, timing: &SendTiming) -> bool {
         let Some(kept) = &self.kept else { return false };
         kept.new_num == self.last().num
             && kept.old_num == self.known().num
@@ -508,7 +509,7 @@ impl<L: Object> Sender<L> {
     fn send_again(
         &mut self,
         now: Instant,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
         old_num: StateNum,
         index: usize,
         diff: Vec<u8>,

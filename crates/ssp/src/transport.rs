@@ -73,7 +73,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     ) -> Self {
         let heartbeats = match role {
             Role::Client { .. } => HeartbeatSchedule::client(),
-            Role::Server { .. } => HeartbeatSchedule::server(config.heartbeat_max),
+            Role::Server { .. } => HeartbeatSchedule::server(config.heartbeat.interval_max),
         };
         Self {
             connection: Connection::new(role, key, &config, now),
@@ -161,8 +161,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Does what is due, but for [`Transport::work`]. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let timing =
-            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        let timing = self.send_timing();
         self.closing.handle_timeout(now);
         if self.closed().is_none() && self.sender.gives_up_at(&timing).is_some_and(|at| at <= now) {
             self.closing.close(Closed::Unacknowledged);
@@ -219,13 +218,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             }
             self.connection.peer()?;
             self.heed_silence(now);
-            let timing = send_timing(
-                &self.connection,
-                &self.heartbeats,
-                &self.config,
-                self.peer,
-                &self.sender,
-            );
+            let timing = self.send_timing();
             let step = match self.closed() {
                 None => self.sender.step(now, &timing, self.capabilities()),
                 Some(_) if self.closing.poll_answer() => Some(self.sender.acknowledge(now)),
@@ -250,8 +243,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         if self.closed().is_some() {
             return self.lingers_until();
         }
-        let timing =
-            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        let timing = self.send_timing();
         let step = self.connection.peer().map(|_| self.sender.next_step());
         let probe = self.connection.probe_at(&self.config);
         [step, self.sender.gives_up_at(&timing), probe].into_iter().flatten().min()
@@ -289,8 +281,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
     pub fn is_overdue(&self, now: Instant) -> bool {
-        let timing =
-            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        let timing = self.send_timing();
         self.sender.is_overdue(now, &timing)
     }
 
@@ -302,7 +293,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns when the peer's next word is due, at the latest: a heartbeat after its newest, or when that has announced
     /// one. Contents of ours that wait for an acknowledgment are to be answered sooner.
     pub fn remote_due_at(&self) -> Instant {
-        let due_at = self.receiver.newest_arrived_at() + self.config.heartbeat;
+        let due_at = self.receiver.newest_arrived_at() + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
@@ -392,7 +383,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns what may be used between the two ends: what both have offered.
     pub fn capabilities(&self) -> Capabilities {
-        capabilities(&self.config, self.peer)
+        match (self.config.capabilities, self.peer) {
+            (Some(ours), Peer::Rove(hello)) => ours.intersection(hello.capabilities),
+            _ => Capabilities::NONE,
+        }
     }
 
     /// Returns the peer's address: at a client the one in use, at a server the newest authentic one. A server
@@ -420,7 +414,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the interval between frames (also send interval): half of SRTT, within its bounds.
     pub fn frame_interval(&self) -> Duration {
-        self.connection.rtt().frame_interval(&self.config)
+        self.connection.rtt().frame_interval(&self.config.frames)
     }
 
     fn handle_instruction(
@@ -438,8 +432,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         self.sender.handle_ack(now, instruction.ack_num);
         self.heartbeats.handle_ack(self.sender.known_num());
-        let timing =
-            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        let timing = self.send_timing();
         self.connection.size().handle_ack(now, self.sender.known_num(), &timing);
         self.connection.handle_roundtrip(self.sender.known_sent_at());
         if instruction.new_num == StateNum::SHUTDOWN {
@@ -464,8 +457,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns whether a client without contents wants to hear this server: it has missed the newest heartbeat, or says
     /// the same once more.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
-        let timing =
-            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };
         let is_missed = backoff.unanswered_since().is_some_and(|at| at + timing.ack_expected < now);
         if is_missed {
@@ -478,7 +470,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns the earlier of `until` and when contents of ours are to be answered.
     fn asked_before(&self, until: Option<Instant>) -> Option<Instant> {
         let asked_at = self.sender.unacknowledged_since();
-        let answer_due = asked_at.map(|at| at + self.config.heartbeat);
+        let answer_due = asked_at.map(|at| at + self.config.heartbeat.interval);
         until.map(|until| answer_due.map_or(until, |due| until.min(due)))
     }
 
@@ -492,7 +484,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         match received {
             Received::Newest => {
                 if let HeartbeatSchedule::Client(heard) = &mut self.heartbeats {
-                    heard.handle_heard(now, next_heartbeat, self.config.heartbeat);
+                    heard.handle_heard(now, next_heartbeat, self.config.heartbeat.interval);
                     if next_heartbeat.is_some() {
                         self.sender.want_ack_at_once(now);
                     }
@@ -506,13 +498,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 self.sender.want_ack(now);
             }
             Received::NewestAgain => {
-                let timing = send_timing(
-                    &self.connection,
-                    &self.heartbeats,
-                    &self.config,
-                    self.peer,
-                    &self.sender,
-                );
+                let timing = self.send_timing();
                 self.sender.handle_remote_again(now, &timing);
             }
             Received::Nothing | Received::Begun => {}
@@ -550,13 +536,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 self.heed_size();
                 let transmit = self.sealed(sealed)?;
                 if is_last && self.fragments.ack_num == StateNum::SHUTDOWN {
-                    let timing = send_timing(
-                        &self.connection,
-                        &self.heartbeats,
-                        &self.config,
-                        self.peer,
-                        &self.sender,
-                    );
+                    let timing = self.send_timing();
                     self.closing.handle_acknowledged(now, &timing);
                 }
                 Some(transmit)
@@ -596,8 +576,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         };
         debug_assert!(fragments.len() <= usize::from(FRAGMENTS_MAX));
         let bytes = fragments.iter().map(|it| it.contents.len()).sum();
-        let timing =
-            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        let timing = self.send_timing();
         self.sender.handle_cut(now, &outgoing, fragments.len(), bytes, &timing);
         if fragments.len() > 1 {
             self.sender.keep(outgoing);
@@ -647,8 +626,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Notes that contents are sent in datagrams of these sizes.
     fn note_cut(&mut self, now: Instant) {
         let Some((num, cut)) = self.fragments.contents() else { return };
-        let timing =
-            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        let timing = self.send_timing();
         self.connection.size().handle_sent(now, num, cut, &timing);
     }
 
@@ -679,10 +657,21 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.sender.known_num() != StateNum::INITIAL
     }
 
+    /// Returns the sender's intervals of this moment.
+    fn send_timing(&self) -> SendTiming {
+        let timing = self.connection.send_timing(&self.config, self.capabilities());
+        let timing = if self.sender.has_large() { timing.for_large() } else { timing };
+        SendTiming {
+            speaks_by: self.heartbeats.speaks_by(),
+            hears_by: self.heartbeats.hears_by(),
+            heartbeat_again_at: self.heartbeats.again_at(timing.ack_expected),
+            ..timing
+        }
+    }
+
     /// Makes datagrams smaller where large ones find no answer.
     fn heed_silence(&mut self, now: Instant) {
-        let timing =
-            send_timing(&self.connection, &self.heartbeats, &self.config, self.peer, &self.sender);
+        let timing = self.send_timing();
         self.connection.size().heed_silence(now, &timing);
         self.heed_size();
     }
@@ -694,27 +683,4 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.fragments.clear();
         }
     }
-}
-
-/// Returns what may be used between an end of these numbers and this peer.
-fn capabilities(config: &Config, peer: Peer) -> Capabilities {
-    match (config.capabilities, peer) {
-        (Some(ours), Peer::Rove(hello)) => ours.intersection(hello.capabilities),
-        _ => Capabilities::NONE,
-    }
-}
-
-/// Returns the sender's intervals of this moment.
-fn send_timing<'a, L: Object>(
-    connection: &Connection,
-    heartbeats: &HeartbeatSchedule,
-    config: &'a Config,
-    peer: Peer,
-    sender: &Sender<L>,
-) -> SendTiming<'a> {
-    let timing = connection.send_timing(config, capabilities(config, peer));
-    let timing = if sender.has_large() { timing.for_large() } else { timing };
-    let (speaks_by, hears_by) = (heartbeats.speaks_by(), heartbeats.hears_by());
-    let heartbeat_again_at = heartbeats.again_at(timing.ack_expected);
-    SendTiming { speaks_by, hears_by, heartbeat_again_at, ..timing }
 }

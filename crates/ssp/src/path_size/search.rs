@@ -103,7 +103,7 @@ impl Search {
         now: Instant,
         num: StateNum,
         cut: Cut,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
     ) {
         if let Some(under_way) = self.under_way {
             let is_late = under_way.sent_at + timing.ack_expected <= now;
@@ -124,7 +124,7 @@ impl Search {
         &mut self,
         now: Instant,
         size: usize,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
     ) -> Option<usize> {
         if self.refused_at.is_some_and(|at| at + RAISE_AFTER <= now) {
             (self.refused, self.refused_at, self.failures) = (self.max + 1, None, 0);
@@ -164,7 +164,7 @@ impl Search {
         &mut self,
         now: Instant,
         known: StateNum,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
     ) -> Option<usize> {
         let under_way = self.under_way?;
         if known == under_way.num {
@@ -183,7 +183,7 @@ impl Search {
     }
 
     /// Gives up the try that is under way.
-    fn fail(&mut self, now: Instant, count: u32, timing: &SendTiming<'_>) {
+    fn fail(&mut self, now: Instant, count: u32, timing: &SendTiming) {
         let Some(under_way) = self.under_way.take() else { return };
         self.failures += count;
         if self.failures >= LOST * losses_max(timing.path.loss_out) {

@@ -20,18 +20,18 @@ fn num(num: u64) -> StateNum {
 }
 
 /// Calls `run` with the timers of a path whose round trips take 100 ms.
-fn paced(loss_out: f64, run: impl FnOnce(&SendTiming<'_>)) {
+fn paced(loss_out: f64, run: impl FnOnce(&SendTiming)) {
     let config = Config::server();
     let mut estimator = RttEstimator::new();
     for _ in 0..20 {
-        estimator.handle_sample(Instant::ZERO, Duration::from_millis(100), &config);
+        estimator.handle_sample(Instant::ZERO, Duration::from_millis(100), &config.rtt);
     }
     let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1_162 };
     run(&SendTiming::new(&config, &estimator, path, Capabilities::NONE));
 }
 
 /// Earns the tries of a whole search.
-fn earn(size: &mut PathSize, timing: &SendTiming<'_>) {
+fn earn(size: &mut PathSize, timing: &SendTiming) {
     for number in 1..=100 {
         size.handle_sent(at(number), num(number), cut(size.get()), timing);
         size.handle_ack(at(number), num(number), timing);

@@ -36,7 +36,7 @@ pub(super) struct Unanswered {
 
 impl Unanswered {
     /// Called when contents are sent, for the first time or again.
-    pub(super) fn push(&mut self, now: Instant, num: StateNum, cut: Cut, timing: &SendTiming<'_>) {
+    pub(super) fn push(&mut self, now: Instant, num: StateNum, cut: Cut, timing: &SendTiming) {
         let newest = self.tries.back_mut().filter(|newest| now < newest.at + timing.in_flight());
         if let Some(newest) = newest {
             newest.datagrams = newest.datagrams.max(cut.datagrams);
@@ -63,7 +63,7 @@ impl Unanswered {
 
     /// Returns, where more tries should have been answered by now than chance explains, the least of the sizes of their
     /// largest datagrams.
-    pub(super) fn overdue(&self, now: Instant, timing: &SendTiming<'_>) -> Option<usize> {
+    pub(super) fn overdue(&self, now: Instant, timing: &SendTiming) -> Option<usize> {
         let overdue = || self.tries.iter().filter(|it| it.at + timing.in_flight() <= now);
         let datagrams = overdue().map(|it| it.datagrams).max()?;
         let is_beyond_chance = overdue().count() >= tries_max(timing.path.loss_out, datagrams);

@@ -32,13 +32,13 @@ impl Backoff {
     }
 
     /// Returns before when nothing large is to be sent; never longer than the heartbeat.
-    pub(super) fn until(&self, timing: &SendTiming<'_>) -> Option<Instant> {
+    pub(super) fn until(&self, timing: &SendTiming) -> Option<Instant> {
         let (_, last) = self.tries?;
-        Some(last + self.wait().min(timing.config.heartbeat))
+        Some(last + self.wait().min(timing.config.heartbeat.interval))
     }
 
     /// Returns whether the tries have become rarer than those of a usual repair.
-    pub(super) fn is_slow(&self, timing: &SendTiming<'_>) -> bool {
+    pub(super) fn is_slow(&self, timing: &SendTiming) -> bool {
         self.wait() > timing.in_flight()
     }
 

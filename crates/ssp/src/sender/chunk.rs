@@ -61,7 +61,7 @@ impl Chunks {
 
 impl<L: Object> Sender<L> {
     /// Returns whether another link may be sent before the ones on their way are acknowledged.
-    pub(super) fn may_extend(&self, timing: &SendTiming<'_>) -> bool {
+    pub(super) fn may_extend(&self, timing: &SendTiming) -> bool {
         let in_flight = self.sent.iter().skip(1).filter(|state| state.has_contents).count();
         let is_all_assumed = self.assumed + 1 == self.sent.len();
         in_flight == 0
@@ -76,7 +76,7 @@ impl<L: Object> Sender<L> {
     pub(super) fn chunk_step(
         &mut self,
         now: Instant,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
         peer: Capabilities,
     ) -> Option<Step> {
         let is_extendable = self.may_extend(timing) && self.last().num != StateNum::SHUTDOWN;
@@ -104,12 +104,7 @@ impl<L: Object> Sender<L> {
 
     /// Sends the oldest link that is not acknowledged again or, where that has been of no use, the
     /// one after it. The two take turns, each with all its repetitions at a stretch.
-    fn repair(
-        &mut self,
-        now: Instant,
-        timing: &SendTiming<'_>,
-        peer: Capabilities,
-    ) -> Option<Step> {
+    fn repair(&mut self, now: Instant, timing: &SendTiming, peer: Capabilities) -> Option<Step> {
         // A next link of one fragment is not kept: once is its whole turn.
         let is_turn_over = match self.kept {
             Some(_) => self.repeats >= REPEATS_MAX,

@@ -106,7 +106,7 @@ impl DeliveryEstimate {
         outgoing: &Outgoing,
         datagrams: usize,
         bytes: usize,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
     ) {
         if timing.path.rtt_min.is_some_and(|min| min + QUEUE_MIN <= timing.srtt) {
             self.queued_at = Some(now);
@@ -172,7 +172,7 @@ impl DeliveryEstimate {
     }
 
     /// Returns how likely the peer holds each state by now, in ascending order of their numbers.
-    fn chances_at(&self, now: Instant, timing: &SendTiming<'_>) -> Vec<(StateNum, f64)> {
+    fn chances_at(&self, now: Instant, timing: &SendTiming) -> Vec<(StateNum, f64)> {
         let ack_lost = timing.path.loss_in.clamp(ACK_LOST_MIN, 1.0);
         let is_overdue =
             |sent: &Sent| sent.has_contents && sent.at + timing.ack_usual() + ACK_GRACE <= now;
@@ -203,7 +203,7 @@ impl DeliveryEstimate {
     pub(super) fn choose(
         &self,
         now: Instant,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
         from_known: Vec<u8>,
         mut diff_from: impl FnMut(StateNum) -> Option<Vec<u8>>,
     ) -> (Option<StateNum>, Vec<u8>) {
@@ -226,7 +226,7 @@ impl DeliveryEstimate {
     }
 
     /// Returns the states that may be worth a diff beside the known one: the newest, and the newest that is likely there.
-    fn candidates(&self, now: Instant, timing: &SendTiming<'_>) -> Vec<(StateNum, f64)> {
+    fn candidates(&self, now: Instant, timing: &SendTiming) -> Vec<(StateNum, f64)> {
         let chances = self.chances_at(now, timing);
         let newest = chances.last().copied();
         let is_likely = |(num, chance): &&(StateNum, f64)| {
@@ -237,7 +237,7 @@ impl DeliveryEstimate {
 
     /// Returns what a diff of so many bytes from a state is worth that the peer holds with this chance: the logarithm of
     /// the chance that it is of use, less the part that it takes of what is affordable.
-    fn worth(&self, chance: f64, diff_len: usize, affordable: f64, timing: &SendTiming<'_>) -> f64 {
+    fn worth(&self, chance: f64, diff_len: usize, affordable: f64, timing: &SendTiming) -> f64 {
         let bytes = real(diff_len) * self.compression;
         let datagrams = (bytes / real(timing.path.contents_max)).ceil().max(1.0);
         chance.ln() + datagrams * (1.0 - loss(timing)).ln() - bytes / affordable
@@ -245,7 +245,7 @@ impl DeliveryEstimate {
 
     /// Returns the bytes that divide the worth of a diff by e; `None` while this end's traffic does not fill the path, or
     /// nothing is known of its rate.
-    fn affordable(&self, now: Instant, timing: &SendTiming<'_>) -> Option<f64> {
+    fn affordable(&self, now: Instant, timing: &SendTiming) -> Option<f64> {
         self.queued_at.filter(|at| now < *at + QUEUE_REMEMBERED)?;
         let rate = self.rate.highest().filter(|rate| *rate > 0.0)?;
         Some(HORIZON * rate * timing.srtt.max(HORIZON_MIN).as_secs_f64())
@@ -271,12 +271,12 @@ impl DeliveryRate {
 }
 
 /// Returns the loss that is reckoned with on the way to the peer.
-fn loss(timing: &SendTiming<'_>) -> f64 {
+fn loss(timing: &SendTiming) -> f64 {
     timing.path.loss_out.clamp(LOSS_MIN, 1.0 - LOSS_MIN)
 }
 
 /// Returns the chance that so many datagrams arrive.
-fn all_arrive(datagrams: usize, timing: &SendTiming<'_>) -> f64 {
+fn all_arrive(datagrams: usize, timing: &SendTiming) -> f64 {
     (1.0 - loss(timing)).powi(i32::try_from(datagrams.max(1)).unwrap_or(i32::MAX))
 }
 
@@ -309,11 +309,11 @@ mod tests {
     }
 
     /// Calls `look` with the intervals of a path with a round trip of 100 ms, of which `queue` are a queue's.
-    fn on_path<T>(queue: u64, loss: f64, look: impl FnOnce(&SendTiming<'_>) -> T) -> T {
+    fn on_path<T>(queue: u64, loss: f64, look: impl FnOnce(&SendTiming) -> T) -> T {
         let config = Config::server();
         let mut rtt = RttEstimator::new();
         for _ in 0..100 {
-            rtt.handle_sample(at(0), ms(100), &config);
+            rtt.handle_sample(at(0), ms(100), &config.rtt);
         }
         let rtt_min = Some(ms(100 - queue));
         let path = PathView { rtt_min, loss_out: loss, loss_in: loss, contents_max: CONTENTS_MAX };
@@ -351,7 +351,7 @@ mod tests {
 
         /// Returns the reference that is chosen, given the lengths of the diff from the known state, 0, and of all others.
         fn chosen(&self, now: u64, loss: f64, known: usize, other: usize) -> u64 {
-            let choose = |timing: &SendTiming<'_>| {
+            let choose = |timing: &SendTiming| {
                 self.choose(at(now), timing, vec![0; known], |_| Some(vec![1; other]))
             };
             let (reference, diff) = on_path(0, loss, choose);

@@ -153,7 +153,7 @@ impl Repetition {
     }
 
     /// Returns when to send the next copy of the newest sent state, if there is to be one.
-    pub(super) fn due(&self, timing: &SendTiming<'_>) -> Option<Instant> {
+    pub(super) fn due(&self, timing: &SendTiming) -> Option<Instant> {
         let copies = self.newest.filter(|copies| copies.sent < copies.wanted(timing))?;
         let spaced = copies.last_at + spacing(timing, &copies);
         Some(spaced.max(self.budget.affordable_at(cost(copies.diff_len))))
@@ -162,15 +162,15 @@ impl Repetition {
 
 impl Copies {
     /// Returns how many times they are to be sent, the first included.
-    fn wanted(&self, timing: &SendTiming<'_>) -> u32 {
+    fn wanted(&self, timing: &SendTiming) -> u32 {
         let least = if self.is_presumed_lost { PRESUMED_LOSS } else { 0.0 };
         copies_wanted(timing, timing.path.loss_out.max(least))
     }
 }
 
 /// Returns how many times contents are to be sent on a path that loses such a share, the first included.
-fn copies_wanted(timing: &SendTiming<'_>, loss_out: f64) -> u32 {
-    if !timing.config.repeats || timing.has_queue(QUEUE_MIN, 2) {
+fn copies_wanted(timing: &SendTiming, loss_out: f64) -> u32 {
+    if !timing.config.repetition.repeats || timing.has_queue(QUEUE_MIN, 2) {
         return 1;
     }
     let (single_loss_max, residual_max) =
@@ -199,7 +199,7 @@ fn residual_unaided(srtt: Duration) -> f64 {
 }
 
 /// Returns how long after the newest of these copies the next one follows.
-fn spacing(timing: &SendTiming<'_>, copies: &Copies) -> Duration {
+fn spacing(timing: &SendTiming, copies: &Copies) -> Duration {
     let second = (timing.srtt / SECOND_DIVISOR).clamp(SECOND_MIN, SECOND_MAX);
     if copies.sent == 1 && !copies.is_followed { second } else { timing.frame_interval }
 }
@@ -220,7 +220,7 @@ mod tests {
     /// Returns when copies of contents sent at 0 go out, in ms, while nothing arrives.
     fn copies(config: &Config, rtt: u64, rtt_min: u64, loss_out: f64, diff_len: usize) -> Vec<u64> {
         let mut estimator = RttEstimator::new();
-        estimator.handle_sample(Instant::ZERO, ms(rtt), config);
+        estimator.handle_sample(Instant::ZERO, ms(rtt), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(rtt_min)), loss_out, loss_in: 0.0, contents_max: 1214 };
         let timing = SendTiming::new(config, &estimator, path, Capabilities::NONE);
@@ -257,7 +257,7 @@ mod tests {
     fn where_echo_acks_do_not_go_alone_there_are_two_copies_from_the_first_loss_on() {
         let config = Config::client();
         let mut estimator = RttEstimator::new();
-        estimator.handle_sample(Instant::ZERO, ms(160), &config);
+        estimator.handle_sample(Instant::ZERO, ms(160), &config.rtt);
         for (loss_out, late, old) in
             [(0.0, 1, 1), (0.002, 2, 1), (0.04, 2, 1), (0.05, 2, 2), (0.21, 3, 3), (1.0, 5, 5)]
         {
@@ -283,7 +283,7 @@ mod tests {
         ] {
             let mut estimator = RttEstimator::new();
             let config = Config::client();
-            estimator.handle_sample(Instant::ZERO, ms(rtt), &config);
+            estimator.handle_sample(Instant::ZERO, ms(rtt), &config.rtt);
             let path = PathView {
                 rtt_min: Some(ms(rtt)),
                 loss_out: 0.1,
@@ -322,7 +322,7 @@ mod tests {
     fn copies_cost_no_more_than_the_budget() {
         let mut estimator = RttEstimator::new();
         let config = Config::server();
-        estimator.handle_sample(Instant::ZERO, ms(20), &config);
+        estimator.handle_sample(Instant::ZERO, ms(20), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(20)), loss_out: 1.0, loss_in: 0.0, contents_max: 1214 };
         let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
@@ -361,7 +361,7 @@ mod tests {
     fn what_nobody_waits_for_counts_as_a_copy_of_what_somebody_does() {
         let mut estimator = RttEstimator::new();
         let config = Config::server();
-        estimator.handle_sample(Instant::ZERO, ms(160), &config);
+        estimator.handle_sample(Instant::ZERO, ms(160), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(160)), loss_out: 0.1, loss_in: 0.0, contents_max: 1214 };
         let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);

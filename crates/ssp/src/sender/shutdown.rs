@@ -52,17 +52,17 @@ impl Shutdown {
     }
 
     /// Returns how long after the newest announcement the next one is due.
-    pub(super) fn interval(&self, timing: &SendTiming<'_>) -> Duration {
+    pub(super) fn interval(&self, timing: &SendTiming) -> Duration {
         // A peer that loses nothing and does not answer at once is busy, or out of reach for a moment.
         let is_quick = self.tries <= QUICK_TRIES || !expects_answer(timing);
-        if is_quick { timing.frame_interval } else { timing.config.frame_interval_max }
+        if is_quick { timing.frame_interval } else { timing.config.frames.interval_max }
     }
 
     /// Returns when to go without an acknowledgment, if anything was last sent at that time.
     pub(super) fn gives_up_at(
         &self,
         last_sent_at: Instant,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
     ) -> Option<Instant> {
         let since = self.since?;
         let timeout = since + timing.config.shutdown_timeout;
@@ -76,7 +76,7 @@ impl Shutdown {
 }
 
 /// Returns whether the acknowledgment, which a stock peer sends once, hardly gets lost.
-fn expects_answer(timing: &SendTiming<'_>) -> bool {
+fn expects_answer(timing: &SendTiming) -> bool {
     timing.path.loss_in <= ANSWER_LOSS
 }
 
@@ -93,7 +93,7 @@ mod tests {
     fn announce(rtt_ms: u64, loss_in: f64) -> (Vec<u64>, u64) {
         let config = Config::client();
         let mut rtt = RttEstimator::new();
-        rtt.handle_sample(Instant::ZERO, Duration::from_millis(rtt_ms), &config);
+        rtt.handle_sample(Instant::ZERO, Duration::from_millis(rtt_ms), &config.rtt);
         let path = PathView { rtt_min: None, loss_out: 0.0, loss_in, contents_max: 1214 };
         let timing = SendTiming::new(&config, &rtt, path, Capabilities::NONE);
         let mut shutdown = Shutdown::default();

@@ -48,14 +48,9 @@ impl SteadyOutput {
     }
 
     /// Takes note of when the peer last sent contents, and of the path.
-    pub(super) fn heed(
-        &mut self,
-        now: Instant,
-        heard_at: Option<Instant>,
-        timing: &SendTiming<'_>,
-    ) {
+    pub(super) fn heed(&mut self, now: Instant, heard_at: Option<Instant>, timing: &SendTiming) {
         let is_awaited = heard_at.is_some_and(|at| now < at + ANSWERED_AFTER);
-        self.is_active = timing.config.steady_interval_max < timing.frame_interval
+        self.is_active = timing.config.frames.steady_interval_max < timing.frame_interval
             && timing.path.loss_out > LOSS_MIN
             && !is_awaited
             && !timing.has_queue(QUEUE_MIN, QUEUE_DIVISOR);
@@ -67,8 +62,8 @@ impl SteadyOutput {
     }
 
     /// Returns from when on the next frame of steady output may go, where that is sooner than the frame interval.
-    pub(super) fn next_frame(&self, timing: &SendTiming<'_>) -> Option<Instant> {
-        let interval = timing.config.steady_interval_max;
+    pub(super) fn next_frame(&self, timing: &SendTiming) -> Option<Instant> {
+        let interval = timing.config.frames.steady_interval_max;
         let newest_at = self.newest_at.filter(|_| self.is_active)?;
         let extra = share(self.newest_len, interval, timing.frame_interval);
         Some((newest_at + interval).max(self.budget.affordable_at(extra)))
@@ -80,7 +75,7 @@ impl SteadyOutput {
         now: Instant,
         datagrams: usize,
         contents: usize,
-        timing: &SendTiming<'_>,
+        timing: &SendTiming,
     ) {
         let bytes = on_the_path(datagrams, contents);
         if let Some(before) = self.newest_at.replace(now).filter(|_| self.is_active) {
@@ -116,11 +111,11 @@ mod tests {
         rtt: u64,
         rtt_min: u64,
         loss_out: f64,
-        look: impl FnOnce(&SendTiming<'_>) -> T,
+        look: impl FnOnce(&SendTiming) -> T,
     ) -> T {
         let config = Config::server();
         let mut estimator = RttEstimator::new();
-        estimator.handle_sample(Instant::ZERO, ms(rtt), &config);
+        estimator.handle_sample(Instant::ZERO, ms(rtt), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(rtt_min)), loss_out, loss_in: 0.0, contents_max: 1214 };
         look(&SendTiming::new(&config, &estimator, path, Capabilities::NONE))
@@ -187,7 +182,7 @@ mod tests {
     fn the_rules_of_stock_know_no_steady_output() {
         let config = Config::server().stock();
         let mut estimator = RttEstimator::new();
-        estimator.handle_sample(Instant::ZERO, ms(500), &config);
+        estimator.handle_sample(Instant::ZERO, ms(500), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(500)), loss_out: 0.5, loss_in: 0.0, contents_max: 1214 };
         let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);

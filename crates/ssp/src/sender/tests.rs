@@ -28,7 +28,7 @@ impl Bench {
     fn new() -> Self {
         let mut rtt = RttEstimator::new();
         let (config, now) = (Config::server(), Instant::from_millis(1_000));
-        rtt.handle_sample(now, ms(100), &config);
+        rtt.handle_sample(now, ms(100), &config.rtt);
         let mut sender = Sender::new(Blob::default(), Seed::new(1).stream("lots"), now);
         sender.handle_new_remote(now, StateNum::new(1), 0);
         Self { sender, config, rtt, now, peer: PEER }
@@ -121,7 +121,7 @@ fn a_difference_without_a_diff_sends_nothing_and_wakes_nobody() {
 fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment_is_due() {
     let mut bench = Bench::new();
     // Large ones are not said again at first, and the blob is small.
-    bench.config.says_again_at_first = false;
+    bench.config.repetition.says_again_at_first = false;
     let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, PEER);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let sent_at = bench.now + ms(60);
@@ -141,7 +141,7 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
 
     // An acknowledgment waits for a second at most, then it takes the newer contents along.
     bench.sender.handle_new_remote(next, StateNum::new(2), 9);
-    let due = next + bench.config.ack_delay_in_repair;
+    let due = next + bench.config.acks.delay_in_repair;
     let step = bench.sender.step(due, &timing, PEER);
     assert!(
         matches!(step, Some(Step::Send(out)) if out.diff == b"newer" && out.ack_num.get() == 2)
@@ -212,7 +212,8 @@ fn answers_go_ahead_of_the_frame_interval_and_what_follows_keeps_to_it() {
         // Something new comes every 20 ms.
         let texts = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
         let changes: Vec<(u64, &str)> = (0..).step_by(20).zip(texts).collect();
-        let config = Config { answer_frames, ..Config::server() };
+        let mut config = Config::server();
+        config.frames.answer_frames = answer_frames;
         assert_eq!(frames_of_changes(config, 180, &changes), frames, "{answer_frames}");
     }
 }
@@ -285,7 +286,7 @@ fn where_acknowledgments_are_late_news_is_a_third_of_the_round_trip_apart_within
         let mut bench = Bench { peer, ..Bench::new() };
         bench.config = Config::client();
         bench.rtt = RttEstimator::new();
-        bench.rtt.handle_sample(bench.now, ms(rtt), &bench.config);
+        bench.rtt.handle_sample(bench.now, ms(rtt), &bench.config.rtt);
         bench.frame("a", Bytes::ZERO);
         let start = bench.now;
         bench.frame("b", Bytes::ZERO);
@@ -304,7 +305,7 @@ fn sent_beside_an_acknowledgment(
     let config = Config::client();
     let mut rtt = RttEstimator::new();
     for _ in 0..50 {
-        rtt.handle_sample(Instant::ZERO, ms(300), &config);
+        rtt.handle_sample(Instant::ZERO, ms(300), &config.rtt);
     }
     let path = PathView { rtt_min: Some(ms(300)), loss_out, ..PATH };
     let timing = SendTiming::new(&config, &rtt, path, peer);

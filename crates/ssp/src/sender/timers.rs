@@ -25,14 +25,14 @@ const PATIENT_LOSS: f64 = 0.1;
 const LARGE_LATELY: Duration = Duration::from_secs(10);
 
 /// The part of a round trip in which nothing more must have come for a first answer to go, where that is longer than
-/// [`Config::quiet_delay`] and the client predicts nothing. Chosen: docs/timing.md, "Near paths"; programs write a page in pieces, which are 11 % fewer
-/// bytes together at 200 ms.
+/// `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths"; programs write a page
+/// in pieces, which are 11 % fewer bytes together at 200 ms.
 const QUIET_DIVISOR: u32 = 200;
 
 /// The intervals of this moment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SendTiming<'a> {
-    pub(crate) config: &'a Config,
+#[derive(Clone, Debug)]
+pub(crate) struct SendTiming {
+    pub(crate) config: Config,
     pub(crate) rto: Duration,
     pub(crate) frame_interval: Duration,
     /// How long an acknowledgment waits for company, at either end.
@@ -71,31 +71,31 @@ pub(crate) struct PathView {
     pub(crate) contents_max: usize,
 }
 
-impl<'a> SendTiming<'a> {
+impl SendTiming {
     /// Works them out for a path and what may be used between the two ends.
     pub(crate) fn new(
-        config: &'a Config,
+        config: &Config,
         rtt: &RttEstimator,
         path: PathView,
         peer: Capabilities,
     ) -> Self {
-        let rto = rtt.rto(config);
+        let rto = rtt.rto(&config.rtt);
         let bears_late =
-            peer.contains(Capabilities::LATE_ACK) && config.ack_delay_late > config.ack_delay;
+            peer.contains(Capabilities::LATE_ACK) && config.acks.delay_late > config.acks.delay;
         // On a path that loses much, a timeout is to repair it soon.
         let is_patient = bears_late && path.loss_out.max(path.loss_in) <= PATIENT_LOSS;
         let (ack_delay, grace) = if is_patient {
-            (config.ack_delay_late, config.grace_late)
+            (config.acks.delay_late, config.acks.grace_late)
         } else {
-            (config.ack_delay, config.ack_delay)
+            (config.acks.delay, config.acks.delay)
         };
         let ack_expected = rto.max(rtt.unclamped_rto()) + ack_delay;
-        let frame_interval = rtt.frame_interval(config);
+        let frame_interval = rtt.frame_interval(&config.frames);
         let srtt = rtt.srtt().unwrap_or(rto);
         let rttvar = rtt.rttvar().unwrap_or(rto / 2);
         let (speaks_by, heartbeat_again_at, hears_by) = (None, None, None);
         Self {
-            config,
+            config: config.clone(),
             rto,
             frame_interval,
             ack_delay,
@@ -136,7 +136,7 @@ impl<'a> SendTiming<'a> {
         if self.path.loss_out.max(self.path.loss_in) == 0.0 {
             return self;
         }
-        let ack_delay = self.config.ack_delay;
+        let ack_delay = self.config.acks.delay;
         let ack_expected = self.ack_expected - (self.ack_delay - ack_delay);
         Self { is_patient: false, ack_delay, grace: ack_delay, ack_expected, ..self }
     }
@@ -152,7 +152,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Works out what is assumed of the receiver and when to send next.
-    pub(crate) fn recalculate(&mut self, now: Instant, timing: &SendTiming<'_>) {
+    pub(crate) fn recalculate(&mut self, now: Instant, timing: &SendTiming) {
         self.heed_large(now);
         self.steady.heed(now, self.answering.map(|(at, _)| at), timing);
         self.assumed = self.assumed_index(now, timing);
@@ -161,7 +161,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns the place of the newest state that has no reason to be lost yet, nor has any state before it.
-    fn assumed_index(&self, now: Instant, timing: &SendTiming<'_>) -> usize {
+    fn assumed_index(&self, now: Instant, timing: &SendTiming) -> usize {
         let is_in_flight = |state: &SentState<L>| now < state.sent_at + timing.in_flight();
         // A state without contents is not acknowledged by itself, and says nothing about others.
         let has_no_say = |state: &SentState<L>| timing.is_patient && !state.has_contents;
@@ -176,12 +176,12 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns when to give up on a shutdown that is not acknowledged.
-    pub(crate) fn gives_up_at(&self, timing: &SendTiming<'_>) -> Option<Instant> {
+    pub(crate) fn gives_up_at(&self, timing: &SendTiming) -> Option<Instant> {
         self.shutdown.gives_up_at(self.last_sent_at, timing)
     }
 
     /// Returns whether a state with contents should have been acknowledged by now.
-    pub(crate) fn is_overdue(&self, now: Instant, timing: &SendTiming<'_>) -> bool {
+    pub(crate) fn is_overdue(&self, now: Instant, timing: &SendTiming) -> bool {
         self.sent
             .iter()
             .skip(1)
@@ -196,8 +196,8 @@ impl<L: Object> Sender<L> {
 
     /// Returns whether nothing has been said for so long, and nothing waits to be said, that this end shows that it is
     /// there.
-    pub(super) fn is_heartbeat_due(&self, now: Instant, timing: &SendTiming<'_>) -> bool {
-        let is_due = self.last_sent_at + timing.config.heartbeat <= now
+    pub(super) fn is_heartbeat_due(&self, now: Instant, timing: &SendTiming) -> bool {
+        let is_due = self.last_sent_at + timing.config.heartbeat.interval <= now
             || timing.heartbeat_again_at.is_some_and(|at| at <= now);
         self.has_sent
             && is_due
@@ -207,13 +207,13 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns whether the acknowledgment that a repeated instruction carries is fresh enough.
-    pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming<'_>) -> bool {
+    pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_ack_due =
             self.ack_wanted_since.is_some_and(|since| since + self.ack_delay(now, timing) <= now);
         self.ack_num != StateNum::SHUTDOWN && !is_ack_due
     }
 
-    fn ack_due(&self, now: Instant, timing: &SendTiming<'_>) -> Instant {
+    fn ack_due(&self, now: Instant, timing: &SendTiming) -> Instant {
         // A chain of states that comes before the shutdown keeps its own pace.
         let is_chain_pending =
             self.chunks.is_active() && !self.current.same_as(&self.known().object);
@@ -225,7 +225,8 @@ impl<L: Object> Sender<L> {
             return self.last_sent_at + self.shutdown.interval(timing);
         }
         // The first instruction goes out at the first opportunity, whatever it holds.
-        let silence_max = if self.has_sent { timing.config.heartbeat } else { Duration::ZERO };
+        let silence_max =
+            if self.has_sent { timing.config.heartbeat.interval } else { Duration::ZERO };
         let heartbeat = self.last_sent_at + silence_max;
         let heartbeat = self.put_off(heartbeat, timing);
         // Contents that were not acknowledged may be lost, and go with each sign of life.
@@ -240,27 +241,27 @@ impl<L: Object> Sender<L> {
 
     /// Returns when to show that this end is there on a path on which an answer takes longer than the interval: not
     /// before the answer can have come to what is on its way, nor right after it, when more is likely to be said.
-    fn put_off(&self, heartbeat: Instant, timing: &SendTiming<'_>) -> Instant {
-        if timing.in_flight() <= timing.config.heartbeat {
+    fn put_off(&self, heartbeat: Instant, timing: &SendTiming) -> Instant {
+        if timing.in_flight() <= timing.config.heartbeat.interval {
             return heartbeat;
         }
         let is_answered = self.unacknowledged_since().is_none();
         let heard = self.last_new_remote.map(|at| at + HEARD_LATELY);
         let settled =
             heard.filter(|_| is_answered).unwrap_or(self.last_sent_at + timing.in_flight());
-        heartbeat.max(settled.min(self.last_sent_at + timing.config.heartbeat_far_max))
+        heartbeat.max(settled.min(self.last_sent_at + timing.config.heartbeat.interval_far_max))
     }
 
     /// Returns how long an acknowledgment waits for company. Acknowledging interrupts a repair.
-    fn ack_delay(&self, now: Instant, timing: &SendTiming<'_>) -> Duration {
+    fn ack_delay(&self, now: Instant, timing: &SendTiming) -> Duration {
         let is_in_repair =
             self.kept.is_some() && self.is_overdue(now, timing) && !self.backoff.is_slow(timing);
         if is_in_repair {
-            timing.config.ack_delay_in_repair
+            timing.config.acks.delay_in_repair
         } else if self.has_acknowledged && !self.is_ack_urgent {
             // Until the peer has acknowledged something, nobody knows what the path loses.
             let is_late = !self.is_remote_large && self.known_num() != StateNum::INITIAL;
-            if is_late { timing.ack_delay } else { timing.config.ack_delay }
+            if is_late { timing.ack_delay } else { timing.config.acks.delay }
         } else {
             // The peer has no round-trip sample until our first answer echoes its timestamp. Until
             // then its frames are 250 ms apart: a shell's first prompt would wait for this delay.
@@ -275,8 +276,9 @@ impl<L: Object> Sender<L> {
     /// the time that the program gets to react.
     fn answer_due(&self, config: &Config) -> Option<Instant> {
         let (arrived_at, frames) = self.answering?;
-        let delay = if self.is_hurried(config) { Duration::ZERO } else { config.collection_delay };
-        (frames < config.answer_frames).then_some(arrived_at + delay)
+        let delay =
+            if self.is_hurried(config) { Duration::ZERO } else { config.frames.collection_delay };
+        (frames < config.frames.answer_frames).then_some(arrived_at + delay)
     }
 
     /// Returns whether the next frame with something new is collected for no longer than changes keep coming: the
@@ -284,23 +286,23 @@ impl<L: Object> Sender<L> {
     /// are on their way, more of them would go along, in front of whatever comes next.
     fn is_hurried(&self, config: &Config) -> bool {
         let is_first_answer = self.answering.is_some_and(|(_, frames)| frames == 0);
-        self.kept.is_none() && (config.answer_frames == 0 || is_first_answer)
+        self.kept.is_none() && (config.frames.answer_frames == 0 || is_first_answer)
     }
 
     /// Returns whether the unsent change is one that the peer's user waits for. The echo ack by itself is not: a frame of
     /// its own, soon after the echo's, would cost a datagram a key, and one more for its acknowledgment. An end that lets
     /// no frame go ahead of the frame interval makes no difference.
-    fn is_awaited(&self, timing: &SendTiming<'_>) -> bool {
+    fn is_awaited(&self, timing: &SendTiming) -> bool {
         let before = &self.last().object;
-        timing.config.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
+        timing.config.frames.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
     }
 
     /// Returns until when the current unsent change waits for company.
-    fn collected_at(&mut self, now: Instant, is_awaited: bool, timing: &SendTiming<'_>) -> Instant {
-        let config = timing.config;
+    fn collected_at(&mut self, now: Instant, is_awaited: bool, timing: &SendTiming) -> Instant {
+        let config = &timing.config;
         let since = self.changes.collected_since(now, is_awaited);
         let changed_at = self.changes.notice(now);
-        let longest = since + config.collection_delay;
+        let longest = since + config.frames.collection_delay;
         if self.is_hurried(config) {
             longest.min(changed_at + quiet_delay(timing))
         } else {
@@ -311,7 +313,7 @@ impl<L: Object> Sender<L> {
     /// Returns when a copy of the newest contents is due ([`Repetition`]).
     ///
     /// [`Repetition`]: super::repetition::Repetition
-    pub(super) fn copy_due(&self, timing: &SendTiming<'_>) -> Option<Instant> {
+    pub(super) fn copy_due(&self, timing: &SendTiming) -> Option<Instant> {
         let is_worth_it = !self.is_shutting_down() && !self.chunks.is_active();
         self.repetition.due(timing).filter(|_| is_worth_it)
     }
@@ -319,14 +321,14 @@ impl<L: Object> Sender<L> {
     /// Returns when the first contents are due once more ([`FirstContact`]).
     ///
     /// [`FirstContact`]: super::first_contact::FirstContact
-    pub(super) fn first_due(&self, timing: &SendTiming<'_>) -> Option<Instant> {
-        let is_worth_it = timing.config.says_again_at_first
+    pub(super) fn first_due(&self, timing: &SendTiming) -> Option<Instant> {
+        let is_worth_it = timing.config.repetition.says_again_at_first
             && !self.is_shutting_down()
             && self.current.same_as(&self.last().object);
         self.first_contact.due().filter(|_| is_worth_it)
     }
 
-    fn send_due(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<Instant> {
+    fn send_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
         if self.nothing_to_say {
             return None;
         }
@@ -334,14 +336,14 @@ impl<L: Object> Sender<L> {
         [self.copy_due(timing), self.first_due(timing), frame].into_iter().flatten().min()
     }
 
-    fn frame_due(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<Instant> {
-        let config = timing.config;
+    fn frame_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
+        let config = &timing.config;
         let next_frame = self.last_sent_at + timing.frame_interval;
         let presumed_lost = self.last_sent_at + timing.in_flight();
         let is_active = self
             .last_new_remote
             .max(timing.hears_by)
-            .is_some_and(|heard_at| now < heard_at + config.active_retry);
+            .is_some_and(|heard_at| now < heard_at + config.repetition.active_retry);
 
         if self.chunks.is_active() && !self.may_extend(timing) {
             return is_active.then_some(presumed_lost);
@@ -353,14 +355,14 @@ impl<L: Object> Sender<L> {
         if !self.is_missed_by(self.assumed, timing) {
             return self.is_missed_by(0, timing).then_some(presumed_lost);
         }
-        let collected = self.changes.since().map(|since| since + config.collection_delay);
+        let collected = self.changes.since().map(|since| since + config.frames.collection_delay);
         Some(collected.map_or(next_frame, |collected| collected.max(next_frame)))
     }
 
     /// Returns when to send what was never sent, unless there is nothing or it waits for company: an echo ack alone waits
     /// for whatever is said next, a sign of life at the latest, where nobody learns from it.
-    fn new_frame_due(&mut self, now: Instant, timing: &SendTiming<'_>) -> Option<Instant> {
-        let config = timing.config;
+    fn new_frame_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
+        let config = &timing.config;
         if self.current.same_as(&self.last().object) {
             return None;
         }
@@ -372,13 +374,16 @@ impl<L: Object> Sender<L> {
         // Empty acknowledgments do not count: one that went out a moment ago would hold a key back
         // for half a round trip.
         let longest = if !is_awaited {
-            config.frame_interval_max
+            config.frames.interval_max
         } else if self.changes.are_of_held_key() {
-            config.held_interval_max
+            config.frames.held_interval_max
         } else if timing.bears_late {
-            config.news_interval_max.max(config.news_interval_late.min(timing.srtt / 3))
+            config
+                .frames
+                .news_interval_max
+                .max(config.frames.news_interval_late.min(timing.srtt / 3))
         } else {
-            config.news_interval_max
+            config.frames.news_interval_max
         };
         let interval = timing.frame_interval.min(longest);
         let paced = self.last_frame_at.map_or(collected, |at| at + interval);
@@ -390,7 +395,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns whether a peer that holds no newer state than this one lacks something worth a datagram of its own.
-    pub(super) fn is_missed_by(&self, index: usize, timing: &SendTiming<'_>) -> bool {
+    pub(super) fn is_missed_by(&self, index: usize, timing: &SendTiming) -> bool {
         let held = &self.sent[index].object;
         let is_complete = if timing.bears_late {
             self.current.shows_same(held)
@@ -403,8 +408,8 @@ impl<L: Object> Sender<L> {
 
 /// Returns how long nothing more must have come for a first answer to go. Predictions are judged by each screen that comes
 /// between, so a client that makes some has them as soon as ever.
-fn quiet_delay(timing: &SendTiming<'_>) -> Duration {
-    let least = timing.config.quiet_delay;
+fn quiet_delay(timing: &SendTiming) -> Duration {
+    let least = timing.config.frames.quiet_delay;
     if least > Duration::ZERO && timing.bears_late {
         least.max(timing.srtt / QUIET_DIVISOR)
     } else {

@@ -330,7 +330,8 @@ fn a_moment_for_the_first_address_is_weighed_against_what_it_costs() {
     println!("first alone | round trip | connected, 2nd alone alive | datagrams aside, all alive");
     for first_alone in [100, 250, 500, 1_000, 3_000].map(ms) {
         for round_trip in [20, 200, 600, 1_200].map(ms) {
-            let config = Config { first_alone, ..Config::client() };
+            let mut config = Config::client();
+            config.path.first_alone = first_alone;
             let alive = Way { delay: round_trip / 2, ..ALIVE };
             let run = |ways: &[Way]| {
                 let mut world = World::with(9, config.clone(), Config::server(), ways);

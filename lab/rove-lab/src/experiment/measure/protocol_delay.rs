@@ -110,12 +110,10 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let hosts = records.iter().filter(|record| matches!(record.event, Event::Host(_)));
     let at: Vec<Instant> = hosts.map(|record| record.at + begin).collect();
     let last = at.last().copied().unwrap_or_default();
-    let server = Config {
-        collection_delay: Duration::from_secs_f64(conditions.value() / 1e3),
-        frame_interval_min: FRAME_INTERVAL,
-        frame_interval_max: FRAME_INTERVAL,
-        ..Config::server().stock()
-    };
+    let mut server = Config::server().stock();
+    server.frames.collection_delay = Duration::from_secs_f64(conditions.value() / 1e3);
+    server.frames.interval_min = FRAME_INTERVAL;
+    server.frames.interval_max = FRAME_INTERVAL;
     let near =
         Carrier::new(Role::Client { server: RIGHT_ADDRESS }, Config::client().stock(), Vec::new());
     let far = Carrier::new(Role::Server { ipv6: false }, server, at);

@@ -1,0 +1,239 @@
+//! The parts of a [`Config`](super::Config): the numbers of a mechanism each.
+
+use rove_units::Duration;
+
+use crate::heartbeat::PAUSE_MAX;
+use crate::rtt::SUSPECT_MIN;
+
+/// When contents are sent again before a timeout says that they are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepetitionConfig {
+    /// Whether small contents are sent several times in short succession on a path that loses datagrams.
+    pub repeats: bool,
+    /// Whether small first contents are sent again soon while nothing has been acknowledged.
+    pub says_again_at_first: bool,
+    /// How long after the peer's last new state unacknowledged contents are still sent again at
+    /// once; later only heartbeats carry them.
+    pub active_retry: Duration,
+}
+
+impl RepetitionConfig {
+    /// Those of Mosh 1.4.0.
+    pub(super) const STOCK: Self =
+        Self { repeats: false, says_again_at_first: false, active_retry: Duration::from_secs(10) };
+
+    /// Those of either end of ours.
+    pub(super) const ROVE: Self = Self { repeats: true, says_again_at_first: true, ..Self::STOCK };
+}
+
+/// When frames go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameConfig {
+    /// How long an unsent change waits for company: 8 ms at a server, 1 ms at a client.
+    pub collection_delay: Duration,
+    /// How long nothing more must have come for an unsent change to go before [`FrameConfig::collection_delay`] is over. At
+    /// a server this is for the first frame that answers new contents from the peer only: mostly an echo, and whatever
+    /// follows it is collected for the whole time. `Duration::MAX` as in stock. Chosen: docs/timing.md, "Near paths".
+    pub quiet_delay: Duration,
+    /// Shortest interval between frames, whatever the round-trip time.
+    pub interval_min: Duration,
+    /// Longest interval between frames, whatever the round-trip time.
+    pub interval_max: Duration,
+    /// Longest interval between a frame and one with something new: at most [`FrameConfig::interval_max`],
+    /// which is for what is sent again, too.
+    pub news_interval_max: Duration,
+    /// The same where both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), whatever is lost, and a third of the
+    /// round trip is as long. Chosen: docs/timing.md, "Late acknowledgments".
+    pub news_interval_late: Duration,
+    /// The same where two changes or more wait that come as those of a key that is held. Chosen: docs/timing.md, "A key that
+    /// is held".
+    pub held_interval_max: Duration,
+    /// The same for output that no contents of the peer's asked for of late, on a path that loses datagrams and has no queue. Chosen:
+    /// docs/timing.md, "Steady output".
+    pub steady_interval_max: Duration,
+    /// How many frames after new contents from the peer need not wait for the frame interval, only for
+    /// [`FrameConfig::collection_delay`]: 0 at a client, as stock's at both, and 2 at a server, where a key is often
+    /// answered by its echo first and then by what the program made of it. Chosen: docs/timing.md,
+    /// "Ahead of stock's pace".
+    pub answer_frames: u8,
+}
+
+impl FrameConfig {
+    /// Those of a server in Mosh 1.4.0; a client differs in [`FrameConfig::collection_delay`].
+    pub(super) const STOCK: Self = Self {
+        collection_delay: Duration::from_millis(8),
+        quiet_delay: Duration::MAX,
+        interval_min: Duration::from_millis(20),
+        interval_max: Duration::from_millis(250),
+        news_interval_max: Duration::from_millis(250),
+        news_interval_late: Duration::from_millis(250),
+        held_interval_max: Duration::from_millis(250),
+        steady_interval_max: Duration::from_millis(250),
+        answer_frames: 0,
+    };
+
+    /// Those of a client of ours.
+    ///
+    /// A key waits at most 120 ms for the frame of the key before, with stock 250 ms. Chosen:
+    /// docs/timing.md, "Ahead of stock's pace".
+    pub(super) const CLIENT: Self = Self {
+        collection_delay: Duration::from_millis(1),
+        quiet_delay: Duration::ZERO,
+        news_interval_max: Duration::from_millis(120),
+        news_interval_late: Duration::from_millis(160),
+        held_interval_max: Duration::from_millis(20),
+        ..Self::STOCK
+    };
+
+    /// Those of a server of ours.
+    pub(super) const SERVER: Self = Self {
+        quiet_delay: Duration::from_micros(500),
+        steady_interval_max: Duration::from_millis(80),
+        answer_frames: 2,
+        ..Self::STOCK
+    };
+}
+
+/// When acknowledgments go, and how long they are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckConfig {
+    /// Longest wait before an arrived state with contents is acknowledged on its own. It is also the
+    /// grace that a sent state gets on top of RTO before it is presumed lost.
+    pub delay: Duration,
+    /// The same where the peer offers to wait as long ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither of the two loses much of late:
+    /// a key after the one that is answered takes the acknowledgment along. Large contents are acknowledged after
+    /// [`AckConfig::delay`]. Chosen: docs/timing.md, "Late acknowledgments".
+    pub delay_late: Duration,
+    /// The grace on top of RTO where acknowledgments are late. At a server it is as long as they are; at a client shorter, as a
+    /// server answers most keys at once, and a key that is sent again brings back a lost echo, too. Chosen: docs/timing.md,
+    /// "Late acknowledgments".
+    pub grace_late: Duration,
+    /// Longest wait before an acknowledgment interrupts the repair of a large instruction.
+    /// Chosen: 27 fragments (32 KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and
+    /// every other instruction in between makes the receiver start anew.
+    pub delay_in_repair: Duration,
+    /// Whether contents that arrive again after they were acknowledged are acknowledged again: the
+    /// acknowledgment was lost.
+    pub acknowledges_again: bool,
+    /// Whether the peer's end is acknowledged again where the acknowledgment may be lost: by a server for a while, by a client
+    /// at once.
+    pub lingers: bool,
+}
+
+impl AckConfig {
+    /// Those of Mosh 1.4.0.
+    pub(super) const STOCK: Self = Self {
+        delay: Duration::from_millis(100),
+        delay_late: Duration::from_millis(100),
+        grace_late: Duration::from_millis(100),
+        delay_in_repair: Duration::from_millis(1000),
+        acknowledges_again: false,
+        lingers: false,
+    };
+
+    /// Those of a client of ours.
+    pub(super) const CLIENT: Self = Self { grace_late: Duration::from_millis(100), ..Self::SERVER };
+
+    /// Those of a server of ours.
+    pub(super) const SERVER: Self = Self {
+        delay_late: Duration::from_millis(250),
+        grace_late: Duration::from_millis(250),
+        acknowledges_again: true,
+        lingers: true,
+        ..Self::STOCK
+    };
+}
+
+/// Signs of life while there is nothing to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeartbeatConfig {
+    /// Interval between signs of life when there is nothing to send.
+    pub interval: Duration,
+    /// Server: longest interval that [`HeartbeatConfig::interval`] stretches to where the peer offers to answer heartbeats, step
+    /// by step; at most that of the module `heartbeat`.
+    pub interval_max: Duration,
+    /// Longest interval between signs of life that stretches [`HeartbeatConfig::interval`] while contents are on their way over a
+    /// path on which they take longer. Chosen: a second less than the 6.5 s of silence after which a user is told.
+    pub interval_far_max: Duration,
+}
+
+impl HeartbeatConfig {
+    /// Those of Mosh 1.4.0.
+    pub(super) const STOCK: Self = Self {
+        interval: Duration::from_secs(3),
+        interval_max: Duration::from_secs(3),
+        interval_far_max: Duration::from_secs(3),
+    };
+
+    /// Those of either end of ours.
+    pub(super) const ROVE: Self = Self {
+        interval_max: PAUSE_MAX,
+        interval_far_max: Duration::from_millis(5_500),
+        ..Self::STOCK
+    };
+}
+
+/// Bounds of round trips and of the retransmission timeout (RTO).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttConfig {
+    /// Lower bound of RTO.
+    pub rto_min: Duration,
+    /// Upper bound of RTO, unless round trips are longer.
+    pub rto_max: Duration,
+    /// Upper bound of RTO where round trips are longer than [`RttConfig::rto_max`], which would take everything for lost that
+    /// is on its way. Chosen: twice the longest round trip that stock knows; whatever a peer makes of its timestamps, each
+    /// heartbeat carries what is not acknowledged.
+    pub rto_far_max: Duration,
+    /// Round trips this long or longer are none. Chosen: half of what the 16-bit timestamps can tell, 65.5 s; with stock's
+    /// 5 s, an end knows nothing of a path of 5 s.
+    pub rtt_max: Duration,
+}
+
+impl RttConfig {
+    /// Those of Mosh 1.4.0.
+    pub(super) const STOCK: Self = Self {
+        rto_min: Duration::from_millis(50),
+        rto_max: Duration::from_millis(1000),
+        rto_far_max: Duration::from_millis(1000),
+        rtt_max: SUSPECT_MIN,
+    };
+
+    /// Those of either end of ours.
+    pub(super) const ROVE: Self = Self {
+        rto_far_max: Duration::from_secs(10),
+        rtt_max: Duration::from_secs(30),
+        ..Self::STOCK
+    };
+}
+
+/// When a path is given up for another one, and what is tried on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathConfig {
+    /// Server: how long after it last heard its client it goes on sending.
+    pub association_timeout: Duration,
+    /// Client: how long without a round trip, and on one local port, before it tries another port.
+    pub hop_interval: Duration,
+    /// Client: how long after a hop the older ports are kept open.
+    pub old_ports_kept: Duration,
+    /// Client: how long the first of its server's addresses has at the start before the others are tried beside
+    /// it. A path with a longer round trip costs a datagram to each other. Chosen: docs/timing.md, "Addresses that
+    /// do not answer".
+    pub first_alone: Duration,
+    /// Whether larger datagrams than a path is sure to take are tried, and smaller ones where large ones are lost; else their
+    /// size is stock's.
+    pub tries_sizes: bool,
+}
+
+impl PathConfig {
+    /// Those of Mosh 1.4.0.
+    pub(super) const STOCK: Self = Self {
+        association_timeout: Duration::from_secs(40),
+        hop_interval: Duration::from_secs(10),
+        old_ports_kept: Duration::from_secs(60),
+        first_alone: Duration::from_millis(500),
+        tries_sizes: false,
+    };
+
+    /// Those of either end of ours.
+    pub(super) const ROVE: Self = Self { tries_sizes: true, ..Self::STOCK };
+}
