@@ -18,6 +18,7 @@ mod delivery_estimate;
 mod first_contact;
 mod reference;
 mod repetition;
+mod sending;
 mod shutdown;
 mod steady;
 mod timers;
@@ -31,7 +32,7 @@ use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
 use reference::{Choice, PROSPECTIVE_LEN_MAX, ReferenceChooser};
-use repetition::Occasion;
+use sending::{Due, Occasion, Sending};
 pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
 pub(crate) use timers::{PathView, SendTiming};
 
@@ -273,14 +274,15 @@ impl<L: Object> Sender<L> {
         if self.finishes_first(now, timing) {
             return Some(self.repeat(now));
         }
-        let is_copy_due = self.copy_due(timing).is_some_and(|due| due <= now);
-        let is_first_due = self.first_due(timing).is_some_and(|due| due <= now);
-        let (reference, diff) = if is_copy_due || is_first_due {
+        let due = Due {
+            copy: self.copy_due(timing).is_some_and(|at| at <= now),
+            first_contact: self.first_due(timing).is_some_and(|at| at <= now),
+        };
+        let (reference, diff) = if due.copy || due.first_contact {
             (0, diff_from_known)
         } else {
             self.choose_reference(now, diff_from_known, timing, peer)
         };
-        let is_repeated = reference == 0 && !diff.is_empty();
         if diff.is_empty() {
             let is_heartbeat = self.is_heartbeat_due(now, timing);
             let step = self.step_without_diff(now, reference, is_ack_due, peer)?;
@@ -289,6 +291,19 @@ impl<L: Object> Sender<L> {
                 Step::Repeat => step,
             });
         }
+        Some(self.send_contents(now, timing, peer, reference, diff, due))
+    }
+
+    /// Sends the current state as a diff from an entry of the list.
+    fn send_contents(
+        &mut self,
+        now: Instant,
+        timing: &SendTiming,
+        peer: Capabilities,
+        reference: usize,
+        diff: Vec<u8>,
+        due: Due,
+    ) -> Step {
         let last = self.last();
         let new_num = match self.is_shutting_down() {
             true => StateNum::SHUTDOWN,
@@ -299,9 +314,15 @@ impl<L: Object> Sender<L> {
         if timing.config.self_check {
             self.check(new_num, reference, &diff, peer);
         }
-        let diff_len = diff.len();
         let is_again = new_num == last.num;
-        let occasion = self.occasion(is_copy_due, is_again, timing);
+        let sending = Sending {
+            at: now,
+            num: new_num,
+            diff_len: diff.len(),
+            stands_alone: reference == 0,
+            occasion: self.occasion(due.copy, is_again, timing),
+            due,
+        };
         if is_again || self.current.is_urgent_to(peer, &last.object) {
             self.count_answer();
         }
@@ -311,14 +332,9 @@ impl<L: Object> Sender<L> {
             let object = self.current.clone();
             self.send_new(now, reference_num, new_num, object, diff)
         };
-        if is_repeated {
-            self.first_contact.handle_sent(now, diff_len, is_first_due);
-            self.repetition.handle_sent(now, new_num, diff_len, occasion, timing.srtt);
-        } else {
-            self.first_contact.stop();
-            self.repetition.stop();
-        }
-        Some(step)
+        self.first_contact.handle_sent(&sending);
+        self.repetition.handle_sent(&sending, timing.srtt);
+        step
     }
 
     /// Returns why the current contents are sent.

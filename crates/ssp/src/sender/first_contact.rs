@@ -7,6 +7,7 @@
 
 use rove_units::{Duration, Instant};
 
+use super::sending::Sending;
 use crate::sender::repetition::REPEATED_LEN_MAX;
 
 /// Time from the first contents to the same once more. Chosen: a session whose first datagram is lost begins 200 ms late;
@@ -33,16 +34,11 @@ pub(super) struct FirstContact {
 }
 
 impl FirstContact {
-    /// Called when contents are sent, as a diff of this length from the initial state; `was_due` if because they were due
-    /// again.
-    pub(super) fn handle_sent(&mut self, now: Instant, diff_len: usize, was_due: bool) {
-        self.tries += u32::from(was_due);
-        self.sent_at = (diff_len <= REPEATED_LEN_MAX).then_some(now);
-    }
-
-    /// Called when contents are sent that do not stand for themselves.
-    pub(super) fn stop(&mut self) {
-        self.sent_at = None;
+    /// Called when contents are sent. Those that do not stand alone are not sent again.
+    pub(super) fn handle_sent(&mut self, sending: &Sending) {
+        self.tries += u32::from(sending.stands_alone && sending.due.first_contact);
+        let goes_again = sending.stands_alone && sending.diff_len <= REPEATED_LEN_MAX;
+        self.sent_at = goes_again.then_some(sending.at);
     }
 
     /// Called at the first acknowledgment.
@@ -65,16 +61,23 @@ impl FirstContact {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::num::StateNum;
+    use crate::sender::sending::{Due, Occasion};
+
+    fn sending(at: Instant, diff_len: usize, first_contact: bool) -> Sending {
+        let (num, due) = (StateNum::new(1), Due { copy: false, first_contact });
+        Sending { at, num, diff_len, stands_alone: true, occasion: Occasion::Other, due }
+    }
 
     #[test]
     fn first_contents_go_again_after_ever_longer_waits_until_heartbeats_serve() {
         let mut contact = FirstContact::default();
         assert_eq!(contact.due(), None, "nothing has been said");
-        contact.handle_sent(Instant::ZERO, 10, false);
+        contact.handle_sent(&sending(Instant::ZERO, 10, false));
         let mut tries = Vec::new();
         while let Some(due) = contact.due() {
             tries.push(due.as_millis());
-            contact.handle_sent(due, 10, true);
+            contact.handle_sent(&sending(due, 10, true));
         }
         assert_eq!(tries, [200, 600, 1_400, 3_000]);
     }
@@ -82,20 +85,20 @@ mod tests {
     #[test]
     fn an_acknowledgment_ends_the_tries_for_good() {
         let mut contact = FirstContact::default();
-        contact.handle_sent(Instant::ZERO, 10, false);
+        contact.handle_sent(&sending(Instant::ZERO, 10, false));
         contact.handle_ack();
         assert_eq!(contact.due(), None);
-        contact.handle_sent(Instant::from_millis(500), 10, false);
+        contact.handle_sent(&sending(Instant::from_millis(500), 10, false));
         assert_eq!(contact.due(), None);
     }
 
     #[test]
     fn newer_contents_move_the_next_try_and_large_ones_have_none() {
         let mut contact = FirstContact::default();
-        contact.handle_sent(Instant::ZERO, 10, false);
-        contact.handle_sent(Instant::from_millis(150), 20, false);
+        contact.handle_sent(&sending(Instant::ZERO, 10, false));
+        contact.handle_sent(&sending(Instant::from_millis(150), 20, false));
         assert_eq!(contact.due(), Some(Instant::from_millis(350)));
-        contact.handle_sent(Instant::from_millis(160), REPEATED_LEN_MAX + 1, false);
+        contact.handle_sent(&sending(Instant::from_millis(160), REPEATED_LEN_MAX + 1, false));
         assert_eq!(contact.due(), None);
     }
 }

@@ -9,6 +9,7 @@
 use rove_units::{Duration, Instant};
 
 use super::budget::{Budget, cost};
+use super::sending::{Occasion, Sending};
 use crate::num::StateNum;
 use crate::sender::SendTiming;
 
@@ -61,19 +62,6 @@ pub(super) const REPEATED_LEN_MAX: usize = 1000;
 /// what it loses, it loses to that queue. Chosen: 50 ms or half of the shortest round trip.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
-/// Why contents are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Occasion {
-    /// Their reader has not been told of them before.
-    News,
-    /// A copy was due.
-    Copy,
-    /// They were presumed lost.
-    PresumedLost,
-    /// They go along with something else, or nobody waits for them.
-    Other,
-}
-
 /// The copies of the newest contents, and the budget for them.
 #[derive(Clone, Debug)]
 pub(super) struct Repetition {
@@ -102,15 +90,13 @@ impl Repetition {
         Self { newest: None, news_at: None, budget: Budget::new(now) }
     }
 
-    /// Records contents that were just sent, as a diff from the known receiver state.
-    pub(super) fn handle_sent(
-        &mut self,
-        now: Instant,
-        num: StateNum,
-        diff_len: usize,
-        occasion: Occasion,
-        srtt: Duration,
-    ) {
+    /// Records contents that were just sent. Contents that do not stand alone end the repetition of those before.
+    pub(super) fn handle_sent(&mut self, sending: &Sending, srtt: Duration) {
+        let &Sending { at: now, num, diff_len, occasion, .. } = sending;
+        if !sending.stands_alone {
+            self.newest = None;
+            return;
+        }
         let is_news = occasion == Occasion::News;
         if occasion == Occasion::Copy {
             self.budget.spend(now, cost(diff_len));
@@ -145,11 +131,6 @@ impl Repetition {
         if self.newest.is_some_and(|copies| copies.num <= ack_num) {
             self.newest = None;
         }
-    }
-
-    /// Forgets what was being repeated.
-    pub(super) fn stop(&mut self) {
-        self.newest = None;
     }
 
     /// Returns when to send the next copy of the newest sent state, if there is to be one.
@@ -212,9 +193,15 @@ mod tests {
     use crate::rtt::RttEstimator;
     use crate::sender::PathView;
     use crate::sender::budget;
+    use crate::sender::sending::Due;
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
+    }
+
+    fn sending(at: Instant, num: u64, diff_len: usize, occasion: Occasion) -> Sending {
+        let (num, stands_alone, due) = (StateNum::new(num), true, Due::default());
+        Sending { at, num, diff_len, stands_alone, occasion, due }
     }
 
     /// Returns when copies of contents sent at 0 go out, in ms, while nothing arrives.
@@ -226,9 +213,9 @@ mod tests {
         let timing = SendTiming::new(config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let mut sent = vec![0];
-        repetition.handle_sent(Instant::ZERO, StateNum::new(1), diff_len, Occasion::News, ms(0));
+        repetition.handle_sent(&sending(Instant::ZERO, 1, diff_len, Occasion::News), ms(0));
         while let Some(due) = repetition.due(&timing) {
-            repetition.handle_sent(due, StateNum::new(1), diff_len, Occasion::Copy, ms(0));
+            repetition.handle_sent(&sending(due, 1, diff_len, Occasion::Copy), ms(0));
             sent.push(due.as_millis());
         }
         sent
@@ -294,7 +281,7 @@ mod tests {
             let mut repetition = Repetition::new(Instant::ZERO);
             let mut send = |at, num| {
                 let at = Instant::from_millis(at);
-                repetition.handle_sent(at, StateNum::new(num), 10, Occasion::News, timing.srtt);
+                repetition.handle_sent(&sending(at, num, 10, Occasion::News), timing.srtt);
                 repetition.due(&timing).map(|due| due.saturating_since(at).as_millis())
             };
             assert!(send(0, 1).is_some_and(|copy| copy <= 40), "nothing came before");
@@ -330,22 +317,10 @@ mod tests {
         let (mut now, mut copies) = (Instant::ZERO, 0);
         let end = Instant::from_millis(20_000);
         for num in 1_u64.. {
-            repetition.handle_sent(
-                now,
-                StateNum::new(num),
-                REPEATED_LEN_MAX,
-                Occasion::News,
-                ms(0),
-            );
+            repetition.handle_sent(&sending(now, num, REPEATED_LEN_MAX, Occasion::News), ms(0));
             while let Some(due) = repetition.due(&timing) {
                 now = due;
-                repetition.handle_sent(
-                    now,
-                    StateNum::new(num),
-                    REPEATED_LEN_MAX,
-                    Occasion::Copy,
-                    ms(0),
-                );
+                repetition.handle_sent(&sending(now, num, REPEATED_LEN_MAX, Occasion::Copy), ms(0));
                 copies += 1;
             }
             if now >= end {
@@ -367,34 +342,16 @@ mod tests {
         let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let due = |repetition: &Repetition| repetition.due(&timing);
-        repetition.handle_sent(Instant::ZERO, StateNum::new(1), 10, Occasion::News, ms(0));
-        repetition.handle_sent(
-            Instant::from_millis(3),
-            StateNum::new(2),
-            12,
-            Occasion::Other,
-            ms(0),
-        );
+        repetition.handle_sent(&sending(Instant::ZERO, 1, 10, Occasion::News), ms(0));
+        repetition.handle_sent(&sending(Instant::from_millis(3), 2, 12, Occasion::Other), ms(0));
         assert_eq!(due(&repetition), None, "the second has gone with the echo ack");
-        repetition.handle_sent(
-            Instant::from_millis(50),
-            StateNum::new(3),
-            10,
-            Occasion::News,
-            ms(0),
-        );
+        repetition.handle_sent(&sending(Instant::from_millis(50), 3, 10, Occasion::News), ms(0));
         assert_eq!(due(&repetition), Some(Instant::from_millis(60)));
         repetition.handle_ack(StateNum::new(2));
         assert_eq!(due(&repetition), Some(Instant::from_millis(60)), "an older state has arrived");
         repetition.handle_ack(StateNum::new(3));
         assert_eq!(due(&repetition), None);
-        repetition.handle_sent(
-            Instant::from_millis(90),
-            StateNum::new(4),
-            10,
-            Occasion::Other,
-            ms(0),
-        );
+        repetition.handle_sent(&sending(Instant::from_millis(90), 4, 10, Occasion::Other), ms(0));
         assert_eq!(due(&repetition), None, "an echo ack alone is not repeated");
     }
 }
