@@ -23,7 +23,7 @@ use crate::colors;
 use crate::program::ProgramName;
 use crate::speech::{complain, say};
 
-pub(crate) mod client;
+mod client;
 mod completions;
 pub(crate) mod config;
 mod demo;
@@ -42,8 +42,6 @@ mod server;
 pub(crate) mod sessions;
 mod ssh_letters;
 mod tunnel;
-
-pub(crate) use client::socket_address;
 
 /// Exit code of a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed.
 const USAGE: u8 = 255;

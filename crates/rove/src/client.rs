@@ -7,8 +7,8 @@ use rove_machine::clock::Clock;
 use rove_machine::event_loop::EventLoop;
 use rove_machine::tty::{self, Tty};
 use rove_session::{
-    Client, ClientConfig, ClientOutcome, ExitStatus, MissingLines, Outside, Prediction, Running,
-    TerminalReport,
+    Client, ClientConfig, ClientOutcome, EngineKind, ExitStatus, MissingLines, Outside, Prediction,
+    Running, TerminalReport,
 };
 use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
@@ -34,8 +34,8 @@ use wire::Wire;
 /// Ctrl-^. Source: Mosh 1.4.0 as observed.
 pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
 
-/// From how many `-v` on each change is checked before it is sent. Source: Mosh 1.4.0 as observed.
-pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
+/// Names the engine of predictions.
+pub(crate) const ENGINE_VARIABLE: &str = "ROVE_PREDICTION_ENGINE";
 
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const FAILURE: u8 = 1;
@@ -161,7 +161,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
     let terminal = Tty::take_over(outer.emergency_closing())?;
-    let self_check = options.verbose >= SELF_CHECK_VERBOSITY;
+    let self_check = options.verbose >= logging::SELF_CHECK_VERBOSITY;
     let capabilities = (!options.strict).then_some(rove_session::CAPABILITIES);
     let mut session = Client::new(
         ClientConfig {
@@ -279,6 +279,19 @@ pub(crate) fn take_key() -> anyhow::Result<Key> {
     Key::from_text(text).context("MOSH_KEY does not hold a key")
 }
 
+/// Returns the engine of predictions that the environment asks for.
+///
+/// # Errors
+///
+/// Returns an error for an unknown one.
+pub(crate) fn engine() -> anyhow::Result<EngineKind> {
+    let Some(name) = std::env::var_os(ENGINE_VARIABLE) else { return Ok(EngineKind::default()) };
+    let name = name.to_string_lossy();
+    EngineKind::from_name(&name).with_context(|| {
+        format!("Unknown engine {name:?} in {ENGINE_VARIABLE}: know replay and stock")
+    })
+}
+
 /// Returns what the user should know of a session that did not end well; `silence` is what to say of
 /// one that never began.
 fn failure(
@@ -368,7 +381,7 @@ fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::facts::Refusal;
+    use crate::socket::Refusal;
 
     #[test]
     fn the_exit_code_is_the_commands_between_two_roves_and_stocks_otherwise() {

@@ -110,7 +110,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         scrollback: options.scrollback.then_some(true),
         title_prefix: true,
         prediction: Prediction {
-            engine: crate::cli::client::engine()?,
+            engine: client::engine()?,
             preference: options.predict,
             ..Prediction::default()
         },

@@ -21,6 +21,7 @@ use crate::doctor::diagnosis::diagnose;
 use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
 use crate::program::ProgramName;
+use crate::socket::Refusal;
 use crate::speech::complain;
 use crate::terminal_type::{self, Manner};
 use crate::{entropy, locale};
@@ -177,7 +178,7 @@ fn progress(what: &str) {
 /// one line.
 pub(crate) fn one_line(
     tried: Vec<SocketAddr>,
-    refusal: Option<&facts::Refusal>,
+    refusal: Option<&Refusal>,
     host: Option<&str>,
 ) -> String {
     let port = tried.first().map_or(0, SocketAddr::port);
@@ -197,7 +198,7 @@ pub(crate) fn one_line(
 
 /// Returns why a session through a tunnel got no answer and what to do, in one line. `reason` is why ssh
 /// ended, if it has.
-pub(crate) fn tunnel_line(port: u16, refusal: Option<&facts::Refusal>, reason: &str) -> String {
+pub(crate) fn tunnel_line(port: u16, refusal: Option<&Refusal>, reason: &str) -> String {
     if refusal.is_some() {
         return format!(
             "the host refuses what comes through the ssh tunnel: the server at its UDP port {port} has \

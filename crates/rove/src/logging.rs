@@ -14,6 +14,9 @@ use tracing_subscriber::fmt::format::{DefaultFields, Format};
 /// session's.
 const LOG_FILE_VARIABLE: &str = "ROVE_LOG";
 
+/// From how many `-v` on each change is checked before it is sent. Source: Mosh 1.4.0 as observed.
+pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
+
 /// The first thing that kept the log from being written.
 static FAILURE: OnceLock<String> = OnceLock::new();
 

@@ -21,7 +21,6 @@ use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
 use zeroize::Zeroizing;
 
-use crate::client::SELF_CHECK_VERBOSITY;
 use crate::control::{SessionName, SessionStatus, ask_for_port};
 use crate::login::Login;
 use crate::program::ProgramName;
@@ -184,7 +183,7 @@ impl Station {
             name: options.name,
             network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE, detached_max(options.name)),
             signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE, None),
-            self_check: options.verbose >= SELF_CHECK_VERBOSITY,
+            self_check: options.verbose >= logging::SELF_CHECK_VERBOSITY,
         })
     }
 

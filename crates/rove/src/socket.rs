@@ -57,6 +57,34 @@ pub(crate) enum SendFailure {
     Other(io::Error),
 }
 
+/// What the network said of our datagrams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Nobody listens at that port (ICMP port unreachable).
+    Port,
+    /// No way to the host, or a firewall that says so (ICMP host unreachable or prohibited).
+    Host,
+    /// No way to its network.
+    Network,
+    /// This computer does not let them out.
+    Here,
+    /// Something else.
+    Other(String),
+}
+
+impl Refusal {
+    /// Returns what an error of a datagram socket says of the path.
+    pub(crate) fn of(error: &io::Error) -> Self {
+        match Errno::from_io_error(error) {
+            Some(Errno::CONNREFUSED) => Self::Port,
+            Some(Errno::HOSTUNREACH) => Self::Host,
+            Some(Errno::NETUNREACH) => Self::Network,
+            Some(Errno::PERM | Errno::ACCESS) => Self::Here,
+            _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
 /// Sends one datagram. One that finds the system's buffer full counts as sent and is lost, as it
 /// would be in any other queue on its way.
 ///

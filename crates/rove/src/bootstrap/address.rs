@@ -1,7 +1,7 @@
 //! A host's addresses, in the order the user's choice of family asks for.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
 use crate::getent;
 
@@ -62,6 +62,30 @@ pub(crate) fn numeric(address: SocketAddr) -> String {
             IpAddr::V4(ip) => ip.to_string(),
         },
     }
+}
+
+/// Reads a word that [`numeric`] has written; the zone may be an interface's name too.
+pub(crate) fn from_numeric(address: &str, port: u16) -> Option<SocketAddr> {
+    match address.split_once('%') {
+        None => Some(SocketAddr::new(address.parse::<IpAddr>().ok()?, port)),
+        Some((address, zone)) => {
+            let zone = zone.parse().ok().or_else(|| interface_index(zone))?;
+            Some(SocketAddrV6::new(address.parse().ok()?, port, 0, zone).into())
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn interface_index(name: &str) -> Option<u32> {
+    use rustix::net::{AddressFamily, SocketType, netdevice, socket};
+
+    let socket = socket(AddressFamily::INET6, SocketType::DGRAM, None).ok()?;
+    netdevice::name_to_index(socket, name).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn interface_index(_name: &str) -> Option<u32> {
+    None
 }
 
 fn in_order(

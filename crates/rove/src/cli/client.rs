@@ -2,14 +2,14 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::net::SocketAddr;
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, Command};
 use rove_manual::{Manual, Words};
-use rove_session::{EngineKind, Prediction, Preference};
+use rove_session::{Prediction, Preference};
 
-use crate::bootstrap;
+use crate::bootstrap::{self, address};
 use crate::cli::BOOK;
 use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
@@ -38,11 +38,9 @@ pub(crate) enum ClientCall {
 
 /// What users are told of the variable that chooses the engine of predictions.
 pub(crate) const ENGINE_NOTE: (&str, &str) = (
-    ENGINE_VARIABLE,
+    client::ENGINE_VARIABLE,
     "How keys are predicted: replay (simulated anew on each screen; the default) or stock (the rules of Mosh).",
 );
-
-const ENGINE_VARIABLE: &str = "ROVE_PREDICTION_ENGINE";
 
 /// What users are told of `rove client`.
 pub(crate) static MANUAL: Manual = Manual {
@@ -166,48 +164,15 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall
     Ok(ClientCall::Run { server, verbose })
 }
 
-/// Reads a numeric address, which may have a zone.
-///
-/// # Errors
-///
-/// Returns what is wrong with it.
-pub(crate) fn socket_address(address: &str, port: u16) -> Result<SocketAddr, String> {
-    server_address(address, &port.to_string())
-}
-
+/// Reads where a server listens.
 fn server_address(address: &str, port: &str) -> Result<SocketAddr, String> {
     let bad_port = || format!("Bad UDP port ({port}): it must be a number from 1 to 65535");
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(bad_port());
     }
     let port = port.parse().ok().filter(|&port| port != 0).ok_or_else(bad_port)?;
-    let bad_address = || format!("Bad IP address ({address}): it must be numeric, not a name");
-    match address.split_once('%') {
-        None => Ok(SocketAddr::new(address.parse::<IpAddr>().map_err(|_| bad_address())?, port)),
-        Some((address, zone)) => {
-            let address = address.parse().map_err(|_| bad_address())?;
-            let zone = zone_index(zone).ok_or_else(bad_address)?;
-            Ok(SocketAddrV6::new(address, port, 0, zone).into())
-        }
-    }
-}
-
-/// Reads the zone of a link-local address, a number or an interface's name.
-fn zone_index(zone: &str) -> Option<u32> {
-    zone.parse().ok().or_else(|| interface_index(zone))
-}
-
-#[cfg(target_os = "linux")]
-fn interface_index(name: &str) -> Option<u32> {
-    use rustix::net::{AddressFamily, SocketType, netdevice, socket};
-
-    let socket = socket(AddressFamily::INET6, SocketType::DGRAM, None).ok()?;
-    netdevice::name_to_index(socket, name).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn interface_index(_name: &str) -> Option<u32> {
-    None
+    address::from_numeric(address, port)
+        .ok_or_else(|| format!("Bad IP address ({address}): it must be numeric, not a name"))
 }
 
 /// Completes a client's options from the environment, taking the key out of it.
@@ -237,7 +202,7 @@ pub(crate) fn options(
     Ok(ClientOptions {
         server,
         // What is no address is left out: they are a help, and no more.
-        others: others.filter_map(|it| socket_address(it, server.port()).ok()).collect(),
+        others: others.filter_map(|it| address::from_numeric(it, server.port())).collect(),
         key,
         escape_key: escape_key::from_environment(env::var_os("MOSH_ESCAPE_KEY").as_deref()),
         init: env::var_os("MOSH_NO_TERM_INIT").is_none() && scrollback != Some(true),
@@ -246,7 +211,7 @@ pub(crate) fn options(
         prediction: Prediction {
             preference,
             overwrite,
-            engine: engine()?,
+            engine: client::engine()?,
             ..Prediction::default()
         },
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
@@ -265,19 +230,6 @@ pub(crate) fn options(
         tunnel: env::var(inherited::VARIABLE).ok().map(|it| Inherited::parse(&it)).transpose()?,
         name,
         verbose,
-    })
-}
-
-/// Returns the engine that the environment asks for.
-///
-/// # Errors
-///
-/// Returns an error for an unknown one.
-pub(crate) fn engine() -> anyhow::Result<EngineKind> {
-    let Some(name) = env::var_os(ENGINE_VARIABLE) else { return Ok(EngineKind::default()) };
-    let name = name.to_string_lossy();
-    EngineKind::from_name(&name).with_context(|| {
-        format!("Unknown engine {name:?} in {ENGINE_VARIABLE}: know replay and stock")
     })
 }
 

@@ -14,11 +14,9 @@ use rustix::stdio;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
 use crate::client::wire::Wire;
-use crate::doctor::facts::Refusal;
-use crate::doctor::trial;
 use crate::program::ProgramName;
 use crate::prompt_store::PromptKeeper;
-use crate::socket::SendFailure;
+use crate::socket::{Refusal, SendFailure};
 use crate::speech::reason;
 
 /// The signals the loop wakes for.
@@ -232,7 +230,7 @@ impl Pump {
                 }
                 Err(SendFailure::Other(error)) => {
                     tracing::debug!(%error, "datagram not sent");
-                    self.refusal = Some(trial::refusal(&error));
+                    self.refusal = Some(Refusal::of(&error));
                     self.session.handle_unreachable(transmit.destination);
                     self.session.handle_network_error(now, &reason(&error.to_string()));
                 }

@@ -12,9 +12,7 @@ use rove_units::Instant;
 
 use crate::client::families::Families;
 use crate::client::turn::Turn;
-use crate::doctor::facts::Refusal;
-use crate::doctor::trial;
-use crate::socket::{SendFailure, receive_while, send};
+use crate::socket::{Refusal, SendFailure, receive_while, send};
 use crate::speech::reason;
 use crate::tunnel::carrier::Arrival;
 use crate::tunnel::near::Tunnel;
@@ -92,7 +90,7 @@ impl Wire {
                     });
                     if let Err(error) = result {
                         tracing::debug!(%error, "receive failed");
-                        let found = trial::refusal(&error);
+                        let found = Refusal::of(&error);
                         if found == Refusal::Port && !session.is_probing() {
                             session.handle_refusal(now);
                         }

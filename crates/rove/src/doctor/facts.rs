@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use rove_units::Duration;
 
 use crate::install::remedy::Remedy;
+use crate::socket::Refusal;
 
 /// Everything that was seen.
 #[derive(Clone, Debug, Default)]
@@ -159,21 +160,6 @@ pub(crate) enum Large {
     Only { refused: usize, passed: usize },
     /// Nothing got through any more; the largest had so many bytes, if that is known.
     Stuck(Option<usize>),
-}
-
-/// What the network said of our datagrams.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// Nobody listens at that port (ICMP port unreachable).
-    Port,
-    /// No way to the host, or a firewall that says so (ICMP host unreachable or prohibited).
-    Host,
-    /// No way to its network.
-    Network,
-    /// This computer does not let them out.
-    Here,
-    /// Something else.
-    Other(String),
 }
 
 /// What a second login found after no datagram had come back. `None` is what could not be told.

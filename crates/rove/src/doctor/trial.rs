@@ -10,14 +10,16 @@ use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome, Prediction,
 use rove_ssp::{Config, Mechanism, ReceiveError, Transmit};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant, Seed};
-use rustix::io::Errno;
 
+use crate::bootstrap::address;
 use crate::bootstrap::command::{self, Stop};
-use crate::doctor::facts::{Large, Path, Refusal};
+use crate::doctor::facts::{Large, Path};
 use crate::doctor::login::Opening;
 use crate::entropy;
 use crate::program::ProgramName;
-use crate::socket::{ClientSockets, PortRange, SendFailure, ServerSocket, receive_waiting, send};
+use crate::socket::{
+    ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, send,
+};
 use crate::terminal_type::{self, Manner};
 
 /// How long the first address has for itself. Chosen: three seconds hold five tries on any path that
@@ -102,7 +104,7 @@ impl Trial {
         let mut ways: Vec<Way> = Vec::new();
         let mut refusal = None;
         for address in &opening.addresses {
-            let Ok(server) = crate::cli::socket_address(address, opening.port) else { continue };
+            let Some(server) = address::from_numeric(address, opening.port) else { continue };
             if ways.iter().any(|way| way.server == server) {
                 continue;
             }
@@ -373,18 +375,7 @@ impl Trial {
 fn note_refusal(path: &mut Path, way: usize, error: &io::Error) {
     tracing::debug!(%error, way, "the network complains");
     if way == 0 && path.answered.is_none() {
-        path.refusal = Some(refusal(error));
-    }
-}
-
-/// Returns what an error of a datagram socket says of the path.
-pub(crate) fn refusal(error: &io::Error) -> Refusal {
-    match Errno::from_io_error(error) {
-        Some(Errno::CONNREFUSED) => Refusal::Port,
-        Some(Errno::HOSTUNREACH) => Refusal::Host,
-        Some(Errno::NETUNREACH) => Refusal::Network,
-        Some(Errno::PERM | Errno::ACCESS) => Refusal::Here,
-        _ => Refusal::Other(error.to_string()),
+        path.refusal = Some(Refusal::of(error));
     }
 }
 

@@ -4,7 +4,8 @@
 use std::net::IpAddr;
 
 use super::{Diagnosis, Finding, note, ok, problem, unchecked};
-use crate::doctor::facts::{Aftermath, Host, Large, Path, Refusal, Server};
+use crate::doctor::facts::{Aftermath, Host, Large, Path, Server};
+use crate::socket::Refusal;
 
 /// Checks the legs that datagrams take.
 pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {

@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use super::*;
-use crate::doctor::facts::{Aftermath, Far, Large, Path, Refusal};
+use crate::doctor::facts::{Aftermath, Far, Large, Path};
 use crate::install::remedy::Remedy;
+use crate::socket::Refusal;
 
 /// What is seen where all is well.
 fn well() -> Facts {
