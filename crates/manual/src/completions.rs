@@ -67,10 +67,10 @@ pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<Shell, clap::Error> {
 }
 
 /// Returns the words that may stand where a command has a word of its own.
-fn own_words(manual: &Manual) -> Vec<&'static str> {
+fn own_words(book: &Book, manual: &Manual) -> Vec<&'static str> {
     match manual.words {
         Words::OneOf(words) | Words::OneOfThenHost(words, _) => words.to_vec(),
-        Words::OurCommands => manual.book.command_words(),
+        Words::OurCommands => book.command_words(),
         Words::Unknown
         | Words::Command
         | Words::Host

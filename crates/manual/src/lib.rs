@@ -18,8 +18,8 @@ mod refusal;
 
 pub use integrity::assert_integrity;
 pub use manual::{
-    Book, Entries, Manual, OptionEntry, Suggested, Suggestions, Value, Words, getopt_letters,
-    matches,
+    Book, Entries, Manual, OptionEntry, Program, Suggested, Suggestions, Value, Words,
+    getopt_letters, matches,
 };
 pub use refusal::{
     near_option, nearest, refusal, sentence, unknown_command, unknown_option, usage_hint,

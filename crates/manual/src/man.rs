@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use clap::Command;
 
-use crate::manual::{Manual, OptionEntry, matches};
+use crate::manual::{Book, Manual, OptionEntry, matches};
 use crate::refusal::unknown_command;
 
 /// Reads the words behind `man`: the command whose page is wanted.
@@ -13,11 +13,15 @@ use crate::refusal::unknown_command;
 /// # Errors
 ///
 /// Returns clap's error, which may be a request for help.
-pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<&'static Manual, clap::Error> {
+pub fn parse(
+    book: &Book,
+    own: &Manual,
+    args: Vec<OsString>,
+) -> Result<&'static Manual, clap::Error> {
     let matches = matches(own, args)?;
     let word = matches.get_one::<String>("command").map_or("", String::as_str);
-    (own.book.manuals)().into_iter().find(|manual| manual.word == word).ok_or_else(|| {
-        let message = unknown_command(own.book, word) + "\n";
+    (book.manuals)().into_iter().find(|manual| manual.word == word).ok_or_else(|| {
+        let message = unknown_command(book, word) + "\n";
         clap::Error::raw(clap::error::ErrorKind::InvalidValue, message)
     })
 }
@@ -31,16 +35,15 @@ pub fn definition(called: &'static str, usage: &'static str) -> Command {
 }
 
 /// Returns a command's page.
-pub fn page(manual: &Manual) -> String {
+pub fn page(book: &Book, manual: &Manual) -> String {
     let name = page_name(manual);
-    let book = manual.book;
     let mut page = String::new();
     let _ = writeln!(
         page,
         ".TH {} 1 \"\" \"{} {}\" \"User Commands\"",
         literal(&name.to_uppercase()),
-        literal(book.program),
-        literal(book.version)
+        literal(book.program.name),
+        literal(book.program.version)
     );
     let _ = writeln!(page, ".SH NAME\n{} \\- {}", literal(&name), prose(&manual.about()));
     page.push_str(".SH SYNOPSIS\n");
@@ -78,7 +81,7 @@ pub fn page(manual: &Manual) -> String {
         .into_iter()
         .filter(|other| manual.word.is_empty() != other.word.is_empty())
         .map(|other| format!("{}(1)", bold(&page_name(other))))
-        .chain(book.see_also.iter().map(|name| format!("{}(1)", bold(name))))
+        .chain(book.program.see_also.iter().map(|name| format!("{}(1)", bold(name))))
         .collect();
     let _ = writeln!(page, ".SH SEE ALSO\n{}", others.join(",\n"));
     page
@@ -86,7 +89,7 @@ pub fn page(manual: &Manual) -> String {
 
 /// Returns what the program is, and on the page of a command, what that does.
 fn introduction(manual: &Manual) -> String {
-    let whole = manual.book.about;
+    let whole = manual.program.about;
     if manual.word.is_empty() {
         return whole.to_owned();
     }

@@ -12,19 +12,25 @@ pub(crate) const HELP_COLUMNS: usize = 80;
 /// Longest left column of a two-column list in the help. Chosen: leaves half a line for the right one.
 const LEFT_COLUMNS_MAX: usize = 40;
 
-/// Everything users are told of a program.
-pub struct Book {
-    /// What the program is called.
-    pub program: &'static str,
-    /// A description of the program: a paragraph, whose first sentence can stand alone.
+/// A program as users are told of it, beside its commands.
+pub struct Program {
+    /// Its name.
+    pub name: &'static str,
+    /// A description of it: a paragraph, whose first sentence can stand alone.
     pub about: &'static str,
     /// Its version.
     pub version: &'static str,
+    /// Other programs that its pages point to.
+    pub see_also: &'static [&'static str],
+}
+
+/// Everything users are told of a program.
+pub struct Book {
+    /// The program.
+    pub program: &'static Program,
     /// Its commands, in the order in which the help lists them. The first is what the program does, or says,
     /// without a command's word.
     pub manuals: fn() -> Vec<&'static Manual>,
-    /// Other programs that its pages point to.
-    pub see_also: &'static [&'static str],
 }
 
 /// Terms, each with what it means.
@@ -32,8 +38,8 @@ pub type Entries = &'static [(&'static str, &'static str)];
 
 /// Everything users are told of a command.
 pub struct Manual {
-    /// The book it is in.
-    pub book: &'static Book,
+    /// The program it is a command of.
+    pub program: &'static Program,
     /// The word behind the program's name; empty for what stands without one.
     pub word: &'static str,
     /// Its options, with what each does.
@@ -126,25 +132,37 @@ impl Book {
         (self.manuals)().into_iter().skip(1).collect()
     }
 
+    /// Returns the definition of a command with everything that `--help` shows behind the options; the program's own
+    /// shows the other commands there.
+    pub fn command(&self, manual: &Manual) -> Command {
+        let commands = if manual.word.is_empty() { self.commands() } else { Vec::new() };
+        (manual.definition)().after_help(manual.after_help(&commands))
+    }
+
+    /// Returns the help of a command.
+    pub fn help(&self, manual: &Manual) -> String {
+        self.command(manual).render_help().to_string()
+    }
+
     /// Returns the program's name as part of a name in a script.
     pub(crate) fn identifier(&self) -> String {
-        self.program.replace('-', "_")
+        self.program.name.replace('-', "_")
     }
 }
 
 impl Manual {
     /// Returns how the command is called: `rove` or `rove demo`.
     pub fn called(&self) -> String {
-        let program = self.book.program;
+        let program = self.program.name;
         if self.word.is_empty() { program.to_owned() } else { format!("{program} {}", self.word) }
     }
 
-    /// Returns the definition with everything that `--help` shows behind the options.
+    /// Returns the definition with everything that `--help` shows behind the options, but for the program's commands.
     pub fn command(&self) -> Command {
-        (self.definition)().after_help(self.after_help())
+        (self.definition)().after_help(self.after_help(&[]))
     }
 
-    /// Returns the help.
+    /// Returns the help, but for the program's commands.
     pub fn help(&self) -> String {
         self.command().render_help().to_string()
     }
@@ -173,7 +191,7 @@ impl Manual {
     }
 
     /// Returns what `--help` shows behind the options.
-    pub fn after_help(&self) -> String {
+    fn after_help(&self, commands: &[&Self]) -> String {
         let mut text = String::new();
         list(&mut text, "Examples", self.examples);
         for note in self.notes {
@@ -183,13 +201,11 @@ impl Manual {
         for (heading, entries) in self.lists {
             list(&mut text, heading, entries);
         }
-        if self.word.is_empty() {
-            let manuals: Vec<_> =
-                self.book.commands().iter().map(|manual| (manual.word, manual.about())).collect();
-            let commands: Vec<_> =
-                manuals.iter().map(|(word, about)| (*word, about.as_str())).collect();
-            list(&mut text, "Commands, each with its own --help", &commands);
-        }
+        let commands: Vec<_> =
+            commands.iter().map(|manual| (manual.word, manual.about())).collect();
+        let commands: Vec<_> =
+            commands.iter().map(|(word, about)| (*word, about.as_str())).collect();
+        list(&mut text, "Commands, each with its own --help", &commands);
         list(&mut text, "Environment", self.environment);
         list(&mut text, "Files", self.files);
         list(&mut text, "Exit status", self.exit_status);

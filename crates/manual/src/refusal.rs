@@ -171,13 +171,12 @@ mod tests {
     use clap::{Arg, ArgAction, Command};
 
     use super::*;
-    use crate::manual::{Book, Words, matches};
+    use crate::manual::{Program, Words, matches};
 
-    static BOOK: Book =
-        Book { program: "test", about: "", version: "1", manuals: || vec![&MANUAL], see_also: &[] };
+    static PROGRAM: Program = Program { name: "test", about: "", version: "1", see_also: &[] };
 
     static MANUAL: Manual = Manual {
-        book: &BOOK,
+        program: &PROGRAM,
         word: "",
         definition: || {
             let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);

@@ -14,25 +14,27 @@
 use std::convert::Infallible;
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rustix::fs::Access;
 
+use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::invocation::find_in_path;
 use crate::bootstrap::last_words::Refusal;
 use crate::bootstrap::launch::{End, Launch};
 use crate::bootstrap::master::Master;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
+use crate::bootstrap::screen::tell;
 use crate::bootstrap::startup::Connect;
 use crate::bootstrap::tunnel::Started;
 use crate::install::{self, InstallOptions};
 use crate::program::ProgramName;
 use crate::prompt_store::Account;
-use crate::speech::wrapped_for;
 use crate::tunnel::inherited;
 use crate::{colors, entropy};
 
@@ -40,6 +42,7 @@ pub(crate) mod address;
 pub(crate) mod challenge;
 pub(crate) mod command;
 pub(crate) mod error;
+mod invocation;
 pub(crate) mod last_words;
 mod launch;
 pub(crate) mod line;
@@ -58,6 +61,8 @@ pub(crate) mod ssh_port;
 pub(crate) mod startup;
 pub(crate) mod tunnel;
 
+pub(crate) use invocation::Invocation;
+
 /// Tells the client the host as the user wrote it; stock clients do not look.
 pub(crate) const HOST_VARIABLE: &str = "ROVE_HOST";
 
@@ -73,48 +78,6 @@ pub(crate) const ACCOUNT_VARIABLE: &str = "ROVE_ACCOUNT";
 /// Note on a host that has only a stock server: the features that are missing with it.
 const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit status, links, underline styles, \
                            --scrollback and rove list are missing with it";
-
-/// How the program was called: what shows up in process lists, and how it finds itself again.
-#[derive(Clone, Debug)]
-pub(crate) struct Invocation {
-    /// The name it was called under.
-    pub(crate) name: ProgramName,
-    /// The word it was called by.
-    pub(crate) program: OsString,
-    /// The words behind that.
-    pub(crate) args: Vec<OsString>,
-}
-
-impl Invocation {
-    /// Returns a path that starts this program again, under the same name if that is possible.
-    fn own_path(&self) -> OsString {
-        if self.program.as_encoded_bytes().contains(&b'/') {
-            return self.program.clone();
-        }
-        let found = find_in_path(&self.program);
-        found.or_else(|| env::current_exe().ok()).map_or_else(|| self.program.clone(), Into::into)
-    }
-
-    /// Returns the name under which the program speaks to the user; stock's is its path.
-    pub(crate) fn speaker(&self) -> String {
-        match self.name {
-            ProgramName::Rove => "rove".to_owned(),
-            ProgramName::Mosh => self.own_path().to_string_lossy().into_owned(),
-        }
-    }
-
-    /// Returns the argument by which process lists, and programs that read them, tell where a
-    /// session goes.
-    fn tag(&self) -> OsString {
-        let mut tag = OsString::from("-#");
-        for arg in &self.args {
-            tag.push(" ");
-            tag.push(arg);
-        }
-        tag.push(" |");
-        tag
-    }
-}
 
 /// Starts a session. On success this process is the client and nothing returns. A host without a server gets
 /// one, if the user says so.
@@ -146,16 +109,7 @@ fn start(
     invocation: &Invocation,
     master: &mut Option<Master>,
 ) -> Result<Infallible, BootstrapError> {
-    if options.name == ProgramName::Rove && options.client.is_none() {
-        for (stream, is_terminal) in [
-            ("standard input", io::stdin().is_terminal()),
-            ("standard output", io::stdout().is_terminal()),
-        ] {
-            if !is_terminal {
-                return Err(BootstrapError::NoTerminal { stream });
-            }
-        }
-    }
+    check_terminal(options)?;
     check_client(options)?;
     if let Some(hint) = options.port_hint().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), &hint);
@@ -166,17 +120,7 @@ fn start(
         error: io::Error::other(error),
     })?;
     if options.tunnel {
-        let Started { connect, tunnel, account } = tunnel::start(options, colors, challenge)?;
-        if options.verbose {
-            let host = options.host.display();
-            let place = format!(
-                "the server is at UDP port {} of {host}, reached through ssh",
-                connect.port
-            );
-            tell(&invocation.speaker(), &place);
-        }
-        let more = (inherited::VARIABLE, tunnel);
-        return Err(become_client(options, invocation, tunnel::SERVER, &connect, account, more));
+        return Err(start_in_tunnel(options, invocation, colors, challenge));
     }
     let plan = Plan::new(options, invocation, colors, challenge, "", master.as_ref())?;
     let plan = plan.without_key_question();
@@ -215,6 +159,26 @@ fn start(
     }
     let more = (ADDRESSES_VARIABLE, OsString::from(others.join(" ")));
     Err(become_client(options, invocation, &server.text, &connect, plan.account(), more))
+}
+
+/// Starts a server that is reached through ssh, and becomes its client; returns only why it does not.
+fn start_in_tunnel(
+    options: &HostOptions,
+    invocation: &Invocation,
+    colors: u32,
+    challenge: Challenge,
+) -> BootstrapError {
+    let Started { connect, tunnel, account } = match tunnel::start(options, colors, challenge) {
+        Ok(started) => started,
+        Err(error) => return error,
+    };
+    if options.verbose {
+        let (host, port) = (options.host.display(), &connect.port);
+        let place = format!("the server is at UDP port {port} of {host}, reached through ssh");
+        tell(&invocation.speaker(), &place);
+    }
+    let more = (inherited::VARIABLE, tunnel);
+    become_client(options, invocation, tunnel::SERVER, &connect, account, more)
 }
 
 /// Has ssh log in, and ask about the host's key if it does not know it; returns the plan by which it has.
@@ -264,14 +228,6 @@ fn become_client(
     BootstrapError::ClientMissing { program: client.get_program().to_owned(), error }
 }
 
-/// Says something on the way. Nobody to tell it to is no reason to end the session.
-fn tell(speaker: &str, sentence: &str) {
-    let end = screen::line_end(&io::stderr());
-    let text = wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}"));
-    let text = text.replace('\n', end) + end;
-    let _ = io::stderr().write_all(text.as_bytes());
-}
-
 /// Returns how many colours the user's terminal has. `mosh` asks its client, whichever that is.
 fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     if options.name == ProgramName::Rove {
@@ -291,6 +247,22 @@ fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     }
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.strip_suffix('\n').unwrap_or(&text).parse().unwrap_or(0))
+}
+
+/// Checks that rove's own client will have a terminal.
+fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
+    if options.name == ProgramName::Mosh || options.client.is_some() {
+        return Ok(());
+    }
+    for (stream, is_terminal) in [
+        ("standard input", io::stdin().is_terminal()),
+        ("standard output", io::stdout().is_terminal()),
+    ] {
+        if !is_terminal {
+            return Err(BootstrapError::NoTerminal { stream });
+        }
+    }
+    Ok(())
 }
 
 /// Checks that the client that the user named can be run, while no server waits for it yet. `mosh` asks its client for
@@ -383,12 +355,4 @@ fn client_program(options: &HostOptions) -> Command {
 
 fn is_in_path(program: &str) -> bool {
     find_in_path(OsStr::new(program)).is_some()
-}
-
-/// Returns the first file of this name in the folders of `PATH`.
-fn find_in_path(program: &OsStr) -> Option<PathBuf> {
-    let search_path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&search_path)
-        .map(|directory| directory.join(program))
-        .find(|candidate| candidate.is_file())
 }

@@ -20,7 +20,7 @@ use crate::cli::install::InstallCall;
 use crate::cli::login::Instead;
 use crate::cli::server::ServerCall;
 use crate::colors;
-use crate::program::ProgramName;
+use crate::program::{ProgramName, ROVE};
 use crate::speech::{complain, say};
 
 mod client;
@@ -37,6 +37,7 @@ pub(crate) mod host;
 mod install;
 mod login;
 mod man;
+mod option_values;
 mod own_line;
 mod server;
 pub(crate) mod sessions;
@@ -116,15 +117,10 @@ static SUBCOMMANDS: [Subcommand; 14] = [
 
 /// What users are told of rove and its commands, the session itself first.
 static BOOK: Book = Book {
-    program: "rove",
-    about: "rove is a remote shell that survives the network. It logs in by the ssh that is there; from then on \
-            the session lives in UDP datagrams: it survives sleep, a change of address and loss, and Ctrl-C stops \
-            a program at once. It speaks the Mosh protocol, so that either end may be stock Mosh 1.4.",
-    version: env!("CARGO_PKG_VERSION"),
+    program: &ROVE,
     manuals: || {
         iter::once(&host::MANUAL).chain(SUBCOMMANDS.iter().map(|command| command.manual)).collect()
     },
-    see_also: &["ssh", "mosh"],
 };
 
 fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
@@ -147,6 +143,7 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     };
     match host::parse(name, args, load) {
         Ok(HostCall::Help(text)) => print(&text),
+        Ok(HostCall::HelpAll) => print(&BOOK.help(&host::MANUAL)),
         Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
         Ok(HostCall::FakeProxy { family, host, port, word, hands_over }) => {
             finish(&speaker, proxy::run(&family, &host, &port, word.as_deref(), hands_over))
@@ -355,14 +352,14 @@ fn run_completions(args: Vec<OsString>) -> u8 {
 }
 
 fn run_man(args: Vec<OsString>) -> u8 {
-    match rove_manual::man::parse(&man::MANUAL, args) {
-        Ok(manual) => print(&rove_manual::man::page(manual)),
+    match rove_manual::man::parse(&BOOK, &man::MANUAL, args) {
+        Ok(manual) => print(&rove_manual::man::page(&BOOK, manual)),
         Err(error) => refuse(&man::MANUAL, &error),
     }
 }
 
 fn run_help(args: Vec<OsString>) -> u8 {
-    match rove_manual::man::parse(&help::HELP, args) {
+    match rove_manual::man::parse(&BOOK, &help::HELP, args) {
         Ok(manual) if manual.word.is_empty() => print(help::BRIEF),
         Ok(manual) => print(&manual.help()),
         Err(error) => refuse(&help::HELP, &error),
@@ -449,7 +446,7 @@ mod tests {
     fn a_page_is_asked_for_by_its_command() {
         let page = |words: &[&str]| {
             let words = words.iter().map(OsString::from).collect();
-            rove_manual::man::parse(&man::MANUAL, words)
+            rove_manual::man::parse(&BOOK, &man::MANUAL, words)
         };
         assert_eq!(page(&[]).unwrap().word, "");
         assert_eq!(page(&["demo"]).unwrap().word, "demo");

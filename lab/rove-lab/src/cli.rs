@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use rove_manual::{Book, Manual, Words, matches};
+use rove_manual::{Book, Manual, Words, matches, refusal, unknown_command};
 
 use crate::cli::aoi::AoiArgs;
 #[cfg(target_os = "linux")]
@@ -17,6 +17,7 @@ use crate::cli::contest::ContestArgs;
 #[cfg(target_os = "linux")]
 use crate::cli::emulate::EmulateArgs;
 use crate::cli::figures::FiguresArgs;
+use crate::cli::program::LABORATORY;
 use crate::cli::record::RecordArgs;
 use crate::cli::remy::RemyArgs;
 use crate::cli::replay::ReplayArgs;
@@ -34,6 +35,7 @@ mod contest;
 pub(crate) mod emulate;
 mod figures;
 mod man;
+mod program;
 mod record;
 mod remy;
 mod replay;
@@ -52,17 +54,13 @@ const USAGE: u8 = 2;
 
 /// What users are told of the laboratory and its commands.
 static BOOK: Book = Book {
-    program: "rove-lab",
-    about: "rove-lab is the laboratory of rove, a remote shell that survives the network. Each of its commands \
-            examines a part of rove, and tells what it found as text or as JSON.",
-    version: env!("CARGO_PKG_VERSION"),
+    program: &LABORATORY,
     manuals: || iter::once(&MANUAL).chain(COMMANDS.iter().map(|command| command.manual)).collect(),
-    see_also: &["rove"],
 };
 
 /// What users are told of the laboratory itself.
 static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "",
     definition: || {
         clap::Command::new("rove-lab")
@@ -147,13 +145,17 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run_without_command(args: Vec<OsString>) -> u8 {
     match args.first().map(|word| word.to_string_lossy()) {
         Some(word) if !word.starts_with('-') => {
-            complain(&MANUAL, &rove_manual::unknown_command(&BOOK, &word));
+            complain(&MANUAL, &unknown_command(&BOOK, &word));
             USAGE
         }
-        Some(_) => matches(&MANUAL, args).map_or_else(|error| refuse(&MANUAL, &error), |_| USAGE),
+        Some(_) => BOOK
+            .command(&MANUAL)
+            .no_binary_name(true)
+            .try_get_matches_from(args)
+            .map_or_else(|error| refuse(&MANUAL, &error), |_| USAGE),
         None => {
             // Who does not take it does not want it.
-            let _ = writeln!(shown::stderr(), "{}", MANUAL.help());
+            let _ = writeln!(shown::stderr(), "{}", BOOK.help(&MANUAL));
             USAGE
         }
     }
@@ -182,7 +184,7 @@ fn read<T: FromArgMatches>(manual: &Manual, args: Vec<OsString>) -> Result<T, u8
 
 /// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
-    let Some(refusal) = rove_manual::refusal(manual, error) else {
+    let Some(refusal) = refusal(manual, error) else {
         let _ = error.print();
         return 0;
     };
@@ -199,8 +201,8 @@ fn run_completions(args: Vec<OsString>) -> u8 {
 }
 
 fn run_man(args: Vec<OsString>) -> u8 {
-    match rove_manual::man::parse(&man::MANUAL, args) {
-        Ok(manual) => print(&rove_manual::man::page(manual)),
+    match rove_manual::man::parse(&BOOK, &man::MANUAL, args) {
+        Ok(manual) => print(&rove_manual::man::page(&BOOK, manual)),
         Err(error) => refuse(&man::MANUAL, &error),
     }
 }

@@ -123,13 +123,13 @@ pub(super) fn script(book: &Book) -> String {
         functions.push_str(HOSTS);
     }
     if takes_sessions(book) {
-        functions.push_str(&SESSIONS.replace("PROGRAM", book.program));
+        functions.push_str(&SESSIONS.replace("PROGRAM", book.program.name));
     }
     functions.push_str(&FUNCTIONS.replace("COMMANDS", &book.command_words().join("|")));
     has_value_function(book, &mut functions);
     value_function(book, &mut functions);
     word_function(book, &mut functions);
-    let (program, name) = (book.program, book.identifier());
+    let (program, name) = (book.program.name, book.identifier());
     let functions = functions.replace("_rove", &format!("_{name}"));
     format!("# Completion of {program} for bash.\n{functions}\ncomplete -F _{name} {program}\n")
 }
@@ -201,11 +201,11 @@ fn word_function(book: &Book, script: &mut String) {
                 "            [[ $3 ]] && { COMPREPLY=($(compgen -c -- \"$4\")); return; }\n"
                     .to_owned()
             }
-            Words::OneOf(_) | Words::OurCommands => first_word(manual),
+            Words::OneOf(_) | Words::OurCommands => first_word(book, manual),
             Words::OneOfThenHost(_, word) => format!(
                 "{}            if (( $2 == 1 )) && [[ $4 != -* && \" ${{COMP_WORDS[*]:2}} \" == *' {word} '* ]]; then\n                \
                  _rove_hosts \"$4\"\n                return\n            fi\n",
-                first_word(manual)
+                first_word(book, manual)
             ),
             Words::Host => "            if (( $2 == 0 )) && [[ $4 != -* || $3 ]]; then\n                \
                             _rove_hosts \"$4\"\n                return\n            fi\n"
@@ -227,8 +227,8 @@ fn word_function(book: &Book, script: &mut String) {
 }
 
 /// Returns what offers a command's own words as its first.
-fn first_word(manual: &Manual) -> String {
-    let words = quoted(&format!(" {}", own_words(manual).join(" ")));
+fn first_word(book: &Book, manual: &Manual) -> String {
+    let words = quoted(&format!(" {}", own_words(book, manual).join(" ")));
     format!("            (( $2 == 0 )) && words+={words}\n")
 }
 

@@ -74,7 +74,7 @@ end
 "#;
 
 pub(super) fn script(book: &Book) -> String {
-    let (program, name) = (book.program, book.identifier());
+    let (program, name) = (book.program.name, book.identifier());
     let script = lines(book).replace("__rove", &format!("__{name}"));
     format!("# Completion of {program} for fish.\n{script}")
 }
@@ -88,15 +88,15 @@ fn lines(book: &Book) -> String {
     let functions = FUNCTIONS
         .replace("COMMANDS", &book.command_words().join(" "))
         .replace("VALUED", &valued.join(" "))
-        .replace("PROGRAM", book.program);
+        .replace("PROGRAM", book.program.name);
     let hosts = if takes_hosts(book) { HOSTS } else { "" };
-    let mut script = format!("{functions}{hosts}\ncomplete -c {} -f\n", book.program);
+    let mut script = format!("{functions}{hosts}\ncomplete -c {} -f\n", book.program.name);
     for manual in manuals {
         script.push('\n');
         for option in manual.options() {
             option_line(&mut script, manual, &option);
         }
-        word_lines(&mut script, manual);
+        word_lines(&mut script, book, manual);
     }
     script
 }
@@ -107,7 +107,7 @@ fn option_line(script: &mut String, manual: &Manual, option: &OptionEntry) {
         Words::HostAndCommand => "; and not __rove_behind_dashes; and test (__rove_words) -lt 2",
         _ => "; and not __rove_behind_dashes",
     };
-    let program = manual.book.program;
+    let program = manual.program.name;
     let _ = write!(script, "complete -c {program} -n {}", condition(manual, place));
     if let Some(letter) = option.short {
         let _ = write!(script, " -s {letter}");
@@ -128,12 +128,12 @@ fn option_line(script: &mut String, manual: &Manual, option: &OptionEntry) {
     let _ = writeln!(script, " -d {}", quoted(&option.help));
 }
 
-fn word_lines(script: &mut String, manual: &Manual) {
+fn word_lines(script: &mut String, book: &Book, manual: &Manual) {
     let mut line = |place: &str, words: &str, help: &str| {
         let _ = writeln!(
             script,
             "complete -c {} -n {} -a {}{}",
-            manual.book.program,
+            manual.program.name,
             condition(manual, place),
             quoted(words),
             if help.is_empty() { String::new() } else { format!(" -d {}", quoted(help)) }
@@ -142,7 +142,7 @@ fn word_lines(script: &mut String, manual: &Manual) {
     match manual.words {
         Words::Host => hosts(&mut line),
         Words::HostAndCommand => {
-            for command in manual.book.commands() {
+            for command in book.commands() {
                 let place = "; and test (count (commandline -opc)) = 1";
                 line(place, command.word, &command.about());
             }
@@ -151,10 +151,10 @@ fn word_lines(script: &mut String, manual: &Manual) {
         }
         Words::Command => line("; and __rove_behind_dashes", "(__fish_complete_command)", ""),
         Words::OneOf(_) | Words::OurCommands => {
-            line("; and test (__rove_words) = 0", &own_words(manual).join(" "), "");
+            line("; and test (__rove_words) = 0", &own_words(book, manual).join(" "), "");
         }
         Words::OneOfThenHost(_, word) => {
-            line("; and test (__rove_words) = 0", &own_words(manual).join(" "), "");
+            line("; and test (__rove_words) = 0", &own_words(book, manual).join(" "), "");
             let place =
                 format!("; and test (__rove_words) = 1; and contains -- {word} (commandline -opc)");
             line(&place, "(__rove_hosts)", "Host");

@@ -48,7 +48,7 @@ _rove_command() {
 "#;
 
 pub(super) fn script(book: &Book) -> String {
-    let (program, name) = (book.program, book.identifier());
+    let (program, name) = (book.program.name, book.identifier());
     let functions = functions(book).replace("_rove", &format!("_{name}"));
     format!("#compdef {program}\n# Completion of {program} for zsh.\n{functions}")
 }
@@ -60,7 +60,7 @@ fn functions(book: &Book) -> String {
         first_word_function(book, &mut script);
     }
     if takes_sessions(book) {
-        script.push_str(&SESSIONS.replace("PROGRAM", book.program));
+        script.push_str(&SESSIONS.replace("PROGRAM", book.program.name));
     }
     script.push_str(FUNCTIONS);
     let commands = book.command_words().join("|");
@@ -75,7 +75,7 @@ fn functions(book: &Book) -> String {
         for option in manual.options() {
             let _ = write!(script, " \\\n        {}", option_spec(&option));
         }
-        for spec in word_specs(manual) {
+        for spec in word_specs(book, manual) {
             let _ = write!(script, " \\\n        {}", quoted(&spec));
         }
         script.push_str("\n      ;;\n");
@@ -84,7 +84,7 @@ fn functions(book: &Book) -> String {
         script,
         "  esac\n}}\n\n# As a function of fpath it is called at once; sourced it is registered.\n\
          if [[ $funcstack[1] == _rove ]]; then\n  _rove \"$@\"\nelse\n  compdef _rove {}\nfi\n",
-        book.program
+        book.program.name
     );
     script
 }
@@ -142,7 +142,7 @@ fn brace(names: &[String]) -> String {
     }
 }
 
-fn word_specs(manual: &Manual) -> Vec<String> {
+fn word_specs(book: &Book, manual: &Manual) -> Vec<String> {
     match manual.words {
         Words::HostAndCommand => {
             vec!["1:host:_rove_first".to_owned(), "*::remote command:_rove_command".to_owned()]
@@ -154,11 +154,11 @@ fn word_specs(manual: &Manual) -> Vec<String> {
             "*:session:_rove_more_sessions".to_owned(),
         ],
         Words::OneOfThenHost(..) => vec![
-            format!("1:word:({})", own_words(manual).join(" ")),
+            format!("1:word:({})", own_words(book, manual).join(" ")),
             "2:host:_rove_hosts".to_owned(),
         ],
         Words::OneOf(_) | Words::OurCommands => {
-            vec![format!("1:word:({})", own_words(manual).join(" "))]
+            vec![format!("1:word:({})", own_words(book, manual).join(" "))]
         }
         Words::Unknown => Vec::new(),
     }

@@ -13,9 +13,8 @@ use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::last_words::{LastWords, Refusal};
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
-use crate::bootstrap::screen::Screen;
+use crate::bootstrap::screen::{Screen, tell};
 use crate::bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
-use crate::bootstrap::tell;
 
 /// What became of ssh, or of the local server.
 pub(super) struct Launch {

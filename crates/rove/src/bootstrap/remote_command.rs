@@ -23,9 +23,10 @@ use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::SSH_FAILURE;
 use crate::bootstrap::printable::Printable;
 use crate::bootstrap::remote::{self, NO_ROVE, START};
+use crate::bootstrap::screen::tell;
+use crate::bootstrap::ssh_config;
 use crate::bootstrap::ssh_config::SshConfig;
 use crate::bootstrap::startup::Stream;
-use crate::bootstrap::{ssh_config, tell};
 use crate::entropy;
 use crate::install::remedy::Remedy;
 

@@ -1,10 +1,12 @@
-//! What ssh and the host say besides the server's announcement, on its way to the user.
+//! Texts for the user on the way to a session: those of the bootstrap, and those of ssh and the host besides the server's
+//! announcement.
 
 use std::io::{self, IsTerminal, Write};
 
 use crate::bootstrap::printable::Printable;
 use crate::bootstrap::startup::Stream;
 use crate::program::ProgramName;
+use crate::speech::wrapped_for;
 
 /// The user's standard output, where both streams of ssh are shown: as they are for `mosh`, as stock does, and
 /// without escape sequences for `rove`.
@@ -32,8 +34,16 @@ impl Screen {
     }
 }
 
+/// Says something on the way. Nobody to tell it to is no reason to end the session.
+pub(crate) fn tell(speaker: &str, sentence: &str) {
+    let end = line_end(&io::stderr());
+    let text = wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}"));
+    let text = text.replace('\n', end) + end;
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
 /// Returns what ends a line there: on a terminal, which ssh may have made raw, with a carriage return.
-pub(crate) fn line_end(stream: &impl IsTerminal) -> &'static str {
+fn line_end(stream: &impl IsTerminal) -> &'static str {
     if stream.is_terminal() { "\r\n" } else { "\n" }
 }
 

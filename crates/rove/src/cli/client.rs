@@ -10,11 +10,10 @@ use rove_manual::{Manual, Words};
 use rove_session::{Prediction, Preference};
 
 use crate::bootstrap::{self, address};
-use crate::cli::BOOK;
 use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
 use crate::client::{self, ClientOptions};
-use crate::program::ProgramName;
+use crate::program::{ProgramName, ROVE};
 use crate::prompt_store::Account;
 use crate::tunnel::inherited::{self, Inherited};
 
@@ -44,7 +43,7 @@ pub(crate) const ENGINE_NOTE: (&str, &str) = (
 
 /// What users are told of `rove client`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "client",
     definition,
     words: Words::Unknown,

@@ -3,11 +3,11 @@
 use clap::Command;
 use rove_manual::{Manual, Words, completions};
 
-use crate::cli::BOOK;
+use crate::program::ROVE;
 
 /// What users are told of `rove completions`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "completions",
     definition,
     words: Words::OneOf(completions::SHELLS),

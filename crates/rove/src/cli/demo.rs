@@ -8,13 +8,13 @@ use rove_manual::{Manual, Words};
 use rove_session::Preference;
 use rove_units::{BitRate, Bytes, Duration, Seed, parse_duration};
 
-use crate::cli::BOOK;
-use crate::cli::host::MODES;
+use crate::cli::option_values::MODES;
 use crate::demo::DemoOptions;
+use crate::program::ROVE;
 
 /// What users are told of `rove demo`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "demo",
     definition: DemoArgs::command,
     words: Words::Command,

@@ -5,15 +5,14 @@ use std::ffi::OsString;
 use clap::{Arg, ArgAction, Command};
 use rove_manual::{Manual, Words};
 
-use crate::cli::BOOK;
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall, UsageError};
 use crate::doctor::DoctorOptions;
-use crate::program::ProgramName;
+use crate::program::{ProgramName, ROVE};
 
 /// What users are told of `rove doctor`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "doctor",
     definition,
     words: Words::HostAndCommand,
@@ -115,7 +114,9 @@ pub(crate) fn parse(
                 .to_owned(),
             usage: None,
         }),
-        HostCall::Help(_) | HostCall::Version | HostCall::FakeProxy { .. } => Ok(DoctorCall::Help),
+        HostCall::Help(_) | HostCall::HelpAll | HostCall::Version | HostCall::FakeProxy { .. } => {
+            Ok(DoctorCall::Help)
+        }
     }
 }
 

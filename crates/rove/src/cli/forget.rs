@@ -6,13 +6,13 @@ use clap::{CommandFactory, Parser};
 use rove_manual::{Manual, Words};
 
 use crate::bootstrap::options::HostOptions;
-use crate::cli::BOOK;
 use crate::cli::config::Config;
 use crate::cli::login::{self, Instead};
+use crate::program::ROVE;
 
 /// What users are told of `rove forget`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "forget",
     definition: || login::definition(ForgetArgs::command()),
     words: Words::Host,

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, Command};
 use rove_manual::{Manual, Words};
 
-use crate::cli::BOOK;
+use crate::program::ROVE;
 
 /// The text of `rove --help`: the options that a user needs to begin, on one screen.
 pub(crate) const BRIEF: &str = "\
@@ -31,7 +31,7 @@ rove COMMAND --help those of a command.";
 
 /// The manual of `rove help`.
 pub(crate) static HELP: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "help",
     definition: || {
         Command::new("rove help")
@@ -50,7 +50,7 @@ pub(crate) static HELP: Manual = Manual {
 
 /// The manual of `rove version`.
 pub(crate) static VERSION: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "version",
     definition: || {
         Command::new("rove version").about("Prints the version").override_usage("rove version")

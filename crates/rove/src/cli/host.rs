@@ -12,29 +12,22 @@ use rove_session::Preference;
 
 use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
 use crate::bootstrap::proxy;
-use crate::cli::BOOK;
 use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::help;
+use crate::cli::option_values::{
+    ADDRESS_FAMILIES, MODES, REMOTE_IPS, check_own_port, check_port, ssh_words,
+};
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::install::policy::Policy;
-use crate::program::ProgramName;
-
-/// What `--predict` may be.
-pub(crate) const MODES: &[&str] = &["adaptive", "always", "never", "experimental"];
-/// What `--family` may be.
-pub(crate) const FAMILIES: &[&str] =
-    &["inet", "inet6", "prefer-inet", "prefer-inet6", "all", "auto"];
-
-/// What `--experimental-remote-ip` may be.
-pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
+use crate::program::{ProgramName, ROVE};
 
 /// What users are told of `rove [options] host`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "",
     definition: || definition().arg(help::all()),
     words: Words::HostAndCommand,
@@ -142,7 +135,7 @@ struct HostArgs {
     #[arg(
         long,
         value_name = "FAMILY",
-        value_parser = Suggested(FAMILIES),
+        value_parser = Suggested(ADDRESS_FAMILIES),
         hide_possible_values = true
     )]
     family: Option<String>,
@@ -233,6 +226,8 @@ struct HostArgs {
 pub(crate) enum HostCall {
     /// Print this text on standard output.
     Help(String),
+    /// Print all help on standard output: that of the commands is told elsewhere.
+    HelpAll,
     /// Print the version on standard output.
     Version,
     /// Be the proxy command of the ssh that another `rove` started.
@@ -290,20 +285,11 @@ pub(crate) fn parse(
     let Line { words, ssh: letters, asks_ssh } = read(name, &command, args, usage)?;
     let wants_all = words.iter().take_while(|word| *word != "--").any(|word| word == "--help-all");
     let mut args = HostArgs::take(name, &command, words)?;
-    if args.help || wants_all {
-        let brief = (name == ProgramName::Rove && !wants_all).then(|| help::BRIEF.to_owned());
-        let all = || command.clone().render_help().to_string();
-        return Ok(HostCall::Help(brief.unwrap_or_else(all)));
+    if let Some(call) = question(name, command.clone(), &args, wants_all) {
+        return Ok(call);
     }
-    if args.version {
-        return Ok(HostCall::Version);
-    }
-    let mut settings = Settings::default();
-    if let Some(host) = args.words.first().filter(|_| !args.fake_proxy) {
-        let host = with_user(host, &letters);
-        settings = load().map_err(UsageError::without_usage)?.for_host(&host);
-        args.fill(&settings, |name| env::var_os(name).is_some());
-    }
+    let settings = args.settings(&letters, load)?;
+    args.fill(&settings, |name| env::var_os(name).is_some());
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|message| UsageError { message, usage: usage() })?;
     let remote_ip = args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?;
@@ -352,6 +338,23 @@ pub(crate) fn parse(
         server: args.server,
         port: args.port,
     })))
+}
+
+/// Returns the call for help or version, if the line asks for one of them.
+fn question(
+    name: ProgramName,
+    mut command: clap::Command,
+    args: &HostArgs,
+    wants_all: bool,
+) -> Option<HostCall> {
+    if args.help || wants_all {
+        return Some(match name {
+            ProgramName::Rove if wants_all => HostCall::HelpAll,
+            ProgramName::Rove => HostCall::Help(help::BRIEF.to_owned()),
+            ProgramName::Mosh => HostCall::Help(command.render_help().to_string()),
+        });
+    }
+    args.version.then_some(HostCall::Version)
 }
 
 /// Sorts the words behind the program's name, as the users of this name write them.
@@ -429,6 +432,19 @@ impl HostArgs {
                 ProgramName::Mosh => error.to_string(),
             })
         })
+    }
+
+    /// Returns the user's settings for the host, of which a proxy command has none.
+    fn settings(
+        &self,
+        letters: &[String],
+        load: impl FnOnce() -> Result<Config, String>,
+    ) -> Result<Settings, UsageError> {
+        let Some(host) = self.words.first().filter(|_| !self.fake_proxy) else {
+            return Ok(Settings::default());
+        };
+        let config = load().map_err(UsageError::without_usage)?;
+        Ok(config.for_host(&with_user(host, letters)))
     }
 
     /// Takes from the settings what neither the line nor the environment says.
@@ -534,10 +550,10 @@ fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
         Some(family) => family.to_lowercase(),
         None => "prefer-inet".to_owned(),
     };
-    if name == ProgramName::Rove && !FAMILIES.contains(&family.as_str()) {
+    if name == ProgramName::Rove && !ADDRESS_FAMILIES.contains(&family.as_str()) {
         return Err(UsageError::without_usage(format!(
             "--family is one of {}, not \"{family}\"",
-            FAMILIES.join(", ")
+            ADDRESS_FAMILIES.join(", ")
         )));
     }
     Ok(family)
@@ -551,52 +567,6 @@ fn check_option_port(name: ProgramName, text: Option<&str>) -> Result<(), String
             check_own_port(text).map_err(|fault| format!("--port: {fault}"))
         }
         (ProgramName::Mosh, Some(text)) => check_port(text),
-    }
-}
-
-/// Checks a port as [`check_port`] does, for users of rove's own names.
-///
-/// # Errors
-///
-/// Returns what is wrong.
-pub(crate) fn check_own_port(text: &str) -> Result<(), String> {
-    check_port(text).map_err(|_| {
-        let (text, max) = (text.escape_debug(), u16::MAX);
-        format!("\"{text}\" is neither a UDP port from 0 to {max} nor a range such as 60001:60010")
-    })
-}
-
-/// Checks `PORT` or `LOW:HIGH`; the text itself goes to the server.
-///
-/// # Errors
-///
-/// Returns what is wrong.
-pub(crate) fn check_port(text: &str) -> Result<(), String> {
-    let number = |digits: &str| -> Option<u64> {
-        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| digits.parse().unwrap_or(u64::MAX))
-    };
-    let (low, high) = match text.split_once(':') {
-        None => (number(text), None),
-        Some((low, high)) => (number(low), Some(number(high))),
-    };
-    let max = u64::from(u16::MAX);
-    match (low, high) {
-        (None, _) | (_, Some(None)) => {
-            Err(format!("Server-side port or range ({text}) is not a number or LOW:HIGH."))
-        }
-        (Some(low), _) if low > max => {
-            Err(format!("Server-side (low) port ({low}) must be within 0 to {max}."))
-        }
-        (Some(_), None) => Ok(()),
-        (Some(0), _) => Err(format!("A server-side port range cannot start with port 0 ({text}).")),
-        (Some(_), Some(Some(high))) if high == 0 || high > max => {
-            Err(format!("Server-side high port ({high}) must be within 1 to {max}."))
-        }
-        (Some(low), Some(Some(high))) if low > high => {
-            Err(format!("Server-side low port ({low}) is above the high port ({high})."))
-        }
-        (Some(_), Some(Some(_))) => Ok(()),
     }
 }
 
@@ -653,20 +623,6 @@ fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, Stri
             text.escape_debug()
         )),
     }
-}
-
-/// Splits `--ssh` as a shell would.
-///
-/// # Errors
-///
-/// Returns what is wrong.
-pub(crate) fn ssh_words(text: Option<&str>) -> Result<Vec<String>, String> {
-    let words = shell_words::split(text.unwrap_or("ssh"))
-        .map_err(|_| "--ssh: a quote is not closed".to_owned())?;
-    if words.is_empty() {
-        return Err("--ssh names no program".to_owned());
-    }
-    Ok(words)
 }
 
 fn fake_proxy(family: String, host: &OsStr, words: &[OsString]) -> Result<HostCall, UsageError> {

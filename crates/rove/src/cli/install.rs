@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, ValueHint};
 use rove_manual::{Manual, Words};
 
-use crate::cli::BOOK;
 use crate::cli::config::Config;
 use crate::cli::login::{self, Instead};
 use crate::install::InstallOptions;
+use crate::program::ROVE;
 
 /// The manual of `rove install`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "install",
     definition: || login::definition(InstallArgs::command()),
     words: Words::Host,

@@ -136,7 +136,7 @@ mod tests {
     use rove_manual::Words;
 
     use super::*;
-    use crate::cli::BOOK;
+    use crate::program::ROVE;
 
     /// A command of the tests
     #[derive(Debug, Parser)]
@@ -148,7 +148,7 @@ mod tests {
     }
 
     static MANUAL: Manual = Manual {
-        book: &BOOK,
+        program: &ROVE,
         word: "test",
         definition: || definition(TestArgs::command()),
         words: Words::Host,

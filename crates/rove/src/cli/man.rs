@@ -3,11 +3,11 @@
 use clap::Command;
 use rove_manual::{Manual, Words, man};
 
-use crate::cli::BOOK;
+use crate::program::ROVE;
 
 /// What users are told of `rove man`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "man",
     definition,
     words: Words::OurCommands,

@@ -5,9 +5,8 @@ use std::ffi::{OsStr, OsString};
 use clap::{Arg, ArgAction, Command};
 use rove_manual::{Manual, Words};
 
-use crate::cli::BOOK;
 use crate::cli::getopt::{self, Item};
-use crate::program::ProgramName;
+use crate::program::{ProgramName, ROVE};
 use crate::server::{BindAddress, ServerOptions};
 use crate::socket::PortRange;
 
@@ -30,7 +29,7 @@ pub(crate) enum ServerCall {
 
 /// What users are told of `rove server`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "server",
     definition,
     words: Words::OneOf(&["new"]),

@@ -7,9 +7,9 @@ use clap::{CommandFactory, Parser};
 use rove_manual::{Manual, Words};
 use rove_units::Duration;
 
-use crate::cli::BOOK;
 use crate::cli::config::Config;
 use crate::cli::login::{self, Instead, Login};
+use crate::program::ROVE;
 use crate::sessions::{Choice, ListOptions, Place};
 
 /// Where both commands look.
@@ -30,7 +30,7 @@ const FILES: &[(&str, &str)] = &[
 
 /// What users are told of `rove list`.
 pub(crate) static LIST: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "list",
     definition: || login::definition(ListArgs::command()),
     words: Words::Host,
@@ -60,7 +60,7 @@ pub(crate) static LIST: Manual = Manual {
 
 /// What users are told of `rove kill`.
 pub(crate) static KILL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "kill",
     definition: || login::definition(KillArgs::command()),
     words: Words::HostThenSessions,

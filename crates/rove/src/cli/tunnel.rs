@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use clap::{Arg, Command};
 use rove_manual::{Manual, Words};
 
-use crate::cli::BOOK;
+use crate::program::ROVE;
 
 /// What users are told of `rove tunnel`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "tunnel",
     definition,
     words: Words::Unknown,

@@ -7,7 +7,7 @@ use rove_manual::{Manual, Words};
 use rove_units::{Duration, parse_duration};
 
 use crate::aoi::{AoiOptions, Artefacts, Part};
-use crate::cli::BOOK;
+use crate::cli::program::LABORATORY;
 use crate::path::share;
 
 /// Longest delay each way. Chosen: beyond any path.
@@ -27,7 +27,7 @@ const SEEDS: [u64; 2] = [10, 40];
 
 /// What users are told of `rove-lab aoi`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "aoi",
     definition: || AoiArgs::augment_args(Command::new("rove-lab aoi")),
     words: Words::Unknown,

@@ -8,7 +8,7 @@ use rove_manual::{Manual, Words};
 use rove_session::Preference;
 use rove_units::{Bytes, Duration, ParseUnitError, parse_duration};
 
-use crate::cli::BOOK;
+use crate::cli::program::LABORATORY;
 use crate::compare::bulk::{BulkOptions, CongestionControl};
 use crate::compare::peer::{Peer, rove_beside};
 use crate::compare::{CompareOptions, Work};
@@ -17,7 +17,7 @@ use crate::replay::Pace;
 
 /// The manual of `rove-lab compare`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "compare",
     definition: || {
         CompareArgs::augment_args(Command::new("rove-lab compare"))

@@ -3,11 +3,11 @@
 use clap::Command;
 use rove_manual::{Manual, Words, completions};
 
-use crate::cli::BOOK;
+use crate::cli::program::LABORATORY;
 
 /// What users are told of `rove-lab completions`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "completions",
     definition,
     words: Words::OneOf(completions::SHELLS),

@@ -7,12 +7,13 @@ use anyhow::Result;
 use clap::{Args, Command, ValueHint};
 use rove_manual::{Manual, Words};
 
-use crate::cli::{BOOK, directory, named};
+use crate::cli::program::LABORATORY;
+use crate::cli::{directory, named};
 use crate::contest::{self, Contender, ContestOptions};
 
 /// The manual of `rove-lab contest`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "contest",
     definition: || ContestArgs::augment_args(Command::new("rove-lab contest")),
     words: Words::Unknown,

@@ -8,13 +8,13 @@ use clap::{Args, Command, ValueHint};
 use rove_manual::{Manual, Words};
 use rove_units::Seed;
 
-use crate::cli::BOOK;
+use crate::cli::program::LABORATORY;
 use crate::emulate::{Device, EmulateOptions, ViewPlace};
 use crate::path::Path;
 
 /// The manual of `rove-lab emulate`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "emulate",
     definition: || {
         EmulateArgs::augment_args(Command::new("rove-lab emulate"))

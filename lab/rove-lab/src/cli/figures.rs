@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, Command, ValueHint};
 use rove_manual::{Manual, Words};
 
-use crate::cli::{BOOK, directory, named};
+use crate::cli::program::LABORATORY;
+use crate::cli::{directory, named};
 use crate::experiment::{Engine, FiguresOptions, Shard};
 
 /// The manual of `rove-lab figures`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "figures",
     definition: || FiguresArgs::augment_args(Command::new("rove-lab figures")),
     words: Words::Unknown,

@@ -3,11 +3,11 @@
 use clap::Command;
 use rove_manual::{Manual, Words, man};
 
-use crate::cli::BOOK;
+use crate::cli::program::LABORATORY;
 
 /// What users are told of `rove-lab man`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "man",
     definition,
     words: Words::OurCommands,

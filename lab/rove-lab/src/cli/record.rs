@@ -9,13 +9,14 @@ use rove_manual::{Manual, Words};
 use rove_terminal::Size;
 use rove_units::Seed;
 
-use crate::cli::{BOOK, parse_size};
+use crate::cli::parse_size;
+use crate::cli::program::LABORATORY;
 use crate::record::RecordOptions;
 use crate::record::script::{SCRIPT_BYTES_MAX, Script};
 
 /// What users are told of `rove-lab record`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "record",
     definition: || {
         RecordArgs::augment_args(Command::new("rove-lab record"))

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, Command, ValueEnum, ValueHint};
 use rove_manual::{Manual, Words};
 
-use crate::cli::{BOOK, directory, named};
+use crate::cli::program::LABORATORY;
+use crate::cli::{directory, named};
 use crate::experiment::{self, Engine, FiguresOptions};
 use crate::parallel;
 use crate::remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
 
 /// The manual of `rove-lab remy`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "remy",
     definition: || RemyArgs::augment_args(Command::new("rove-lab remy")),
     words: Words::OneOf(&["describe", "convert", "evaluate", "train", "worker", "figures"]),

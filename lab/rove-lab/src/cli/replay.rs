@@ -11,13 +11,13 @@ use rove_manual::{Manual, Words};
 use rove_session::{EngineKind, Mechanism, Mechanisms, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 
-use crate::cli::BOOK;
+use crate::cli::program::LABORATORY;
 use crate::path::Path;
 use crate::replay::{Ends, Explained, Pace, Reference, ReplayOptions};
 
 /// What users are told of `rove-lab replay`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "replay",
     definition: || {
         ReplayArgs::augment_args(Command::new("rove-lab replay")).override_usage(

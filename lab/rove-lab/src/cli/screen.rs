@@ -4,12 +4,12 @@ use clap::{Args, Command};
 use rove_manual::{Manual, Words};
 use rove_terminal::Size;
 
-use crate::cli::BOOK;
+use crate::cli::program::LABORATORY;
 use crate::screen::ScreenOptions;
 
 /// What users are told of `rove-lab screen`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "screen",
     definition: || {
         ScreenArgs::augment_args(Command::new("rove-lab screen"))

@@ -10,7 +10,8 @@ use rove_manual::{Manual, Words};
 use rove_ssp::Key;
 use rove_units::{Duration, parse_duration};
 
-use crate::cli::{BOOK, directory, named};
+use crate::cli::program::LABORATORY;
+use crate::cli::{directory, named};
 use crate::experiment::{self, Engine, FiguresOptions};
 use crate::sprout::wire::{self, Task};
 
@@ -22,7 +23,7 @@ const PORT: u16 = 61_013;
 
 /// The manual of `rove-lab sprout`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "sprout",
     definition: || SproutArgs::augment_args(Command::new("rove-lab sprout")),
     words: Words::Unknown,

@@ -3,12 +3,12 @@
 use clap::{Args, Command};
 use rove_manual::{Manual, Words};
 
-use crate::cli::BOOK;
+use crate::cli::program::LABORATORY;
 use crate::validate::Check;
 
 /// The manual of `rove-lab validate`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &LABORATORY,
     word: "validate",
     definition: || ValidateArgs::augment_args(Command::new("rove-lab validate")),
     words: Words::Unknown,

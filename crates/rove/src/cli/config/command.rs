@@ -6,16 +6,16 @@ use std::fmt::Write;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use rove_manual::{Manual, Suggested, Words};
 
-use crate::cli::BOOK;
 use crate::cli::config::file::path;
 use crate::cli::config::{Config, Setting, Settings};
+use crate::program::ROVE;
 use crate::speech::escaped;
 
 const ACTIONS: &[&str] = &["path", "check", "show"];
 
 /// What users are told of `rove config`.
 pub(crate) static MANUAL: Manual = Manual {
-    book: &BOOK,
+    program: &ROVE,
     word: "config",
     definition: ConfigArgs::command,
     words: Words::OneOfThenHost(ACTIONS, "show"),

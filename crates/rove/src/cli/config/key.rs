@@ -1,6 +1,6 @@
 //! The settings there are: the long options that make sense for more than one session.
 
-use crate::cli::{escape_key, host};
+use crate::cli::{escape_key, option_values};
 use crate::install::policy::Policy;
 
 /// A setting.
@@ -30,7 +30,7 @@ pub(super) const KEYS: [Key; 21] = [
     key("predict", Shape::Text(mode)),
     key("predict-overwrite", Shape::Flag),
     key("family", Shape::Text(family)),
-    key("port", Shape::TextOrNumber(host::check_own_port)),
+    key("port", Shape::TextOrNumber(option_values::check_own_port)),
     key("bind-server", Shape::Text(not_empty)),
     key("ssh", Shape::Text(ssh)),
     key("no-ssh-pty", Shape::Flag),
@@ -71,15 +71,15 @@ fn one_of(text: &str, words: &[&str]) -> Result<(), String> {
 }
 
 fn mode(text: &str) -> Result<(), String> {
-    one_of(text, host::MODES)
+    one_of(text, option_values::MODES)
 }
 
 fn family(text: &str) -> Result<(), String> {
-    one_of(text, host::FAMILIES)
+    one_of(text, option_values::ADDRESS_FAMILIES)
 }
 
 fn remote_ip(text: &str) -> Result<(), String> {
-    one_of(text, host::REMOTE_IPS)
+    one_of(text, option_values::REMOTE_IPS)
 }
 
 fn install(text: &str) -> Result<(), String> {
@@ -88,7 +88,7 @@ fn install(text: &str) -> Result<(), String> {
 
 fn ssh(text: &str) -> Result<(), String> {
     not_empty(text)?;
-    host::ssh_words(Some(text)).map(drop)
+    option_values::ssh_words(Some(text)).map(drop)
 }
 
 fn escape(text: &str) -> Result<(), String> {

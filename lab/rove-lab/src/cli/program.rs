@@ -1,0 +1,12 @@
+//! The laboratory as users are told of it, beside its commands.
+
+use rove_manual::Program;
+
+/// The laboratory.
+pub(super) static LABORATORY: Program = Program {
+    name: "rove-lab",
+    about: "rove-lab is the laboratory of rove, a remote shell that survives the network. Each of its commands \
+            examines a part of rove, and tells what it found as text or as JSON.",
+    version: env!("CARGO_PKG_VERSION"),
+    see_also: &["rove"],
+};
