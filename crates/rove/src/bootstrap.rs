@@ -313,9 +313,6 @@ fn client_command(options: &HostOptions) -> Command {
     if !options.query {
         client.env("ROVE_NO_TERM_QUERY", "1");
     }
-    if options.screen_checksums {
-        client.env("ROVE_SCREEN_CHECKSUMS", "1");
-    }
     if options.read_copied {
         client.env("ROVE_READ_COPIED", "1");
     }

@@ -62,8 +62,6 @@ pub(crate) struct ClientOptions {
     pub(crate) prediction: Prediction,
     /// Whether to ask the terminal what it can do, where its type allows that.
     pub(crate) query: bool,
-    /// Whether programs on the host may read back what the screen shows.
-    pub(crate) screen_checksums: bool,
     /// Whether programs on the host may ask for what a program of the session has copied.
     pub(crate) read_copied: bool,
     /// The user on the host whose prompts are remembered; `None` where none are.
@@ -183,9 +181,6 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         clock.now(),
     );
     hardening::keep_in_memory(session.key_memory());
-    if options.screen_checksums {
-        session.allow(TerminalReport::ScreenChecksums);
-    }
     if options.read_copied {
         session.allow(TerminalReport::ReadCopied);
     }

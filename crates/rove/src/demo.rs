@@ -115,7 +115,6 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
             ..Prediction::default()
         },
         query: std::env::var_os("ROVE_NO_TERM_QUERY").is_none(),
-        screen_checksums: std::env::var_os("ROVE_SCREEN_CHECKSUMS").is_some(),
         read_copied: std::env::var_os("ROVE_READ_COPIED").is_some(),
         account: None,
         strict: false,

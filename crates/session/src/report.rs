@@ -17,8 +17,6 @@ pub enum TerminalReport {
     KittyKeyboard,
     /// It reports the mouse in pixels.
     PixelMouse,
-    /// Its user lets programs read back what it shows, as checksums (DECRQCRA).
-    ScreenChecksums,
     /// Its user lets programs read back what a program of the session has copied (OSC 52).
     ReadCopied,
     /// Its default foreground.
@@ -53,7 +51,6 @@ impl TerminalReport {
         match self {
             Self::KittyKeyboard => terminal.kitty_keyboard = true,
             Self::PixelMouse => terminal.pixel_mouse = true,
-            Self::ScreenChecksums => terminal.screen_checksums = true,
             Self::ReadCopied => terminal.read_copied = true,
             Self::Foreground(color) => terminal.foreground = Some(color),
             Self::Background(color) => terminal.background = Some(color),
@@ -83,7 +80,6 @@ mod tests {
         for report in [
             TerminalReport::KittyKeyboard,
             TerminalReport::PixelMouse,
-            TerminalReport::ScreenChecksums,
             TerminalReport::ReadCopied,
             TerminalReport::Foreground((1, 2, 3)),
             TerminalReport::Background((4, 5, 6)),
@@ -100,7 +96,7 @@ mod tests {
         let known = UserTerminal {
             kitty_keyboard: true,
             pixel_mouse: true,
-            screen_checksums: true,
+            screen_checksums: false,
             read_copied: true,
             foreground: Some((1, 2, 3)),
             background: Some((4, 5, 6)),

@@ -11,7 +11,8 @@ pub struct UserTerminal {
     pub kitty_keyboard: bool,
     /// Whether it reports the mouse in pixels (mode 1016).
     pub pixel_mouse: bool,
-    /// Whether its user lets programs read back what it shows, as checksums (DECRQCRA).
+    /// Whether programs may read back what it shows, as checksums (DECRQCRA): those of a recording only, never those of a
+    /// session.
     pub screen_checksums: bool,
     /// Whether its user lets programs read back what a program of the session has copied (OSC 52).
     pub read_copied: bool,

@@ -54,8 +54,6 @@ pub(crate) struct HostOptions {
     pub(crate) query: bool,
     /// Whether rove may be copied to a host that has no server.
     pub(crate) install: Policy,
-    /// Whether programs on the host may read back what the screen shows.
-    pub(crate) screen_checksums: bool,
     /// Whether programs on the host may ask for what a program of the session has copied.
     pub(crate) read_copied: bool,
     /// Whether prompts are remembered from one session to the next.

@@ -77,10 +77,6 @@ pub(crate) static MANUAL: Manual = Manual {
         ("ROVE_ADDRESSES", "Other addresses of the server, to be tried while IP does not answer."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
         (
-            "ROVE_SCREEN_CHECKSUMS",
-            "If set, programs on the host may read back what the screen shows; see rove config.",
-        ),
-        (
             "ROVE_READ_COPIED",
             "If set, programs on the host may ask for what a program of the session has copied; see rove config.",
         ),
@@ -214,7 +210,6 @@ pub(crate) fn options(
             ..Prediction::default()
         },
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
-        screen_checksums: env::var_os("ROVE_SCREEN_CHECKSUMS").is_some(),
         read_copied: env::var_os("ROVE_READ_COPIED").is_some(),
         account: env::var(bootstrap::ACCOUNT_VARIABLE)
             .ok()

@@ -330,7 +330,6 @@ pub(crate) fn parse(
         query: settings.flag("terminal-query").unwrap_or(true),
         install: settings.text("install").and_then(Policy::from_name).unwrap_or_default(),
         prompt_memory: settings.flag("prompt-memory").unwrap_or(true),
-        screen_checksums: settings.flag("screen-checksums").unwrap_or(false),
         read_copied: settings.flag("read-copied").unwrap_or(false),
         host: host.clone(),
         command: command_words.to_vec(),

@@ -140,13 +140,29 @@ fn assert_answer(question: &str, variables: &[(&str, &str)], bytes: &str, answer
 
 #[test]
 fn programs_ask_where_their_user_lets_them_and_get_no_answer_elsewhere() {
-    for (variable, question, bytes, answer) in [
-        ("ROVE_READ_COPIED", "\\033]52;c;YWI=\\007\\033]52;c;?\\007", "16", "^[]52;c;YWI=^G^[[0n"),
-        ("ROVE_SCREEN_CHECKSUMS", "\\033[7;1;1;1;1;1*y", "15", "^[P7!~FF8E^[\\^[[0n"),
-    ] {
+    for (variable, question, bytes, answer) in
+        [("ROVE_READ_COPIED", "\\033]52;c;YWI=\\007\\033]52;c;?\\007", "16", "^[]52;c;YWI=^G^[[0n")]
+    {
         assert_answer(question, &[(variable, "1")], bytes, answer);
         for variables in [&[][..], &[(variable, "1"), ("ROVE_STRICT", "1")]] {
             assert_answer(question, variables, "4", "^[[0n");
         }
+    }
+}
+
+#[test]
+fn no_program_reads_the_screen_back_whatever_its_user_sets() {
+    let permissions = [
+        ("ROVE_SCREEN_CHECKSUMS", "1"),
+        ("ROVE_READ_COPIED", "1"),
+        ("ROVE_SCROLLBACK", "1"),
+        ("ROVE_COMMAND", "sh"),
+        ("MOSH_NO_TERM_INIT", "1"),
+        ("MOSH_PREDICTION_DISPLAY", "always"),
+    ];
+    for variables in
+        [&permissions[..], &[("ROVE_NO_TERM_QUERY", "1")], &[("ROVE_STRICT", "1")], &[]]
+    {
+        assert_answer("\\033[7;1;1;1;1;1*y", variables, "4", "^[[0n");
     }
 }

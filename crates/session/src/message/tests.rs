@@ -95,7 +95,7 @@ fn sizes_no_window_has_are_refused_and_huge_ones_cut() {
 
 #[test]
 fn reports_are_these_bytes_and_come_back() {
-    let table: [(TerminalReport, &[u8]); 11] = [
+    let table: [(TerminalReport, &[u8]); 10] = [
         (TerminalReport::KittyKeyboard, b"\x0a\x05\x82\x01\x02\x08\x01"),
         (TerminalReport::PixelMouse, b"\x0a\x05\x82\x01\x02\x38\x01"),
         (TerminalReport::ClusterWidths(ClusterWidths::ALL), b"\x0a\x05\x82\x01\x02\x48\x3f"),
@@ -108,7 +108,6 @@ fn reports_are_these_bytes_and_come_back() {
             TerminalReport::NewerWide(NewerChar::new('\u{1f600}').unwrap()),
             b"\x0a\x07\x82\x01\x04\x58\x80\xec\x07",
         ),
-        (TerminalReport::ScreenChecksums, b"\x0a\x05\x82\x01\x02\x40\x01"),
         (TerminalReport::ReadCopied, b"\x0a\x05\x82\x01\x02\x50\x01"),
         (TerminalReport::Foreground((255, 128, 1)), b"\x0a\x08\x82\x01\x05\x10\x81\x80\xfe\x07"),
         (TerminalReport::Background((0, 0, 0)), b"\x0a\x05\x82\x01\x02\x18\x00"),

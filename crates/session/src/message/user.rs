@@ -19,7 +19,6 @@ const TERMINAL_CURSOR: u32 = 4;
 const TERMINAL_CELL_WIDTH: u32 = 5;
 const TERMINAL_CELL_HEIGHT: u32 = 6;
 const TERMINAL_PIXEL_MOUSE: u32 = 7;
-const TERMINAL_SCREEN_CHECKSUMS: u32 = 8;
 const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
 const TERMINAL_NEWER_WIDE: u32 = 11;
@@ -77,7 +76,6 @@ impl MessageWriter {
         match report {
             TerminalReport::KittyKeyboard => put(TERMINAL_KITTY_KEYBOARD, 1),
             TerminalReport::PixelMouse => put(TERMINAL_PIXEL_MOUSE, 1),
-            TerminalReport::ScreenChecksums => put(TERMINAL_SCREEN_CHECKSUMS, 1),
             TerminalReport::ReadCopied => put(TERMINAL_READ_COPIED, 1),
             TerminalReport::Foreground(color) => put(TERMINAL_FOREGROUND, rgb(color)),
             TerminalReport::Background(color) => put(TERMINAL_BACKGROUND, rgb(color)),
@@ -129,9 +127,6 @@ fn wire_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
         match number {
             TERMINAL_KITTY_KEYBOARD if value == 1 => report = Some(TerminalReport::KittyKeyboard),
             TERMINAL_PIXEL_MOUSE if value == 1 => report = Some(TerminalReport::PixelMouse),
-            TERMINAL_SCREEN_CHECKSUMS if value == 1 => {
-                report = Some(TerminalReport::ScreenChecksums);
-            }
             TERMINAL_READ_COPIED if value == 1 => report = Some(TerminalReport::ReadCopied),
             TERMINAL_FOREGROUND => report = color.map(TerminalReport::Foreground),
             TERMINAL_BACKGROUND => report = color.map(TerminalReport::Background),

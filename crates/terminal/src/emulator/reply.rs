@@ -116,7 +116,7 @@ impl Emulator {
         self.reply(&format!("\x1b[{mark}{number};{value}$y"));
     }
 
-    /// DECRQCRA, where the user lets programs read the screen back: number of the question, page, rectangle.
+    /// DECRQCRA, where a recording is played: number of the question, page, rectangle.
     pub(crate) fn report_checksum(&mut self, parameters: &Parameters) {
         if !self.user_terminal.screen_checksums {
             return;

@@ -189,7 +189,7 @@ fn a_replica_has_one_level() {
     assert_eq!(rows(replica.screen()), ["XX", "XX"]);
 }
 
-/// Returns the answers of a terminal of 16 columns and 6 rows whose user lets programs read the screen.
+/// Returns the answers of a terminal of 16 columns and 6 rows that plays a recording.
 fn checksums(input: &str) -> String {
     let mut terminal = Terminal::host(Size::clamped(16, 6));
     terminal.set_user_terminal(UserTerminal { screen_checksums: true, ..UserTerminal::default() });
@@ -203,7 +203,7 @@ fn assert_checksum(input: &str, checksum: &str) {
 }
 
 #[test]
-fn no_checksum_is_told_unless_the_user_lets_programs_read_the_screen() {
+fn a_checksum_is_told_only_where_a_recording_is_played() {
     assert_answers(&[("secret\x1b[1;1;1;1;1;1*y", "")]);
     assert_checksum("secret\x1b[1;1;1;1;1;1*y", "FF8D");
 }

@@ -24,7 +24,7 @@ pub(super) enum Shape {
 }
 
 /// All of them, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 21] = [
+pub(super) const KEYS: [Key; 20] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(mode)),
@@ -43,7 +43,6 @@ pub(super) const KEYS: [Key; 21] = [
     key("title-prefix", Shape::Flag),
     key("terminal-query", Shape::Flag),
     key("install", Shape::Text(install)),
-    key("screen-checksums", Shape::Flag),
     key("read-copied", Shape::Flag),
     key("prompt-memory", Shape::Flag),
 ];

@@ -38,7 +38,6 @@ fn defaults_are_stocks() {
         title_prefix: true,
         query: true,
         install: Policy::Ask,
-        screen_checksums: false,
         read_copied: false,
         prompt_memory: true,
         host: "me@host".into(),
@@ -230,7 +229,7 @@ fn the_proxy_role_has_its_own_words() {
 fn the_file_holds_where_the_line_says_nothing() {
     let file = b"port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
-                 screen-checksums = true\nread-copied = true\nprompt-memory = false\n\
+                 read-copied = true\nprompt-memory = false\n\
                  predict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
                  experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
     let load = || Ok(Config::parse(file).unwrap());
@@ -265,7 +264,6 @@ fn the_file_holds_where_the_line_says_nothing() {
         title_prefix: false,
         query: false,
         install: Policy::Never,
-        screen_checksums: true,
         read_copied: true,
         prompt_memory: false,
         host: "host".into(),
