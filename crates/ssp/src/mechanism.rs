@@ -141,13 +141,12 @@ mod tests {
         for config in [Config::client(), Config::server()] {
             let bare = Mechanism::ALL.into_iter().fold(config.clone(), Config::without);
             // The first is stock's own, and the others count between two roves only.
-            let Config { collection_delay, news_interval_late, loss_report_interval, .. } = config;
-            let stock = Config {
-                collection_delay,
-                news_interval_late,
-                loss_report_interval,
+            let mut stock = Config {
+                loss_report_interval: config.loss_report_interval,
                 ..Config::STOCK_SERVER
             };
+            stock.frames.collection_delay = config.frames.collection_delay;
+            stock.frames.news_interval_late = config.frames.news_interval_late;
             assert_eq!(bare, stock);
         }
     }
