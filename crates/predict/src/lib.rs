@@ -32,16 +32,16 @@
 //! # The replay engine
 //!
 //! - A `log` holds the keys that no screen shows yet, and a `base` is the screen that they start from. Both together are an
-//!   `outlook`.
-//! - `simulate` plays a key: text at the `edge` of a row, text that a program has `given`, and the `terrain` of a
-//!   full-screen program. It draws on a `canvas`, in a `field`, with a `layout` of rows. `motion`, `walk` and `class` are
+//!   `pending_keys`.
+//! - `simulate` plays a key: text at the `edge` of a row, `program_text`, and the `window_text` of a
+//!   full-screen program. It draws on a `canvas`, in a `field`, with a `layout` of rows. `motion`, `history_cursor` and `class` are
 //!   its words for keys.
-//! - `timeline` is one pass over the keys. `survey` finds out how many of them a screen shows. `align` judges them.
+//! - `timeline` is one pass over the keys. `match_result` finds out how many of them a screen shows. `judge` judges them.
 //! - The models each learn one habit: `context` (prompts), `wrap`, `exit` (of an editor's mode), `navigation` with `explore`
-//!   and `ruler`, `drawn_cursor`, `history`, `paint`, and `grace`, `late` and `latency` (slow hosts). `learned` holds all of
+//!   and `ruler`, `drawn_cursor`, `history`, `paint`, and `echo_timeout`, `late` and `latency` (slow hosts). `learned` holds all of
 //!   them.
 //! - A model counts its `evidence`, and keeps what it learns in a bounded `memory` by an `id`.
-//! - `mask` and `silence` recognise prompts that do not echo. `trust` decides what is likely enough to be shown.
+//! - `mask` and `echo_off` recognise prompts that do not echo. `trust` decides what is likely enough to be shown.
 
 #![forbid(unsafe_code)]
 

@@ -23,7 +23,7 @@
 //! The path:
 //!
 //! - `rtt` estimates the round-trip time, and `rtt_min` its recent minimum. `loss_estimate` estimates the loss.
-//! - `hop` changes the client's local port. `candidates` chooses among the server's addresses. `revival` speaks again after
+//! - `hop` changes the client's local port. `candidates` chooses among the server's addresses. `path_revalidation` speaks again after
 //!   the computer's network has changed.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
 //! - `path` counts what a user may want to see.
@@ -32,13 +32,13 @@
 //! States:
 //!
 //! - `object` is the trait that a caller implements.
-//! - `sender` keeps the states that were sent. Its parts decide where a diff starts (`reference`, by a `belief` if asked)
+//! - `sender` keeps the states that were sent. Its parts decide where a diff starts (`reference`, by a `delivery_estimate` if asked)
 //!   and when to send (`timers`, over the waiting `changes`). `repetition` copies small contents, `steady` paces output that
 //!   nobody asked for, and both spend from a `budget`. `first_contact` and `shutdown` are the first and the last words,
 //!   `chunk` cuts large changes, and `backoff` slows down when large instructions find no answer.
 //! - `receiver` keeps the states that were received.
-//! - `pieces` holds the fragments of the newest instruction while they are handed out.
-//! - `quiet` decides how rarely idle ends speak: a `promise` of the server's, and the `stretch` of its pauses.
+//! - `fragment_queue` holds the fragments of the newest instruction while they are handed out.
+//! - `heartbeat` decides how rarely idle ends speak: `announced` by the server, with the `backoff` of its pauses.
 //! - `closing` ends a session, and lets a server linger.
 //! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.
 //! - `transport` is one end: connection, sender and receiver.

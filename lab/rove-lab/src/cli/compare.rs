@@ -115,6 +115,13 @@ pub(crate) struct CompareArgs {
     /// The rove to compare [default: the one beside rove-lab]
     #[arg(long, value_name = "PROGRAM", value_hint = ValueHint::ExecutablePath)]
     rove: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// The files that are written.
+#[derive(Debug, Args)]
+struct OutputArgs {
     /// Write figures as JSON to a file; - for standard output, in place of the table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     json: Option<PathBuf>,
@@ -151,8 +158,8 @@ impl CompareArgs {
             bulk: self.bulk.map(|count| BulkOptions { count, congestion_control }),
             timeout: self.timeout,
             rove: rove_beside(self.rove)?,
-            json: self.json,
-            film: self.film,
+            json: self.output.json,
+            film: self.output.film,
         })
     }
 }
