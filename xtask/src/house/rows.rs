@@ -11,8 +11,8 @@ use super::source::Source;
 use super::words::Word;
 use crate::workspace::tracked_files;
 
-/// Documents that a command writes.
-const GENERATED: [&str; 1] = ["docs/limits.md"];
+/// Documents that a command writes, and folders of them.
+const GENERATED: [&str; 2] = ["docs/limits.md", "docs/results/"];
 
 /// The rows that sum up crates or documents.
 pub(super) const SUMS: [&str; 3] = ["product", "laboratory", "documents"];
@@ -32,7 +32,7 @@ pub(super) fn rows(root: &Path, words: &[Word]) -> Result<Vec<Row>> {
         // A file that git knows may be deleted.
         let Ok(text) = fs::read_to_string(root.join(&path)) else { continue };
         let path = path.to_string_lossy();
-        if path.ends_with(".md") && !GENERATED.contains(&&*path) {
+        if path.ends_with(".md") && !GENERATED.iter().any(|start| path.starts_with(start)) {
             documents.push(text);
         } else if let Some(place) = place(&path).filter(|_| path.ends_with(".rs")) {
             crates.entry(place).or_default().push(Source::new(&path, &text));
