@@ -86,8 +86,8 @@ impl Field {
             Some(row) => field.row = row,
             None => {
                 field = Self::begin(screen, kind, at, &pane, now);
-                // A program that changes its modes, or what stands below, is no more to be trusted for that.
-                if field.begins_where(before) {
+                // A prompt that changes its modes, or what stands below, is no more to be trusted for that.
+                if field.prompt.is_shell && field.begins_where(before) {
                     field.line = before.line;
                     field.line.end();
                 }
