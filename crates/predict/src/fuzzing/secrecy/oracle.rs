@@ -65,8 +65,8 @@ pub(super) struct Oracle {
     echo: Option<(Place, u64)>,
     /// The newest key that ends a line or has an unknown effect.
     barrier: u64,
-    /// The newest letter of a secret.
-    letter: u64,
+    /// The input that each letter was typed with last.
+    letters: [u64; SECRET.len()],
     probe: Option<Probe>,
     editor: Option<Editor>,
     /// The windows in which characters were echoed under a mode line.
@@ -92,8 +92,8 @@ impl Oracle {
         if is_unknown && is_quiet {
             self.probe = Some(Probe { place: Place::of(screen), row: cursor_row(screen) });
         }
-        if key.contains(SECRET) {
-            self.letter = input;
+        if let Some(letter) = SECRET.iter().position(|letter| key.contains(*letter)) {
+            self.letters[letter] = input;
             self.unanswered.get_or_insert((input, None));
         }
     }
@@ -177,20 +177,22 @@ impl Oracle {
     pub(super) fn check(&mut self, frame: &Screen, screen: &Screen, arrived: u64) {
         let visible = count(frame);
         assert!(count(screen) == [0; SECRET.len()], "the host has drawn one");
-        let is_new = visible.iter().zip(&self.visible).any(|(now, before)| now > before);
+        let new = (0..SECRET.len()).filter(|letter| visible[*letter] > self.visible[*letter]);
+        let newest = new.map(|letter| self.letters[letter]).max();
         self.visible = visible;
-        if is_new {
+        if let Some(newest) = newest {
             let reason = format!("{self:#?}\n{}", text(frame));
-            assert!(self.may_show(screen, arrived), "a letter of a secret is seen: {reason}");
+            let may_show = self.may_show(newest, screen, arrived);
+            assert!(may_show, "a letter of a secret is seen: {reason}");
         }
     }
 
-    /// Returns whether a letter may be shown on the newest screen of the client.
-    fn may_show(&self, screen: &Screen, arrived: u64) -> bool {
+    /// Returns whether the letter of an input may be shown on the newest screen of the client.
+    fn may_show(&self, letter: u64, screen: &Screen, arrived: u64) -> bool {
         let place = Place::of(screen);
         let is_seen = self.silence.as_ref() == Some(&place);
         // Nobody knows yet who reads the letters that were typed after such a key.
-        let is_pending = self.barrier > arrived && self.letter > self.barrier;
+        let is_pending = self.barrier > arrived && letter > self.barrier;
         if is_seen || is_pending || self.probe.is_some() {
             return false;
         }
