@@ -57,7 +57,7 @@ pub(crate) enum SendFailure {
     Other(io::Error),
 }
 
-/// What the network said of our datagrams.
+/// An error that the network reported for a datagram of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// Nobody listens at that port (ICMP port unreachable).

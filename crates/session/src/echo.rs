@@ -16,9 +16,9 @@ const DELAY_MIN: Duration = Duration::from_millis(8);
 /// What it gets at most. Chosen: a client learns of slower ones by itself, and should not wait for ever to
 /// learn that nothing was echoed.
 const DELAY_MAX: Duration = Duration::from_millis(400);
-/// What it gets, in its usual echo latencies. Chosen: docs/timing.md, "Echo ack".
+/// The time that an echo gets, in usual echo latencies. Chosen: docs/timing.md, "Echo ack".
 const LATENCIES: u32 = 4;
-/// What it gets at most for being usually slow. Chosen: beyond that it is known well enough.
+/// The longest time that an echo gets because echoes are usually slow. Chosen: a slower program is known well enough.
 const USUAL_MAX: Duration = Duration::from_millis(250);
 const _: () = assert!(USUAL_MAX.as_nanos() < DELAY_MAX.as_nanos());
 const _: () = assert!(DELAY_MIN.as_nanos() < ECHO_DELAY.as_nanos());

@@ -45,8 +45,9 @@ impl Limits {
         for (row, (figure, remedy)) in rows.iter().flat_map(figures) {
             let Some(limit) = self.of(row, figure) else { continue };
             let (key, value) = (format!("{}.{figure}", row.name), row.figures[figure]);
-            // Of asserts more is better, so that their limit is a floor.
-            if if *figure == "asserts" { value < limit } else { value > limit } {
+            let is_floor = *figure == "asserts";
+            let is_beyond = if is_floor { value < limit } else { value > limit };
+            if is_beyond {
                 findings.push(format!("{FILE}: {key} is {value} and its limit {limit}: {remedy}"));
             }
             self.0.remove(&key);

@@ -35,7 +35,7 @@ pub(super) const NAMES_MAX: usize = 128;
 pub(super) struct ContextKey {
     pub(super) strong: PromptId,
     pub(super) weak: PromptId,
-    /// Of the prompt's text, in whatever modes and place of the screen it stands.
+    /// The name of the prompt's text alone. The modes of the terminal and the place on the screen do not change it.
     pub(super) text: PromptId,
 }
 

@@ -1,4 +1,4 @@
-//! What can have become of keys of which a screen shows none.
+//! The verdict on keys where a screen shows the effect of none.
 
 use crate::replay::explore::Trip;
 use crate::replay::match_result::Barrier;
@@ -8,7 +8,7 @@ use crate::replay::match_result::Barrier;
 pub(super) enum Verdict {
     /// So many have moved the cursor as motions do, in this way.
     Moved(usize, Trip),
-    /// None has arrived: what came before them goes on.
+    /// No key has arrived yet. The screen is still that of the keys before.
     Awaited,
     /// A masking character stands for each of so many.
     Masked(usize),

@@ -21,7 +21,7 @@ const CHANGED: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED!";
 const NO_GREETING: &str = "kex_exchange_identification: ";
 const HUNG_UP: [&str; 2] = ["Connection closed by ", "Connection reset by "];
 
-/// What such lines begin with. Source: OpenSSH 9.2 as observed.
+/// The beginnings of the lines that are held back. Source: OpenSSH 9.2 as observed.
 const BEGINNINGS: [&str; 8] = [
     FRAME,
     UNKNOWN_NAME,
@@ -236,7 +236,7 @@ mod tests {
     use crate::cli::host::{self, HostCall};
     use crate::program::ProgramName;
 
-    /// What OpenSSH 9.2 says of a key that has changed.
+    /// The words of OpenSSH 9.2 about a key that has changed.
     const CHANGED_KEY: &str = "\
 @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\r
 @    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r

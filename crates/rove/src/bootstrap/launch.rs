@@ -16,9 +16,9 @@ use crate::bootstrap::plan::Plan;
 use crate::bootstrap::screen::{Screen, tell};
 use crate::bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
 
-/// What became of ssh, or of the local server.
+/// The result of running ssh, or the local server.
 pub(super) struct Launch {
-    /// What was announced.
+    /// The address, port and key that the server announced, as far as it did.
     pub(super) announced: Announced,
     pub(super) end: End,
 }
@@ -93,7 +93,7 @@ const FAREWELL_BYTES_MAX: usize = 4096;
 struct Listener {
     startup: Startup,
     screen: Screen,
-    /// What of ssh's own words is told in one sentence.
+    /// ssh's own lines that are held back, to be told in one sentence.
     last_words: LastWords,
     /// Whether what runs on the host has a terminal, so that only ssh itself speaks on the error output.
     has_terminal: bool,
@@ -146,7 +146,7 @@ impl Listener {
         }
     }
 
-    /// Takes the end, and returns what has been learnt, and why ssh has failed, if it has and that is known.
+    /// Reads the rest of both streams. Returns what the server announced and, if ssh has failed for a known reason, that reason.
     fn conclude(mut self, has_failed: bool) -> Result<(Announced, Option<Refusal>), StartupError> {
         let mut refusal = None;
         for stream in Stream::ALL {

@@ -95,7 +95,7 @@ impl Master {
 impl Drop for Master {
     fn drop(&mut self) {
         let Some(mut ssh) = self.ssh.take() else { return };
-        // What does not end when it is asked is killed when it is dropped.
+        // An ssh that does not end when it is asked is killed when it is dropped.
         if let Ok(mut events) = EventLoop::new(Clock::start(), &[SIGCHLD]) {
             ssh.end(&mut events);
         }

@@ -49,8 +49,8 @@ pub(crate) struct SshConfig {
     overridden: Vec<&'static str>,
     /// Which open connection to the host may be used.
     pub(crate) sharing: Sharing,
-    /// What ssh does about a host key that it does not know (`StrictHostKeyChecking`), in its words; empty if nobody
-    /// could be asked.
+    /// The value of `StrictHostKeyChecking`: how ssh treats a host key that it does not know. Empty if nobody could be
+    /// asked.
     key_checking: String,
     /// Whether ssh does not even tell why it fails (`LogLevel`).
     is_silent: bool,

@@ -51,7 +51,7 @@ pub struct Typist {
     pub copied: Vec<Copied>,
     /// What it was made to notify of, in order.
     pub notified: Vec<String>,
-    /// What it has answered since a test took it.
+    /// The bytes that the terminal has answered since a test took them.
     pub replies: Vec<u8>,
 }
 

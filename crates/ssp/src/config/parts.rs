@@ -18,11 +18,11 @@ pub struct RepetitionConfig {
 }
 
 impl RepetitionConfig {
-    /// Those of Mosh 1.4.0.
+    /// The values of Mosh 1.4.0.
     pub(super) const STOCK: Self =
         Self { repeats: false, says_again_at_first: false, active_retry: Duration::from_secs(10) };
 
-    /// Those of either end of ours.
+    /// The values of both ends of rove.
     pub(super) const ROVE: Self = Self { repeats: true, says_again_at_first: true, ..Self::STOCK };
 }
 
@@ -59,7 +59,7 @@ pub struct FrameConfig {
 }
 
 impl FrameConfig {
-    /// Those of a server in Mosh 1.4.0; a client differs in [`FrameConfig::collection_delay`].
+    /// The values of a server in Mosh 1.4.0. A client differs in [`FrameConfig::collection_delay`].
     pub(super) const STOCK: Self = Self {
         collection_delay: Duration::from_millis(8),
         quiet_delay: Duration::MAX,
@@ -72,7 +72,7 @@ impl FrameConfig {
         answer_frames: 0,
     };
 
-    /// Those of a client of ours.
+    /// The values of a rove client.
     ///
     /// A key waits at most 120 ms for the frame of the key before, with stock 250 ms. Chosen:
     /// docs/timing.md, "Ahead of stock's pace".
@@ -85,7 +85,7 @@ impl FrameConfig {
         ..Self::STOCK
     };
 
-    /// Those of a server of ours.
+    /// The values of a rove server.
     pub(super) const SERVER: Self = Self {
         quiet_delay: Duration::from_micros(500),
         steady_interval_max: Duration::from_millis(80),
@@ -121,7 +121,7 @@ pub struct AckConfig {
 }
 
 impl AckConfig {
-    /// Those of Mosh 1.4.0.
+    /// The values of Mosh 1.4.0.
     pub(super) const STOCK: Self = Self {
         delay: Duration::from_millis(100),
         delay_late: Duration::from_millis(100),
@@ -131,10 +131,10 @@ impl AckConfig {
         lingers: false,
     };
 
-    /// Those of a client of ours.
+    /// The values of a rove client.
     pub(super) const CLIENT: Self = Self { grace_late: Duration::from_millis(100), ..Self::SERVER };
 
-    /// Those of a server of ours.
+    /// The values of a rove server.
     pub(super) const SERVER: Self = Self {
         delay_late: Duration::from_millis(250),
         grace_late: Duration::from_millis(250),
@@ -158,14 +158,14 @@ pub struct HeartbeatConfig {
 }
 
 impl HeartbeatConfig {
-    /// Those of Mosh 1.4.0.
+    /// The values of Mosh 1.4.0.
     pub(super) const STOCK: Self = Self {
         interval: Duration::from_secs(3),
         interval_max: Duration::from_secs(3),
         interval_far_max: Duration::from_secs(3),
     };
 
-    /// Those of either end of ours.
+    /// The values of both ends of rove.
     pub(super) const ROVE: Self = Self {
         interval_max: PAUSE_MAX,
         interval_far_max: Duration::from_millis(5_500),
@@ -190,7 +190,7 @@ pub struct RttConfig {
 }
 
 impl RttConfig {
-    /// Those of Mosh 1.4.0.
+    /// The values of Mosh 1.4.0.
     pub(super) const STOCK: Self = Self {
         rto_min: Duration::from_millis(50),
         rto_max: Duration::from_millis(1000),
@@ -198,7 +198,7 @@ impl RttConfig {
         rtt_max: SUSPECT_MIN,
     };
 
-    /// Those of either end of ours.
+    /// The values of both ends of rove.
     pub(super) const ROVE: Self = Self {
         rto_far_max: Duration::from_secs(10),
         rtt_max: Duration::from_secs(30),
@@ -225,7 +225,7 @@ pub struct PathConfig {
 }
 
 impl PathConfig {
-    /// Those of Mosh 1.4.0.
+    /// The values of Mosh 1.4.0.
     pub(super) const STOCK: Self = Self {
         association_timeout: Duration::from_secs(40),
         hop_interval: Duration::from_secs(10),
@@ -234,6 +234,6 @@ impl PathConfig {
         tries_sizes: false,
     };
 
-    /// Those of either end of ours.
+    /// The values of both ends of rove.
     pub(super) const ROVE: Self = Self { tries_sizes: true, ..Self::STOCK };
 }

@@ -3,6 +3,7 @@
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
+use minijinja::HtmlEscape;
 use rove_terminal::Screen;
 use rove_units::{Duration, Instant};
 
@@ -205,12 +206,12 @@ impl Reel {
         }
         let width = pixels(text.chars().count(), CELL.0);
         let opacity = u8::from(until.is_none());
-        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         let _ = writeln!(
             self.body,
             "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{width:.1}\" opacity=\"{opacity}\" \
-             style=\"animation:s{name} {:.3}s step-end infinite\">{text}</text>",
-            self.end.as_secs_f64()
+             style=\"animation:s{name} {:.3}s step-end infinite\">{}</text>",
+            self.end.as_secs_f64(),
+            HtmlEscape(text)
         );
     }
 
