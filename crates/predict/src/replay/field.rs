@@ -323,7 +323,8 @@ impl Field {
             // Behind the edge of a field another one begins.
             let is_same_row =
                 self.row == at.row && !(self.bounds.is_bounded && at.column > self.bounds.right);
-            return (is_same_row || was_typed).then_some(self.row);
+            let is_gone = self.prompt.is_shell && !self.prompt.stands_in(screen, self.row);
+            return (!is_gone && (is_same_row || was_typed)).then_some(self.row);
         }
         let Bounds { start, pane, .. } = self.bounds;
         // A prompt may scroll, or move for what is printed above it.
