@@ -244,12 +244,8 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns what to send now, if anything is due. To be asked again until it is not.
-    pub(crate) fn step(
-        &mut self,
-        now: Instant,
-        timing: &SendTiming,
-        peer: Capabilities,
-    ) -> Option<Step> {
+    pub(crate) fn step(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
+        let peer = timing.peer;
         self.recalculate(now, timing);
         let is_ack_due = now >= self.next_ack;
         if !is_ack_due && self.next_send.is_none_or(|due| now < due) {
@@ -263,7 +259,7 @@ impl<L: Object> Sender<L> {
             return is_ack_due.then(|| self.acknowledge(now));
         }
         if diff_from_known.is_none()
-            && let Some(step) = self.chunk_step(now, timing, peer)
+            && let Some(step) = self.chunk_step(now, timing)
         {
             self.count_answer();
             return Some(step);
@@ -281,7 +277,7 @@ impl<L: Object> Sender<L> {
         let (reference, diff) = if due.copy || due.first_contact {
             (0, diff_from_known)
         } else {
-            self.choose_reference(now, diff_from_known, timing, peer)
+            self.choose_reference(now, diff_from_known, timing)
         };
         if diff.is_empty() {
             let is_heartbeat = self.is_heartbeat_due(now, timing);
@@ -291,7 +287,7 @@ impl<L: Object> Sender<L> {
                 Step::Repeat => step,
             });
         }
-        Some(self.send_contents(now, timing, peer, reference, diff, due))
+        Some(self.send_contents(now, timing, reference, diff, due))
     }
 
     /// Sends the current state as a diff from an entry of the list.
@@ -299,7 +295,6 @@ impl<L: Object> Sender<L> {
         &mut self,
         now: Instant,
         timing: &SendTiming,
-        peer: Capabilities,
         reference: usize,
         diff: Vec<u8>,
         due: Due,
@@ -312,7 +307,7 @@ impl<L: Object> Sender<L> {
         };
         let reference_num = self.sent[reference].num;
         if timing.config.self_check {
-            self.check(new_num, reference, &diff, peer);
+            self.check(new_num, reference, &diff, timing.peer);
         }
         let is_again = new_num == last.num;
         let sending = Sending {
@@ -323,7 +318,7 @@ impl<L: Object> Sender<L> {
             occasion: self.occasion(due.copy, is_again, timing),
             due,
         };
-        if is_again || self.current.is_urgent_to(peer, &last.object) {
+        if is_again || self.current.is_urgent_to(timing.peer, &last.object) {
             self.count_answer();
         }
         let step = if is_again {
@@ -438,8 +433,8 @@ impl<L: Object> Sender<L> {
         now: Instant,
         diff_from_known: Vec<u8>,
         timing: &SendTiming,
-        peer: Capabilities,
     ) -> (usize, Vec<u8>) {
+        let peer = timing.peer;
         let policy = match timing.config.reference {
             ReferencePolicy::Prospective if self.steady.is_active() => ReferencePolicy::Bayesian,
             policy => policy,

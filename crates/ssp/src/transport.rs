@@ -220,7 +220,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.heed_silence(now);
             let timing = self.send_timing();
             let step = match self.closed() {
-                None => self.sender.step(now, &timing, self.capabilities()),
+                None => self.sender.step(now, &timing),
                 Some(_) if self.closing.poll_answer() => Some(self.sender.acknowledge(now)),
                 Some(_) => return None,
             };

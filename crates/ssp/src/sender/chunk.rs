@@ -73,15 +73,10 @@ impl<L: Object> Sender<L> {
 
     /// Sends the next link of the chain, or repairs the oldest that is not acknowledged. Returns
     /// `None` where the change cannot be divided.
-    pub(super) fn chunk_step(
-        &mut self,
-        now: Instant,
-        timing: &SendTiming,
-        peer: Capabilities,
-    ) -> Option<Step> {
+    pub(super) fn chunk_step(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         let is_extendable = self.may_extend(timing) && self.last().num != StateNum::SHUTDOWN;
         let step =
-            if is_extendable { self.extend(now, peer) } else { self.repair(now, timing, peer) };
+            if is_extendable { self.extend(now, timing.peer) } else { self.repair(now, timing) };
         self.chunks.is_active = step.is_some();
         step
     }
@@ -104,7 +99,7 @@ impl<L: Object> Sender<L> {
 
     /// Sends the oldest link that is not acknowledged again or, where that has been of no use, the
     /// one after it. The two take turns, each with all its repetitions at a stretch.
-    fn repair(&mut self, now: Instant, timing: &SendTiming, peer: Capabilities) -> Option<Step> {
+    fn repair(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         // A next link of one fragment is not kept: once is its whole turn.
         let is_turn_over = match self.kept {
             Some(_) => self.repeats >= REPEATS_MAX,
@@ -116,13 +111,13 @@ impl<L: Object> Sender<L> {
         }
         self.chunks.is_repaired = true;
         self.chunks.window = 1;
-        let (oldest, diff) = self.link_after(0, peer)?;
+        let (oldest, diff) = self.link_after(0, timing.peer)?;
         if self.chunks.is_leaping {
-            if let Some((next, diff)) = self.link_after(oldest, peer) {
+            if let Some((next, diff)) = self.link_after(oldest, timing.peer) {
                 return Some(self.send_again(now, timing, self.sent[oldest].num, next, diff));
             }
             if self.last().num != StateNum::SHUTDOWN && !self.current.same_as(&self.last().object) {
-                return self.extend(now, peer);
+                return self.extend(now, timing.peer);
             }
         }
         Some(self.send_again(now, timing, self.known().num, oldest, diff))

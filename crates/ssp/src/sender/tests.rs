@@ -46,7 +46,7 @@ impl Bench {
         while self.now < deadline {
             self.now += ms(1);
             let timing = SendTiming::new(&self.config, &self.rtt, PATH, self.peer);
-            if let Some(step) = self.sender.step(self.now, &timing, self.peer) {
+            if let Some(step) = self.sender.step(self.now, &timing) {
                 let Step::Send(out) = step else { panic!("nothing was kept to be repeated") };
                 return Some((out.old_num.get(), out.new_num.get(), out.diff.len()));
             }
@@ -125,24 +125,24 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
     let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, PEER);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let sent_at = bench.now + ms(60);
-    let Some(Step::Send(out)) = bench.sender.step(sent_at, &timing, PEER) else {
+    let Some(Step::Send(out)) = bench.sender.step(sent_at, &timing) else {
         panic!("the frame is due")
     };
     bench.sender.keep(out);
     let lost_at = sent_at + timing.in_flight();
-    assert_eq!(bench.sender.step(lost_at - ms(1), &timing, PEER), None);
-    assert_eq!(bench.sender.step(lost_at, &timing, PEER), Some(Step::Repeat));
+    assert_eq!(bench.sender.step(lost_at - ms(1), &timing), None);
+    assert_eq!(bench.sender.step(lost_at, &timing), Some(Step::Repeat));
 
     // Newer contents wait for the one that is being repaired.
     bench.sender.publish(Blob::new("newer", Bytes::ZERO));
     let next = lost_at + timing.frame_interval;
-    assert_eq!(bench.sender.step(lost_at + ms(1), &timing, PEER), None);
-    assert_eq!(bench.sender.step(next, &timing, PEER), Some(Step::Repeat));
+    assert_eq!(bench.sender.step(lost_at + ms(1), &timing), None);
+    assert_eq!(bench.sender.step(next, &timing), Some(Step::Repeat));
 
     // An acknowledgment waits for a second at most, then it takes the newer contents along.
     bench.sender.handle_new_remote(next, StateNum::new(2), 9);
     let due = next + bench.config.acks.delay_in_repair;
-    let step = bench.sender.step(due, &timing, PEER);
+    let step = bench.sender.step(due, &timing);
     assert!(
         matches!(step, Some(Step::Send(out)) if out.diff == b"newer" && out.ack_num.get() == 2)
     );
@@ -154,14 +154,14 @@ fn newer_contents_wait_for_a_number_of_repeats_and_no_more() {
     let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, PEER);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let mut now = bench.now + ms(60);
-    let Some(Step::Send(out)) = bench.sender.step(now, &timing, PEER) else { panic!("due") };
+    let Some(Step::Send(out)) = bench.sender.step(now, &timing) else { panic!("due") };
     bench.sender.keep(out);
     bench.sender.publish(Blob::new("newer", Bytes::ZERO));
     now += timing.ack_expected;
     let mut repeats = 0;
     let sent = loop {
         now += ms(1);
-        match bench.sender.step(now, &timing, PEER) {
+        match bench.sender.step(now, &timing) {
             None => {}
             Some(Step::Repeat) => repeats += 1,
             Some(Step::Send(out)) => break out,
@@ -193,7 +193,7 @@ fn frames_of_changes(config: Config, within: u64, changes: &[(u64, &str)]) -> Ve
             bench.sender.publish(Blob::new(*text, Bytes::ZERO));
         }
         let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, PEER);
-        let sent = bench.sender.step(start + ms(elapsed), &timing, PEER);
+        let sent = bench.sender.step(start + ms(elapsed), &timing);
         if matches!(sent, Some(Step::Send(out)) if !out.diff.is_empty()) {
             frames.push(elapsed);
         }
@@ -255,7 +255,7 @@ fn where_nobody_learns_from_it_an_echo_ack_alone_waits_for_the_next_word_and_hol
                 _ if elapsed == next_at => sender.publish(Blob::new("b#2", Bytes::ZERO)),
                 _ => {}
             }
-            let step = sender.step(start + ms(elapsed), &timing, late);
+            let step = sender.step(start + ms(elapsed), &timing);
             if matches!(step, Some(Step::Send(out)) if !out.diff.is_empty()) {
                 sent.push(elapsed);
             }
@@ -311,7 +311,7 @@ fn sent_beside_an_acknowledgment(
     let timing = SendTiming::new(&config, &rtt, path, peer);
     let rng = Seed::new(1).stream("lots");
     let mut sender = Sender::new(Blob::default(), rng, Instant::ZERO);
-    let send = |sender: &mut Sender<Blob>, now| sender.step(now, &timing, peer).is_some();
+    let send = |sender: &mut Sender<Blob>, now| sender.step(now, &timing).is_some();
     sender.handle_new_remote(Instant::ZERO, StateNum::new(1), 9);
     assert!(send(&mut sender, Instant::ZERO), "the first word");
     sender.handle_ack(Instant::ZERO, StateNum::new(1));
@@ -359,10 +359,10 @@ fn a_key_does_not_wait_for_an_acknowledgment_that_took_contents_along() {
         let num = bench.sender.ack_num.next();
         bench.sender.handle_new_remote(bench.now, num, 9);
         bench.now += ms(250);
-        assert!(bench.sender.step(bench.now, &timing, peer).is_some(), "the acknowledgment");
+        assert!(bench.sender.step(bench.now, &timing).is_some(), "the acknowledgment");
         let start = bench.now;
         bench.sender.publish(Blob::new(num.get().to_string(), Bytes::ZERO));
-        while bench.sender.step(bench.now, &timing, peer).is_none() {
+        while bench.sender.step(bench.now, &timing).is_none() {
             bench.now += ms(1);
         }
         let waited = bench.now.saturating_since(start);
