@@ -45,8 +45,7 @@ impl Limits {
         for (row, (figure, remedy)) in rows.iter().flat_map(figures) {
             let Some(limit) = self.of(row, figure) else { continue };
             let (key, value) = (format!("{}.{figure}", row.name), row.figures[figure]);
-            let is_floor = *figure == "asserts";
-            let is_beyond = if is_floor { value < limit } else { value > limit };
+            let is_beyond = if *figure == "asserts" { value < limit } else { value > limit };
             if is_beyond {
                 findings.push(format!("{FILE}: {key} is {value} and its limit {limit}: {remedy}"));
             }

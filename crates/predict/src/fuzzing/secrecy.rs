@@ -528,65 +528,41 @@ mod tests {
         }
     }
 
-    /// A letter that a silent program reads shortly before its prompt comes back: chance finds one in 26,000 inputs.
+    /// Inputs that have shown a letter, with the number of random inputs among which chance found each.
     #[test]
-    fn a_letter_that_was_read_is_not_played_on_the_prompt_after_it() {
-        let asked = [(0, 0, 128), (0, 0, 142)]
-            .map(|(how, what, letter)| [4, how | 192, what, 0, letter, 15])
-            .concat();
-        secrets_stay_unseen(&[&[238, 0, 2], &asked[..], &[229, 46, 83, 0, 0, 26]].concat());
-    }
-
-    /// The mouse, or marked pastes, are turned on at the prompt, whose lines were echoed without: chance finds one in 61,000 inputs,
-    /// and one in 149,000.
-    #[test]
-    fn a_prompt_in_other_modes_is_another_one() {
-        let mouse = [&[16, 0, 2, 4, 192, 0, 0, 132, 15][..], &[5, 142, 16, 46, 24, 125, 48, 14]];
-        secrets_stay_unseen(&mouse.concat());
-        let pastes = [
-            &[76, 0, 2, 4, 192, 0, 0, 128, 15, 179, 0, 144, 96, 0, 58, 176, 0, 96, 0, 32, 0, 8, 1]
-                [..],
-            &[120, 12, 26, 48, 0, 20, 144, 224, 128, 14, 144, 11, 200, 24, 59],
-        ];
-        secrets_stay_unseen(&pastes.concat());
-    }
-
-    /// A prompt that was refused in a pane is known again where the pane's border has scrolled away: chance finds one in 230,000
-    /// inputs. In the second, another prompt comes before the refusal.
-    #[test]
-    fn a_prompt_that_was_refused_in_a_pane_is_refused_outside() {
-        let alone = [
-            &[88, 0, 4, 4, 192, 0, 0, 128, 15, 48, 0, 16, 46, 15, 19, 0, 0, 102, 0, 6, 0][..],
-            &[80, 118, 8, 2, 100, 144, 0, 160, 14],
-        ];
-        secrets_stay_unseen(&alone.concat());
-        let between = [
-            &[80, 0, 2, 4, 208, 0, 0, 142, 15, 96, 0, 0, 0, 5, 0, 211, 0, 97, 106, 112, 0][..],
-            &[16, 0, 112, 1, 112, 133, 180, 80, 224, 80, 14],
-        ];
-        secrets_stay_unseen(&between.concat());
-    }
-
-    /// In a line whose silence was seen, marked pastes go off and on, or a text below it comes and goes: chance finds one in
-    /// 520,000 inputs, and one in 990,000.
-    #[test]
-    fn a_line_that_was_silent_stays_so_whatever_changes_around_it() {
-        let pastes = [
-            &[144, 0, 2, 4, 192, 0, 0, 142, 15, 16, 14, 16, 13, 3, 0, 0, 48, 0, 205, 0, 224, 0][..],
-            &[69, 0, 16, 14, 40, 121, 168, 0, 27],
-        ];
-        secrets_stay_unseen(&pastes.concat());
-        let text = [&[152, 0, 2, 4, 192, 0, 0, 142, 15][..], &[9, 0, 168, 55, 32, 14, 56, 250]];
-        secrets_stay_unseen(&text.concat());
-    }
-
-    /// On the alternate screen the prompt is erased while a letter is on its way: chance finds one in two million inputs.
-    #[test]
-    fn a_prompt_that_was_erased_is_none() {
-        let data = [
-            &[24, 0, 2, 4, 192, 0, 0, 128, 15, 19, 0, 176, 35, 0, 0, 16, 0, 211, 0, 209, 14][..],
-            &[112, 100, 196, 80, 224, 229, 14, 120, 250, 48, 110],
-        ];
-        secrets_stay_unseen(&data.concat());
+    fn letters_that_were_shown_once_stay_unseen() {
+        for found in [
+            // A silent program reads a letter shortly before its prompt comes back: 26,000.
+            &[238, 0, 2, 4, 192, 0, 0, 128, 15, 4, 192, 0, 0, 142, 15, 229, 46, 83, 0, 0, 26][..],
+            // The mouse is turned on at a prompt whose lines were echoed without: 61,000. The same with marked pastes: 149,000.
+            &[16, 0, 2, 4, 192, 0, 0, 132, 15, 5, 142, 16, 46, 24, 125, 48, 14],
+            &[
+                76, 0, 2, 4, 192, 0, 0, 128, 15, 179, 0, 144, 96, 0, 58, 176, 0, 96, 0, 32, 0, 8,
+                1, 120, 12, 26, 48, 0, 20, 144, 224, 128, 14, 144, 11, 200, 24, 59,
+            ],
+            // A prompt is refused in a pane, and known again where the pane's border has scrolled away: 230,000. In the
+            // second, another prompt comes before the refusal: 290,000.
+            &[
+                88, 0, 4, 4, 192, 0, 0, 128, 15, 48, 0, 16, 46, 15, 19, 0, 0, 102, 0, 6, 0, 80,
+                118, 8, 2, 100, 144, 0, 160, 14,
+            ],
+            &[
+                80, 0, 2, 4, 208, 0, 0, 142, 15, 96, 0, 0, 0, 5, 0, 211, 0, 97, 106, 112, 0, 16, 0,
+                112, 1, 112, 133, 180, 80, 224, 80, 14,
+            ],
+            // In a line whose silence was seen, marked pastes go off and on: 520,000. A text below it comes and goes: 990,000.
+            &[
+                144, 0, 2, 4, 192, 0, 0, 142, 15, 16, 14, 16, 13, 3, 0, 0, 48, 0, 205, 0, 224, 0,
+                69, 0, 16, 14, 40, 121, 168, 0, 27,
+            ],
+            &[152, 0, 2, 4, 192, 0, 0, 142, 15, 9, 0, 168, 55, 32, 14, 56, 250],
+            // On the alternate screen the prompt is erased while a letter is on its way: two million.
+            &[
+                24, 0, 2, 4, 192, 0, 0, 128, 15, 19, 0, 176, 35, 0, 0, 16, 0, 211, 0, 209, 14, 112,
+                100, 196, 80, 224, 229, 14, 120, 250, 48, 110,
+            ],
+        ] {
+            secrets_stay_unseen(found);
+        }
     }
 }

@@ -205,11 +205,11 @@ impl Reel {
             self.span(name, since, until);
         }
         let width = pixels(text.chars().count(), CELL.0);
-        let opacity = u8::from(until.is_none());
         let _ = writeln!(
             self.body,
-            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{width:.1}\" opacity=\"{opacity}\" \
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{width:.1}\" opacity=\"{}\" \
              style=\"animation:s{name} {:.3}s step-end infinite\">{}</text>",
+            u8::from(until.is_none()),
             self.end.as_secs_f64(),
             HtmlEscape(text)
         );
