@@ -76,9 +76,10 @@ impl Terminal {
             changed: Condvar::new(),
         });
         let duplicate = || slave.try_clone().expect("a descriptor can be duplicated");
-        // setsid is no group leader here, so it execs in place and the process keeps its number.
+        // setsid is no group leader here, so it execs in place and the process keeps its number. A signal that is ignored
+        // where the tests run, as SIGINT is behind a shell's `&`, would be ignored by all that they start.
         let child = call
-            .command_behind(&["setsid", "--ctty", "--"])
+            .command_behind(&["env", "--default-signal", "setsid", "--ctty", "--"])
             .stdin(duplicate())
             .stdout(duplicate())
             .stderr(duplicate())
