@@ -76,8 +76,7 @@ impl Terminal {
             changed: Condvar::new(),
         });
         let duplicate = || slave.try_clone().expect("a descriptor can be duplicated");
-        // setsid is no group leader here, so it execs in place and the process keeps its number. A signal that is ignored
-        // where the tests run, as SIGINT is behind a shell's `&`, would be ignored by all that they start.
+        // setsid execs in place, so that the number stays. Signals may be ignored here, as SIGINT behind a shell's `&`.
         let child = call
             .command_behind(&["env", "--default-signal", "setsid", "--ctty", "--"])
             .stdin(duplicate())
