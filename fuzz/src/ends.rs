@@ -11,7 +11,7 @@ use rove_session::{
     Preference, Server, ServerConfig, UserStream,
 };
 use rove_ssp::{Capabilities, Config, Direction, Ecn, Object, Role, Transport};
-use rove_terminal::{Outer, Size, Terminal};
+use rove_terminal::{Size, Terminal, TerminalCapabilities};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::forger::{Forger, instruction, key, text};
@@ -208,11 +208,11 @@ impl Session {
         let transport = Config { capabilities: capabilities(flag(0)), ..Config::client() };
         let client = ClientConfig {
             key: key(),
-            outer: Outer {
+            terminal: TerminalCapabilities {
                 titles: flag(1),
                 operating_system_commands: flag(1),
                 scrollback: flag(4),
-                ..Outer::default()
+                ..TerminalCapabilities::default()
             },
             query: flag(6),
             escape_key: flag(2).then_some(0x1e),

@@ -3,7 +3,7 @@
 use rove_session::HostScreen;
 use rove_ssp::Object;
 use rove_terminal::display::{self, Repertoire, Vocabulary};
-use rove_terminal::{Outer, Renderer, Screen, Terminal};
+use rove_terminal::{Renderer, Screen, Terminal, TerminalCapabilities};
 
 use crate::script::{Script, Step, take_size};
 
@@ -137,7 +137,7 @@ pub fn frames_are_clean(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let flag = |bit: u8| flags >> bit & 1 == 1;
     let (size, data) = take_size(data);
-    let outer = Outer {
+    let capabilities = TerminalCapabilities {
         erase_characters: flag(0),
         background_color_erase: flag(1),
         titles: flag(2),
@@ -153,11 +153,11 @@ pub fn frames_are_clean(data: &[u8]) {
         pixel_mouse: flag(3),
         alternate_scroll: Some(flag(4)),
         scrollback: flag(4) && !flag(7),
-        ..Outer::default()
+        ..TerminalCapabilities::default()
     };
     let mut host = if flag(5) { Terminal::host(size) } else { Terminal::replica(size) };
-    let feeds = outer.scrollback && flag(6);
-    let mut renderer = Renderer::new(outer);
+    let feeds = capabilities.scrollback && flag(6);
+    let mut renderer = Renderer::new(capabilities);
     if flag(6) {
         renderer.follow(Vocabulary::Rich);
     }

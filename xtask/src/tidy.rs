@@ -22,9 +22,9 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
     ("crates/congestion", &["units"]),
     ("crates/predict", &["units", "terminal"]),
     ("crates/session", &["units", "ssp", "terminal", "predict"]),
-    ("crates/manual", &[]),
-    ("crates/machine", &["units", "terminal", "session"]),
-    ("crates/rove", &["units", "ssp", "terminal", "link", "session", "machine", "manual"]),
+    ("crates/cli-docs", &[]),
+    ("crates/platform", &["units", "terminal", "session"]),
+    ("crates/rove", &["units", "ssp", "terminal", "link", "session", "platform", "cli-docs"]),
     ("lab/link", &["units"]),
     ("lab/headless", &["units", "ssp", "terminal", "link", "session"]),
     ("lab/oracle", &["terminal"]),
@@ -38,23 +38,23 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
             "congestion",
             "session",
             "headless",
-            "machine",
-            "manual",
+            "platform",
+            "cli-docs",
         ],
     ),
     (
         "lab/trials",
-        &["units", "ssp", "terminal", "link", "session", "headless", "machine", "shell", "lab"],
+        &["units", "ssp", "terminal", "link", "session", "headless", "platform", "shell", "lab"],
     ),
     // Packaging compiles nothing of what it packs twice, and the gate starts before anything builds.
     ("xtask", &[]),
 ];
 
 /// The only files that may hold `unsafe`.
-const UNSAFE_FILES: [&str; 2] = ["crates/machine/src/sys.rs", "crates/rove/src/sys.rs"];
+const UNSAFE_FILES: [&str; 2] = ["crates/platform/src/sys.rs", "crates/rove/src/sys.rs"];
 
 /// The crates that have such a file. All others forbid `unsafe`.
-const UNSAFE_CRATES: [&str; 2] = ["crates/machine", "crates/rove"];
+const UNSAFE_CRATES: [&str; 2] = ["crates/platform", "crates/rove"];
 
 /// The file of the prediction engine itself beside `replay.rs`. No other file of it may import the engine or give it methods.
 const ENGINE_FILE: &str = "crates/predict/src/replay/judge.rs";

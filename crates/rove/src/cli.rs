@@ -7,7 +7,7 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use rove_manual::{Book, Manual};
+use rove_cli_docs::{Book, Manual};
 
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::HostOptions;
@@ -20,8 +20,8 @@ use crate::cli::install::InstallCall;
 use crate::cli::login::Instead;
 use crate::cli::server::ServerCall;
 use crate::colors;
+use crate::messages::{say, warn};
 use crate::program::{ProgramName, ROVE};
-use crate::speech::{complain, say};
 
 mod client;
 mod completions;
@@ -153,7 +153,7 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
             let mut options = *options;
             loop {
                 let Err(error) = bootstrap::run(&options, &invocation);
-                complain(&speaker, &format!("{error}{}", meant_command(&options, &error)));
+                warn(&speaker, &format!("{error}{}", meant_command(&options, &error)));
                 match ssh_port::offer(&options, &error) {
                     Some(corrected) => options = corrected,
                     None => break error.exit_code(),
@@ -168,7 +168,7 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
 fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     let BootstrapError::NotConnected { failure } = error else { return String::new() };
     let host = options.host.to_str().filter(|_| failure.is_unknown).unwrap_or_default();
-    match rove_manual::nearest(host, BOOK.command_words()) {
+    match rove_cli_docs::nearest(host, BOOK.command_words()) {
         Some(command) => format!("; did you mean rove {command}?"),
         None => String::new(),
     }
@@ -181,7 +181,7 @@ fn run_doctor(args: Vec<OsString>) -> u8 {
         Ok(DoctorCall::Help) => print(&doctor::MANUAL.help()),
         Ok(DoctorCall::Examine(options)) => {
             let hint = options.session.as_ref().and_then(|session| session.port_hint());
-            hint.iter().for_each(|hint| complain("rove doctor", hint));
+            hint.iter().for_each(|hint| warn("rove doctor", hint));
             crate::doctor::run(options, &invocation)
         }
         Err(error) => refuse_line(ProgramName::Rove, "rove doctor", &error),
@@ -214,16 +214,16 @@ fn do_instead(manual: &Manual, instead: &Instead) -> u8 {
 /// Lets ssh say what its configuration says of a host; comes back only if it cannot be run.
 fn ask_ssh(speaker: &str, ssh: &[String], host: &OsStr) -> u8 {
     let error = bootstrap::ask_ssh(ssh, host);
-    complain(speaker, &error.to_string());
+    warn(speaker, &error.to_string());
     error.exit_code()
 }
 
 /// Says what is wrong with a command line.
 fn refuse_line(name: ProgramName, speaker: &str, error: &UsageError) -> u8 {
     match name {
-        ProgramName::Rove => error.message.lines().for_each(|line| complain(speaker, line)),
+        ProgramName::Rove => error.message.lines().for_each(|line| warn(speaker, line)),
         ProgramName::Mosh if error.message.is_empty() => {}
-        ProgramName::Mosh => complain(speaker, &error.message),
+        ProgramName::Mosh => warn(speaker, &error.message),
     }
     if let Some(usage) = &error.usage {
         say(io::stderr(), usage);
@@ -249,9 +249,9 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
             finish(speaker, client::options(name, server, verbose).and_then(crate::client::run))
         }
         Err(sentence) => {
-            complain(speaker, &sentence);
+            warn(speaker, &sentence);
             match name {
-                ProgramName::Rove => say(io::stderr(), &rove_manual::usage_hint(&client::MANUAL)),
+                ProgramName::Rove => say(io::stderr(), &rove_cli_docs::usage_hint(&client::MANUAL)),
                 ProgramName::Mosh => {
                     say(io::stderr(), &format!("{version}\n\n{}", client::usage()));
                 }
@@ -264,7 +264,7 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
 fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
     let speaker = Program::Server.called(name);
     let usage = || match name {
-        ProgramName::Rove => rove_manual::usage_hint(&server::MANUAL),
+        ProgramName::Rove => rove_cli_docs::usage_hint(&server::MANUAL),
         ProgramName::Mosh => server::usage(),
     };
     match server::parse(name, args) {
@@ -273,7 +273,7 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
         Ok(ServerCall::Version) => print(&version(name, Program::Server)),
         Ok(ServerCall::Run { options, complaints }) => {
             for complaint in &complaints {
-                complain(speaker, complaint);
+                warn(speaker, complaint);
                 if name == ProgramName::Mosh {
                     say(io::stderr(), &usage());
                 }
@@ -284,7 +284,7 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
             finish(speaker, crate::server::run(options))
         }
         Err(sentence) => {
-            complain(speaker, &sentence);
+            warn(speaker, &sentence);
             say(io::stderr(), &usage());
             FAILURE
         }
@@ -311,7 +311,7 @@ fn run_config(args: Vec<OsString>) -> u8 {
             Ok(text) if text.is_empty() => 0,
             Ok(text) => print(&text),
             Err(sentence) => {
-                sentence.lines().for_each(|line| complain("rove config", line));
+                sentence.lines().for_each(|line| warn("rove config", line));
                 FAILURE
             }
         },
@@ -345,21 +345,21 @@ fn run_forget(args: Vec<OsString>) -> u8 {
 }
 
 fn run_completions(args: Vec<OsString>) -> u8 {
-    match rove_manual::completions::parse(&completions::MANUAL, args) {
+    match rove_cli_docs::completions::parse(&completions::MANUAL, args) {
         Ok(shell) => print(&shell.script(&BOOK)),
         Err(error) => refuse(&completions::MANUAL, &error),
     }
 }
 
 fn run_man(args: Vec<OsString>) -> u8 {
-    match rove_manual::man::parse(&BOOK, &man::MANUAL, args) {
-        Ok(manual) => print(&rove_manual::man::page(&BOOK, manual)),
+    match rove_cli_docs::man::parse(&BOOK, &man::MANUAL, args) {
+        Ok(manual) => print(&rove_cli_docs::man::page(&BOOK, manual)),
         Err(error) => refuse(&man::MANUAL, &error),
     }
 }
 
 fn run_help(args: Vec<OsString>) -> u8 {
-    match rove_manual::man::parse(&BOOK, &help::HELP, args) {
+    match rove_cli_docs::man::parse(&BOOK, &help::HELP, args) {
         Ok(manual) if manual.word.is_empty() => print(help::BRIEF),
         Ok(manual) => print(&manual.help()),
         Err(error) => refuse(&help::HELP, &error),
@@ -367,7 +367,7 @@ fn run_help(args: Vec<OsString>) -> u8 {
 }
 
 fn run_version(args: Vec<OsString>) -> u8 {
-    match rove_manual::matches(&help::VERSION, args) {
+    match rove_cli_docs::matches(&help::VERSION, args) {
         Ok(_) => print(&version(ProgramName::Rove, Program::Wrapper)),
         Err(error) => refuse(&help::VERSION, &error),
     }
@@ -375,7 +375,7 @@ fn run_version(args: Vec<OsString>) -> u8 {
 
 /// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
-    let Some(refusal) = rove_manual::refusal(manual, error) else {
+    let Some(refusal) = rove_cli_docs::refusal(manual, error) else {
         let _ = error.print();
         return 0;
     };
@@ -396,7 +396,7 @@ fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     match result {
         Ok(code) => code,
         Err(error) => {
-            complain(speaker, &format!("{error:#}"));
+            warn(speaker, &format!("{error:#}"));
             FAILURE
         }
     }
@@ -423,13 +423,13 @@ fn print(text: &str) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use rove_manual::completions::Shell;
+    use rove_cli_docs::completions::Shell;
 
     use super::*;
 
     #[test]
     fn every_command_explains_itself_in_help_pages_and_completions() {
-        rove_manual::assert_integrity(&BOOK);
+        rove_cli_docs::assert_integrity(&BOOK);
     }
 
     #[test]
@@ -446,7 +446,7 @@ mod tests {
     fn a_page_is_asked_for_by_its_command() {
         let page = |words: &[&str]| {
             let words = words.iter().map(OsString::from).collect();
-            rove_manual::man::parse(&BOOK, &man::MANUAL, words)
+            rove_cli_docs::man::parse(&BOOK, &man::MANUAL, words)
         };
         assert_eq!(page(&[]).unwrap().word, "");
         assert_eq!(page(&["demo"]).unwrap().word, "demo");
@@ -457,7 +457,7 @@ mod tests {
     fn a_shell_is_asked_for_by_its_name() {
         let parse = |words: &[&str]| {
             let words = words.iter().map(OsString::from).collect();
-            rove_manual::completions::parse(&completions::MANUAL, words)
+            rove_cli_docs::completions::parse(&completions::MANUAL, words)
         };
         for (name, shell) in [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)] {
             assert_eq!(parse(&[name]).unwrap(), shell);

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use rove_machine::clock::Clock;
-use rove_machine::event_loop::EventLoop;
-use rove_machine::tty::{self, Tty};
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::EventLoop;
+use rove_platform::tty::{self, Tty};
 use rove_session::{
     Client, ClientConfig, ClientOutcome, EngineKind, ExitStatus, MissingLines, Outside, Prediction,
     Running, TerminalReport,
@@ -14,20 +14,20 @@ use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
 
 use crate::bootstrap::quote;
+use crate::messages::{warn, wrapped_for};
 use crate::program::ProgramName;
 use crate::prompt_store::{Account, PromptKeeper};
-use crate::speech::{complain, wrapped_for};
-use crate::terminal_type::{self, Manner};
+use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
 use crate::{doctor, entropy, hardening, logging, sys};
 
-mod families;
+mod dual_stack;
 mod pump;
 mod turn;
 mod wire;
 
-use families::Families;
+use dual_stack::DualStackSockets;
 use pump::{End, Pump};
 use wire::Wire;
 
@@ -146,19 +146,21 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let running = running(name, options.command.as_deref());
     // A command on this computer leaves its output there.
     let scrollback = options.scrollback.unwrap_or(running == Running::Command);
-    let manner = Manner { name, init, scrollback, title_prefix };
-    let outer = terminal_type::capabilities(&term, manner).unwrap_or_else(|warning| {
-        complain(options.name.as_str(), &warning.to_string());
-        terminal_type::plain_capabilities(manner)
+    let render_options = RenderOptions { name, init, scrollback, title_prefix };
+    let described = terminal_type::capabilities(&term, render_options).unwrap_or_else(|warning| {
+        warn(options.name.as_str(), &warning.to_string());
+        terminal_type::plain_capabilities(render_options)
     });
     let clock = Clock::start();
     let wire = match &options.tunnel {
         Some(inherited) => Wire::tunnelled(Tunnel::take(inherited, clock.now())?),
-        None => Wire::Sockets(Families::open(options.server).context("cannot open a UDP socket")?),
+        None => Wire::Sockets(
+            DualStackSockets::open(options.server).context("cannot open a UDP socket")?,
+        ),
     };
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
-    let terminal = Tty::take_over(outer.emergency_closing())?;
+    let terminal = Tty::take_over(described.emergency_closing())?;
     let self_check = options.verbose >= logging::SELF_CHECK_VERBOSITY;
     let capabilities = (!options.strict).then_some(rove_session::CAPABILITIES);
     let mut session = Client::new(
@@ -167,7 +169,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
             key: options.key,
             transport: Config { capabilities, self_check, ..Config::client() },
             size: terminal.size(),
-            outer,
+            terminal: described,
             // A stock client asks nothing.
             query: options.query && !options.strict && terminal_type::can_be_asked(&term),
             escape_key: options.escape_key,

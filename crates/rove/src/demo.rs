@@ -19,7 +19,7 @@ use crate::client::{self, ClientOptions, DEFAULT_ESCAPE_KEY};
 use crate::colors;
 use crate::program::ProgramName;
 use crate::relay::{Relay, RelayConfig};
-use crate::server::{self, BindAddress, Listing, ServerOptions, Station};
+use crate::server::{self, BindAddress, Listing, PreparedServer, ServerOptions};
 use crate::socket::PortRange;
 use crate::sys::{self, Fork};
 
@@ -68,21 +68,22 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         ..ServerOptions::default()
     };
     let introduction = introduction(&options);
-    let mut station = Station::prepare(&server).context("cannot prepare the demo's server")?;
+    let mut prepared =
+        PreparedServer::prepare(&server).context("cannot prepare the demo's server")?;
     // In the session as well: the client's own screen covers what is printed here.
-    station.greet(&introduction);
-    let (port, key) = (station.port(), station.key().clone());
+    prepared.greet(&introduction);
+    let (port, key) = (prepared.port(), prepared.key().clone());
     // The relay's thread comes after the fork: a process with threads cannot be split.
     match sys::fork().context("cannot start the demo's server")? {
         Fork::Parent(_) => {}
         Fork::Child => {
             stay_behind().context("cannot detach the demo's server")?;
             let (clock, events) = server::start_loop()?;
-            station.serve(clock, events, Listing::Unlisted)?;
+            prepared.serve(clock, events, Listing::Unlisted)?;
             return Ok(0);
         }
     }
-    drop(station);
+    drop(prepared);
     // A last screen that stays, or goes to the terminal's history, has it already.
     if options.command.is_empty() && !options.scrollback {
         let _ = writeln!(io::stdout(), "{introduction}");

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use rove_machine::clock::Clock;
+use rove_platform::clock::Clock;
 use rove_units::Duration;
 
 use crate::control::{State, survey};

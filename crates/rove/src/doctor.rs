@@ -10,8 +10,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rove_machine::clock::Clock;
-use rove_machine::event_loop::EventLoop;
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::EventLoop;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
 use crate::bootstrap::command::Stop;
@@ -20,10 +20,10 @@ use crate::bootstrap::{Invocation, address, ssh_config};
 use crate::doctor::diagnosis::diagnose;
 use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
+use crate::messages::warn;
 use crate::program::ProgramName;
 use crate::socket::Refusal;
-use crate::speech::complain;
-use crate::terminal_type::{self, Manner};
+use crate::terminal_type::{self, RenderOptions};
 use crate::{entropy, locale};
 
 pub(crate) mod diagnosis;
@@ -66,7 +66,7 @@ pub(crate) fn run(options: DoctorOptions, invocation: &Invocation) -> u8 {
     let facts = match examine(options.session, invocation) {
         Ok(facts) => facts,
         Err(stop) => {
-            complain("rove doctor", &stop.to_string());
+            warn("rove doctor", &stop.to_string());
             return if matches!(stop, Stop::Interrupted) { INTERRUPTED } else { FAILED };
         }
     };
@@ -93,14 +93,18 @@ fn examine(session: Option<Box<HostOptions>>, invocation: &Invocation) -> Result
 
 fn look_here(events: &mut EventLoop) -> Here {
     let variables = locale::from_environment();
-    let manner =
-        Manner { name: ProgramName::Rove, init: true, scrollback: false, title_prefix: false };
+    let render_options = RenderOptions {
+        name: ProgramName::Rove,
+        init: true,
+        scrollback: false,
+        title_prefix: false,
+    };
     let term = std::env::var("TERM").unwrap_or_default();
     let loopback = trial::loopback(events);
     Here {
         locale: locale::effective(&variables)
             .map(|(name, value)| (name.to_owned(), survey::printable(value))),
-        terminal_type: terminal_type::capabilities(&term, manner)
+        terminal_type: terminal_type::capabilities(&term, render_options)
             .err()
             .map(|error| error.to_string()),
         loopback_works: matches!(loopback, Ok(true)),

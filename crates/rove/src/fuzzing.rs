@@ -25,7 +25,7 @@ use crate::cli::host::{self, HostCall};
 use crate::control::protocol::{decode_reply, decode_request};
 use crate::program::ProgramName;
 use crate::sys;
-use crate::terminal_type::{self, Manner};
+use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::frame::{Decoder, Frame, FrameError};
 
 /// The ways to start a session that the bootstrap's fuzzer goes: each asks neither ssh nor a name server.
@@ -82,17 +82,17 @@ pub fn bootstrap_takes_anything(data: &[u8]) {
         of_stream.flat_map(|(_, bytes)| bytes.iter().copied()).collect::<Vec<u8>>()
     };
     let (output, errors) = (whole(Stream::Output), whole(Stream::Errors));
-    let (mixed, text_len) = hear(&way.plan, &pieces);
+    let (mixed, text_len) = read(&way.plan, &pieces);
     assert!(text_len <= output.len() + errors.len(), "the user is shown more than there was");
     let apart = [(Stream::Errors, &errors[..]), (Stream::Output, &output[..])];
-    let (apart, _) = hear(&way.plan, &apart);
+    let (apart, _) = read(&way.plan, &apart);
     let is_stock = matches!(way.plan.rules(), Rules::Stock(_));
     let (Ok(mixed), Ok(apart)) = (&mixed, &apart) else {
         assert!(is_stock && apart.is_err(), "refused: {mixed:?}");
         return;
     };
     assert_eq!(mixed, apart, "it depends on how the streams are cut");
-    let alone = hear(&way.plan, &[(Stream::Output, &output[..])]).0.expect("as before");
+    let alone = read(&way.plan, &[(Stream::Output, &output[..])]).0.expect("as before");
     assert_eq!(alone.connect, mixed.connect, "the error output has a say in it");
     assert_announced(&way.plan, mixed, &output, &errors);
     match way.plan.judge(&way.options, mixed.clone(), status) {
@@ -161,7 +161,7 @@ fn pieces(data: &[u8]) -> Vec<(Stream, &[u8])> {
 }
 
 /// Reads the pieces to the streams' ends; returns what was announced and the length of what the user is shown.
-fn hear(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupError>, usize) {
+fn read(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupError>, usize) {
     let (mut startup, mut text) = (Startup::new(plan.rules()), Vec::new());
     let mut is_announced = false;
     for &(stream, piece) in pieces {
@@ -250,11 +250,20 @@ pub fn ancillary_takes_anything(data: &[u8]) {
 
 /// A compiled terminfo entry may hold anything: it is refused, or what is written to the terminal comes out of it.
 pub fn terminfo_takes_anything(data: &[u8]) {
-    let manner =
-        Manner { name: ProgramName::Rove, init: true, scrollback: false, title_prefix: false };
+    let render_options = RenderOptions {
+        name: ProgramName::Rove,
+        init: true,
+        scrollback: false,
+        title_prefix: false,
+    };
     for term in ["xterm-256color", "dumb"] {
-        let Ok(outer) = terminal_type::read_entry(data, term, manner) else { continue };
-        assert!(outer.enter.len() + outer.leave.len() <= 2 * data.len(), "more than there was");
+        let Ok(capabilities) = terminal_type::read_entry(data, term, render_options) else {
+            continue;
+        };
+        assert!(
+            capabilities.enter.len() + capabilities.leave.len() <= 2 * data.len(),
+            "more than there was"
+        );
     }
 }
 

@@ -121,7 +121,7 @@ fn copy(options: &InstallOptions, master: Option<&Master>) -> Result<Outcome, In
     let command =
         RemoteCommand::script(&options.session, &far::script(), &[]).map_err(login_failed)?;
     let ran =
-        command.through(master).run(Input::From(Box::new(source)), |bytes| copying.hear(bytes));
+        command.through(master).run(Input::From(Box::new(source)), |bytes| copying.read(bytes));
     copying.judge(ran)
 }
 
@@ -156,7 +156,7 @@ impl<'a> Copying<'a> {
     }
 
     /// Handles output of the host.
-    fn hear(&mut self, bytes: &[u8]) {
+    fn read(&mut self, bytes: &[u8]) {
         for event in self.report.read(bytes) {
             match event {
                 Event::Ready => self.send(),

@@ -10,7 +10,7 @@
 //! - `getent` and `login_records` tell a static program what musl does not. `locale`, `xdg` (the user's folders) and
 //!   `logging` are what their names say.
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file.
-//! - `speech` writes sentences for the user, and `question` asks for a yes or no. `farewell` ends an ssh that may have
+//! - `messages` writes sentences for the user, and `question` asks for a yes or no. `ssh_reaper` ends an ssh that may have
 //!   changed the terminal.
 //!
 //! A session:
@@ -18,7 +18,7 @@
 //! - `client` and `server` are two pumps, each a loop over inputs, session machine and outputs (`pump`, over a `wire`).
 //!   `turn` bounds the work between two looks at the keys. `sieve` keeps a flood out of the server's socket, and `linger`
 //!   lets a server stay after its client.
-//! - `login` is the environment of the host's program, without what is `stale`. `utmp` adds the session to the list of who
+//! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
 //! - `control` is the socket by which a server is found and ended. `sessions` is `rove list` and `rove kill`.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends, `carrier` and `frame` its protocol, and `retry`
@@ -51,7 +51,6 @@ mod detached;
 mod doctor;
 mod entropy;
 mod exposure;
-mod farewell;
 mod forget;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -62,6 +61,7 @@ mod locale;
 mod logging;
 mod login;
 mod login_records;
+mod messages;
 mod program;
 mod prompt_store;
 mod question;
@@ -69,7 +69,7 @@ pub mod relay;
 mod server;
 mod sessions;
 mod socket;
-mod speech;
+mod ssh_reaper;
 mod sys;
 mod terminal_type;
 mod terminfo;

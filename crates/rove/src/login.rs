@@ -7,14 +7,14 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rove_machine::program::{Program, assignment, c_string, candidates};
+use rove_platform::program::{Program, assignment, c_string, candidates};
 use rustix::process::Rlimit;
 
 use crate::bootstrap::quote;
 use crate::locale;
 use crate::sys::{User, is_locale_installed};
 
-mod stale;
+mod scrub;
 
 /// The login shell of a user whose record names none.
 const DEFAULT_SHELL: &str = "/bin/sh";
@@ -50,7 +50,7 @@ impl Login<'_> {
     pub(crate) fn program(&self, inherited: impl Iterator<Item = (OsString, OsString)>) -> Program {
         let mut environment: Environment = inherited.collect();
         choose_locale(&mut environment, self.offered, is_installed);
-        stale::forget(&mut environment, self.terminal);
+        scrub::forget(&mut environment, self.terminal);
         let home = self.home(&environment);
         self.describe_session(&mut environment, &home);
 

@@ -1,6 +1,6 @@
 //! The program as users are told of it, and the name that it was called under.
 
-use rove_manual::Program;
+use rove_cli_docs::Program;
 
 /// The program as its pages and its help describe it.
 pub(crate) static ROVE: Program = Program {

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use crate::speech::wrapped_for;
+use crate::messages::wrapped_for;
 
 /// Longest answer that is read, in bytes. Chosen: many times a yes.
 const ANSWER_BYTES_MAX: u64 = 1024;

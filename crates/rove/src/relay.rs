@@ -16,7 +16,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
 use rove_link::{Link, LinkConfig};
-use rove_machine::clock::Clock;
+use rove_platform::clock::Clock;
 use rove_units::{Bytes, Seed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;

@@ -6,11 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
-use rove_machine::clock::{self, Clock};
-use rove_machine::event_loop::EventLoop;
-use rove_machine::program::Program;
-use rove_machine::pty::Pty;
-use rove_machine::tty;
+use rove_platform::clock::{self, Clock};
+use rove_platform::event_loop::EventLoop;
+use rove_platform::program::Program;
+use rove_platform::pty::Pty;
+use rove_platform::tty;
 use rove_session::{Server, ServerConfig, ServerOutcome};
 use rove_ssp::{Config, Key};
 use rove_terminal::Size;
@@ -23,9 +23,9 @@ use zeroize::Zeroizing;
 
 use crate::control::{SessionName, SessionStatus, ask_for_port};
 use crate::login::Login;
+use crate::messages::say;
 use crate::program::ProgramName;
 use crate::socket::{PortRange, ServerSocket};
-use crate::speech::say;
 use crate::sys::{self, Fork};
 use crate::{detached, entropy, hardening, logging, utmp};
 
@@ -86,7 +86,7 @@ pub(crate) struct ServerOptions {
 ///
 /// Returns why no server could be started, in a sentence for the user.
 pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
-    let station = Station::prepare(&options)?;
+    let prepared = PreparedServer::prepare(&options)?;
     let (clock, events) = start_loop()?;
     let nothing = open_nothing().context("cannot open /dev/null")?;
     // The session outlives the ssh connection that started it, and whatever that hangs up on.
@@ -94,7 +94,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     match sys::fork().context("cannot detach")? {
         Fork::Parent(server) => {
             // Nothing stands in the server's way any more, so that it is announced and not before.
-            if let Err(error) = announce(station.port(), &station.key) {
+            if let Err(error) = announce(prepared.port(), &prepared.key) {
                 let _ = kill_process(server, Signal::TERM);
                 return Err(error.context("cannot announce the server"));
             }
@@ -105,7 +105,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     }
     detach(options.verbose, nothing).context("cannot detach")?;
     logging::to_standard_error(options.verbose);
-    let outcome = station.serve(clock, events, Listing::Listed)?;
+    let outcome = prepared.serve(clock, events, Listing::Listed)?;
     tracing::info!(?outcome, "session over");
     if options.verbose > 0 {
         // Whoever watches may have gone.
@@ -136,7 +136,7 @@ pub(crate) enum Listing {
 }
 
 /// Everything a server needs, obtained while errors can still be told to the user.
-pub(crate) struct Station {
+pub(crate) struct PreparedServer {
     socket: ServerSocket,
     key: Key,
     pty: Pty,
@@ -150,7 +150,7 @@ pub(crate) struct Station {
     self_check: bool,
 }
 
-impl Station {
+impl PreparedServer {
     /// Binds, draws a key, opens the pseudo-terminal and prepares the program.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl Station {
             core_limit,
         };
         if let Some(warning) = login.locale_warning(std::env::vars_os()) {
-            complain(warning);
+            warn(warning);
         }
         Ok(Self {
             socket,
@@ -270,7 +270,7 @@ fn bind(options: &ServerOptions) -> anyhow::Result<ServerSocket> {
         BindAddress::SshConnection => {
             let address = server_address(ssh_connection.as_deref());
             if address.is_none() {
-                complain("SSH_CONNECTION names no address of this computer; binding to any");
+                warn("SSH_CONNECTION names no address of this computer; binding to any");
             }
             address
         }
@@ -278,7 +278,7 @@ fn bind(options: &ServerOptions) -> anyhow::Result<ServerSocket> {
     if let Some(address) = wanted {
         match bind_to(address, options.ports) {
             Ok(socket) => return Ok(socket),
-            Err(error) => complain(format!("cannot bind to {address} ({error}); binding to any")),
+            Err(error) => warn(format!("cannot bind to {address} ({error}); binding to any")),
         }
     }
     let PortRange { low, high } = options.ports;
@@ -318,7 +318,7 @@ fn server_address(ssh_connection: Option<&OsStr>) -> Option<IpAddr> {
 }
 
 /// Tells the user of something that is not fatal.
-fn complain(text: impl AsRef<str>) {
+fn warn(text: impl AsRef<str>) {
     // Nobody may be listening, which is no reason not to serve.
     say(io::stderr(), text.as_ref());
 }
@@ -340,7 +340,7 @@ fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
     match parse_idle_limit(&text) {
         Some(limit) => Some(limit).filter(|limit| !limit.is_zero()),
         None => {
-            complain(format!("{variable} is ignored: {text:?} is no number of seconds"));
+            warn(format!("{variable} is ignored: {text:?} is no number of seconds"));
             default
         }
     }

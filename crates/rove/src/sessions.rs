@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
-use rove_machine::clock::Clock;
+use rove_platform::clock::Clock;
 use rove_units::{Duration, Instant};
 use rustix::stdio;
 use rustix::termios::isatty;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::options::HostOptions;
 use crate::control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
-use crate::speech::{complain, escaped, say};
+use crate::messages::{escaped, say, warn};
 
 mod choice;
 mod computer;
@@ -124,7 +124,7 @@ fn kill_here(choice: &Choice) -> u8 {
     let (mut chosen, missing) = choice.among(&survey.sessions);
     for number in &missing {
         let stock = stock::servers(&known(&survey));
-        complain(KILL, &choice::why_missing(*number, &computer, &survey, &stock));
+        warn(KILL, &choice::why_missing(*number, &computer, &survey, &stock));
     }
     if chosen.is_empty() && missing.is_empty() {
         say(io::stdout(), &format!("There is no such session{}: nothing to end.", computer.on()));
@@ -158,11 +158,11 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
             // It went between the survey and now.
             Err(AskError::Gone) => say(io::stdout(), &format!("{name} has ended already.")),
             Ok(false) => {
-                complain(KILL, &format!("{name} was told to end and has not yet. {insist}"));
+                warn(KILL, &format!("{name} was told to end and has not yet. {insist}"));
                 all_ended = false;
             }
             Err(error) => {
-                complain(KILL, &format!("{name}: {error}. {insist}"));
+                warn(KILL, &format!("{name}: {error}. {insist}"));
                 all_ended = false;
             }
         }
@@ -187,12 +187,12 @@ fn see_off(
 fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     let on = computer.on();
     for error in &survey.errors {
-        complain(speaker, &format!("control sockets{on} are not looked for there: {error}"));
+        warn(speaker, &format!("control sockets{on} are not looked for there: {error}"));
     }
     for (name, error) in &survey.silent {
         let (pid, port) = (name.pid, name.port);
         let end = computer.command("To end it", &format!("kill {pid}"));
-        complain(speaker, &format!("session {pid} (port {port}){on}: {error}. {end}"));
+        warn(speaker, &format!("session {pid} (port {port}){on}: {error}. {end}"));
     }
     !survey.errors.is_empty() || !survey.silent.is_empty()
 }

@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use rove_terminal::display::Repertoire;
-use rove_terminal::{Attributes, ClusterWidths, Outer};
+use rove_terminal::{Attributes, ClusterWidths, TerminalCapabilities};
 use termini::{BoolCapability, StringCapability, TermInfo};
 
 use crate::program::ProgramName;
@@ -79,12 +79,12 @@ const KEY_MODIFYING_TERMINALS: [&str; 4] = ["foot", "mintty", "wezterm", "xterm-
 
 /// How the session shall use the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct RenderOptions {
     /// Decides the prefix of titles.
     pub(crate) name: ProgramName,
     /// Whether to use the alternate screen.
     pub(crate) init: bool,
-    /// Whether lines that scroll off at the host go to its history ([`Outer::scrollback`]).
+    /// Whether lines that scroll off at the host go to its history ([`TerminalCapabilities::scrollback`]).
     pub(crate) scrollback: bool,
     /// Whether titles get a prefix.
     pub(crate) title_prefix: bool,
@@ -96,8 +96,11 @@ pub(crate) struct Manner {
 ///
 /// Returns an error for a name that the terminfo database does not know; [`plain_capabilities`]
 /// will do.
-pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
-    terminfo::look_up(term, |info| described_by(info, term, manner)).map_err(|error| match error {
+pub(crate) fn capabilities(
+    term: &str,
+    options: RenderOptions,
+) -> anyhow::Result<TerminalCapabilities> {
+    terminfo::look_up(term, |info| described_by(info, term, options)).map_err(|error| match error {
         EntryError::Unknown => anyhow!(
             "the terminal type {term:?} (TERM) is not in this computer's terminfo database and is \
              taken for a plain one: install its entry (often in a package ncurses-term), or try \
@@ -112,9 +115,9 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
 }
 
 /// Returns what a terminal can do by its terminfo entry and its name.
-fn described_by(info: &TermInfo, term: &str, manner: Manner) -> Outer {
+fn described_by(info: &TermInfo, term: &str, options: RenderOptions) -> TerminalCapabilities {
     let text = |capability| info.raw_string_cap(capability).map(without_delays).unwrap_or_default();
-    Outer {
+    TerminalCapabilities {
         synchronized_output: info.extended_cap("Sync").is_some()
             || is_one_of(term, &SYNCHRONIZED_TERMINALS),
         erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
@@ -126,11 +129,11 @@ fn described_by(info: &TermInfo, term: &str, manner: Manner) -> Outer {
         colors: is_one_of(term, &TITLED_TERMINALS),
         directories: is_one_of(term, &TITLED_TERMINALS),
         progress: is_one_of(term, &PROGRESS_TERMINALS),
-        title_prefix: title_prefix(manner),
+        title_prefix: title_prefix(options),
         enter: text(StringCapability::EnterAlternativeMode),
         leave: text(StringCapability::ExitAlternativeMode),
-        init: manner.init,
-        scrollback: manner.scrollback,
+        init: options.init,
+        scrollback: options.scrollback,
         cursor_styles: info.extended_cap("Ss").is_some() || is_one_of(term, &DECORATING_TERMINALS),
         modify_other_keys: is_one_of(term, &KEY_MODIFYING_TERMINALS),
         // Known only once the terminal has answered.
@@ -146,21 +149,25 @@ fn described_by(info: &TermInfo, term: &str, manner: Manner) -> Outer {
 /// # Errors
 ///
 /// Returns that the bytes are no entry, or a damaged one.
-pub(crate) fn read_entry(entry: &[u8], term: &str, manner: Manner) -> Result<Outer, EntryError> {
-    terminfo::read(entry, |info| described_by(info, term, manner))
+pub(crate) fn read_entry(
+    entry: &[u8],
+    term: &str,
+    options: RenderOptions,
+) -> Result<TerminalCapabilities, EntryError> {
+    terminfo::read(entry, |info| described_by(info, term, options))
 }
 
 /// Returns what can be expected of a terminal that terminfo does not know: all terminals of today
 /// have an alternate screen as xterm has it, and need nothing more for a session to look right.
-pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
-    Outer {
+pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities {
+    TerminalCapabilities {
         operating_system_commands: true,
-        title_prefix: title_prefix(manner),
+        title_prefix: title_prefix(options),
         enter: b"\x1b[?1049h".to_vec(),
         leave: b"\x1b[?1049l".to_vec(),
-        init: manner.init,
-        scrollback: manner.scrollback,
-        ..Outer::default()
+        init: options.init,
+        scrollback: options.scrollback,
+        ..TerminalCapabilities::default()
     }
 }
 
@@ -195,8 +202,8 @@ fn is_one_of(term: &str, beginnings: &[&str]) -> bool {
     beginnings.iter().any(|beginning| term.starts_with(beginning))
 }
 
-fn title_prefix(manner: Manner) -> String {
-    if manner.title_prefix { format!("[{}] ", manner.name.as_str()) } else { String::new() }
+fn title_prefix(options: RenderOptions) -> String {
+    if options.title_prefix { format!("[{}] ", options.name.as_str()) } else { String::new() }
 }
 
 /// Removes terminfo's delays (`$<5/>`), which no terminal of today needs.
@@ -254,22 +261,30 @@ mod tests {
 
     #[test]
     fn a_terminal_is_used_as_far_as_it_goes() {
-        let manner =
-            Manner { name: ProgramName::Mosh, init: true, scrollback: false, title_prefix: true };
-        let Ok(xterm) = capabilities("xterm-256color", manner) else {
+        let options = RenderOptions {
+            name: ProgramName::Mosh,
+            init: true,
+            scrollback: false,
+            title_prefix: true,
+        };
+        let Ok(xterm) = capabilities("xterm-256color", options) else {
             return; // a computer without a terminfo database
         };
         assert!(xterm.erase_characters && xterm.background_color_erase && xterm.titles);
         assert_eq!(xterm.title_prefix, "[mosh] ");
         assert!(xterm.init && xterm.enter.starts_with(b"\x1b[?1049h"));
 
-        let manner =
-            Manner { name: ProgramName::Rove, init: false, scrollback: false, title_prefix: false };
-        let plain = capabilities("xterm-256color", manner).unwrap();
+        let options = RenderOptions {
+            name: ProgramName::Rove,
+            init: false,
+            scrollback: false,
+            title_prefix: false,
+        };
+        let plain = capabilities("xterm-256color", options).unwrap();
         assert!(!plain.init && plain.title_prefix.is_empty());
-        let dumb = capabilities("dumb", manner).unwrap();
+        let dumb = capabilities("dumb", options).unwrap();
         assert!(!dumb.operating_system_commands && !dumb.titles && !dumb.erase_characters);
-        let unknown = capabilities("no-such-terminal", manner).unwrap_err();
+        let unknown = capabilities("no-such-terminal", options).unwrap_err();
         assert!(unknown.to_string().contains("TERM=xterm-256color"), "{unknown}");
     }
 }

@@ -5,13 +5,13 @@
 //! is one end of that, and bounds how many are on their way. [`inherited`] hands the first ssh from the
 //! bootstrap to the client.
 
+pub(crate) mod banner;
 pub(crate) mod carrier;
 pub(crate) mod far;
 pub(crate) mod frame;
 pub(crate) mod inherited;
 pub(crate) mod login;
 pub(crate) mod near;
-pub(crate) mod preface;
 pub(crate) mod retry;
 mod ssh;
 

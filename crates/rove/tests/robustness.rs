@@ -35,7 +35,7 @@ fn a_verbose_server_outlives_the_reader_of_its_log() {
     // From here on all it logs, the signal first, finds a broken pipe.
     drop(log);
     kill_process(server, Signal::TERM).unwrap();
-    let mut farewell = String::new();
-    output.read_to_string(&mut farewell).unwrap();
-    assert_eq!(farewell, "\n[rove server is exiting.]\n");
+    let mut output_text = String::new();
+    output.read_to_string(&mut output_text).unwrap();
+    assert_eq!(output_text, "\n[rove server is exiting.]\n");
 }

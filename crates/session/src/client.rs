@@ -27,7 +27,7 @@ use crate::host_screen::HostScreen;
 use crate::last_screen::{Ending, LastScreen, MissingLines};
 use crate::notice::Notices;
 pub use crate::notice::Trouble;
-use crate::performer::Performer;
+use crate::one_shot_effects::OneShotEffects;
 use crate::probe::{Probe, blank_row};
 use crate::report::TerminalReport;
 use crate::status::{Facts, StatusView};
@@ -64,7 +64,7 @@ pub struct Client {
     escape: EscapeKey,
     notices: Notices,
     drawing: Drawing,
-    performer: Performer,
+    one_shot_effects: OneShotEffects,
     engine: Engine,
     tty: Tty,
     last_screen: LastScreen,
@@ -113,10 +113,11 @@ enum Tty {
 impl Client {
     /// Creates a client. Its first datagram, the window size, is ready at once.
     pub fn new(config: ClientConfig, now: Instant) -> Self {
-        let capabilities = config.understood();
-        let ClientConfig { server, key, transport, size, outer, query, prediction, chaff, .. } =
-            config;
-        let transport = Config { capabilities, ..transport };
+        let understood = config.understood();
+        let ClientConfig {
+            server, key, transport, size, terminal, query, prediction, chaff, ..
+        } = config;
+        let transport = Config { capabilities: understood, ..transport };
         let escape = EscapeKey::new(config.escape_key, config.offers_status);
         let mut client = Self {
             transport: Transport::new(
@@ -134,8 +135,8 @@ impl Client {
             notices: Notices::new(config.program, escape.quit_hint(), config.offers_status),
             probe: Probe::new(query),
             escape,
-            performer: Performer::new(outer.operating_system_commands),
-            drawing: Drawing::new(outer),
+            one_shot_effects: OneShotEffects::new(terminal.operating_system_commands),
+            drawing: Drawing::new(terminal),
             engine: Engine::new(prediction, size),
             tty: Tty::Due,
             last_screen: LastScreen::new(config.running),
@@ -209,7 +210,7 @@ impl Client {
         }
         if self.transport.remote_num() != num {
             self.stale = true;
-            self.performer.look(now, self.transport.remote());
+            self.one_shot_effects.look(now, self.transport.remote());
             self.drawing.look(self.transport.remote().scrolled());
             self.engine.handle_tty(self.tty());
             if was_late {
@@ -237,7 +238,7 @@ impl Client {
         while let Some(answer) = self.probe.poll_answer() {
             tracing::debug!(?answer, "the terminal says");
             let mut report = None;
-            self.drawing.renderer.learn(|outer| report = answer.teach(outer));
+            self.drawing.renderer.learn(|capabilities| report = answer.teach(capabilities));
             self.reports.extend(report);
             self.stale = true;
         }
@@ -363,7 +364,7 @@ impl Client {
             self.tty = Tty::Ours;
             out = self.drawing.renderer.open();
         }
-        self.performer.perform(now, &mut out);
+        self.one_shot_effects.perform(now, &mut out);
         if self.transport.capabilities().contains(Capabilities::RICH_SCREEN) {
             self.drawing.renderer.follow(Vocabulary::Rich);
         }
@@ -419,7 +420,7 @@ impl Client {
         }
         let farewell = self.pending_farewell().map(|(due, _)| due);
         // Where output waits to be taken already, the bell waits with it.
-        let event = self.performer.poll_timeout().filter(|_| !self.stale);
+        let event = self.one_shot_effects.poll_timeout().filter(|_| !self.stale);
         let prediction = self.engine.poll_timeout().filter(|_| !self.stale);
         [
             self.transport.poll_timeout(),
@@ -448,7 +449,7 @@ impl Client {
         self.tty = Tty::Returned;
         let frame = self.screen().clipped(self.window);
         let mut out = Vec::new();
-        self.performer.perform_all(&mut out);
+        self.one_shot_effects.perform_all(&mut out);
         self.stale = false;
         out.extend(self.drawing.finish(&frame));
         let leaves_screen =
@@ -581,7 +582,7 @@ impl Client {
         let contact = self.contact();
         let (help, login_hints) = (self.escape.help(), self.escape.login_hints());
         let bar = self.notices.bar(now, contact, help, login_hints);
-        self.stale |= bar != self.bar || self.performer.is_due(now);
+        self.stale |= bar != self.bar || self.one_shot_effects.is_due(now);
         if self.status.is_due(now) {
             let facts = self.facts();
             self.status.renew(now, &facts);

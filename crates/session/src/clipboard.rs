@@ -272,7 +272,7 @@ impl Outbox {
     /// A piece is added once the last one was sent, while there is room beyond what the client is
     /// `known` to hold. When something was lost (`is_overdue`), so little is published that it goes
     /// into one datagram with whatever else there is to say: a key's echo never waits for a repair.
-    pub(crate) fn tend(&mut self, known: &Clipboard, sent: StateNum, is_overdue: bool) -> bool {
+    pub(crate) fn flush(&mut self, known: &Clipboard, sent: StateNum, is_overdue: bool) -> bool {
         let newest = &mut self.newest;
         let acknowledged = newest.acknowledged(known);
         if acknowledged == newest.total {

@@ -22,7 +22,7 @@
 //! - `key_event` finds keys that arrive as control sequences. `escape` finds those that are meant for the client, and `kept`
 //!   holds a key that the program does not get.
 //! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
-//! - `performer` rings bells, copies text and notifies, within a `ration`.
+//! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
 //! - `client` puts this together. `drawing` draws frames, and `prediction` supplies the prediction engine.
 //!
@@ -52,9 +52,9 @@ mod last_screen;
 mod message;
 mod notice;
 mod notifications;
-mod performer;
+mod one_shot_effects;
 mod probe;
-mod ration;
+mod rate_limiter;
 mod report;
 mod scrollback;
 mod server;

@@ -560,7 +560,7 @@ impl Server {
         let (known, sent) = (self.transport.known_receiver_state(), self.transport.sent_num());
         let is_overdue = self.transport.is_overdue(now);
         if self.transport.is_shutting_down()
-            || !self.clipboard.tend(known.clipboard(), sent, is_overdue)
+            || !self.clipboard.flush(known.clipboard(), sent, is_overdue)
         {
             return false;
         }

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use rove_link::LinkConfig;
 use rove_ssp::Config;
-use rove_terminal::{COPY_CHARS_MAX, Copied, Outer};
+use rove_terminal::{COPY_CHARS_MAX, Copied, TerminalCapabilities};
 use rove_units::{BitRate, Duration};
 
 /// Returns what a program writes to copy `text`.
@@ -262,7 +262,7 @@ fn a_flood_of_notifications_shows_some() {
 #[test]
 fn nothing_is_passed_on_to_a_terminal_without_commands_but_the_bell() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
-    pair.left = near_with_outer(rove(Config::client()), Outer::default());
+    pair.left = client_with_capabilities(rove(Config::client()), TerminalCapabilities::default());
     pair.run_for(secs(1));
     print(&mut pair, &[&copy("c", "aGk=")[..], b"\x1b]9;done\x07\x07"].concat());
     pair.run_for(secs(1));

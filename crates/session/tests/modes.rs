@@ -9,22 +9,22 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_session::ClientConfig;
 use rove_ssp::Config;
-use rove_terminal::{Outer, Screen, UserTerminal};
+use rove_terminal::{Screen, TerminalCapabilities, UserTerminal};
 
 /// What a program may ask of the user's terminal.
 const ASKED: &[u8] = b"\x1b[6 q\x1b=\x1b[?1h\x1b[?1049h\x1b[>5u\x1b[>4;2m";
 
 /// Returns two ends, the client of which is told that its terminal speaks kitty's protocol.
 fn pair_of(client: Config, server: Config) -> Pair {
-    let outer = Outer {
+    let capabilities = TerminalCapabilities {
         enter: b"\x1b[?1049h".to_vec(),
         leave: b"\x1b[?1049l".to_vec(),
         init: true,
         cursor_styles: true,
         modify_other_keys: true,
-        ..Outer::default()
+        ..TerminalCapabilities::default()
     };
-    let client = ClientConfig { outer, query: true, ..client_config(client) };
+    let client = ClientConfig { terminal: capabilities, query: true, ..client_config(client) };
     let link = LinkConfig::lossless(ms(50));
     let mut pair = join(near(client), far(server), &link);
     let user_terminal = UserTerminal { kitty_keyboard: true, ..UserTerminal::default() };

@@ -8,7 +8,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_session::{ClientConfig, ClientEvent, ClientOutcome};
 use rove_ssp::{Capabilities, Config};
-use rove_terminal::{NewerChar, Outer, UserTerminal};
+use rove_terminal::{NewerChar, TerminalCapabilities, UserTerminal};
 use rove_units::Instant;
 
 /// What a terminal that knows everything answers.
@@ -168,8 +168,8 @@ fn a_suspend_waits_for_the_answers_and_a_resume_asks_only_a_terminal_that_gave_n
 #[test]
 fn a_terminal_is_not_asked_for_a_setting_that_is_ours_by_then() {
     let base = client_config(rove(Config::client()));
-    let outer = Outer { init: true, ..base.outer.clone() };
-    let client = near(ClientConfig { query: true, outer, ..base });
+    let capabilities = TerminalCapabilities { init: true, ..base.terminal.clone() };
+    let client = near(ClientConfig { query: true, terminal: capabilities, ..base });
     let link = LinkConfig::lossless(ms(50));
     let server = far(rove(Config::server()));
     let mut pair = join(client, server, &link);

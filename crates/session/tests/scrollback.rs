@@ -8,7 +8,9 @@ use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_session::{ClientConfig, MissingLines, Running};
 use rove_ssp::Config;
-use rove_terminal::{Outer, SCROLLBACK_LINES_MAX, Screen, ScrollbackLine, Size, Terminal};
+use rove_terminal::{
+    SCROLLBACK_LINES_MAX, Screen, ScrollbackLine, Size, Terminal, TerminalCapabilities,
+};
 use rove_units::{BitRate, Bytes, Duration, Seed};
 
 /// A pair whose client wants the lines, and what a terminal without a network in between keeps.
@@ -17,12 +19,12 @@ struct Scrolling {
     reference: Terminal,
 }
 
-fn wanting() -> Outer {
-    Outer {
+fn wanting() -> TerminalCapabilities {
+    TerminalCapabilities {
         enter: b"\x1b[?1049h".to_vec(),
         leave: b"\x1b[?1049l".to_vec(),
         scrollback: true,
-        ..Outer::default()
+        ..TerminalCapabilities::default()
     }
 }
 
@@ -34,7 +36,7 @@ fn keeping() -> Terminal {
 
 impl Scrolling {
     fn new(link: &LinkConfig, seed: u64) -> Self {
-        let client = near_with_outer(rove(Config::client()), wanting());
+        let client = client_with_capabilities(rove(Config::client()), wanting());
         Self::with(client, link, seed)
     }
 
@@ -87,8 +89,8 @@ fn a_burst_reaches_the_history_whole() {
 
 #[test]
 fn lines_that_were_seen_cost_next_to_nothing() {
-    let cost = |outer: Outer| {
-        let client = near_with_outer(rove(Config::client()), outer);
+    let cost = |capabilities: TerminalCapabilities| {
+        let client = client_with_capabilities(rove(Config::client()), capabilities);
         let mut scrolling = Scrolling::with(client, &LinkConfig::lossless(ms(50)), 1);
         let before = scrolling.pair.right.traffic.payload.get();
         for number in 0..300_u64 {
@@ -103,14 +105,14 @@ fn lines_that_were_seen_cost_next_to_nothing() {
     };
     let (with, delivered, wanted) = cost(wanting());
     assert_eq!(delivered, wanted);
-    let (without, _, _) = cost(Outer { scrollback: false, ..wanting() });
+    let (without, _, _) = cost(TerminalCapabilities { scrollback: false, ..wanting() });
     assert!(with < without * 13 / 10, "{with} bytes, without {without}");
 }
 
 #[test]
 fn a_client_that_wants_no_lines_costs_nothing() {
-    let bytes = |outer: Outer, server: Config| {
-        let client = near_with_outer(rove(Config::client()), outer);
+    let bytes = |capabilities: TerminalCapabilities, server: Config| {
+        let client = client_with_capabilities(rove(Config::client()), capabilities);
         let right = far(server);
         let link = LinkConfig::lossless(ms(50));
         let mut pair = join(client, right, &link);
@@ -119,7 +121,7 @@ fn a_client_that_wants_no_lines_costs_nothing() {
         pair.run_for(secs(3));
         pair.right.traffic.payload.get()
     };
-    let none = Outer { scrollback: false, ..wanting() };
+    let none = TerminalCapabilities { scrollback: false, ..wanting() };
     let deaf = rove_session::CAPABILITIES.without(rove_ssp::Capabilities::SCROLLBACK);
     let old = Config { capabilities: Some(deaf), ..Config::server() };
     let base = bytes(none.clone(), old.clone());
@@ -157,8 +159,8 @@ fn what_a_flood_leaves_is_bounded_and_says_so() {
 
 #[test]
 fn a_flood_that_looks_the_same_all_the_time_costs_nothing() {
-    let flood = |outer: Outer| {
-        let client = near_with_outer(rove(Config::client()), outer);
+    let flood = |capabilities: TerminalCapabilities| {
+        let client = client_with_capabilities(rove(Config::client()), capabilities);
         let mut scrolling = Scrolling::with(client, &LinkConfig::lossless(ms(50)), 1);
         scrolling.print(&"y\r\n".repeat(1000));
         scrolling.pair.run_for(secs(5));
@@ -170,7 +172,7 @@ fn a_flood_that_looks_the_same_all_the_time_costs_nothing() {
         }
         (scrolling.pair.right.traffic.datagrams - before, scrolling.delivered().len())
     };
-    let (without, _) = flood(Outer { scrollback: false, ..wanting() });
+    let (without, _) = flood(TerminalCapabilities { scrollback: false, ..wanting() });
     assert_eq!(flood(wanting()), (without, 0));
 }
 
@@ -182,8 +184,8 @@ fn a_key_waits_for_no_lines() {
         queue_max: Bytes::kib(64),
         ..LinkConfig::lossless(ms(50))
     };
-    let slowest = |outer: Outer| {
-        let client = near_with_outer(rove(Config::client()), outer);
+    let slowest = |capabilities: TerminalCapabilities| {
+        let client = client_with_capabilities(rove(Config::client()), capabilities);
         let mut scrolling = Scrolling::with(client, &slow, 1);
         let lines: String = (0..5000_u64)
             .map(|number| format!("{:x}\r\n", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
@@ -204,7 +206,7 @@ fn a_key_waits_for_no_lines() {
         scrolling.pair.run_for(secs(60));
         (slowest, scrolling.delivered(), scrolling.wanted())
     };
-    let (without, _, _) = slowest(Outer { scrollback: false, ..wanting() });
+    let (without, _, _) = slowest(TerminalCapabilities { scrollback: false, ..wanting() });
     let (with, delivered, wanted) = slowest(wanting());
     assert_eq!(delivered, wanted);
     assert!(with < without + ms(250), "{with:?}, without {without:?}");
@@ -265,9 +267,10 @@ fn lines_wait_while_the_terminal_is_given_back_or_shows_another_screen() {
 
 /// A command whose output goes to the history, on a terminal that shows what the user did before.
 fn command(link: &LinkConfig, server: Config) -> Pair {
-    let outer = Outer { init: true, ..wanting() };
+    let capabilities = TerminalCapabilities { init: true, ..wanting() };
     let running = Running::Command;
-    let config = ClientConfig { outer, running, ..client_config(rove(Config::client())) };
+    let config =
+        ClientConfig { terminal: capabilities, running, ..client_config(rove(Config::client())) };
     let mut client = near(config);
     client.terminal = keeping();
     client.terminal.write(b"before\r\n$ rove host -- command\r\n");

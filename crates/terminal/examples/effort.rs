@@ -11,7 +11,7 @@
 
 use std::time::Instant;
 
-use rove_terminal::{Outer, Renderer, Size, Terminal};
+use rove_terminal::{Renderer, Size, Terminal, TerminalCapabilities};
 
 const COLUMNS: usize = 500;
 const ROWS: usize = 200;
@@ -139,8 +139,10 @@ fn main() {
             nanos / effort,
             nanos / bytes as f64,
         );
-        let mut renderer =
-            Renderer::new(Outer { operating_system_commands: true, ..Outer::default() });
+        let mut renderer = Renderer::new(TerminalCapabilities {
+            operating_system_commands: true,
+            ..TerminalCapabilities::default()
+        });
         renderer.frame(kept.screen());
         let start = Instant::now();
         let out = renderer.frame(terminal.screen());

@@ -31,7 +31,7 @@ const BELOW_ALL: &[u8] = b"\x1b[9999;1H\r\n";
 /// What the user's terminal can do, read from terminfo and the environment by the program, and learnt
 /// from its answers. The default is a terminal that can do nothing beyond a stock client's screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outer {
+pub struct TerminalCapabilities {
     /// `ech`: erasing characters without moving.
     pub erase_characters: bool,
     /// `bce`: erasing paints the current background.
@@ -76,7 +76,7 @@ pub struct Outer {
     pub cluster_widths: ClusterWidths,
 }
 
-impl Outer {
+impl TerminalCapabilities {
     /// Returns whether it makes half of a flag wide, and the screen does not: a stock server counts code points.
     const fn has_wide_flags(&self, screen: &Screen) -> bool {
         self.cluster_widths.contains(ClusterWidths::FLAGS)
@@ -141,7 +141,7 @@ impl Outer {
 /// repaints everything.
 #[derive(Clone, Debug)]
 pub struct Renderer {
-    outer: Outer,
+    capabilities: TerminalCapabilities,
     /// What the frames hold.
     vocabulary: Vocabulary,
     feed: Feed,
@@ -158,11 +158,11 @@ pub struct Renderer {
 
 impl Renderer {
     /// Creates a renderer for this terminal; nothing is known to be on it.
-    pub fn new(mut outer: Outer) -> Self {
+    pub fn new(mut capabilities: TerminalCapabilities) -> Self {
         // A terminal with one screen has none to come back to.
-        outer.init &= !(outer.scrollback && outer.enter.is_empty());
+        capabilities.init &= !(capabilities.scrollback && capabilities.enter.is_empty());
         Self {
-            outer,
+            capabilities,
             vocabulary: Vocabulary::Stock,
             feed: Feed::default(),
             settings: Settings::default(),
@@ -175,8 +175,8 @@ impl Renderer {
     }
 
     /// Returns what is known of the terminal.
-    pub fn outer(&self) -> &Outer {
-        &self.outer
+    pub fn capabilities(&self) -> &TerminalCapabilities {
+        &self.capabilities
     }
 
     /// Returns whether the terminal's alternate scroll (mode 1007) is not its own at the moment.
@@ -185,10 +185,10 @@ impl Renderer {
     }
 
     /// Takes note of what has become known of the terminal: the next frame makes use of it.
-    pub fn learn(&mut self, learn: impl FnOnce(&mut Outer)) {
-        let old = self.outer.clone();
-        learn(&mut self.outer);
-        self.stale |= self.outer.draws_unlike(&old);
+    pub fn learn(&mut self, learn: impl FnOnce(&mut TerminalCapabilities)) {
+        let old = self.capabilities.clone();
+        learn(&mut self.capabilities);
+        self.stale |= self.capabilities.draws_unlike(&old);
     }
 
     /// Takes note of what the frames to come hold. Those of a stock server, which is the default, say
@@ -207,16 +207,16 @@ impl Renderer {
     /// shows the alternate screen.
     pub fn takes_lines(&self, frame: &Screen) -> bool {
         self.feed.is_followed()
-            && !settings::wants_alternate_screen(frame, &self.outer, self.vocabulary)
+            && !settings::wants_alternate_screen(frame, &self.capabilities, self.vocabulary)
     }
 
     /// Returns the bytes that move the session from the alternate screen to the normal one for good, where the lines
     /// that scroll off go to the terminal's history; none if it lives there already.
     pub fn move_to_history(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
-        if self.outer.init {
-            self.settings.leave_alternate_screen(&mut out, &self.outer);
-            self.outer.init = false;
+        if self.capabilities.init {
+            self.settings.leave_alternate_screen(&mut out, &self.capabilities);
+            self.capabilities.init = false;
             self.stale = true;
         }
         out
@@ -227,12 +227,12 @@ impl Renderer {
         self.stale = true;
         self.open = true;
         self.feed.open();
-        if self.outer.init { self.outer.enter.clone() } else { Vec::new() }
+        if self.capabilities.init { self.capabilities.enter.clone() } else { Vec::new() }
     }
 
     /// Returns a frame to draw before this one, where that changes more than may be drawn at once.
     pub fn stage(&self, frame: &Screen) -> Option<Screen> {
-        let wanted = settings::wanted(frame, &self.outer, self.vocabulary);
+        let wanted = settings::wanted(frame, &self.capabilities, self.vocabulary);
         let is_same = !self.stale && wanted.alternate_screen == self.settings.alternate_screen();
         let blank = Screen::blank(frame.size());
         let shown = self.shown.as_ref().filter(|shown| is_same && shown.size() == frame.size());
@@ -250,37 +250,37 @@ impl Renderer {
     /// where it [takes lines](Self::takes_lines).
     pub fn frame_below(&mut self, lines: &[ScrollbackLine], frame: &Screen) -> Vec<u8> {
         let mut out = Vec::new();
-        let wanted = settings::wanted(frame, &self.outer, self.vocabulary);
-        self.stale |= self.settings.change_screen(&mut out, wanted, &self.outer);
+        let wanted = settings::wanted(frame, &self.capabilities, self.vocabulary);
+        self.stale |= self.settings.change_screen(&mut out, wanted, &self.capabilities);
         let first = Screen::blank(Size::clamped(1, 1));
         let shown = self.shown.as_ref().unwrap_or(&first);
         let repaint = self.stale || self.shown.is_none() || shown.size() != frame.size();
         let base = Some(shown).filter(|_| !repaint);
-        if self.outer.titles {
+        if self.capabilities.titles {
             if frame.titled && !core::mem::replace(&mut self.has_pushed_title, true) {
                 out.extend(PUSH_TITLES);
             }
-            titles(&mut out, base, frame, &self.outer.title_prefix);
+            titles(&mut out, base, frame, &self.capabilities.title_prefix);
         }
-        self.loan.follow(&mut out, &self.outer, frame, repaint);
-        modes(&mut out, base, frame, self.outer.pixel_mouse);
+        self.loan.follow(&mut out, &self.capabilities, frame, repaint);
+        modes(&mut out, base, frame, self.capabilities.pixel_mouse);
         self.settings.change(&mut out, wanted, repaint);
-        let is_main = !self.outer.init && !wanted.alternate_screen;
+        let is_main = !self.capabilities.init && !wanted.alternate_screen;
         let dialect = Dialect {
             replica: false,
-            history: self.feed.history(&self.outer, is_main),
-            erase_characters: self.outer.erase_characters,
-            background_color_erase: self.outer.background_color_erase,
+            history: self.feed.history(&self.capabilities, is_main),
+            erase_characters: self.capabilities.erase_characters,
+            background_color_erase: self.capabilities.background_color_erase,
             clusters: !frame.cluster_widths().is_code_points(),
-            wide_flags: self.outer.has_wide_flags(frame),
-            repertoire: self.outer.repertoire,
+            wide_flags: self.capabilities.has_wide_flags(frame),
+            repertoire: self.capabilities.repertoire,
         };
-        let mut out = if self.outer.scrollback && is_main {
+        let mut out = if self.capabilities.scrollback && is_main {
             self.feed.frame(out, lines, (shown, frame), repaint, dialect)
         } else {
             picture(out, shown, frame, repaint, dialect)
         };
-        if self.outer.synchronized_output && !out.is_empty() {
+        if self.capabilities.synchronized_output && !out.is_empty() {
             out.splice(0..0, *b"\x1b[?2026h");
             out.extend(b"\x1b[?2026l");
         }
@@ -302,11 +302,11 @@ impl Renderer {
         }
         self.stale = true;
         let mut out = Vec::new();
-        if self.outer.synchronized_output {
+        if self.capabilities.synchronized_output {
             out.extend(b"\x1b[?2026l");
         }
-        if self.outer.titles
-            && !self.outer.title_prefix.is_empty()
+        if self.capabilities.titles
+            && !self.capabilities.title_prefix.is_empty()
             && let Some(shown) = &self.shown
         {
             // For terminals without a stack of titles.
@@ -316,7 +316,7 @@ impl Renderer {
             out.extend(POP_TITLES);
         }
         self.loan.give_back(&mut out);
-        self.settings.restore(&mut out, &self.outer);
+        self.settings.restore(&mut out, &self.capabilities);
         out.extend(b"\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
         // Frames leave the margins full; one cut short may not have. Setting them moves the cursor.
@@ -326,11 +326,11 @@ impl Renderer {
             out.extend(format!("\x1b[{};{}H", cursor.row + 1, cursor.column + 1).as_bytes());
         }
         let is_main = !self.settings.alternate_screen();
-        if self.outer.init || !is_main {
-            out.extend(&self.outer.leave);
+        if self.capabilities.init || !is_main {
+            out.extend(&self.capabilities.leave);
         }
-        if self.outer.scrollback
-            && !self.outer.init
+        if self.capabilities.scrollback
+            && !self.capabilities.init
             && let Some(shown) = &self.shown
         {
             feed::go_below(&mut out, shown, is_main);
@@ -342,17 +342,17 @@ impl Renderer {
     /// As [`Self::close`], and leaves `screen` on the user's own screen as a command's output would be, where a
     /// terminal shows that again: else it is there already.
     pub fn close_leaving(&mut self, screen: &Screen) -> Vec<u8> {
-        let has_own = self.open && self.outer.init && !self.outer.leave.is_empty();
+        let has_own = self.open && self.capabilities.init && !self.capabilities.leave.is_empty();
         let mut out = self.close();
         if has_own {
             let dialect = Dialect {
                 replica: false,
                 history: History::Frames,
-                erase_characters: self.outer.erase_characters,
-                background_color_erase: self.outer.background_color_erase,
+                erase_characters: self.capabilities.erase_characters,
+                background_color_erase: self.capabilities.background_color_erase,
                 clusters: !screen.cluster_widths().is_code_points(),
-                wide_flags: self.outer.has_wide_flags(screen),
-                repertoire: self.outer.repertoire,
+                wide_flags: self.capabilities.has_wide_flags(screen),
+                repertoire: self.capabilities.repertoire,
             };
             out.extend(lines(screen, dialect));
         }

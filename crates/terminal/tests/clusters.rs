@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use rove_terminal::{
-    ClusterWidths, Outer, Renderer, Row, Screen, Size, Terminal, char_width, may_be_newer,
+    ClusterWidths, Renderer, Row, Screen, Size, Terminal, TerminalCapabilities, char_width,
+    may_be_newer,
 };
 
 /// Which characters a terminal draws into the cell of the one before them.
@@ -19,7 +20,7 @@ enum Joining {
 
 /// The ways in which terminals differ.
 #[derive(Clone, Copy, Debug)]
-struct Manner {
+struct RenderOptions {
     joining: Joining,
     /// U+FE0F makes a character wide, U+FE0E makes it narrow.
     selects_width: bool,
@@ -33,7 +34,7 @@ struct Manner {
     has_wide_flags: bool,
 }
 
-const TMUX: Manner = Manner {
+const TMUX: RenderOptions = RenderOptions {
     joining: Joining::AfterJoiner,
     selects_width: false,
     draws_joiner: false,
@@ -42,20 +43,20 @@ const TMUX: Manner = Manner {
     has_wide_flags: false,
 };
 
-const MANNERS: [Manner; 8] = [
-    Manner { joining: Joining::None, ..TMUX },
+const MANNERS: [RenderOptions; 8] = [
+    RenderOptions { joining: Joining::None, ..TMUX },
     TMUX,
-    Manner { joining: Joining::InText, ..TMUX },
-    Manner { joining: Joining::InText, selects_width: true, ..TMUX },
-    Manner { joining: Joining::None, draws_joiner: true, ..TMUX },
-    Manner { joining: Joining::None, is_old: true, ..TMUX },
-    Manner { newer: 2, ..TMUX },
-    Manner { newer: 0, ..TMUX },
+    RenderOptions { joining: Joining::InText, ..TMUX },
+    RenderOptions { joining: Joining::InText, selects_width: true, ..TMUX },
+    RenderOptions { joining: Joining::None, draws_joiner: true, ..TMUX },
+    RenderOptions { joining: Joining::None, is_old: true, ..TMUX },
+    RenderOptions { newer: 2, ..TMUX },
+    RenderOptions { newer: 0, ..TMUX },
 ];
 
 /// A user's terminal, as far as the renderer uses it to draw text.
 struct UserScreen {
-    manner: Manner,
+    render_options: RenderOptions,
     size: Size,
     /// The text of each column; `None` for the right half of a wide character.
     rows: Vec<Vec<Option<String>>>,
@@ -69,11 +70,21 @@ struct UserScreen {
 }
 
 impl UserScreen {
-    fn new(size: Size, manner: Manner) -> Self {
+    fn new(size: Size, render_options: RenderOptions) -> Self {
         let row = vec![Some(String::new()); usize::from(size.columns())];
         let rows = vec![row; usize::from(size.rows())];
         let bottom = rows.len() - 1;
-        Self { manner, size, rows, row: 0, column: 0, wraps: false, top: 0, bottom, in_text: false }
+        Self {
+            render_options,
+            size,
+            rows,
+            row: 0,
+            column: 0,
+            wraps: false,
+            top: 0,
+            bottom,
+            in_text: false,
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) {
@@ -191,10 +202,10 @@ impl UserScreen {
     fn width(&self, c: char) -> usize {
         let is_new = matches!(c, '\u{1fae0}'..='\u{1fae9}' | '\u{1f9d1}');
         match usize::from(char_width(c)) {
-            _ if may_be_newer(c) => self.manner.newer,
-            _ if self.manner.has_wide_flags && matches!(c, '\u{1f1e6}'..='\u{1f1ff}') => 2,
-            2 if self.manner.is_old && is_new => 1,
-            0 if self.manner.draws_joiner && c == '\u{200d}' => 1,
+            _ if may_be_newer(c) => self.render_options.newer,
+            _ if self.render_options.has_wide_flags && matches!(c, '\u{1f1e6}'..='\u{1f1ff}') => 2,
+            2 if self.render_options.is_old && is_new => 1,
+            0 if self.render_options.draws_joiner && c == '\u{200d}' => 1,
             width => width,
         }
     }
@@ -214,7 +225,7 @@ impl UserScreen {
             let before = self.rows[self.row][at].clone().expect("the head of a glyph");
             let after_joiner = before.ends_with('\u{200d}') && self.width('\u{200d}') == 0;
             let is_regional = |c: char| matches!(c, '\u{1f1e6}'..='\u{1f1ff}');
-            let joins = match self.manner.joining {
+            let joins = match self.render_options.joining {
                 Joining::None => false,
                 Joining::AfterJoiner => after_joiner && !c.is_ascii(),
                 Joining::InText => {
@@ -245,11 +256,16 @@ impl UserScreen {
         let is_wide = self.rows[row].get(at + 1).is_some_and(Option::is_none);
         let widens = c == '\u{fe0f}'
             || text.chars().filter(|c| ('\u{1f1e6}'..='\u{1f1ff}').contains(c)).count() == 2;
-        if self.manner.selects_width && was_in_text && widens && !is_wide && at + 1 < columns {
+        if self.render_options.selects_width
+            && was_in_text
+            && widens
+            && !is_wide
+            && at + 1 < columns
+        {
             self.empty(row, at + 1);
             self.rows[row][at + 1] = None;
             self.go_behind(at + 2);
-        } else if self.manner.selects_width && was_in_text && c == '\u{fe0e}' && is_wide {
+        } else if self.render_options.selects_width && was_in_text && c == '\u{fe0e}' && is_wide {
             self.rows[row][at + 1] = Some(String::new());
             self.go_behind(at + 1);
         }
@@ -338,7 +354,7 @@ fn assert_nothing_older(user: &UserScreen, frame: &Screen, bytes: &[u8]) {
                 assert!(
                     is_right,
                     "{:?} shows {text:?} for {:?} in row {number} {line:?} after {:?}",
-                    user.manner,
+                    user.render_options,
                     piece.text,
                     String::from_utf8_lossy(bytes),
                 );
@@ -355,9 +371,9 @@ struct Ends {
 }
 
 impl Ends {
-    fn new(size: Size, outer: Outer) -> Self {
-        let users = MANNERS.map(|manner| UserScreen::new(size, manner)).into();
-        Self { host: Terminal::host(size), renderer: Renderer::new(outer), users }
+    fn new(size: Size, capabilities: TerminalCapabilities) -> Self {
+        let users = MANNERS.map(|render_options| UserScreen::new(size, render_options)).into();
+        Self { host: Terminal::host(size), renderer: Renderer::new(capabilities), users }
     }
 
     /// Shows what the program writes in one frame, and returns its bytes.
@@ -372,8 +388,12 @@ impl Ends {
     }
 }
 
-fn outer(erase_characters: bool) -> Outer {
-    Outer { erase_characters, background_color_erase: true, ..Outer::default() }
+fn capabilities(erase_characters: bool) -> TerminalCapabilities {
+    TerminalCapabilities {
+        erase_characters,
+        background_color_erase: true,
+        ..TerminalCapabilities::default()
+    }
 }
 
 const EMOJI: &str = "👩\u{200d}💻 dev 👨\u{200d}👩\u{200d}👧 family 🏳\u{fe0f}\u{200d}🌈 pride\r\n";
@@ -381,7 +401,7 @@ const EMOJI: &str = "👩\u{200d}💻 dev 👨\u{200d}👩\u{200d}👧 family �
 #[test]
 fn no_letter_of_older_lines_stays_between_joined_emoji() {
     for erase_characters in [true, false] {
-        let mut ends = Ends::new(Size::clamped(80, 24), outer(erase_characters));
+        let mut ends = Ends::new(Size::clamped(80, 24), capabilities(erase_characters));
         for _ in 0..60 {
             ends.write("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl\r\n");
         }
@@ -421,7 +441,7 @@ fn whatever_stands_beside_a_joiner_is_followed_by_no_older_text() {
         "🧑\u{200d}🤝\u{200d}🧑",
     ] {
         for column in 1..=20 {
-            let mut ends = Ends::new(Size::clamped(20, 3), outer(true));
+            let mut ends = Ends::new(Size::clamped(20, 3), capabilities(true));
             ends.write("abcdefghijklmnopqrstABCDEFGHIJKLMNOPQRST");
             ends.write(&format!("\x1b[1;{column}H{text}"));
             ends.write("\x1b[1;1H\x1b[Kabcdefghijklmnopqrst");
@@ -431,14 +451,15 @@ fn whatever_stands_beside_a_joiner_is_followed_by_no_older_text() {
 
 #[test]
 fn half_a_flag_wraps_nowhere_on_a_terminal_that_makes_it_wide() {
-    let outer = Outer { cluster_widths: ClusterWidths::ALL, ..outer(true) };
-    let manner = Manner { joining: Joining::InText, has_wide_flags: true, ..TMUX };
+    let capabilities =
+        TerminalCapabilities { cluster_widths: ClusterWidths::ALL, ..capabilities(true) };
+    let render_options = RenderOptions { joining: Joining::InText, has_wide_flags: true, ..TMUX };
     for (text, column) in
         ["🇩", "🇩🇪", "x🇩y"].into_iter().flat_map(|text| (1..=20).map(move |at| (text, at)))
     {
         let size = Size::clamped(20, 3);
-        let mut ends = Ends::new(size, outer.clone());
-        ends.users = vec![UserScreen::new(size, manner)];
+        let mut ends = Ends::new(size, capabilities.clone());
+        ends.users = vec![UserScreen::new(size, render_options)];
         ends.write("abcdefghijklmnopqrstABCDEFGHIJKLMNOPQRST");
         ends.write(&format!("\x1b[2;{column}H{text}"));
     }
@@ -457,7 +478,7 @@ fn only_what_a_terminal_may_draw_narrower_is_blanked_before() {
         ("👩\u{200d}💻 x", "^[K👩\u{200d}💻^[;5H xghijklmnopqrst^[7G"),
     ] {
         let mut host = Terminal::host(Size::clamped(20, 3));
-        let mut renderer = Renderer::new(outer(true));
+        let mut renderer = Renderer::new(capabilities(true));
         host.write(format!("{letters}\x1b[H").as_bytes());
         renderer.frame(host.screen());
         host.write(text.as_bytes());
@@ -490,10 +511,10 @@ proptest! {
         (columns, rows) in (2_u16..30, 1_u16..6), erase_characters: bool,
         parts in prop::collection::vec(prop::collection::vec(word(), 1..12), 1..6),
     ) {
-        let mut ends = Ends::new(Size::clamped(columns, rows), outer(erase_characters));
+        let mut ends = Ends::new(Size::clamped(columns, rows), capabilities(erase_characters));
         // A joiner that is drawn may stand alone in the last column, where only dropping it would help. A mark goes to the cell before
         // where its base is not drawn at all.
-        ends.users.retain(|user| !user.manner.draws_joiner && user.manner.newer > 0);
+        ends.users.retain(|user| !user.render_options.draws_joiner && user.render_options.newer > 0);
         for part in parts {
             ends.write(&part.concat());
         }

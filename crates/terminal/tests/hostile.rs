@@ -1,7 +1,7 @@
 //! Bytes that mean harm, on a pty or in a diff: nothing panics, hangs or grows without bound, and what
 //! comes after them is shown.
 
-use rove_terminal::{Outer, Renderer, Screen, Size, Terminal, display};
+use rove_terminal::{Renderer, Screen, Size, Terminal, TerminalCapabilities, display};
 
 /// A megabyte and a little more: more than any string that is kept.
 const ENDLESS_BYTES: usize = (1 << 20) + 1;
@@ -77,13 +77,13 @@ fn drawn(screen: &Screen) -> Vec<u8> {
 
 /// The same, what gives the terminal back apart.
 fn drawn_and_closed(screen: &Screen) -> (Vec<u8>, Vec<u8>) {
-    let outer = Outer {
+    let capabilities = TerminalCapabilities {
         operating_system_commands: true,
         titles: true,
         synchronized_output: true,
-        ..Outer::default()
+        ..TerminalCapabilities::default()
     };
-    let mut renderer = Renderer::new(outer);
+    let mut renderer = Renderer::new(capabilities);
     let mut out = renderer.open();
     out.extend(renderer.frame(&Screen::blank(screen.size())));
     out.extend(renderer.frame(screen));
@@ -140,13 +140,13 @@ fn strings_broken_off_leave_what_follows_alone() {
 
 #[test]
 fn strings_within_strings_end_the_outer_one() {
-    for outer in STRINGS {
+    for enclosing in STRINGS {
         for inner in STRINGS {
             for mut terminal in both(size(20, 3)) {
-                let nested = format!("{outer}a{inner}b").repeat(2000);
+                let nested = format!("{enclosing}a{inner}b").repeat(2000);
                 terminal.write(nested.as_bytes());
                 terminal.write(b"\x1b\\ok");
-                assert_eq!(terminal.screen().row_text(0), "ok", "{outer:?} {inner:?}");
+                assert_eq!(terminal.screen().row_text(0), "ok", "{enclosing:?} {inner:?}");
             }
         }
     }

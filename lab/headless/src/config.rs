@@ -3,7 +3,7 @@
 use rove_link::net::RIGHT_ADDRESS;
 use rove_session::{ClientConfig, Prediction, Preference, Running, ServerConfig};
 use rove_ssp::{Config, Key};
-use rove_terminal::{Outer, Size};
+use rove_terminal::{Size, TerminalCapabilities};
 use rove_units::Seed;
 
 /// Returns the key of every session in virtual time: nobody listens.
@@ -24,7 +24,10 @@ pub fn client_config(transport: Config, seed: Seed) -> ClientConfig {
         key: key(),
         transport,
         size: Size::DEFAULT,
-        outer: Outer { operating_system_commands: true, ..Outer::default() },
+        terminal: TerminalCapabilities {
+            operating_system_commands: true,
+            ..TerminalCapabilities::default()
+        },
         query: false,
         escape_key: None,
         prediction: Prediction {

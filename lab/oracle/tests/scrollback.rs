@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use rove_oracle::{Alacritty, Emulator as _, Look};
 use rove_terminal::display::Vocabulary;
-use rove_terminal::{Outer, Renderer, ScrollbackLine, Size, Terminal};
+use rove_terminal::{Renderer, ScrollbackLine, Size, Terminal, TerminalCapabilities};
 
 /// Lines that alacritty keeps. Chosen: more than any test here scrolls away.
 const HISTORY_LINES: usize = 100_000;
@@ -30,14 +30,14 @@ impl Session {
     fn new(size: Size) -> Self {
         let mut host = Terminal::host(size);
         host.keep_scrollback();
-        let mut renderer = Renderer::new(Outer {
+        let mut renderer = Renderer::new(TerminalCapabilities {
             erase_characters: true,
             background_color_erase: true,
             repertoire: Vocabulary::Rich.repertoire(),
             enter: b"\x1b[?1049h".to_vec(),
             leave: b"\x1b[?1049l".to_vec(),
             scrollback: true,
-            ..Outer::default()
+            ..TerminalCapabilities::default()
         });
         renderer.follow(Vocabulary::Rich);
         renderer.follow_scrollback();

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use rove_manual::{Book, Manual, Words, matches, refusal, unknown_command};
+use rove_cli_docs::{Book, Manual, Words, matches, refusal, unknown_command};
 
 use crate::cli::aoi::AoiArgs;
 #[cfg(target_os = "linux")]
@@ -194,15 +194,15 @@ fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
 }
 
 fn run_completions(args: Vec<OsString>) -> u8 {
-    match rove_manual::completions::parse(&completions::MANUAL, args) {
+    match rove_cli_docs::completions::parse(&completions::MANUAL, args) {
         Ok(shell) => print(&shell.script(&BOOK)),
         Err(error) => refuse(&completions::MANUAL, &error),
     }
 }
 
 fn run_man(args: Vec<OsString>) -> u8 {
-    match rove_manual::man::parse(&BOOK, &man::MANUAL, args) {
-        Ok(manual) => print(&rove_manual::man::page(&BOOK, manual)),
+    match rove_cli_docs::man::parse(&BOOK, &man::MANUAL, args) {
+        Ok(manual) => print(&rove_cli_docs::man::page(&BOOK, manual)),
         Err(error) => refuse(&man::MANUAL, &error),
     }
 }
@@ -395,6 +395,6 @@ mod tests {
 
     #[test]
     fn every_command_explains_itself_in_help_pages_and_completions() {
-        rove_manual::assert_integrity(&BOOK);
+        rove_cli_docs::assert_integrity(&BOOK);
     }
 }

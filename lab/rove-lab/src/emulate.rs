@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 
 use anyhow::{Context, Result, anyhow, bail};
-use rove_machine::event_loop::{EventLoop, Interest};
-use rove_machine::program::candidates;
+use rove_platform::event_loop::{EventLoop, Interest};
+use rove_platform::program::candidates;
 use rove_units::{Instant, Seed};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};

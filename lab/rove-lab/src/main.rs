@@ -6,6 +6,6 @@
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> std::process::ExitCode {
-    rove_machine::signals::hear();
+    rove_platform::signals::accept_all();
     rove_lab::cli::run(std::env::args_os())
 }

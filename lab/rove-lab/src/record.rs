@@ -8,11 +8,11 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use rove_machine::clock::Clock;
-use rove_machine::event_loop::EventLoop;
-use rove_machine::program::{Failure, Program, assignment, c_string, candidates};
-use rove_machine::pty::Pty;
-use rove_machine::tty::Tty;
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::EventLoop;
+use rove_platform::program::{Failure, Program, assignment, c_string, candidates};
+use rove_platform::pty::Pty;
+use rove_platform::tty::Tty;
 use rove_terminal::Size;
 use rove_units::Seed;
 use rustix::fs::{Access, access};

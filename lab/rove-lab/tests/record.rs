@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use rove_lab::trace::{Event, Trace, TtyModes};
-use rove_machine::clock::Clock;
-use rove_machine::event_loop::{EventLoop, Interest};
-use rove_machine::program::{Failure, Program, c_string};
-use rove_machine::pty::{Child, Master, Pty};
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::{EventLoop, Interest};
+use rove_platform::program::{Failure, Program, c_string};
+use rove_platform::pty::{Child, Master, Pty};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
 

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use rove_lab::live::system::System;
-use rove_machine::program::candidates;
+use rove_platform::program::candidates;
 use rustix::fs::{Access, access};
 
 use programs::Programs;

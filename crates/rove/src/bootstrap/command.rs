@@ -4,14 +4,14 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
-use rove_machine::event_loop::{EventLoop, Interest};
+use rove_platform::event_loop::{EventLoop, Interest};
 use rove_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::startup::Stream;
-use crate::farewell::Farewell;
+use crate::ssh_reaper::SshReaper;
 
 /// Bytes read from a stream at a time. Chosen: the longest announcement and banner fit.
 const READ_LEN: usize = 4096;
@@ -146,15 +146,15 @@ impl Running {
     /// Asks the command to end, and makes it.
     pub(crate) fn end(&mut self, events: &mut EventLoop) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        let mut farewell = Farewell::new(events.now());
+        let mut reaper = SshReaper::new(events.now());
         while matches!(self.child.try_wait(), Ok(None)) {
-            match farewell.poll_signal(events.now()) {
+            match reaper.poll_signal(events.now()) {
                 // A command that is not waited for yet is killed when this is dropped.
                 Some(Signal::KILL) => break,
                 Some(signal) => drop(pid.map(|pid| kill_process(pid, signal))),
                 None => {}
             }
-            if events.wait(&mut [], Some(farewell.poll_timeout())).is_err() {
+            if events.wait(&mut [], Some(reaper.poll_timeout())).is_err() {
                 break;
             }
             // Another wish to leave changes nothing here.
@@ -231,7 +231,7 @@ pub(crate) fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rove_machine::clock::Clock;
+    use rove_platform::clock::Clock;
     use signal_hook::consts::SIGTERM;
 
     const SIGNALS: [i32; 2] = [SIGCHLD, SIGTERM];

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::iter;
 use std::process::ExitStatus;
 
-use rove_machine::clock::Clock;
-use rove_machine::event_loop::EventLoop;
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::EventLoop;
 use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
@@ -57,12 +57,12 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
         last_words: LastWords::new(options, plan.config()),
         has_terminal: options.ssh_pty,
         is_announced: false,
-        farewell: Vec::new(),
+        after_announcement: Vec::new(),
     };
     loop {
         match ssh.step(&mut events, None) {
             Ok(Step::Said(said)) => {
-                if let Err(error) = listener.hear(said) {
+                if let Err(error) = listener.read(said) {
                     ssh.end(&mut events);
                     return Err(error.into());
                 }
@@ -99,14 +99,14 @@ struct Listener {
     has_terminal: bool,
     is_announced: bool,
     /// The output that came along with the announcement and after it.
-    farewell: Vec<u8>,
+    after_announcement: Vec<u8>,
 }
 
 impl Listener {
     /// Takes what came at a time.
-    fn hear(&mut self, said: [(Stream, &[u8]); 2]) -> Result<(), StartupError> {
-        // The licence and ssh's farewell, which follow the announcement, are for nobody. The two streams do not
-        // tell their order: what ssh said along with the announcement is the farewell, as it was silent
+    fn read(&mut self, said: [(Stream, &[u8]); 2]) -> Result<(), StartupError> {
+        // The licence and what ssh says at its end, which follow the announcement, are for nobody. The two streams do not
+        // tell their order: what ssh said along with the announcement is the after_announcement, as it was silent
         // for the whole login before.
         let was_announced = self.is_announced;
         let mut texts = [Vec::new(), Vec::new()];
@@ -126,13 +126,14 @@ impl Listener {
         }
         if self.is_announced {
             for (_, bytes) in said {
-                let room = FAREWELL_BYTES_MAX - self.farewell.len();
-                self.farewell.extend(&bytes[..bytes.len().min(room)]);
+                let room = FAREWELL_BYTES_MAX - self.after_announcement.len();
+                self.after_announcement.extend(&bytes[..bytes.len().min(room)]);
             }
         }
         for ((stream, _), text) in said.into_iter().zip(texts) {
-            let is_farewell = stream == Stream::Errors && self.is_announced && self.has_terminal;
-            if !was_announced && !is_farewell {
+            let is_after_announcement =
+                stream == Stream::Errors && self.is_announced && self.has_terminal;
+            if !was_announced && !is_after_announcement {
                 self.show(stream, &text);
             }
         }
@@ -165,7 +166,8 @@ impl Listener {
             end?;
         }
         let mut announced = self.startup.into_announced();
-        announced.is_stock &= !self.farewell.windows(OURS.len()).any(|window| window == OURS);
+        announced.is_stock &=
+            !self.after_announcement.windows(OURS.len()).any(|window| window == OURS);
         Ok((announced, refusal))
     }
 }

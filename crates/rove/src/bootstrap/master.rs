@@ -9,8 +9,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rove_machine::clock::Clock;
-use rove_machine::event_loop::EventLoop;
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::EventLoop;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::SIGCHLD;
 

@@ -20,7 +20,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use crate::bootstrap::address::{self, AddressError};
 use crate::bootstrap::startup::{ADDRESS, FAILED, IP, UNKNOWN};
-use crate::speech::reason;
+use crate::messages::reason;
 
 /// How long an address may take to answer while there are others to try. Chosen: ten times the worst
 /// round trip that anybody works over, so that a host behind one dead address stays reachable.

@@ -9,8 +9,8 @@ use std::io::{self, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
-use rove_machine::clock::Clock;
-use rove_machine::event_loop::EventLoop;
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::EventLoop;
 use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::challenge::Challenge;

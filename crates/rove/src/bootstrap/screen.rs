@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::bootstrap::printable::Printable;
 use crate::bootstrap::startup::Stream;
+use crate::messages::wrapped_for;
 use crate::program::ProgramName;
-use crate::speech::wrapped_for;
 
 /// The user's standard output, where both streams of ssh are shown: as they are for `mosh`, as stock does, and
 /// without escape sequences for `rove`.

@@ -9,9 +9,9 @@ use crate::bootstrap::address;
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::ssh_config;
+use crate::messages::warn;
 use crate::program::ProgramName;
 use crate::question;
-use crate::speech::complain;
 
 /// How long the port may take to answer, and then to say what it is. Chosen: four round trips of a bad path; the user
 /// waits for it.
@@ -36,7 +36,7 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
     // A low one has been explained before the login.
     if options.quiet || options.port_hint().is_none() {
         let hint = "is the UDP port of the session; ssh's port is";
-        complain("rove", &format!("-p {port} {hint} --ssh=\"ssh -p {port}\""));
+        warn("rove", &format!("-p {port} {hint} --ssh=\"ssh -p {port}\""));
     }
     let is_asked = !options.quiet && question::can_be_asked();
     let is_agreed = is_asked && is_sshs(options, port) && {

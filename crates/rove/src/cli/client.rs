@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, Command};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 use rove_session::{Prediction, Preference};
 
 use crate::bootstrap::{self, address};
@@ -134,7 +134,7 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall
         None => {}
     }
     let definition = definition();
-    let (flags, values) = rove_manual::getopt_letters(&definition);
+    let (flags, values) = rove_cli_docs::getopt_letters(&definition);
     let line = getopt::read(&flags, &values, args);
     let mut words = Vec::new();
     let mut verbose: u8 = 0;

@@ -200,7 +200,7 @@ impl Settings {
     ) -> Result<(), Fault> {
         let key = Key::named(name.get_ref()).ok_or_else(|| {
             let known = key::KEYS.map(|key| key.name);
-            let advice = match rove_manual::nearest(name.get_ref(), known) {
+            let advice = match rove_cli_docs::nearest(name.get_ref(), known) {
                 Some(near) => format!("did you mean {near}?"),
                 None => format!("there are {}, and sections [host.\"name\"]", known.join(", ")),
             };

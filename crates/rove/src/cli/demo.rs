@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory, FromArgMatches, Parser};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 use rove_session::Preference;
 use rove_units::{BitRate, Bytes, Duration, Seed, parse_duration};
 
@@ -73,7 +73,7 @@ struct DemoArgs {
 ///
 /// Returns clap's error, which may be a request for help.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
-    let args = DemoArgs::from_arg_matches(&rove_manual::matches(&MANUAL, args)?)?;
+    let args = DemoArgs::from_arg_matches(&rove_cli_docs::matches(&MANUAL, args)?)?;
     Ok(DemoOptions {
         rtt: args.rtt,
         jitter: args.jitter,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall, UsageError};
@@ -102,7 +102,7 @@ pub(crate) fn parse(
     }
     args.extend(tail);
     let call = host::parse(ProgramName::Rove, args, load).map_err(|error| UsageError {
-        usage: error.usage.map(|_| rove_manual::usage_hint(&MANUAL)),
+        usage: error.usage.map(|_| rove_cli_docs::usage_hint(&MANUAL)),
         ..error
     })?;
     match call {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 
 use crate::bootstrap::options::HostOptions;
 use crate::cli::config::Config;

@@ -37,11 +37,11 @@ impl Complaint {
         match self {
             Self::Unknown(option) => {
                 if name == ProgramName::Mosh {
-                    return rove_manual::unknown_option(option, None);
+                    return rove_cli_docs::unknown_option(option, None);
                 }
                 let option = option.split('=').next().unwrap_or_default();
-                let near = rove_manual::near_option(definition, option);
-                rove_manual::unknown_option(option, near.as_deref())
+                let near = rove_cli_docs::near_option(definition, option);
+                rove_cli_docs::unknown_option(option, near.as_deref())
             }
             Self::NoValue(letter) => format!("option -{letter} needs a value"),
         }

@@ -1,7 +1,7 @@
 //! `rove help` and `rove version`: what `--help` and `--version` say, for who asks by a word; and the first screen of help.
 
 use clap::{Arg, ArgAction, Command};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 
 use crate::program::ROVE;
 

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
-use rove_manual::{Manual, Suggested, Words};
+use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
 
 use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
@@ -427,7 +427,7 @@ impl HostArgs {
         let matches = command.clone().no_binary_name(true).try_get_matches_from(words);
         matches.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
             UsageError::without_usage(match name {
-                ProgramName::Rove => rove_manual::sentence(&MANUAL, &error),
+                ProgramName::Rove => rove_cli_docs::sentence(&MANUAL, &error),
                 ProgramName::Mosh => error.to_string(),
             })
         })

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, ValueHint};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::Config;
 use crate::cli::login::{self, Instead};

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use clap::{Args, Command, FromArgMatches, ValueHint};
-use rove_manual::Manual;
+use rove_cli_docs::Manual;
 
 use crate::bootstrap::options::HostOptions;
 use crate::cli::config::Config;
@@ -94,7 +94,7 @@ impl Login {
         let sentence = format!("option {option} is about the way to a host, and no host is named");
         Err(Instead::Wrong(UsageError {
             message: sentence,
-            usage: Some(rove_manual::usage_hint(manual)),
+            usage: Some(rove_cli_docs::usage_hint(manual)),
         }))
     }
 }
@@ -112,7 +112,7 @@ pub(super) fn read<T: FromArgMatches>(
     // Adds --help and --version, which the line may hold too.
     command.build();
     let line = own_line::read(&command, args, OptionsEnd::Dashes).map_err(|complaints| {
-        let usage = rove_manual::usage_hint(manual);
+        let usage = rove_cli_docs::usage_hint(manual);
         Instead::Wrong(UsageError::from_complaints(complaints, || Some(usage)))
     })?;
     let matches = manual.command().no_binary_name(true).try_get_matches_from(line.words)?;
@@ -133,7 +133,7 @@ fn wrong(message: String) -> Instead {
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory, Parser};
-    use rove_manual::Words;
+    use rove_cli_docs::Words;
 
     use super::*;
     use crate::program::ROVE;

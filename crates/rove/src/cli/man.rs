@@ -1,7 +1,7 @@
 //! `rove man`: the manual page of a command.
 
 use clap::Command;
-use rove_manual::{Manual, Words, man};
+use rove_cli_docs::{Manual, Words, man};
 
 use crate::program::ROVE;
 

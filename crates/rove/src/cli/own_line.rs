@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
             }
             (None, _) => {
                 let option = format!("--{written}");
-                Err(unknown(&option, rove_manual::near_option(self.command, &option)))
+                Err(unknown(&option, rove_cli_docs::near_option(self.command, &option)))
             }
         }
     }
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
                 }
                 None => {
                     let option = format!("-{}", String::from_utf8_lossy(letters));
-                    let near = rove_manual::near_option(self.command, &option);
+                    let near = rove_cli_docs::near_option(self.command, &option);
                     return Err(unknown(&option, near));
                 }
             }
@@ -237,7 +237,7 @@ fn takes_value(arg: &Arg) -> bool {
 }
 
 fn unknown(option: &str, near: Option<String>) -> Complaint {
-    Complaint::new(rove_manual::unknown_option(option, near.as_deref()))
+    Complaint::new(rove_cli_docs::unknown_option(option, near.as_deref()))
 }
 
 #[cfg(test)]

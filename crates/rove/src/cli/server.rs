@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, ArgAction, Command};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 
 use crate::cli::getopt::{self, Item};
 use crate::program::{ProgramName, ROVE};
@@ -153,7 +153,7 @@ fn parse_new(
     complaints: &mut Vec<String>,
 ) -> Result<ServerOptions, String> {
     let definition = definition();
-    let (flags, values) = rove_manual::getopt_letters(&definition);
+    let (flags, values) = rove_cli_docs::getopt_letters(&definition);
     let line = getopt::read(&flags, &values, args);
     // Of several the last counts, and the others may be wrong: they are a wrapper's.
     let mut ports = None;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 use rove_units::Duration;
 
 use crate::cli::config::Config;

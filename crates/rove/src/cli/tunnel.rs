@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{Arg, Command};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 
 use crate::program::ROVE;
 
@@ -48,7 +48,7 @@ fn definition() -> Command {
 ///
 /// Returns clap's error, which may be a request for help.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<u16, clap::Error> {
-    let matches = rove_manual::matches(&MANUAL, args)?;
+    let matches = rove_cli_docs::matches(&MANUAL, args)?;
     Ok(*matches.get_one("port").expect("it is required"))
 }
 

@@ -4,9 +4,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 
-use rove_machine::event_loop::{EventLoop, Interest};
-use rove_machine::network_watch::NetworkWatch;
-use rove_machine::tty::{self, Tty};
+use rove_platform::event_loop::{EventLoop, Interest};
+use rove_platform::network_watch::NetworkWatch;
+use rove_platform::tty::{self, Tty};
 use rove_session::{Client, ClientEvent, ClientOutcome, MissingLines};
 use rove_units::Instant;
 use rustix::process::{Signal, kill_current_process_group};
@@ -14,10 +14,10 @@ use rustix::stdio;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
 use crate::client::wire::Wire;
+use crate::messages::reason;
 use crate::program::ProgramName;
 use crate::prompt_store::PromptKeeper;
 use crate::socket::{Refusal, SendFailure};
-use crate::speech::reason;
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];

@@ -5,15 +5,15 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-use rove_machine::event_loop::{EventLoop, Interest};
+use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
 use rove_ssp::{Ecn, Transmit};
 use rove_units::Instant;
 
-use crate::client::families::Families;
+use crate::client::dual_stack::DualStackSockets;
 use crate::client::turn::Turn;
+use crate::messages::reason;
 use crate::socket::{Refusal, SendFailure, receive_while, send};
-use crate::speech::reason;
 use crate::tunnel::carrier::Arrival;
 use crate::tunnel::near::Tunnel;
 
@@ -24,7 +24,7 @@ const NOBODY_THERE: &str = "The session's server has ended: the host refuses wha
 #[derive(Debug)]
 pub(super) enum Wire {
     /// UDP.
-    Sockets(Families),
+    Sockets(DualStackSockets),
     /// ssh.
     Tunnel {
         /// The ssh that carries the datagrams.

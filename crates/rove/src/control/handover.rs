@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use rove_machine::clock::Clock;
+use rove_platform::clock::Clock;
 use rove_units::Duration;
 
 use crate::control::ask::{AskError, Conversation};

@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use rove_machine::event_loop::Interest;
+use rove_platform::event_loop::Interest;
 
 use crate::control::directory::{self, SessionName};
 use crate::control::protocol::{
@@ -49,13 +49,13 @@ impl Listener {
     /// listed.
     pub(crate) fn open(name: SessionName) -> Self {
         let mut listener = Self { name, socket: None, connections: VecDeque::new() };
-        listener.tend();
+        listener.flush();
         listener
     }
 
     /// Creates the socket again if its path no longer leads to it: the system removes a user's runtime
     /// directory when it thinks the user has gone. For now and then.
-    pub(crate) fn tend(&mut self) {
+    pub(crate) fn flush(&mut self) {
         if let Some(socket) = &mut self.socket {
             socket.is_muted = false;
             if socket.is_in_place() {

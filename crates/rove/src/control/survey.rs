@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rove_machine::clock::Clock;
+use rove_platform::clock::Clock;
 use rove_units::Instant;
 
 use crate::control::ask::{AskError, Conversation};

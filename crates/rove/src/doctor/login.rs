@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitStatus;
 
-use rove_machine::clock;
-use rove_machine::event_loop::EventLoop;
+use rove_platform::clock;
+use rove_platform::event_loop::EventLoop;
 use rove_ssp::Key;
 use rove_units::Duration;
 

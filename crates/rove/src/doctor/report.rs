@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::doctor::diagnosis::{Check, Diagnosis};
 use crate::doctor::facts::{Facts, Large};
-use crate::speech::escaped;
+use crate::messages::escaped;
 
 /// Columns of the longest leg's name.
 const LEG_WIDTH: usize = 14;

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 
-use rove_machine::event_loop::{EventLoop, Interest};
+use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference};
 use rove_ssp::{Config, Mechanism, ReceiveError, Transmit};
 use rove_terminal::Size;
@@ -20,7 +20,7 @@ use crate::program::ProgramName;
 use crate::socket::{
     ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, send,
 };
-use crate::terminal_type::{self, Manner};
+use crate::terminal_type::{self, RenderOptions};
 
 /// How long the first address has for itself. Chosen: three seconds hold five tries on any path that
 /// one would type over.
@@ -117,8 +117,12 @@ impl Trial {
             return Err(refusal.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()));
         };
         let now = events.now();
-        let manner =
-            Manner { name: ProgramName::Rove, init: false, scrollback: false, title_prefix: false };
+        let render_options = RenderOptions {
+            name: ProgramName::Rove,
+            init: false,
+            scrollback: false,
+            title_prefix: false,
+        };
         let config = ClientConfig {
             server: first,
             key: opening.key.clone(),
@@ -128,7 +132,7 @@ impl Trial {
                 ..Config::client().without(Mechanism::PathSize)
             },
             size: Size::new(COLUMNS, ROWS).expect("this is a window's size"),
-            outer: terminal_type::plain_capabilities(manner),
+            terminal: terminal_type::plain_capabilities(render_options),
             query: false,
             escape_key: None,
             prediction: Prediction {

@@ -133,14 +133,14 @@ mod tests {
 
     use super::*;
 
-    fn hear(text: &str) -> (Vec<Event>, Facts) {
+    fn read(text: &str) -> (Vec<Event>, Facts) {
         let mut report = Report::default();
         (report.read(text.as_bytes()), report.facts)
     }
 
     #[test]
     fn what_a_host_tells_is_taken_from_our_own_lines_alone() {
-        let (events, facts) = hear(
+        let (events, facts) = read(
             "Welcome!\nROVE INSTALL\n ROVE INSTALL ready\nROVE INSTALLED ready\n\n\
              ROVE INSTALL system Linux x86_64\nROVE INSTALL found rove 0.2.0\n\
              ROVE INSTALL sum 9f86\nROVE INSTALL other /usr/bin/rove\nROVE INSTALL ready\r\n",
@@ -168,7 +168,7 @@ mod tests {
             ("run x y", Failure::Run(-1, "y".to_owned())),
             ("what", Failure::Unknown("what".to_owned())),
         ] {
-            let (events, _) = hear(&format!("ROVE INSTALL failed {said}\n"));
+            let (events, _) = read(&format!("ROVE INSTALL failed {said}\n"));
             assert_eq!(events, [Event::Failed(failure)], "{said}");
         }
         for (len, kept) in [(REASON_CHARS_MAX, 0), (REASON_CHARS_MAX + 1, 1)] {
@@ -184,7 +184,7 @@ mod tests {
             let mut parts = Report::default();
             let mut found = parts.read(head.as_bytes());
             found.extend(parts.read(tail.as_bytes()));
-            prop_assert_eq!(found, hear(text).0);
+            prop_assert_eq!(found, read(text).0);
         }
     }
 }

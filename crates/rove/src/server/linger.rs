@@ -6,8 +6,8 @@
 
 use std::os::fd::AsFd;
 
-use rove_machine::event_loop::{EventLoop, Interest};
-use rove_machine::pty::Child;
+use rove_platform::event_loop::{EventLoop, Interest};
+use rove_platform::pty::Child;
 use rove_session::Server;
 use signal_hook::consts::{SIGINT, SIGTERM};
 

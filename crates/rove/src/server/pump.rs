@@ -4,10 +4,10 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
-use rove_machine::event_loop::{EventLoop, Interest};
-use rove_machine::program::Failure;
-use rove_machine::pty::{Child, Master, PromptWatch};
-use rove_machine::tty_watch::TtyWatch;
+use rove_platform::event_loop::{EventLoop, Interest};
+use rove_platform::program::Failure;
+use rove_platform::pty::{Child, Master, PromptWatch};
+use rove_platform::tty_watch::TtyWatch;
 use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOutcome, Tty};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
@@ -307,7 +307,7 @@ impl Pump {
     fn show_client(&mut self, client: Option<IpAddr>) {
         // The user's last login may just have ended, and the system have tidied up.
         if let Some(control) = &mut self.host.control {
-            control.listener.tend();
+            control.listener.flush();
         }
         if let Some(entry) = &mut self.host.entry {
             entry.show(client);

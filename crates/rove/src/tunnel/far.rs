@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use anyhow::Context;
-use rove_machine::clock::Clock;
-use rove_machine::event_loop::{EventLoop, Interest};
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::{EventLoop, Interest};
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rustix::fs::OFlags;
 use rustix::io::Errno;

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use rove_machine::event_loop::EventLoop;
+use rove_platform::event_loop::EventLoop;
 use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::farewell::Farewell;
+use crate::ssh_reaper::SshReaper;
 use crate::tunnel::ssh::{Look, Ssh};
 
 /// The option that keeps an ssh from asking, as the bootstrap words it.
@@ -38,22 +38,22 @@ pub(super) fn run(
         Ok(ssh) => ssh,
         Err(error) => return Ok(Login { outcome: Err(Some(error.to_string())), signals }),
     };
-    let mut farewell: Option<Farewell> = None;
+    let mut reaper: Option<SshReaper> = None;
     let outcome = loop {
-        events.wait(&mut ssh.interests(), farewell.as_ref().map(Farewell::poll_timeout))?;
+        events.wait(&mut ssh.interests(), reaper.as_ref().map(SshReaper::poll_timeout))?;
         signals.extend(events.take_signals());
         let is_broken_off = signals.iter().any(|it| [SIGINT, SIGTERM, SIGHUP].contains(it));
-        if farewell.is_none() && is_broken_off {
-            farewell = Some(Farewell::new(events.now()));
+        if reaper.is_none() && is_broken_off {
+            reaper = Some(SshReaper::new(events.now()));
         }
         // A datagram that comes through before the session looks is lost, as on any path.
         let look = ssh.look(buffer, |_| ());
-        if let Some(farewell) = &mut farewell {
+        if let Some(reaper) = &mut reaper {
             // It has changed the terminal to ask. Were it to change it back later, keys would reach the session no more.
             if ssh.is_silent() {
                 break Err(None);
             }
-            let signal = farewell.poll_signal(events.now());
+            let signal = reaper.poll_signal(events.now());
             signal.into_iter().for_each(|signal| ssh.signal(signal));
             if signal == Some(Signal::KILL) {
                 break Err(None);

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use rove_machine::event_loop::{EventLoop, Interest};
+use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Trouble;
 use rove_units::Instant;
 use rustix::process::{WaitOptions, waitpid};

@@ -5,15 +5,15 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use rove_machine::event_loop::Interest;
+use rove_platform::event_loop::Interest;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::bootstrap::printable::Printable;
+use crate::tunnel::banner::{Banner, Found};
 use crate::tunnel::carrier::{Arrival, Carrier};
 use crate::tunnel::far::set_nonblocking;
 use crate::tunnel::inherited::{self, Descriptors};
-use crate::tunnel::preface::{Found, Preface};
 
 /// Most characters kept of what ssh says. Chosen: what the notice bar has room for beside our own words.
 const SAID_CHARS_MAX: usize = 60;
@@ -26,7 +26,7 @@ pub(super) struct Ssh {
     pid: Option<Pid>,
     descriptors: Descriptors,
     /// The reader up to the far end's first word; `None` after it.
-    preface: Option<Preface>,
+    banner: Option<Banner>,
     carrier: Carrier,
     error_line: Vec<u8>,
     /// The last line that ssh has said.
@@ -60,7 +60,7 @@ impl Ssh {
         Ok(Self {
             pid: Some(pid),
             descriptors,
-            preface: Some(Preface::default()),
+            banner: Some(Banner::default()),
             carrier: Carrier::default(),
             error_line: Vec::new(),
             said: String::new(),
@@ -99,7 +99,7 @@ impl Ssh {
 
     /// Returns whether the host's end has answered.
     pub(super) const fn stands(&self) -> bool {
-        self.preface.is_none()
+        self.banner.is_none()
     }
 
     /// Returns whether both streams have ended: neither it nor an ssh that it has started for a host on the way, which
@@ -127,7 +127,7 @@ impl Ssh {
 
     /// Returns what to wait for.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
-        let has_bytes = self.preface.is_none() && !self.carrier.poll_bytes().is_empty();
+        let has_bytes = self.banner.is_none() && !self.carrier.poll_bytes().is_empty();
         let Descriptors { stdin, stdout, stderr } = &self.descriptors;
         let mut interests = Vec::new();
         if self.has_output {
@@ -155,8 +155,8 @@ impl Ssh {
             Err(error) => return Look::Ended(Some(io::Error::from(error).to_string())),
         };
         let mut bytes = &buffer[..len];
-        if let Some(preface) = &mut self.preface {
-            match preface.read(&mut bytes) {
+        if let Some(banner) = &mut self.banner {
+            match banner.read(&mut bytes) {
                 Found::Nothing => return Look::Open,
                 Found::NoProgram => {
                     return Look::Ended(Some("the host has no rove to carry it".to_owned()));
@@ -165,7 +165,7 @@ impl Ssh {
                     return Look::Ended(Some("the host prints without end".to_owned()));
                 }
                 Found::Mark => {
-                    self.preface = None;
+                    self.banner = None;
                     self.dialogue = None;
                     // A message from the login is not why ssh will end.
                     self.said.clear();
@@ -184,7 +184,7 @@ impl Ssh {
 
     /// Writes what ssh takes. One that is gone is noticed where it is read.
     pub(super) fn write(&mut self) {
-        if self.preface.is_some() {
+        if self.banner.is_some() {
             return;
         }
         while let bytes = self.carrier.poll_bytes()

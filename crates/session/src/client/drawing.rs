@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rove_terminal::{Outer, Renderer, Screen, ScrollbackLine, Size};
+use rove_terminal::{Renderer, Screen, ScrollbackLine, Size, TerminalCapabilities};
 
 use crate::scrollback::{Inbox, Scrolled};
 
@@ -15,8 +15,8 @@ pub(super) struct Drawing {
 
 impl Drawing {
     /// Creates the drawing on a terminal that shows nothing of the session yet.
-    pub(super) fn new(outer: Outer) -> Self {
-        Self { renderer: Renderer::new(outer), lines: Inbox::default() }
+    pub(super) fn new(capabilities: TerminalCapabilities) -> Self {
+        Self { renderer: Renderer::new(capabilities), lines: Inbox::default() }
     }
 
     /// Returns the lines of the server's newest state that the user has not got.
@@ -28,7 +28,10 @@ impl Drawing {
     /// screen.
     pub(super) fn keep_cut_rows(&mut self, shown: &Screen, window: Size) {
         let cut = (shown.cursor().row + 1).saturating_sub(window.rows());
-        if self.renderer.outer().init && self.renderer.takes_lines(shown) && !self.lines.is_due() {
+        if self.renderer.capabilities().init
+            && self.renderer.takes_lines(shown)
+            && !self.lines.is_due()
+        {
             let rows = (0..cut).filter_map(|row| shown.row(row));
             rows.for_each(|row| self.lines.push(Arc::new(ScrollbackLine::new(row))));
         }

@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 
 use rove_predict::{Engine, Prediction, Preference};
 use rove_ssp::{Capabilities, Config, Key};
-use rove_terminal::{Outer, Size};
+use rove_terminal::{Size, TerminalCapabilities};
 use rove_units::Stream;
 
 use crate::exit_status::ExitStatus;
@@ -21,7 +21,7 @@ pub struct ClientConfig {
     /// The user's window.
     pub size: Size,
     /// The abilities of the user's terminal.
-    pub outer: Outer,
+    pub terminal: TerminalCapabilities,
     /// Whether the terminal may be asked for more: it surely swallows a question it does not know.
     pub query: bool,
     /// The escape key; `None` turns escape processing off.
@@ -49,7 +49,7 @@ impl ClientConfig {
             (Engine::uses_tty(self.prediction), Capabilities::TTY),
             // Predictions are judged by what comes back, and soon.
             (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
-            (self.outer.scrollback, Capabilities::SCROLLBACK),
+            (self.terminal.scrollback, Capabilities::SCROLLBACK),
             (self.offers_status, Capabilities::LOSS_REPORT),
         ];
         let unused = unused.into_iter().filter(|(is_used, _)| !is_used);

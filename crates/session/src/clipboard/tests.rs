@@ -36,8 +36,8 @@ fn a_copy_arrives_whole_in_pieces_that_keep_to_the_window() {
         while client.whole().is_none() {
             let mut in_flight = 0;
             // Nothing is acknowledged until the window is full.
-            while outbox.tend(&known, StateNum::new(sent), false) {
-                assert!(!outbox.tend(&known, StateNum::new(sent), false), "one piece a frame");
+            while outbox.flush(&known, StateNum::new(sent), false) {
+                assert!(!outbox.flush(&known, StateNum::new(sent), false), "one piece a frame");
                 sent += 1;
                 let piece = outbox.newest().diff_from(&client).unwrap();
                 assert!(piece.text.len() <= PIECE_MAX);
@@ -49,7 +49,7 @@ fn a_copy_arrives_whole_in_pieces_that_keep_to_the_window() {
         }
         assert_eq!(client.whole(), Some(copied(total)));
         assert!(client.same_as(outbox.newest()));
-        assert!(!outbox.tend(&known, StateNum::new(sent), false));
+        assert!(!outbox.flush(&known, StateNum::new(sent), false));
         assert_eq!(outbox.newest().bytes_beyond(None), 0, "the text is freed once acknowledged");
         client.drop_known(&client.clone());
         assert_eq!((client.whole(), client.bytes_beyond(None)), (None, 0));

@@ -1,6 +1,6 @@
 //! What an answer says of the terminal: to the renderer here, and to the server.
 
-use rove_terminal::Outer;
+use rove_terminal::TerminalCapabilities;
 use rove_terminal::display::Repertoire;
 
 use super::Answer;
@@ -21,30 +21,30 @@ const KEY_MODIFYING: [&str; 7] =
 
 impl Answer {
     /// Adds what it says to what is known of the terminal; returns what the server is to know too.
-    pub(crate) fn teach(self, outer: &mut Outer) -> Option<TerminalReport> {
+    pub(crate) fn teach(self, capabilities: &mut TerminalCapabilities) -> Option<TerminalReport> {
         match self {
             Self::KittyKeyboard => {
-                outer.kitty_keyboard = true;
+                capabilities.kitty_keyboard = true;
                 Some(TerminalReport::KittyKeyboard)
             }
             Self::SynchronizedOutput(known) => {
-                outer.synchronized_output = known;
+                capabilities.synchronized_output = known;
                 None
             }
             Self::AlternateScroll(set) => {
-                outer.alternate_scroll = set;
+                capabilities.alternate_scroll = set;
                 None
             }
             Self::PixelMouse(known) => {
-                outer.pixel_mouse = known;
+                capabilities.pixel_mouse = known;
                 known.then_some(TerminalReport::PixelMouse)
             }
             Self::Version(version) => {
                 // Every terminal that has learned to tell its name knows DECSCUSR.
-                outer.cursor_styles = true;
-                outer.modify_other_keys |= knows_modify_other_keys(&version);
+                capabilities.cursor_styles = true;
+                capabilities.modify_other_keys |= knows_modify_other_keys(&version);
                 if knows_every_rendition(&version) {
-                    outer.repertoire = Repertoire::FULL;
+                    capabilities.repertoire = Repertoire::FULL;
                 }
                 None
             }
@@ -55,11 +55,11 @@ impl Answer {
                 Some(TerminalReport::CellPixels { width, height })
             }
             Self::Columns(kinds) => {
-                outer.cluster_widths = outer.cluster_widths.with(kinds);
+                capabilities.cluster_widths = capabilities.cluster_widths.with(kinds);
                 None
             }
             Self::Newer(c, is_wide) => is_wide.then_some(TerminalReport::NewerWide(c)),
-            Self::End => Some(TerminalReport::ClusterWidths(outer.cluster_widths)),
+            Self::End => Some(TerminalReport::ClusterWidths(capabilities.cluster_widths)),
         }
     }
 }
@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn the_renderer_learns_what_it_draws_with_and_the_server_the_rest() {
-        let mut outer = Outer { synchronized_output: true, ..Outer::default() };
+        let mut capabilities =
+            TerminalCapabilities { synchronized_output: true, ..TerminalCapabilities::default() };
         let both = ClusterWidths::JOINED.with(ClusterWidths::FLAGS);
         for (answer, report) in [
             (Answer::SynchronizedOutput(false), None),
@@ -125,9 +126,9 @@ mod tests {
             (Answer::Columns(ClusterWidths::FLAGS), None),
             (Answer::End, Some(TerminalReport::ClusterWidths(both))),
         ] {
-            assert_eq!(answer.clone().teach(&mut outer), report, "{answer:?}");
+            assert_eq!(answer.clone().teach(&mut capabilities), report, "{answer:?}");
         }
-        let learned = Outer {
+        let learned = TerminalCapabilities {
             kitty_keyboard: true,
             pixel_mouse: true,
             alternate_scroll: Some(false),
@@ -135,8 +136,8 @@ mod tests {
             modify_other_keys: true,
             repertoire: Repertoire::FULL,
             cluster_widths: both,
-            ..Outer::default()
+            ..TerminalCapabilities::default()
         };
-        assert_eq!(outer, learned);
+        assert_eq!(capabilities, learned);
     }
 }

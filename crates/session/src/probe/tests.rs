@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use rove_terminal::{ClusterWidths, Outer, Size, Terminal};
+use rove_terminal::{ClusterWidths, Size, Terminal, TerminalCapabilities};
 
 use super::*;
 use crate::report::TerminalReport;
@@ -315,11 +315,11 @@ fn the_place_of_the_cursor_tells_which_clusters_a_terminal_knows() {
         let mut probe = asked();
         let keys = keys_of(&mut probe, 10, format!("{}\x1b[?62c", columns(answered)).as_bytes());
         assert_eq!(keys, b"");
-        let mut outer = Outer::default();
+        let mut capabilities = TerminalCapabilities::default();
         let reports: Vec<_> =
-            answers(&mut probe).into_iter().filter_map(|it| it.teach(&mut outer)).collect();
+            answers(&mut probe).into_iter().filter_map(|it| it.teach(&mut capabilities)).collect();
         assert_eq!(reports, [TerminalReport::ClusterWidths(kinds)]);
-        assert_eq!(outer.cluster_widths, kinds);
+        assert_eq!(capabilities.cluster_widths, kinds);
     }
 }
 

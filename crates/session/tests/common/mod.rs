@@ -15,7 +15,7 @@ use rove_session::{
 };
 use rove_ssp::Config;
 use rove_terminal::display::Repertoire;
-use rove_terminal::{Copied, Outer, Size, Terminal};
+use rove_terminal::{Copied, Size, Terminal, TerminalCapabilities};
 use rove_units::{Duration, Instant, Seed};
 
 /// What the driver reads from the user's terminal at once.
@@ -105,8 +105,11 @@ pub fn near_of(transport: Config) -> ClientEnd {
     near(client_config(transport))
 }
 
-pub fn near_with_outer(transport: Config, outer: Outer) -> ClientEnd {
-    near(ClientConfig { outer, ..client_config(transport) })
+pub fn client_with_capabilities(
+    transport: Config,
+    capabilities: TerminalCapabilities,
+) -> ClientEnd {
+    near(ClientConfig { terminal: capabilities, ..client_config(transport) })
 }
 
 pub fn far(transport: Config) -> ServerEnd {
@@ -120,21 +123,26 @@ pub fn far_with(config: ServerConfig) -> ServerEnd {
 /// Returns a rove client with everything on that costs work or memory: all predictions, and a terminal of this size
 /// that can do what rove knows of.
 pub fn busiest_client(size: Size) -> ClientConfig {
-    let outer = Outer {
+    let capabilities = TerminalCapabilities {
         operating_system_commands: true,
         titles: true,
         colors: true,
         directories: true,
         scrollback: true,
         repertoire: Repertoire::FULL,
-        ..Outer::default()
+        ..TerminalCapabilities::default()
     };
     let prediction = Prediction {
         preference: Preference::Always,
         engine: EngineKind::Replay,
         ..Prediction::default()
     };
-    ClientConfig { size, outer, prediction, ..client_config(rove(Config::client())) }
+    ClientConfig {
+        size,
+        terminal: capabilities,
+        prediction,
+        ..client_config(rove(Config::client()))
+    }
 }
 
 impl User for Typist {

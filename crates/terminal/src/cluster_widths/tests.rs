@@ -3,7 +3,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::display::properties::{program, size};
 use crate::display::{Vocabulary, diff};
-use crate::{NewerChar, NewerWide, Outer, Renderer, Screen, Size, Terminal, UserTerminal};
+use crate::{
+    NewerChar, NewerWide, Renderer, Screen, Size, Terminal, TerminalCapabilities, UserTerminal,
+};
 
 const WOMAN_SCIENTIST: &str = "\u{1f469}\u{200d}\u{1f52c}";
 const DARK_THUMB: &str = "\u{1f44d}\u{1f3ff}";
@@ -240,12 +242,12 @@ proptest! {
         first in clusters(), second in clusters(), rule in rule(),
     ) {
         let size = Size::clamped(12, 4);
-        let (mut host, mut outer) = (host(size, rule), host(size, rule));
-        let mut renderer = Renderer::new(Outer::default());
-        outer.write(&renderer.open());
+        let (mut host, mut capabilities) = (host(size, rule), host(size, rule));
+        let mut renderer = Renderer::new(TerminalCapabilities::default());
+        capabilities.write(&renderer.open());
         for text in [first, second] {
             host.write(text.as_bytes());
-            outer.write(&renderer.frame(host.screen()));
+            capabilities.write(&renderer.frame(host.screen()));
             for row in 0..size.rows() {
                 let mut text = host.screen().row_text(row);
                 let last = host.screen().row(row).unwrap().cells()[11];
@@ -254,7 +256,7 @@ proptest! {
                     text.truncate(text.rfind(base).unwrap());
                     text.push('\u{fffd}');
                 }
-                prop_assert_eq!(outer.screen().row_text(row), text);
+                prop_assert_eq!(capabilities.screen().row_text(row), text);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::line::is_settled;
 use super::sgr::Rendition;
 use super::{Repertoire, Vocabulary, diff};
 use crate::cluster_widths::ClusterWidths;
-use crate::renderer::{Outer, Renderer};
+use crate::renderer::{Renderer, TerminalCapabilities};
 use crate::screen::cell::{Cell, Color};
 use crate::screen::decoration::{Decoration, Decorations};
 use crate::screen::mode::{MouseEncoding, RichModes};
@@ -159,7 +159,7 @@ fn host(size: Size) -> Terminal {
 }
 
 /// A terminal of the user's that can do some of what there is.
-fn outer() -> impl Strategy<Value = Outer> {
+fn capabilities() -> impl Strategy<Value = TerminalCapabilities> {
     let alternate_scroll = prop::sample::select(vec![None, Some(false), Some(true)]);
     (any::<[bool; 10]>(), alternate_scroll, vocabulary()).prop_map(
         |(
@@ -177,7 +177,7 @@ fn outer() -> impl Strategy<Value = Outer> {
             ],
             alternate_scroll,
             vocabulary,
-        )| Outer {
+        )| TerminalCapabilities {
             erase_characters: ech,
             background_color_erase: bce,
             repertoire: vocabulary.repertoire(),
@@ -365,9 +365,9 @@ proptest! {
     fn frames_read_the_same_on_an_independent_terminal(
         size in size(), parts in prop::collection::vec(plain_program(), 1..6), ech: bool, bce: bool,
     ) {
-        let outer = Outer { erase_characters: ech, background_color_erase: bce, ..Outer::default() };
+        let capabilities = TerminalCapabilities { erase_characters: ech, background_color_erase: bce, ..TerminalCapabilities::default() };
         let mut host = host(size);
-        let mut renderer = Renderer::new(outer);
+        let mut renderer = Renderer::new(capabilities);
         let known = |length| core::num::NonZeroU16::new(length).expect("a screen is not empty");
         let mut outside = vt100::Parser::new(known(size.rows()), known(size.columns()), 0);
         outside.process(&renderer.open());
@@ -384,35 +384,35 @@ proptest! {
     #[test]
     fn frames_look_the_same_on_any_terminal(
         size in size(), parts in prop::collection::vec(program(), 1..6), replica: bool,
-        outer in outer(), vocabulary in vocabulary(),
+        capabilities in capabilities(), vocabulary in vocabulary(),
     ) {
         // What a stock server makes of a wide character half written over must be drawn too.
         let mut inside = if replica { Terminal::replica(size) } else { host(size) };
         let mut outside = host(size);
         // Unknown, the terminal's own setting is taken for the usual one.
-        let is_scrolling = outer.alternate_scroll.unwrap_or(true);
+        let is_scrolling = capabilities.alternate_scroll.unwrap_or(true);
         outside.write(if is_scrolling { b"\x1b[?1007h" } else { b"\x1b[?1007l" });
         let mut before = outside.snapshot();
-        let mut renderer = Renderer::new(outer.clone());
+        let mut renderer = Renderer::new(capabilities.clone());
         renderer.follow(vocabulary);
         outside.write(&renderer.open());
         for part in parts {
             inside.write(part.as_bytes());
             let bytes = renderer.frame(inside.screen());
             outside.write(&bytes);
-            let wanted = painted(inside.screen(), outer.repertoire);
+            let wanted = painted(inside.screen(), capabilities.repertoire);
             prop_assert_eq!(look(outside.screen()), look(&wanted), "{:?}", String::from_utf8_lossy(&bytes));
             prop_assert_eq!(outside.screen().cursor, inside.screen().cursor);
-            if outer.colors {
+            if capabilities.colors {
                 prop_assert_eq!(outside.screen().colors(), inside.screen().colors());
                 prop_assert_eq!(outside.screen().directory(), inside.screen().directory());
                 prop_assert_eq!(outside.screen().progress(), inside.screen().progress());
             }
-            prop_assert_eq!(outside.screen().rich, settings(inside.screen(), &outer, vocabulary));
+            prop_assert_eq!(outside.screen().rich, settings(inside.screen(), &capabilities, vocabulary));
             prop_assert!(renderer.frame(inside.screen()).is_empty());
         }
         let mut crashed = outside.clone();
-        crashed.write(&outer.emergency_closing());
+        crashed.write(&capabilities.emergency_closing());
         outside.write(&renderer.close());
         prop_assert!(renderer.close().is_empty());
         for (after, is_orderly) in [(&outside, true), (&crashed, false)] {
@@ -434,14 +434,18 @@ proptest! {
     }
 }
 
-/// Returns what a frame makes of the terminal that `outer` describes, said another way than the
+/// Returns what a frame makes of the terminal that `capabilities` describes, said another way than the
 /// renderer does.
-fn settings(frame: &Screen, outer: &Outer, vocabulary: Vocabulary) -> RichModes {
-    let has_screens = !outer.enter.is_empty();
-    let own_scroll = outer.alternate_scroll.unwrap_or(true);
+fn settings(
+    frame: &Screen,
+    capabilities: &TerminalCapabilities,
+    vocabulary: Vocabulary,
+) -> RichModes {
+    let has_screens = !capabilities.enter.is_empty();
+    let own_scroll = capabilities.alternate_scroll.unwrap_or(true);
     let mut settings = RichModes {
         application_cursor_keys: true,
-        alternate_screen: outer.init && has_screens,
+        alternate_screen: capabilities.init && has_screens,
         alternate_scroll: Some(own_scroll),
         ..RichModes::default()
     };
@@ -450,21 +454,21 @@ fn settings(frame: &Screen, outer: &Outer, vocabulary: Vocabulary) -> RichModes 
     }
     settings.application_cursor_keys = frame.rich.application_cursor_keys;
     settings.application_keypad = frame.rich.application_keypad;
-    if outer.init && !frame.rich.alternate_screen {
+    if capabilities.init && !frame.rich.alternate_screen {
         settings.alternate_scroll = Some(false);
-    } else if let (true, Some(asked)) = (outer.init, frame.rich.alternate_scroll) {
+    } else if let (true, Some(asked)) = (capabilities.init, frame.rich.alternate_scroll) {
         settings.alternate_scroll = Some(asked);
     }
-    if !outer.init && has_screens {
+    if !capabilities.init && has_screens {
         settings.alternate_screen = frame.rich.alternate_screen;
     }
-    if outer.cursor_styles {
+    if capabilities.cursor_styles {
         settings.cursor_style = frame.rich.cursor_style;
     }
-    if outer.kitty_keyboard {
+    if capabilities.kitty_keyboard {
         settings.kitty_keyboard = frame.rich.kitty_keyboard;
     }
-    if outer.modify_other_keys {
+    if capabilities.modify_other_keys {
         settings.modify_other_keys = frame.rich.modify_other_keys;
     }
     settings

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::Outer;
+use super::TerminalCapabilities;
 use crate::display::{Dialect, History, make_room, picture, scroll_off};
 use crate::screen::Screen;
 use crate::screen::row::Row;
@@ -36,8 +36,12 @@ impl Feed {
     }
 
     /// Returns what is to go to the history with a frame on the main screen or the alternate one.
-    pub(super) const fn history(&self, outer: &Outer, is_main: bool) -> History {
-        match (outer.scrollback && is_main, self.is_followed) {
+    pub(super) const fn history(
+        &self,
+        capabilities: &TerminalCapabilities,
+        is_main: bool,
+    ) -> History {
+        match (capabilities.scrollback && is_main, self.is_followed) {
             (true, true) => History::LinesOnly,
             (true, false) => History::FramesOnly,
             (false, _) => History::Frames,

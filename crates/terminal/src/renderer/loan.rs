@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::Outer;
+use super::TerminalCapabilities;
 use crate::display::{colors, directory, progress, reset_colors};
 use crate::screen::Screen;
 use crate::screen::palette::Colors;
@@ -28,22 +28,22 @@ impl Loan {
     pub(super) fn follow(
         &mut self,
         out: &mut Vec<u8>,
-        outer: &Outer,
+        capabilities: &TerminalCapabilities,
         frame: &Screen,
         repaint: bool,
     ) {
         if repaint {
             self.forget(out, frame);
         }
-        if outer.colors {
+        if capabilities.colors {
             colors(out, &self.colors, &frame.colors);
             self.colors = Arc::clone(&frame.colors);
         }
-        if outer.directories {
+        if capabilities.directories {
             directory(out, &self.directory, &frame.directory);
             self.directory = Arc::clone(&frame.directory);
         }
-        if outer.progress {
+        if capabilities.progress {
             progress(out, self.progress, frame.progress);
             self.progress = frame.progress;
         }

@@ -1,6 +1,6 @@
 //! What the user's terminal is set to beside its cells: keys, wheel, cursor style, screen.
 
-use super::Outer;
+use super::TerminalCapabilities;
 use crate::display::rich::{application_keypad, cursor_style, kitty_keyboard, modify_other_keys};
 use crate::display::{Vocabulary, private_mode};
 use crate::screen::Screen;
@@ -39,26 +39,30 @@ impl Settings {
         &mut self,
         out: &mut Vec<u8>,
         wanted: RichModes,
-        outer: &Outer,
+        capabilities: &TerminalCapabilities,
     ) -> bool {
         if self.modes.alternate_screen == wanted.alternate_screen {
             return false;
         }
         self.pop_kitty_keyboard(out); // each screen has its own flags
         out.extend(b"\x1b[m"); // `smcup` keeps the pen for the way back
-        out.extend(if wanted.alternate_screen { &outer.enter } else { &outer.leave });
+        out.extend(if wanted.alternate_screen { &capabilities.enter } else { &capabilities.leave });
         self.modes.alternate_screen = wanted.alternate_screen;
         true
     }
 
     /// Goes from the alternate screen, where the session has lived, to the normal one.
-    pub(super) fn leave_alternate_screen(&mut self, out: &mut Vec<u8>, outer: &Outer) {
+    pub(super) fn leave_alternate_screen(
+        &mut self,
+        out: &mut Vec<u8>,
+        capabilities: &TerminalCapabilities,
+    ) {
         self.pop_kitty_keyboard(out);
         if self.modes.alternate_scroll.take().is_some() {
-            private_mode(out, 1007, outer.has_alternate_scroll());
+            private_mode(out, 1007, capabilities.has_alternate_scroll());
         }
         out.extend(b"\x1b[m");
-        out.extend(&outer.leave);
+        out.extend(&capabilities.leave);
     }
 
     /// Writes what differs from `wanted`. With `all`, others may have changed the terminal; what no
@@ -93,7 +97,7 @@ impl Settings {
     }
 
     /// Sets everything but the screen back to what it was found as.
-    pub(super) fn restore(&mut self, out: &mut Vec<u8>, outer: &Outer) {
+    pub(super) fn restore(&mut self, out: &mut Vec<u8>, capabilities: &TerminalCapabilities) {
         self.pop_kitty_keyboard(out);
         let RichModes { modify_other_keys: level, cursor_style, alternate_scroll, .. } = self.modes;
         if level != 0 {
@@ -103,7 +107,7 @@ impl Settings {
             out.extend(OWN_CURSOR_STYLE);
         }
         if alternate_scroll.is_some() {
-            private_mode(out, 1007, outer.has_alternate_scroll());
+            private_mode(out, 1007, capabilities.has_alternate_scroll());
         }
         private_mode(out, 1, false);
         application_keypad(out, false);
@@ -120,29 +124,34 @@ impl Settings {
 /// Returns whether the program of a frame is on the alternate screen, where the terminal has one.
 pub(super) fn wants_alternate_screen(
     frame: &Screen,
-    outer: &Outer,
+    capabilities: &TerminalCapabilities,
     vocabulary: Vocabulary,
 ) -> bool {
-    vocabulary != Vocabulary::Stock && !outer.enter.is_empty() && frame.rich.alternate_screen
+    vocabulary != Vocabulary::Stock && !capabilities.enter.is_empty() && frame.rich.alternate_screen
 }
 
 /// Returns what the user's terminal is to be set to for a frame.
-pub(super) fn wanted(frame: &Screen, outer: &Outer, vocabulary: Vocabulary) -> RichModes {
+pub(super) fn wanted(
+    frame: &Screen,
+    capabilities: &TerminalCapabilities,
+    vocabulary: Vocabulary,
+) -> RichModes {
     if vocabulary == Vocabulary::Stock {
         // The server translates: it expects cursor keys in application form.
         return RichModes { application_cursor_keys: true, ..RichModes::default() };
     }
     let program = frame.rich;
-    let alternate_scroll = program.alternate_scroll.unwrap_or(outer.has_alternate_scroll());
+    let alternate_scroll = program.alternate_scroll.unwrap_or(capabilities.has_alternate_scroll());
     let kept = |known: bool, value: u8| if known { value } else { 0 };
     RichModes {
-        cursor_style: kept(outer.cursor_styles, program.cursor_style),
-        alternate_screen: !outer.init && wants_alternate_screen(frame, outer, vocabulary),
+        cursor_style: kept(capabilities.cursor_styles, program.cursor_style),
+        alternate_screen: !capabilities.init
+            && wants_alternate_screen(frame, capabilities, vocabulary),
         // All of the session is on the terminal's alternate screen: without this, turns of the wheel
         // would become cursor keys for the shell too.
-        alternate_scroll: outer.init.then_some(program.alternate_screen && alternate_scroll),
-        kitty_keyboard: kept(outer.kitty_keyboard, program.kitty_keyboard),
-        modify_other_keys: kept(outer.modify_other_keys, program.modify_other_keys),
+        alternate_scroll: capabilities.init.then_some(program.alternate_screen && alternate_scroll),
+        kitty_keyboard: kept(capabilities.kitty_keyboard, program.kitty_keyboard),
+        modify_other_keys: kept(capabilities.modify_other_keys, program.modify_other_keys),
         ..program
     }
 }

@@ -11,8 +11,8 @@ fn host(input: &str) -> Terminal {
     host
 }
 
-fn outer() -> Outer {
-    Outer {
+fn capabilities() -> TerminalCapabilities {
+    TerminalCapabilities {
         erase_characters: true,
         background_color_erase: true,
         operating_system_commands: true,
@@ -21,13 +21,13 @@ fn outer() -> Outer {
         enter: b"<enter>".to_vec(),
         leave: b"<leave>".to_vec(),
         init: true,
-        ..Outer::default()
+        ..TerminalCapabilities::default()
     }
 }
 
 /// A renderer that shows what `host` does, title and all.
-fn showing(host: &Terminal, outer: Outer) -> Renderer {
-    let mut renderer = Renderer::new(outer);
+fn showing(host: &Terminal, capabilities: TerminalCapabilities) -> Renderer {
+    let mut renderer = Renderer::new(capabilities);
     renderer.open();
     renderer.frame(host.screen());
     renderer
@@ -35,7 +35,7 @@ fn showing(host: &Terminal, outer: Outer) -> Renderer {
 
 #[test]
 fn the_terminal_is_taken_over_once_and_repainted() {
-    let mut renderer = Renderer::new(outer());
+    let mut renderer = Renderer::new(capabilities());
     assert_eq!(readable(&renderer.open()), "<enter>");
     let first = readable(&renderer.frame(host("$ ").screen()));
     assert!(first.starts_with("^[?5l^[?2004l^[?1004l^[?1003l"), "{first}");
@@ -45,31 +45,32 @@ fn the_terminal_is_taken_over_once_and_repainted() {
 
 #[test]
 fn a_typed_key_does_not_make_the_cursor_blink() {
-    let mut renderer = showing(&host("$ l"), outer());
+    let mut renderer = showing(&host("$ l"), capabilities());
     assert_eq!(readable(&renderer.frame(host("$ ls").screen())), "s");
     assert_eq!(readable(&renderer.frame(host("$ ls\x1b[2D").screen())), "\x08\x08");
 }
 
 #[test]
 fn drawing_elsewhere_hides_the_cursor_meanwhile() {
-    let mut renderer = showing(&host("$ "), outer());
+    let mut renderer = showing(&host("$ "), capabilities());
     let frame = renderer.frame(host("$ \x1b7\x1b[3;1Hx\x1b8").screen());
     assert_eq!(readable(&frame), "^[?25l\r\n\nx^[;3H^[?25h");
 }
 
 #[test]
 fn scrolled_lines_reach_the_history_of_the_terminal() {
-    let mut renderer = showing(&host("first line\r\nsecond line\r\nthird line"), outer());
+    let mut renderer = showing(&host("first line\r\nsecond line\r\nthird line"), capabilities());
     let next = host("first line\r\nsecond line\r\nthird line\r\nfourth line");
     assert_eq!(readable(&renderer.frame(next.screen())), "^[?25l\n\rfourth line^[?25h");
-    let mut renderer = showing(&host("first line\r\nsecond line\r\nthird line\x1b[H"), outer());
+    let mut renderer =
+        showing(&host("first line\r\nsecond line\r\nthird line\x1b[H"), capabilities());
     let frame = readable(&renderer.frame(next.screen()));
     assert_eq!(frame, "^[?25l\n\n\nfourth line^[?25h");
 }
 
 #[test]
 fn the_window_title_bears_the_prefix_until_the_end() {
-    let mut renderer = showing(&host("\x1b]1;icon\x07"), outer());
+    let mut renderer = showing(&host("\x1b]1;icon\x07"), capabilities());
     let titled = host("\x1b]1;icon\x07\x1b]2;hello\x07");
     assert_eq!(readable(&renderer.frame(titled.screen())), "^]2;[rove] hello!");
     let both = host("\x1b]0;h\u{e9}llo\x1b\\");
@@ -80,9 +81,9 @@ fn the_window_title_bears_the_prefix_until_the_end() {
 
 #[test]
 fn titles_are_left_alone_where_none_was_set_or_none_may_be() {
-    let mut renderer = showing(&host("$ "), outer());
+    let mut renderer = showing(&host("$ "), capabilities());
     assert!(!readable(&renderer.close()).contains("^]"));
-    let mut renderer = Renderer::new(Outer { titles: false, ..outer() });
+    let mut renderer = Renderer::new(TerminalCapabilities { titles: false, ..capabilities() });
     let bytes = [renderer.open(), renderer.frame(host("\x1b]2;x\x07").screen()), renderer.close()];
     assert!(!readable(&bytes.concat()).contains("^]"));
 }
@@ -91,7 +92,7 @@ fn titles_are_left_alone_where_none_was_set_or_none_may_be() {
 fn a_repaint_repeats_all_and_no_frame_rings_or_copies() {
     let host =
         host("\x1b]2;t\x07\x1b[?2004h\x1b[?1002h\x1b[?1006h\x1b[?5hab\x07\x1b]52;c;YQ==\x07");
-    let mut renderer = Renderer::new(outer());
+    let mut renderer = Renderer::new(capabilities());
     renderer.open();
     let blank = Terminal::host(Size::clamped(20, 3));
     renderer.frame(blank.screen());
@@ -108,7 +109,7 @@ fn a_repaint_repeats_all_and_no_frame_rings_or_copies() {
 #[test]
 fn closing_resets_whatever_a_program_switched_on() {
     let host = host("\x1b[?2004h\x1b[?1004h\x1b[?1003h\x1b[?1015h\x1b[?5h\x1b[?25l\x1b[1mx");
-    let mut renderer = showing(&host, outer());
+    let mut renderer = showing(&host, capabilities());
     let close = readable(&renderer.close());
     for reset in [
         "^[?1l", "^>", "^[m", "^[?25h", "^[?5l", "^[?2004l", "^[?1004l", "^[?9l", "^[?1000l",
@@ -123,7 +124,7 @@ fn closing_resets_whatever_a_program_switched_on() {
 #[test]
 fn after_a_pause_everything_is_drawn_again() {
     let host = host("ab\x07");
-    let mut renderer = showing(&host, outer());
+    let mut renderer = showing(&host, capabilities());
     renderer.close();
     assert_eq!(readable(&renderer.open()), "<enter>");
     let frame = readable(&renderer.frame(host.screen()));
@@ -133,7 +134,7 @@ fn after_a_pause_everything_is_drawn_again() {
 #[test]
 fn a_row_with_a_cluster_is_redrawn_from_there_when_it_changes() {
     let flag = "\u{1f1e9}\u{1f1ea}";
-    let mut renderer = showing(&host(&format!("ab {flag} cd\x1b[H")), outer());
+    let mut renderer = showing(&host(&format!("ab {flag} cd\x1b[H")), capabilities());
     let frame = renderer.frame(host(&format!("xb {flag} cd\x1b[H")).screen());
     let expected = "xb ^[K\u{1f1e9}\u{1f1ea}^[?25l^[;6H cd\r^[?25h";
     assert_eq!(readable(&frame), expected);
@@ -146,14 +147,14 @@ fn a_row_that_loses_or_gains_a_cluster_is_redrawn_from_there() {
         (&plain, &joined, "^[?25l^[;2H^[K\u{2764}\u{fe0f}^[;3H cd\r\n^[?25h"),
         (&joined, &plain, "^[?25l^[;2H^[K\u{2764}^[;3H cd\r\n^[?25h"),
     ] {
-        let frame = showing(was, outer()).frame(now.screen());
+        let frame = showing(was, capabilities()).frame(now.screen());
         assert_eq!(readable(&frame), expected);
     }
 }
 
 #[test]
 fn long_lines_are_left_to_the_terminal_to_wrap() {
-    let mut renderer = showing(&host(""), outer());
+    let mut renderer = showing(&host(""), capabilities());
     let frame = renderer.frame(host("0123456789abcdefghijxyz").screen());
     // The first character is written once more in case the window has just become wider.
     assert_eq!(readable(&frame), "0123456789abcdefghijx^[?25l^[2Hxyz^[?25h");
@@ -173,7 +174,10 @@ fn a_colour_is_written_as_the_program_wrote_it() {
         ("48;5;8", "48;5;8"),
         ("48:5:15", "48;5;15"),
     ] {
-        for terminal in [outer(), Outer { repertoire: Repertoire::FULL, ..outer() }] {
+        for terminal in [
+            capabilities(),
+            TerminalCapabilities { repertoire: Repertoire::FULL, ..capabilities() },
+        ] {
             let mut renderer = showing(&host(""), terminal);
             let frame = renderer.frame(host(&format!("\x1b[{parameters}mx\x1b[m")).screen());
             assert_eq!(readable(&frame), format!("^[{expected}mx^[m"));
@@ -183,21 +187,28 @@ fn a_colour_is_written_as_the_program_wrote_it() {
 
 #[test]
 fn without_bce_coloured_blanks_are_spaces() {
-    let mut renderer = showing(&host(""), Outer { background_color_erase: false, ..outer() });
+    let mut renderer = showing(
+        &host(""),
+        TerminalCapabilities { background_color_erase: false, ..capabilities() },
+    );
     let frame = readable(&renderer.frame(host("\x1b[44m\x1b[K").screen()));
     assert_eq!(frame, "^[44m                    \r");
 }
 
 #[test]
 fn without_ech_blanks_are_spaces() {
-    let mut renderer = showing(&host("0123456789"), Outer { erase_characters: false, ..outer() });
+    let mut renderer = showing(
+        &host("0123456789"),
+        TerminalCapabilities { erase_characters: false, ..capabilities() },
+    );
     let frame = readable(&renderer.frame(host("0123456789\r\x1b[7X").screen()));
     assert_eq!(frame, "^[?25l\r       \r^[?25h");
 }
 
 #[test]
 fn synchronized_frames_are_bracketed() {
-    let mut renderer = showing(&host("a"), Outer { synchronized_output: true, ..outer() });
+    let mut renderer =
+        showing(&host("a"), TerminalCapabilities { synchronized_output: true, ..capabilities() });
     assert_eq!(readable(&renderer.frame(host("ab").screen())), "^[?2026hb^[?2026l");
     assert_eq!(renderer.frame(host("ab").screen()), b"");
     assert!(readable(&renderer.close()).starts_with("^[?2026l"));

@@ -2,7 +2,7 @@
 
 use rove_terminal::display::{self, Repertoire, Vocabulary};
 use rove_terminal::{
-    Attributes, Cell, Color, Outer, Renderer, Row, Screen, Size, Terminal, Underline,
+    Attributes, Cell, Color, Renderer, Row, Screen, Size, Terminal, TerminalCapabilities, Underline,
 };
 
 /// A host terminal, a far end's replica, the replica of a stock client, and two users' terminals of
@@ -16,17 +16,21 @@ pub(super) struct Follow {
 
 impl Follow {
     pub(super) fn new(size: Size) -> Self {
-        let plain = Outer {
+        let plain = TerminalCapabilities {
             repertoire: Repertoire::FULL,
             operating_system_commands: true,
             colors: true,
             directories: true,
             progress: true,
-            ..Outer::default()
+            ..TerminalCapabilities::default()
         };
-        let able = Outer { erase_characters: true, background_color_erase: true, ..plain.clone() };
-        let users = [able, plain].map(|outer| {
-            let mut renderer = Renderer::new(outer);
+        let able = TerminalCapabilities {
+            erase_characters: true,
+            background_color_erase: true,
+            ..plain.clone()
+        };
+        let users = [able, plain].map(|capabilities| {
+            let mut renderer = Renderer::new(capabilities);
             let mut terminal = Terminal::host(size);
             terminal.write(&renderer.open());
             (renderer, terminal)

@@ -1,7 +1,9 @@
 //! Colours that programs set, reset and ask for.
 
 use rove_terminal::display::{self, Vocabulary};
-use rove_terminal::{ColorSlot, Outer, Renderer, Screen, Size, Terminal, UserTerminal};
+use rove_terminal::{
+    ColorSlot, Renderer, Screen, Size, Terminal, TerminalCapabilities, UserTerminal,
+};
 
 use super::host;
 
@@ -105,7 +107,8 @@ fn a_stock_client_is_sent_no_colours() {
 fn the_users_terminal_gets_the_colours_and_gets_its_own_back() {
     let size = Size::clamped(10, 2);
     let mut program = Terminal::host(size);
-    let mut renderer = Renderer::new(Outer { colors: true, ..Outer::default() });
+    let mut renderer =
+        Renderer::new(TerminalCapabilities { colors: true, ..TerminalCapabilities::default() });
     let mut user = Terminal::host(size);
     user.write(&renderer.open());
     user.write(&renderer.frame(program.screen()));
@@ -129,7 +132,7 @@ fn the_users_terminal_gets_the_colours_and_gets_its_own_back() {
 
 #[test]
 fn a_terminal_that_takes_no_colours_gets_none() {
-    let mut renderer = Renderer::new(Outer::default());
+    let mut renderer = Renderer::new(TerminalCapabilities::default());
     renderer.open();
     renderer.frame(&Screen::blank(Size::DEFAULT));
     let bytes = renderer.frame(host(80, 24, "\x1b]4;1;#010203\x07").screen());

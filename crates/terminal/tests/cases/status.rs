@@ -1,7 +1,7 @@
 //! Where programs say they are, and how far they have come.
 
 use rove_terminal::display::{self, Vocabulary};
-use rove_terminal::{Outer, Progress, Renderer, Screen, Size, Terminal};
+use rove_terminal::{Progress, Renderer, Screen, Size, Terminal, TerminalCapabilities};
 
 use super::host;
 
@@ -74,8 +74,12 @@ fn a_stock_client_is_told_neither() {
 fn the_users_terminal_is_told_again_in_a_repaint_and_has_nothing_left_in_the_end() {
     let size = Size::clamped(10, 2);
     let mut program = Terminal::host(size);
-    let outer = Outer { directories: true, progress: true, ..Outer::default() };
-    let mut renderer = Renderer::new(outer);
+    let capabilities = TerminalCapabilities {
+        directories: true,
+        progress: true,
+        ..TerminalCapabilities::default()
+    };
+    let mut renderer = Renderer::new(capabilities);
     let mut user = Terminal::host(size);
     let told = |terminal: &Terminal| {
         (terminal.screen().directory().to_owned(), terminal.screen().progress())
@@ -100,7 +104,7 @@ fn the_users_terminal_is_told_again_in_a_repaint_and_has_nothing_left_in_the_end
     user.write(&renderer.close());
     assert_eq!(told(&user), (String::new(), None));
 
-    let mut silent = Renderer::new(Outer::default());
+    let mut silent = Renderer::new(TerminalCapabilities::default());
     silent.open();
     let bytes = [silent.frame(program.screen()), silent.close()].concat();
     assert!(!bytes.windows(2).any(|pair| pair == b"\x1b]"));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Command, ValueEnum, ValueHint};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 use rove_units::{Duration, parse_duration};
 
 use crate::aoi::{AoiOptions, Artefacts, Part};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Command, ValueHint};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 use rove_session::Preference;
 use rove_units::{Bytes, Duration, ParseUnitError, parse_duration};
 

@@ -1,7 +1,7 @@
 //! `rove-lab completions`: what a shell needs to complete the laboratory's command lines.
 
 use clap::Command;
-use rove_manual::{Manual, Words, completions};
+use rove_cli_docs::{Manual, Words, completions};
 
 use crate::cli::program::LABORATORY;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Command, ValueHint};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 
 use crate::cli::program::LABORATORY;
 use crate::cli::{directory, named};

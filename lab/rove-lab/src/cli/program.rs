@@ -1,6 +1,6 @@
 //! The laboratory as users are told of it, beside its commands.
 
-use rove_manual::Program;
+use rove_cli_docs::Program;
 
 /// The laboratory.
 pub(super) static LABORATORY: Program = Program {

@@ -7,7 +7,7 @@ use std::path::{Path as FilePath, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command, ValueEnum, ValueHint};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 use rove_session::{EngineKind, Mechanism, Mechanisms, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 

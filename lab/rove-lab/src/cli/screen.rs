@@ -1,7 +1,7 @@
 //! The command line of `rove-lab screen`.
 
 use clap::{Args, Command};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 use rove_terminal::Size;
 
 use crate::cli::program::LABORATORY;

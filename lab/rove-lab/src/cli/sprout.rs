@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{Args, Command, ValueEnum, ValueHint};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 use rove_ssp::Key;
 use rove_units::{Duration, parse_duration};
 

@@ -1,7 +1,7 @@
 //! The command line of `rove-lab validate`.
 
 use clap::{Args, Command};
-use rove_manual::{Manual, Words};
+use rove_cli_docs::{Manual, Words};
 
 use crate::cli::program::LABORATORY;
 use crate::validate::Check;

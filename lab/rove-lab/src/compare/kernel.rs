@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use rove_machine::event_loop::EventLoop;
+use rove_platform::event_loop::EventLoop;
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl};

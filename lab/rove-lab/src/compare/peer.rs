@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use rove_machine::program::{candidates, own_file};
+use rove_platform::program::{candidates, own_file};
 use rustix::fs::{Access, access};
 
 use crate::live::sshd::SSHD;

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path as FilePath;
 
 use anyhow::{Context, Result, bail, ensure};
-use rove_machine::program::own_file;
+use rove_platform::program::own_file;
 use rove_session::Preference;
 use rove_terminal::Screen;
 use rove_units::{Bytes, Duration, Instant, Seed};

@@ -7,8 +7,8 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use rove_machine::alarm::Alarm;
-use rove_machine::clock::Clock;
+use rove_platform::alarm::Alarm;
+use rove_platform::clock::Clock;
 use rove_units::{Duration, Instant};
 
 /// How much later than wanted an alarm may ring. Chosen: the lead moves by less from one departure to the next, and

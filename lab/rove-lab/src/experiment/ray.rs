@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use rove_machine::program::own_file;
+use rove_platform::program::own_file;
 
 use crate::experiment::FiguresOptions;
 

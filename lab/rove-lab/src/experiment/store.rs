@@ -10,7 +10,7 @@ use std::path::Path as FilePath;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result};
-use rove_machine::program::own_file;
+use rove_platform::program::own_file;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

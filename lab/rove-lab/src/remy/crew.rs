@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow};
-use rove_machine::program::own_file;
+use rove_platform::program::own_file;
 
 use crate::remy::evaluator::Appraisal;
 use crate::remy::fault::Fault;

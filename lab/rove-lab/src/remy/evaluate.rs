@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
-use rove_machine::clock::Clock;
+use rove_platform::clock::Clock;
 use rove_units::Seed;
 use serde_json::{Value, json};
 

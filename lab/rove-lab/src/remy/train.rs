@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 use rove_congestion::remy::{Action, Table};
-use rove_machine::clock::Clock;
+use rove_platform::clock::Clock;
 use rove_units::Seed;
 
 use crate::experiment::{Engine, write_whole};

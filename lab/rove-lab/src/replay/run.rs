@@ -5,7 +5,7 @@ use rove_headless::{FarEnd, NearEnd, Traffic};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_session::{ClientConfig, Prediction, PromptMemory, ServerConfig};
 use rove_ssp::{Config, Mechanism, ReferencePolicy};
-use rove_terminal::Outer;
+use rove_terminal::TerminalCapabilities;
 use rove_terminal::display::Repertoire;
 use rove_units::{Duration, Instant, Seed};
 
@@ -228,7 +228,7 @@ fn settle(net: &mut Net<Near<'_>, Far<'_>>) -> Result<(), ()> {
 fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientConfig {
     ClientConfig {
         size: script.size,
-        outer: Outer {
+        terminal: TerminalCapabilities {
             erase_characters: true,
             background_color_erase: true,
             repertoire: Repertoire::FULL,
@@ -239,7 +239,7 @@ fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientCon
             enter: b"\x1b[?1049h".to_vec(),
             leave: b"\x1b[?1049l".to_vec(),
             cursor_styles: true,
-            ..Outer::default()
+            ..TerminalCapabilities::default()
         },
         prediction: options.prediction,
         program: NOTICE.to_owned(),

@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use rove_machine::clock::Clock;
-use rove_machine::namespace::Namespace;
-use rove_machine::netlink::{InterfaceAddress, Netlink};
+use rove_platform::clock::Clock;
+use rove_platform::namespace::Namespace;
+use rove_platform::netlink::{InterfaceAddress, Netlink};
 
 use crate::validate::flow::{self, Flow, Script};
 

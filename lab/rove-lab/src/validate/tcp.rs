@@ -7,7 +7,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 use rove_link::{CoDelConfig, Discipline, LinkConfig};
-use rove_machine::clock::Clock;
+use rove_platform::clock::Clock;
 use rove_units::{BitRate, Bytes, Duration, Instant};
 use rustix::net::sockopt::set_tcp_congestion;
 

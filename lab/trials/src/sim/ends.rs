@@ -60,7 +60,7 @@ pub(super) fn client_end(scenario: &Scenario, seed: Seed) -> ClientEnd {
     let transport = Config { capabilities: scenario.client_capabilities, ..Config::client() };
     let config = ClientConfig {
         size: scenario.size,
-        outer: scenario.outer.clone(),
+        terminal: scenario.terminal.clone(),
         query: scenario.query,
         prediction: scenario.prediction,
         ..client_config(transport, seed)

@@ -3,7 +3,7 @@
 use rove_link::LinkConfig;
 use rove_session::{CAPABILITIES, EngineKind, ExitStatus, Prediction, Preference};
 use rove_ssp::Capabilities;
-use rove_terminal::{ClusterWidths, NewerWide, Outer, Size, UserTerminal};
+use rove_terminal::{ClusterWidths, NewerWide, Size, TerminalCapabilities, UserTerminal};
 use rove_units::{Duration, Seed};
 
 use super::dice::Dice;
@@ -32,7 +32,7 @@ pub(super) struct Scenario {
     /// Whether clocks stand still in sleep.
     pub(super) stands_still: bool,
     /// What the user's terminal is told to be able to do, and what it says of itself when asked.
-    pub(super) outer: Outer,
+    pub(super) terminal: TerminalCapabilities,
     pub(super) query: bool,
     pub(super) user_terminal: UserTerminal,
     pub(super) prediction: Prediction,
@@ -97,7 +97,7 @@ impl Scenario {
             client_ahead: dice.millis(AHEAD_MAX),
             server_ahead: dice.millis(AHEAD_MAX),
             stands_still: dice.chance(0.3),
-            outer: draw_outer(&mut dice),
+            terminal: draw_terminal(&mut dice),
             query: dice.chance(0.7),
             user_terminal: draw_user_terminal(&mut dice),
             prediction: Prediction {
@@ -129,8 +129,8 @@ fn draw_capabilities(dice: &mut Dice) -> Option<Capabilities> {
     }
 }
 
-fn draw_outer(dice: &mut Dice) -> Outer {
-    Outer {
+fn draw_terminal(dice: &mut Dice) -> TerminalCapabilities {
+    TerminalCapabilities {
         erase_characters: dice.chance(0.5),
         background_color_erase: dice.chance(0.5),
         operating_system_commands: true,
@@ -143,7 +143,7 @@ fn draw_outer(dice: &mut Dice) -> Outer {
         kitty_keyboard: dice.chance(0.5),
         modify_other_keys: dice.chance(0.5),
         scrollback: dice.chance(0.5),
-        ..Outer::default()
+        ..TerminalCapabilities::default()
     }
 }
 

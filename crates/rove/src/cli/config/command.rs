@@ -4,12 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
-use rove_manual::{Manual, Suggested, Words};
+use rove_cli_docs::{Manual, Suggested, Words};
 
 use crate::cli::config::file::path;
 use crate::cli::config::{Config, Setting, Settings};
+use crate::messages::escaped;
 use crate::program::ROVE;
-use crate::speech::escaped;
 
 const ACTIONS: &[&str] = &["path", "check", "show"];
 
@@ -90,7 +90,7 @@ enum Action {
 ///
 /// Returns clap's error, which may be a request for help.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<ConfigCall, clap::Error> {
-    let args = ConfigArgs::from_arg_matches(&rove_manual::matches(&MANUAL, args)?)?;
+    let args = ConfigArgs::from_arg_matches(&rove_cli_docs::matches(&MANUAL, args)?)?;
     let action = match (args.action.as_str(), args.host) {
         ("path", None) => Action::Path,
         ("check", None) => Action::Check,
@@ -111,7 +111,7 @@ fn fault(action: &str, host: Option<&OsStr>) -> String {
             host.to_string_lossy().escape_debug()
         );
     }
-    let advice = match rove_manual::nearest(action, ACTIONS.iter().copied()) {
+    let advice = match rove_cli_docs::nearest(action, ACTIONS.iter().copied()) {
         Some(near) => format!("did you mean {near}?"),
         None => format!("there are {}", ACTIONS.join(", ")),
     };
@@ -217,7 +217,7 @@ mod tests {
             ("check x", "check is about the whole file, and there is no place for \"x\""),
         ] {
             let error = call(line).unwrap_err();
-            assert_eq!(rove_manual::sentence(&MANUAL, &error), sentence);
+            assert_eq!(rove_cli_docs::sentence(&MANUAL, &error), sentence);
         }
     }
 }

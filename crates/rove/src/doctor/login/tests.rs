@@ -2,7 +2,7 @@ use super::*;
 
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODw";
 /// Hears all of both streams, in pieces; `KEY` in them stands for a key and `WORD` for the run's word.
-fn hear(errors: &str, output: &str) -> Listener {
+fn read(errors: &str, output: &str) -> Listener {
     let challenge = Challenge::from_bytes([0; 16]);
     let rules = Rules::Tolerant { challenge: challenge.clone(), proxy: true, start: true };
     let mut listener = Listener::new(challenge, rules);
@@ -29,7 +29,7 @@ fn what_stands_before_the_survey_is_noise_and_never_the_servers() {
         ("", "\x1b]0;title\x07\n", 0, "", true, false),
         ("Warning: Permanently added 'far' to the list of known hosts.\n", "", 0, "", false, false),
     ] {
-        let heard = hear(errors, &format!("{output}\nROVE DOCTOR begin WORD\n"));
+        let heard = read(errors, &format!("{output}\nROVE DOCTOR begin WORD\n"));
         assert!(heard.has_begun && heard.said.is_empty(), "{output:?}");
         let announced = heard.startup.into_announced();
         let mut noise = heard.noise;
@@ -48,7 +48,7 @@ fn who_does_not_know_the_word_begins_no_survey() {
         ("", "ROVE DOCTOR begin WORD0\nROVE DOCTOR path /bin\n"),
         ("ROVE DOCTOR path /bin\n", "ROVE DOCTOR begin WORD\n"),
     ] {
-        let heard = hear(errors, output);
+        let heard = read(errors, output);
         assert_eq!(heard.far, Far::default(), "{errors:?} {output:?}");
     }
 }
@@ -64,7 +64,7 @@ fn a_server_is_known_by_its_line_its_number_and_its_version() {
              MOSH SSH_CONNECTION 192.0.2.1 5 10.0.0.7 22\n{connect}{after}"
         );
         let (begun, rest) = output.split_once('\n').unwrap();
-        let mut heard = hear("ROVE IP WORD 192.0.2.7\n", &format!("{begun}\n"));
+        let mut heard = read("ROVE IP WORD 192.0.2.7\n", &format!("{begun}\n"));
         let rest = rest.replace("KEY", KEY).replace("WORD", &"0".repeat(32));
         heard.read(Stream::Errors, errors.as_bytes());
         heard.read(Stream::Output, rest.as_bytes());
@@ -87,7 +87,7 @@ fn no_key_is_kept_among_what_may_be_shown() {
         "MOSH CONNECT KEY",
     ] {
         for output in [format!("{line}\n"), format!("ROVE DOCTOR begin WORD\n{line}\n")] {
-            for heard in [hear("", &output), hear(&output, "")] {
+            for heard in [read("", &output), read(&output, "")] {
                 assert!(!format!("{:?} {:?}", heard.said, heard.noise).contains(KEY), "{output:?}");
             }
         }
@@ -97,13 +97,13 @@ fn no_key_is_kept_among_what_may_be_shown() {
 #[test]
 fn what_is_kept_of_any_output_is_bounded() {
     for (count, kept) in [(SAID_MAX, SAID_MAX), (SAID_MAX + 1, SAID_MAX)] {
-        assert_eq!(hear("", &"line\n".repeat(count)).said.len(), kept);
+        assert_eq!(read("", &"line\n".repeat(count)).said.len(), kept);
     }
     for (len, kept) in [(SHOWN_LEN_MAX, SHOWN_LEN_MAX), (SHOWN_LEN_MAX + 1, SHOWN_LEN_MAX)] {
-        assert_eq!(hear("", &format!("{}\n", "x".repeat(len))).said[0].len(), kept);
+        assert_eq!(read("", &format!("{}\n", "x".repeat(len))).said[0].len(), kept);
     }
     for (len, kept) in [(LINE_LEN_MAX, LINE_LEN_MAX), (LINE_LEN_MAX + 1, LINE_LEN_MAX)] {
-        let heard = hear(&"x".repeat(len), &"x".repeat(len));
+        let heard = read(&"x".repeat(len), &"x".repeat(len));
         assert_eq!(heard.lines.map(|line| line.len()), [kept; 2]);
     }
     for (len, kept) in [(OUTPUT_LEN_MAX, OUTPUT_LEN_MAX), (OUTPUT_LEN_MAX + 1, OUTPUT_LEN_MAX)] {

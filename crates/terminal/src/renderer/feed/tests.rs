@@ -2,20 +2,20 @@ use proptest::prelude::*;
 
 use crate::display::Vocabulary;
 use crate::display::properties::{look, program, size};
-use crate::renderer::{Outer, Renderer};
+use crate::renderer::{Renderer, TerminalCapabilities};
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 use crate::terminal::Terminal;
 
-fn outer() -> Outer {
-    Outer {
+fn capabilities() -> TerminalCapabilities {
+    TerminalCapabilities {
         erase_characters: true,
         background_color_erase: true,
         repertoire: Vocabulary::Rich.repertoire(),
         enter: b"\x1b[?1049h".to_vec(),
         leave: b"\x1b[?1049l".to_vec(),
         scrollback: true,
-        ..Outer::default()
+        ..TerminalCapabilities::default()
     }
 }
 
@@ -30,7 +30,7 @@ struct Ends {
 }
 
 impl Ends {
-    fn new(size: Size, before: &str, outer: Outer) -> Self {
+    fn new(size: Size, before: &str, capabilities: TerminalCapabilities) -> Self {
         let keeping = || {
             let mut terminal = Terminal::host(size);
             terminal.keep_scrollback();
@@ -38,7 +38,7 @@ impl Ends {
         };
         let (mut user, host) = (keeping(), keeping());
         user.write(before.as_bytes());
-        let mut renderer = Renderer::new(outer);
+        let mut renderer = Renderer::new(capabilities);
         user.write(&renderer.open());
         user.write(&renderer.frame(host.screen()));
         renderer.follow(Vocabulary::Rich);
@@ -86,8 +86,8 @@ proptest! {
         steps in prop::collection::vec((program(), 0_usize..40), 1..8),
         (ech, bce, init) in any::<(bool, bool, bool)>(),
     ) {
-        let outer = Outer { erase_characters: ech, background_color_erase: bce, init, ..outer() };
-        let mut ends = Ends::new(size, "", outer);
+        let capabilities = TerminalCapabilities { erase_characters: ech, background_color_erase: bce, init, ..capabilities() };
+        let mut ends = Ends::new(size, "", capabilities);
         // The rows before the session: all of them blank.
         let before = taken(&mut ends.user).len();
         prop_assert_eq!(before, 0);
@@ -104,7 +104,11 @@ proptest! {
 
 #[test]
 fn a_session_moves_below_what_was_there_with_its_first_line() {
-    let mut ends = Ends::new(Size::clamped(20, 4), "$\r\n", Outer { init: true, ..outer() });
+    let mut ends = Ends::new(
+        Size::clamped(20, 4),
+        "$\r\n",
+        TerminalCapabilities { init: true, ..capabilities() },
+    );
     ends.write("1\r\n2\r\n3", usize::MAX);
     assert!(ends.user.screen().alternate_screen());
     ends.user.write(&ends.renderer.close());
@@ -119,14 +123,14 @@ fn a_session_moves_below_what_was_there_with_its_first_line() {
 
 #[test]
 fn an_unforeseen_end_writes_over_neither_screen() {
-    let outer = Outer { init: true, ..outer() };
+    let capabilities = TerminalCapabilities { init: true, ..capabilities() };
     for is_moved in [false, true] {
-        let mut ends = Ends::new(Size::clamped(20, 4), "$\r\n", outer.clone());
+        let mut ends = Ends::new(Size::clamped(20, 4), "$\r\n", capabilities.clone());
         ends.write("1\r\n2\r\n3", 0);
         if is_moved {
             ends.write("\r\n4\r\n5\x1b[H", usize::MAX);
         }
-        ends.user.write(&outer.emergency_closing());
+        ends.user.write(&capabilities.emergency_closing());
         ends.user.write(b"next");
         let mut lines = texts(&taken(&mut ends.user));
         lines.extend((0..4).map(|row| ends.user.screen().row_text(row)));
@@ -141,7 +145,7 @@ fn an_unforeseen_end_writes_over_neither_screen() {
 
 #[test]
 fn lines_that_are_on_the_screen_are_not_drawn_again() {
-    let mut ends = Ends::new(Size::clamped(20, 4), "", outer());
+    let mut ends = Ends::new(Size::clamped(20, 4), "", capabilities());
     ends.write("one\r\ntwo\r\nthree\r\nfour", 0);
     ends.host.write(b"\r\nfive");
     let line = taken(&mut ends.host);
@@ -151,7 +155,7 @@ fn lines_that_are_on_the_screen_are_not_drawn_again() {
 
 #[test]
 fn wrapped_lines_stay_joined() {
-    let mut ends = Ends::new(Size::clamped(5, 3), "", outer());
+    let mut ends = Ends::new(Size::clamped(5, 3), "", capabilities());
     ends.write("abcdefghijklmnop\r\n\r\n\r\n", usize::MAX);
     let kept = taken(&mut ends.user);
     assert_eq!(texts(&kept), ["abcde", "fghij", "klmno", "p"]);
@@ -167,7 +171,8 @@ fn wrapped_lines_stay_joined() {
 
 #[test]
 fn what_was_on_the_screen_before_is_kept() {
-    let mut ends = Ends::new(Size::clamped(20, 4), "$ ls\r\nfile\r\n$ rove host\r\n", outer());
+    let mut ends =
+        Ends::new(Size::clamped(20, 4), "$ ls\r\nfile\r\n$ rove host\r\n", capabilities());
     assert_eq!(texts(&taken(&mut ends.user)), ["$ ls", "file", "$ rove host"]);
     assert_eq!(ends.user.screen().row_text(0), "");
     // After a suspension so is what the shell showed meanwhile.
@@ -182,7 +187,7 @@ fn what_was_on_the_screen_before_is_kept() {
 
 #[test]
 fn lines_wait_for_the_main_screen() {
-    let mut ends = Ends::new(Size::clamped(20, 3), "", outer());
+    let mut ends = Ends::new(Size::clamped(20, 3), "", capabilities());
     ends.write("a\r\nb\r\nc\r\nd\x1b[?1049h\x1b[Hvim", usize::MAX);
     assert_eq!((ends.delivered, taken(&mut ends.user).len()), (0, 0));
     ends.write("\x1b[?1049l", usize::MAX);
@@ -191,7 +196,7 @@ fn lines_wait_for_the_main_screen() {
 
 #[test]
 fn lines_of_a_wider_screen_are_cut_into_rows() {
-    let mut ends = Ends::new(Size::clamped(20, 3), "", outer());
+    let mut ends = Ends::new(Size::clamped(20, 3), "", capabilities());
     ends.write("a long line of text\r\n\r\n\r\n", 0);
     ends.user.resize(Size::clamped(8, 3));
     ends.host.resize(Size::clamped(8, 3));
@@ -211,7 +216,7 @@ fn at_the_end_the_cursor_is_below_what_is_shown() {
         ("", 0, 0),
         ("a\x1b[?1049h\x1b[Hvim", 3, 1),
     ] {
-        let mut ends = Ends::new(Size::clamped(20, 4), "", outer());
+        let mut ends = Ends::new(Size::clamped(20, 4), "", capabilities());
         ends.write(text, 0);
         let close = ends.renderer.close();
         ends.user.write(&close);
@@ -223,7 +228,7 @@ fn at_the_end_the_cursor_is_below_what_is_shown() {
 
 #[test]
 fn a_terminal_that_becomes_higher_gets_its_lines_back_into_its_history() {
-    let mut ends = Ends::new(Size::clamped(20, 3), "", outer());
+    let mut ends = Ends::new(Size::clamped(20, 3), "", capabilities());
     ends.write("a\r\nb\r\nc\r\nd\r\ne", usize::MAX);
     // As most terminals do: the last lines of the history are at the top again.
     let mut higher = Terminal::host(Size::clamped(20, 5));

@@ -1,9 +1,9 @@
-use crate::renderer::{Outer, Renderer};
+use crate::renderer::{Renderer, TerminalCapabilities};
 use crate::{Size, Terminal, UserTerminal, display::Vocabulary};
 
 /// A terminal that can do everything, on the alternate screen.
-fn able() -> Outer {
-    Outer {
+fn able() -> TerminalCapabilities {
+    TerminalCapabilities {
         erase_characters: true,
         enter: b"<enter>".to_vec(),
         leave: b"<leave>".to_vec(),
@@ -12,7 +12,7 @@ fn able() -> Outer {
         kitty_keyboard: true,
         modify_other_keys: true,
         pixel_mouse: true,
-        ..Outer::default()
+        ..TerminalCapabilities::default()
     }
 }
 
@@ -23,14 +23,14 @@ struct Session {
 }
 
 impl Session {
-    fn begin(outer: Outer, vocabulary: Vocabulary) -> Self {
+    fn begin(capabilities: TerminalCapabilities, vocabulary: Vocabulary) -> Self {
         let mut host = Terminal::host(Size::clamped(8, 2));
         host.set_user_terminal(UserTerminal {
             kitty_keyboard: true,
             pixel_mouse: true,
             ..UserTerminal::default()
         });
-        let mut renderer = Renderer::new(outer);
+        let mut renderer = Renderer::new(capabilities);
         renderer.follow(vocabulary);
         renderer.open();
         renderer.frame(host.screen());
@@ -93,7 +93,7 @@ fn a_mode_follows_the_program_and_is_given_back() {
 
 #[test]
 fn what_the_terminal_cannot_do_or_no_program_asked_for_is_never_sent() {
-    let unable = Outer { init: true, ..Outer::default() };
+    let unable = TerminalCapabilities { init: true, ..TerminalCapabilities::default() };
     let all = MODES.map(|[set, ..]| set).concat();
     let mut session = Session::begin(unable, Vocabulary::Rich);
     let written = session.after(&all) + &session.repainted() + &session.closed();
@@ -132,8 +132,8 @@ fn the_wheel_is_the_terminals_own_only_while_a_program_has_the_alternate_screen(
         (Some(true), "\x1b[?1007l", "l", "l", "h"),
         (Some(false), "\x1b[?1007h", "l", "h", "l"),
     ] {
-        let outer = Outer { alternate_scroll: own, ..able() };
-        let mut session = Session::begin(outer, Vocabulary::Rich);
+        let capabilities = TerminalCapabilities { alternate_scroll: own, ..able() };
+        let mut session = Session::begin(capabilities, Vocabulary::Rich);
         session.after(program);
         let name = format!("{own:?} {program:?}");
         assert!(session.repainted().contains(&format!("^[?1007{primary}")), "{name}");
@@ -145,7 +145,8 @@ fn the_wheel_is_the_terminals_own_only_while_a_program_has_the_alternate_screen(
 
 #[test]
 fn without_init_the_terminal_goes_to_its_alternate_screen_with_the_program() {
-    let mut session = Session::begin(Outer { init: false, ..able() }, Vocabulary::Rich);
+    let mut session =
+        Session::begin(TerminalCapabilities { init: false, ..able() }, Vocabulary::Rich);
     assert_eq!(session.after("\x1b[>1u$ "), "^[>0u^[=1;1u$ ");
     let entered = session.after("\x1b[?1049hvi");
     assert!(entered.starts_with("^[<u^[m<enter>"), "{entered}");
@@ -162,19 +163,19 @@ fn without_init_the_terminal_goes_to_its_alternate_screen_with_the_program() {
     let closed = session.closed();
     assert!(closed.ends_with("<leave>") && !closed.contains("1007"), "{closed}");
     assert!(session.opened().contains("<enter>"), "the program is still there");
-    let no_screens = Outer { init: false, enter: Vec::new(), ..able() };
+    let no_screens = TerminalCapabilities { init: false, enter: Vec::new(), ..able() };
     let mut session = Session::begin(no_screens, Vocabulary::Rich);
     assert_eq!(session.after("\x1b[?1049h"), "", "a terminal without an alternate screen");
 }
 
 #[test]
 fn what_is_learned_late_takes_effect_with_the_next_frame() {
-    let unknown = Outer { kitty_keyboard: false, pixel_mouse: false, ..able() };
+    let unknown = TerminalCapabilities { kitty_keyboard: false, pixel_mouse: false, ..able() };
     let mut session = Session::begin(unknown, Vocabulary::Rich);
     assert_eq!(session.after("\x1b[>5u\x1b[?1016h"), "^[?1006h");
-    session.renderer.learn(|outer| outer.kitty_keyboard = true);
+    session.renderer.learn(|capabilities| capabilities.kitty_keyboard = true);
     assert_eq!(session.after(""), "^[>0u^[=5;1u");
-    session.renderer.learn(|outer| outer.pixel_mouse = true);
+    session.renderer.learn(|capabilities| capabilities.pixel_mouse = true);
     assert!(session.after("").contains("^[?1016h"));
 }
 
@@ -184,9 +185,9 @@ fn an_unforeseen_end_gives_back_what_a_session_may_have_changed() {
     for back in ["^[<u", "^[>4m", "^[0 q", "^[?1l", "^>", "^[?1016l", "^[?1007h<leave>"] {
         assert!(closing.contains(back), "{back} in {closing}");
     }
-    let closing = readable(&Outer { init: false, ..able() }.emergency_closing());
+    let closing = readable(&TerminalCapabilities { init: false, ..able() }.emergency_closing());
     assert!(closing.ends_with("^[?1047l") && !closing.contains("1007"), "{closing}");
-    let closing = readable(&Outer::default().emergency_closing());
+    let closing = readable(&TerminalCapabilities::default().emergency_closing());
     for foreign in [" q", "u", "[>", "1047"] {
         assert!(!closing.contains(foreign), "{foreign} in {closing}");
     }

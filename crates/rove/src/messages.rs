@@ -5,11 +5,11 @@
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 
-use rove_machine::tty;
+use rove_platform::tty;
 use rove_terminal::char_width;
 
 /// Says what is wrong.
-pub(crate) fn complain(speaker: &str, sentence: &str) {
+pub(crate) fn warn(speaker: &str, sentence: &str) {
     say(io::stderr(), &wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}")));
 }
 

@@ -7,9 +7,9 @@ use crate::socket::ClientSockets;
 
 /// The sockets of each family that datagrams have gone to, that of the first address in front.
 #[derive(Debug)]
-pub(super) struct Families(Vec<(SocketAddr, ClientSockets)>);
+pub(super) struct DualStackSockets(Vec<(SocketAddr, ClientSockets)>);
 
-impl Families {
+impl DualStackSockets {
     /// Opens the first port, of the family of `server`.
     ///
     /// # Errors
@@ -73,19 +73,19 @@ mod tests {
     fn a_family_has_its_sockets_once_something_goes_there() {
         let [v4, other, v6] =
             ["127.0.0.1:9", "127.0.0.2:9", "[::1]:9"].map(|it| it.parse().unwrap());
-        let mut families = Families::open(v4).unwrap();
-        let port = families.newest_for(v4).unwrap().local_addr().unwrap();
-        assert_eq!(families.newest_for(other).unwrap().local_addr().unwrap(), port);
-        assert_eq!((families.iter().count(), families.local_port(v6)), (1, None));
-        if families.newest_for(v6).is_err() {
+        let mut sockets = DualStackSockets::open(v4).unwrap();
+        let port = sockets.newest_for(v4).unwrap().local_addr().unwrap();
+        assert_eq!(sockets.newest_for(other).unwrap().local_addr().unwrap(), port);
+        assert_eq!((sockets.iter().count(), sockets.local_port(v6)), (1, None));
+        if sockets.newest_for(v6).is_err() {
             return; // a computer without IPv6
         }
-        assert!(families.newest_for(v6).unwrap().local_addr().unwrap().is_ipv6());
-        assert_eq!(families.iter().count(), 2);
-        families.open_port().unwrap();
-        assert_eq!(families.iter().count(), 4);
-        assert_ne!(families.local_port(v4), Some(port.port()));
-        families.close_ports(1);
-        assert_eq!(families.iter().count(), 2);
+        assert!(sockets.newest_for(v6).unwrap().local_addr().unwrap().is_ipv6());
+        assert_eq!(sockets.iter().count(), 2);
+        sockets.open_port().unwrap();
+        assert_eq!(sockets.iter().count(), 4);
+        assert_ne!(sockets.local_port(v4), Some(port.port()));
+        sockets.close_ports(1);
+        assert_eq!(sockets.iter().count(), 2);
     }
 }

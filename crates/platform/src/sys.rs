@@ -148,9 +148,8 @@ unsafe fn default_signals() {
     }
 }
 
-/// Makes this process hear what its parent may have left it deaf to: blocked signals, and the end of its
-/// children, which nobody can wait for while SIGCHLD is ignored. To be called first of all.
-pub(crate) fn hear_signals() {
+/// Unblocks all signals and lets children be waited for (SIGCHLD).
+pub(crate) fn accept_all_signals() {
     // SAFETY: plain system calls that run no code of ours in a handler.
     unsafe {
         libc::signal(libc::SIGCHLD, libc::SIG_DFL);

@@ -14,12 +14,12 @@ const _: () = assert!(ASK_AGAIN.as_millis() < PATIENCE.as_millis());
 
 /// The end of a program.
 #[derive(Clone, Debug)]
-pub(crate) struct Farewell {
+pub(crate) struct SshReaper {
     ask_at: Instant,
     kill_at: Instant,
 }
 
-impl Farewell {
+impl SshReaper {
     /// Begins.
     pub(crate) fn new(now: Instant) -> Self {
         Self { ask_at: now, kill_at: now + PATIENCE }
@@ -37,7 +37,7 @@ impl Farewell {
         None
     }
 
-    /// Returns when to call [`Farewell::poll_signal`] if the program has not ended before.
+    /// Returns when to call [`SshReaper::poll_signal`] if the program has not ended before.
     pub(crate) fn poll_timeout(&self) -> Instant {
         self.ask_at.min(self.kill_at)
     }
@@ -50,15 +50,15 @@ mod tests {
     #[test]
     fn a_program_is_asked_again_and_again_and_then_killed() {
         let begin = Instant::from_millis(5000);
-        let mut farewell = Farewell::new(begin);
+        let mut reaper = SshReaper::new(begin);
         let (mut now, mut asked) = (begin, 0);
-        while farewell.poll_signal(now) == Some(Signal::TERM) {
+        while reaper.poll_signal(now) == Some(Signal::TERM) {
             asked += 1;
-            assert_eq!(farewell.poll_signal(now), None, "once at a time");
-            now = farewell.poll_timeout();
+            assert_eq!(reaper.poll_signal(now), None, "once at a time");
+            now = reaper.poll_timeout();
         }
         assert_eq!(asked, 20);
         assert_eq!(now, begin + PATIENCE);
-        assert_eq!(farewell.poll_signal(now), Some(Signal::KILL));
+        assert_eq!(reaper.poll_signal(now), Some(Signal::KILL));
     }
 }

@@ -11,7 +11,7 @@ const LINE_BYTES_MAX: usize = 64;
 
 /// Reads up to the mark.
 #[derive(Debug, Default)]
-pub(crate) struct Preface {
+pub(crate) struct Banner {
     line: Vec<u8>,
     read: usize,
 }
@@ -29,7 +29,7 @@ pub(crate) enum Found {
     TooMuch,
 }
 
-impl Preface {
+impl Banner {
     /// Takes bytes off the front of `bytes`, up to the end of a line that says something.
     pub(crate) fn read(&mut self, bytes: &mut &[u8]) -> Found {
         while let Some((&byte, rest)) = bytes.split_first() {
@@ -64,19 +64,19 @@ mod tests {
     fn the_mark_is_found_behind_anything_and_what_follows_is_left() {
         let text = format!("welcome\nto {MARK}\n{MARK} \r\n\0\0\x01x");
         for cut in 1..text.len() {
-            let (mut preface, mut found) = (Preface::default(), Found::Nothing);
+            let (mut banner, mut found) = (Banner::default(), Found::Nothing);
             let mut left = Vec::new();
             for piece in text.as_bytes().chunks(cut) {
                 let mut rest = piece;
                 if found == Found::Nothing {
-                    found = preface.read(&mut rest);
+                    found = banner.read(&mut rest);
                 }
                 left.extend(rest);
             }
             assert_eq!((found, left.as_slice()), (Found::Mark, &b"\0\0\x01x"[..]), "{cut}");
         }
         let text = format!("\n{NO_TUNNEL_PROGRAM}\n");
-        assert_eq!(Preface::default().read(&mut text.as_bytes()), Found::NoProgram);
+        assert_eq!(Banner::default().read(&mut text.as_bytes()), Found::NoProgram);
     }
 
     #[test]
@@ -84,9 +84,9 @@ mod tests {
         for (len, wanted) in [(0, Found::Mark), (1, Found::TooMuch)] {
             let greeting = vec![b'x'; PREFACE_BYTES_MAX - MARK.len() - 2 + len];
             let text = [&greeting, &b"\n"[..], MARK.as_bytes(), b"\n"].concat();
-            let mut preface = Preface::default();
-            assert_eq!(preface.read(&mut text.as_slice()), wanted);
-            assert!(preface.line.capacity() <= 2 * LINE_BYTES_MAX);
+            let mut banner = Banner::default();
+            assert_eq!(banner.read(&mut text.as_slice()), wanted);
+            assert!(banner.line.capacity() <= 2 * LINE_BYTES_MAX);
         }
     }
 }

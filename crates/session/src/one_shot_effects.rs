@@ -8,7 +8,7 @@ use rove_terminal::{Copied, NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
 
 use crate::host_screen::HostScreen;
-use crate::ration::{Allowance, Ration};
+use crate::rate_limiter::{Allowance, RateLimiter};
 
 /// Most bells at once. Chosen: two and three in a row are told from one, more are not.
 const BELLS_MAX: usize = 3;
@@ -30,13 +30,13 @@ const NOTIFICATION_AGE_MAX: Duration = Duration::from_secs(60);
 
 /// What was performed, and what is to be.
 #[derive(Debug)]
-pub(crate) struct Performer {
+pub(crate) struct OneShotEffects {
     /// Whether the user's terminal takes operating system commands.
     takes_commands: bool,
     seen: Seen,
-    bells: Ration<()>,
-    copies: Ration<Copied>,
-    notifications: Ration<Notification>,
+    bells: RateLimiter<()>,
+    copies: RateLimiter<Copied>,
+    notifications: RateLimiter<Notification>,
 }
 
 /// The last of each kind that was looked at.
@@ -49,15 +49,15 @@ struct Seen {
     picture: (u64, String),
 }
 
-impl Performer {
+impl OneShotEffects {
     pub(crate) fn new(takes_commands: bool) -> Self {
         let allowance = |most, interval| Allowance { most, interval, age_max: None };
         Self {
             takes_commands,
             seen: Seen::default(),
-            bells: Ration::new(allowance(BELLS_MAX, BELL_INTERVAL)),
-            copies: Ration::new(allowance(1, COPY_INTERVAL)),
-            notifications: Ration::new(Allowance {
+            bells: RateLimiter::new(allowance(BELLS_MAX, BELL_INTERVAL)),
+            copies: RateLimiter::new(allowance(1, COPY_INTERVAL)),
+            notifications: RateLimiter::new(Allowance {
                 age_max: Some(NOTIFICATION_AGE_MAX),
                 ..allowance(NOTIFICATIONS_MAX, NOTIFICATION_INTERVAL)
             }),

@@ -20,7 +20,7 @@ pub(crate) struct Allowance {
 
 /// Events that wait for their time.
 #[derive(Debug)]
-pub(crate) struct Ration<T> {
+pub(crate) struct RateLimiter<T> {
     allowance: Allowance,
     /// What is to happen, oldest first, and since when it waits.
     due: VecDeque<(Instant, T)>,
@@ -28,7 +28,7 @@ pub(crate) struct Ration<T> {
     quiet_until: Instant,
 }
 
-impl<T> Ration<T> {
+impl<T> RateLimiter<T> {
     pub(crate) const fn new(allowance: Allowance) -> Self {
         Self { allowance, due: VecDeque::new(), quiet_until: Instant::from_millis(0) }
     }
@@ -81,38 +81,38 @@ mod tests {
         Instant::from_millis(millis)
     }
 
-    fn ration(events: impl Iterator<Item = u32>) -> Ration<u32> {
-        let mut ration = Ration::new(ALLOWANCE);
-        events.for_each(|event| ration.push(at(5), event));
-        ration
+    fn rate_limiter(events: impl Iterator<Item = u32>) -> RateLimiter<u32> {
+        let mut rate_limiter = RateLimiter::new(ALLOWANCE);
+        events.for_each(|event| rate_limiter.push(at(5), event));
+        rate_limiter
     }
 
     #[test]
     fn as_many_as_allowed_happen_at_once_and_of_more_the_newest() {
         for (pushed, taken) in [(0, vec![]), (3, vec![1, 2, 3]), (4, vec![2, 3, 4])] {
-            assert_eq!(ration(1..=pushed).take(at(5)), taken, "{pushed}");
+            assert_eq!(rate_limiter(1..=pushed).take(at(5)), taken, "{pushed}");
         }
     }
 
     #[test]
     fn the_next_waits_until_the_interval_is_over() {
-        let mut ration = ration(1..=1);
-        assert_eq!(ration.take(at(5)), [1]);
-        assert_eq!(ration.poll_timeout(), None);
-        ration.push(at(6), 2);
-        assert_eq!(ration.poll_timeout(), Some(at(105)));
-        assert_eq!(ration.take(at(104)), []);
-        assert_eq!(ration.take(at(105)), [2]);
-        ration.push(at(106), 3);
-        assert_eq!(ration.take_all(), [3], "its time come or not");
+        let mut rate_limiter = rate_limiter(1..=1);
+        assert_eq!(rate_limiter.take(at(5)), [1]);
+        assert_eq!(rate_limiter.poll_timeout(), None);
+        rate_limiter.push(at(6), 2);
+        assert_eq!(rate_limiter.poll_timeout(), Some(at(105)));
+        assert_eq!(rate_limiter.take(at(104)), []);
+        assert_eq!(rate_limiter.take(at(105)), [2]);
+        rate_limiter.push(at(106), 3);
+        assert_eq!(rate_limiter.take_all(), [3], "its time come or not");
     }
 
     #[test]
     fn what_is_too_old_never_happens() {
         for (millis, taken) in [(60_004, vec![1]), (60_005, vec![])] {
-            let mut ration = ration(1..=1);
-            assert_eq!(ration.take(at(millis)), taken, "{millis}");
-            assert_eq!(ration.poll_timeout(), None);
+            let mut rate_limiter = rate_limiter(1..=1);
+            assert_eq!(rate_limiter.take(at(millis)), taken, "{millis}");
+            assert_eq!(rate_limiter.poll_timeout(), None);
         }
     }
 }
