@@ -100,7 +100,7 @@ pub struct MovingAverage {
 }
 
 impl MovingAverage {
-    /// The gain of each tick. Chosen: neither the paper nor the published program gives it; docs/lab.md has figures of others.
+    /// The gain of each tick. Chosen: neither the paper nor the published program gives it; `rove-lab figures sprout-gain` has others.
     pub const GAIN: f64 = 0.125;
 
     /// Creates an average that moves by this share with each tick.
