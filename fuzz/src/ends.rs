@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::VecDeque;
 
 use arbitrary::{Result, Unstructured};
-use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_headless::{Act, ClientEnd, Program, ServerEnd, User, client_config, server_config};
 use rove_link::net::{End, LEFT_ADDRESS, RIGHT_ADDRESS};
 use rove_session::{
     Client, ClientConfig, ClientEvent, EngineKind, ExitStatus, HostScreen, Outside, Prediction,
@@ -153,8 +153,8 @@ fn jump(input: &mut Unstructured<'_>, now: Instant) -> Result<Instant> {
 
 /// A session: both ends, the network between them, and everybody around.
 struct Session {
-    near: NearEnd<Watcher>,
-    far: FarEnd<Nobody>,
+    client: ClientEnd<Watcher>,
+    server: ServerEnd<Nobody>,
     to_client: VecDeque<Vec<u8>>,
     to_server: VecDeque<Vec<u8>>,
     client_nonces: Nonces,
@@ -198,7 +198,7 @@ pub fn session_survives(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let mut session = Session::new(*flags);
     let _ = session.run(&mut Unstructured::new(data));
-    let _ = session.near.client.close_terminal();
+    let _ = session.client.client.close_terminal();
 }
 
 impl Session {
@@ -232,8 +232,8 @@ impl Session {
             ..server_config(transport, Seed::new(1))
         };
         Self {
-            near: NearEnd::new(client, Watcher::default(), Instant::ZERO),
-            far: FarEnd::new(server, Nobody, Instant::ZERO),
+            client: ClientEnd::new(client, Watcher::default(), Instant::ZERO),
+            server: ServerEnd::new(server, Nobody, Instant::ZERO),
             to_client: VecDeque::new(),
             to_server: VecDeque::new(),
             client_nonces: Nonces::default(),
@@ -257,67 +257,60 @@ impl Session {
 
     fn step(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
         let now = self.now;
+        let (client, server) = (&mut self.client.client, &mut self.server.server);
         match input.int_in_range(0..=21)? {
-            0 | 1 if self.near.client.wants_input() => {
-                self.near.client.handle_input(now, &text(input)?)
-            }
+            0 | 1 if client.wants_input() => client.handle_input(now, &text(input)?),
             2 => {
                 let [columns, rows] = input.arbitrary::<[u8; 2]>()?;
-                self.near.client.handle_resize(now, size(columns, rows));
+                client.handle_resize(now, size(columns, rows));
             }
-            3 | 4 => self.far.server.handle_host_output(now, &text(input)?),
+            3 | 4 => server.handle_host_output(now, &text(input)?),
             5 => {
-                let instruction = instruction(input, self.near.client.pending_input())?;
+                let instruction = instruction(input, client.pending_input())?;
                 for datagram in self.client_forger.datagrams(&instruction) {
-                    let _ = self.near.client.handle_datagram(
-                        now,
-                        RIGHT_ADDRESS,
-                        Ecn::Capable,
-                        &datagram,
-                    );
+                    let _ = client.handle_datagram(now, RIGHT_ADDRESS, Ecn::Capable, &datagram);
                 }
             }
             6 => {
                 let instruction = instruction(input, 8)?;
                 for datagram in self.server_forger.datagrams(&instruction) {
                     let from = address(input)?;
-                    let _ = self.far.server.handle_datagram(now, from, Ecn::Capable, &datagram);
+                    let _ = server.handle_datagram(now, from, Ecn::Capable, &datagram);
                 }
             }
             7 => {
                 let garbage = text(input)?;
-                let _ =
-                    self.near.client.handle_datagram(now, RIGHT_ADDRESS, Ecn::NotCapable, &garbage);
+                let _ = client.handle_datagram(now, RIGHT_ADDRESS, Ecn::NotCapable, &garbage);
                 let from = address(input)?;
-                let _ = self.far.server.handle_datagram(now, from, Ecn::NotCapable, &garbage);
+                let _ = server.handle_datagram(now, from, Ecn::NotCapable, &garbage);
             }
             8..=10 => self.deliver(input)?,
             11..=13 => {
-                let wakes = [self.near.client.poll_timeout(), self.far.server.poll_timeout()];
+                let wakes = [client.poll_timeout(), server.poll_timeout()];
                 self.now = wakes.into_iter().flatten().min().unwrap_or(now).max(now);
             }
             14 => self.now = jump(input, now)?,
             15 => {
-                let _ = self.near.client.close_terminal();
-                self.near.client.handle_resume(now);
+                let _ = client.close_terminal();
+                client.handle_resume(now);
             }
-            16 => self.far.server.consume_host_input(input.arbitrary::<u16>()?.into()),
-            17 => self.near.client.handle_network_error(now, "sendto: Network is unreachable"),
+            16 => server.consume_host_input(input.arbitrary::<u16>()?.into()),
+            17 => client.handle_network_error(now, "sendto: Network is unreachable"),
             18 => {
-                self.near.client.handle_message_too_long(now, 1_200);
-                self.far.server.handle_message_too_long(now, 1_200);
+                client.handle_message_too_long(now, 1_200);
+                server.handle_message_too_long(now, 1_200);
             }
             19 => {
                 let text = text(input)?;
                 let times = usize::from(input.arbitrary::<u8>()?);
-                self.far.server.handle_host_output(now, &text.repeat(times));
+                server.handle_host_output(now, &text.repeat(times));
             }
             20 => match input.int_in_range(0..=19)? {
-                0 => self.near.client.shutdown(now, "Exiting on signal"),
-                1 => self.near.client.handle_input_closed(now),
-                2 => self.far.server.shutdown(now, Outside::Kill),
-                3 => self.far.server.handle_host_closed(now, Some(ExitStatus::Code(3))),
-                _ => self.far.server.handle_timeout(now),
+                0 => client.shutdown(now, "Exiting on signal"),
+                1 => client.handle_input_closed(now),
+                2 => server.shutdown(now, Outside::Kill),
+                3 => server.handle_host_closed(now, Some(ExitStatus::Code(3))),
+                _ => server.handle_timeout(now),
             },
             _ => {}
         }
@@ -327,7 +320,7 @@ impl Session {
     /// Delivers what the ends have sent, or loses, repeats or reorders some of it.
     fn deliver(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
         let how = input.arbitrary::<u8>()?;
-        let ends: [&mut dyn End; 2] = [&mut self.near, &mut self.far];
+        let ends: [&mut dyn End; 2] = [&mut self.client, &mut self.server];
         let ways = [(&mut self.to_client, RIGHT_ADDRESS), (&mut self.to_server, LEFT_ADDRESS)];
         for ((queue, from), end) in ways.into_iter().zip(ends) {
             if how & 7 == 1 {
@@ -347,15 +340,15 @@ impl Session {
     /// Does for both ends what a driver does after each event.
     fn pump(&mut self, shows: bool) {
         let now = self.now;
-        self.near.user.shows = shows;
+        self.client.user.shows = shows;
         for wake in 0.. {
-            turn(now, &mut self.near, &mut self.client_nonces, &mut self.to_server);
-            turn(now, &mut self.far, &mut self.server_nonces, &mut self.to_client);
-            if core::mem::take(&mut self.near.user.suspends) {
-                let _ = self.near.client.close_terminal();
-                self.near.client.handle_resume(now);
+            turn(now, &mut self.client, &mut self.client_nonces, &mut self.to_server);
+            turn(now, &mut self.server, &mut self.server_nonces, &mut self.to_client);
+            if core::mem::take(&mut self.client.user.suspends) {
+                let _ = self.client.client.close_terminal();
+                self.client.client.handle_resume(now);
             }
-            let wanted = [self.near.poll_timeout(), self.far.poll_timeout()];
+            let wanted = [self.client.poll_timeout(), self.server.poll_timeout()];
             if wanted.into_iter().flatten().all(|at| at > now) {
                 break;
             }

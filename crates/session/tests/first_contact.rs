@@ -5,7 +5,7 @@ mod common;
 use core::net::SocketAddr;
 
 use common::*;
-use rove_headless::{FarEnd, Program};
+use rove_headless::{Program, ServerEnd};
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::{Server, ServerEvent};
@@ -68,7 +68,7 @@ fn first_frame(
     [lost_up, lost_down]: [u32; 2],
 ) -> (Duration, u64) {
     let left = Losing { end: near_of(client), left: lost_up };
-    let right = FarEnd::new(server_config(server), Printf::default(), Instant::ZERO);
+    let right = ServerEnd::new(server_config(server), Printf::default(), Instant::ZERO);
     let right = Losing { end: right, left: lost_down };
     let link = LinkConfig::lossless(rtt / 2);
     let mut net = Net::new(left, right, link.clone(), link, Seed::new(1));

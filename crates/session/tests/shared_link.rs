@@ -5,7 +5,7 @@ mod common;
 use core::net::SocketAddr;
 
 use common::ms;
-use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, rove, server_config};
+use rove_headless::{Act, ClientEnd, Program, ServerEnd, User, client_config, rove, server_config};
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::{Client, Server};
@@ -160,13 +160,13 @@ fn interrupted(
     let near = |index| {
         let typist =
             Typist { typed_at: typed_at(index), has_typed: false, frames: 0, seen_at: None };
-        NearEnd::new(client_config(client.clone(), Seed::new(index)), typist, Instant::ZERO)
+        ClientEnd::new(client_config(client.clone(), Seed::new(index)), typist, Instant::ZERO)
     };
     let far = |index| {
         let noise = Seed::new(index).stream("noise");
         let next = Some(Instant::ZERO + ms(1_000 + index));
         let flood = Flood { output, next, lines: 0, noise };
-        FarEnd::new(server_config(server.clone(), Seed::new(index)), flood, Instant::ZERO)
+        ServerEnd::new(server_config(server.clone(), Seed::new(index)), flood, Instant::ZERO)
     };
     let left = Computer { ends: (0..SESSIONS).map(near).collect(), next: 0 };
     let right = Computer { ends: (0..SESSIONS).map(far).collect(), next: 0 };

@@ -4,7 +4,7 @@
 
 use std::time::Instant as Clock;
 
-use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, rove, server_config};
+use rove_headless::{Act, ClientEnd, Program, ServerEnd, User, client_config, rove, server_config};
 use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_session::{Client, ClientConfig, Prediction, Server};
@@ -59,11 +59,11 @@ fn hour(keys: u32) -> f64 {
         prediction: Prediction::default(),
         ..client_config(rove(Config::client()), seed)
     };
-    let near = NearEnd::new(client, typist, Instant::ZERO);
+    let client = ClientEnd::new(client, typist, Instant::ZERO);
     let server = server_config(rove(Config::server()), seed);
-    let far = FarEnd::new(server, Echo, Instant::ZERO);
+    let server = ServerEnd::new(server, Echo, Instant::ZERO);
     let link = LinkConfig::lossless(Duration::from_millis(50));
-    let mut net = Net::new(near, far, link.clone(), link, seed);
+    let mut net = Net::new(client, server, link.clone(), link, seed);
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
     let begin = Clock::now();
     net.run_for(Duration::from_secs(3_600));

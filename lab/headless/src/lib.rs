@@ -1,12 +1,12 @@
 //! Whole sessions without a machine: the client and the server that ship, over a virtual network.
 //!
-//! [`NearEnd`] is a client with a terminal in memory and a [`User`]. [`FarEnd`] is a server with a [`Program`] on its pty.
+//! [`ClientEnd`] is a client with a terminal in memory and a [`User`]. [`ServerEnd`] is a server with a [`Program`] on its pty.
 //! Joined by a [`Net`] they run in virtual time. Tests, the swarm simulation, the fuzzers and the laboratory each bring a
 //! user and a program of their own, which do and record what is measured.
 //!
 //! # Modules
 //!
-//! - `near` and `far` are the two ends.
+//! - `client_end` and `server_end` are the two ends.
 //! - `traffic` counts what they send.
 //! - `config` switches everything off that nobody looks at.
 //!
@@ -14,12 +14,12 @@
 
 #![forbid(unsafe_code)]
 
+mod client_end;
 mod config;
-mod far;
-mod near;
+mod server_end;
 mod traffic;
 
+pub use client_end::{Act, ClientEnd, User};
 pub use config::{client_config, key, rove, server_config};
-pub use far::{FarEnd, Program};
-pub use near::{Act, NearEnd, User};
+pub use server_end::{Program, ServerEnd};
 pub use traffic::{HEADERS, Traffic};

@@ -16,31 +16,31 @@ use rove_units::Duration;
 use serde_json::{Value, json};
 
 use self::ablation::{Case, Row};
-pub(crate) use self::far::CLEAR;
 use self::figures::Figures;
 use self::run::RunOptions;
 pub(crate) use self::run::{Ends, Reference, Run, SETTLING, TAIL};
 use self::script::{Script, ScriptError};
+pub(crate) use self::server_end::CLEAR;
 use crate::parallel::{self, tell_progress};
 use crate::path::Path;
 use crate::trace::Trace;
 
 mod ablation;
+mod client_end;
 #[cfg(test)]
 mod corpus;
 mod explain;
-mod far;
 pub(crate) mod figures;
 mod flattener;
 pub(crate) mod flicker;
 pub(crate) mod judge;
-mod near;
 pub(crate) mod pace;
 mod picture;
 mod queries;
 mod reasons;
 mod run;
 pub(crate) mod script;
+mod server_end;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -69,7 +69,7 @@ pub(crate) struct ReplayOptions {
     pub(crate) seeds: u64,
     /// Only so many keys of each recording.
     pub(crate) first: Option<usize>,
-    /// How late the program on the far side reads a key.
+    /// How late the program at the server end reads a key.
     pub(crate) host_delay: Duration,
     pub(crate) ends: Ends,
     /// Whether each session begins with the prompts that one before it knew.

@@ -5,7 +5,7 @@ pub mod forger;
 
 use core::net::SocketAddr;
 
-use rove_headless::{Act, FarEnd, NearEnd, Program, User};
+use rove_headless::{Act, Program, User};
 pub use rove_headless::{key, rove};
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
@@ -34,10 +34,10 @@ pub fn size(columns: u16, rows: u16) -> Size {
 }
 
 /// A client, its user and its user's terminal.
-pub type ClientEnd = NearEnd<Typist>;
+pub type ClientEnd = rove_headless::ClientEnd<Typist>;
 
 /// A server and the program on its pty.
-pub type ServerEnd = FarEnd<Reader>;
+pub type ServerEnd = rove_headless::ServerEnd<Reader>;
 
 /// A user who types, and remembers what happened.
 #[derive(Default)]
@@ -97,7 +97,7 @@ pub fn server_config(transport: Config) -> ServerConfig {
 }
 
 pub fn near(config: ClientConfig) -> ClientEnd {
-    NearEnd::new(config, Typist::default(), Instant::ZERO)
+    ClientEnd::new(config, Typist::default(), Instant::ZERO)
 }
 
 /// Returns a client with this transport.
@@ -117,7 +117,7 @@ pub fn far(transport: Config) -> ServerEnd {
 }
 
 pub fn far_with(config: ServerConfig) -> ServerEnd {
-    FarEnd::new(config, Reader::default(), Instant::ZERO)
+    ServerEnd::new(config, Reader::default(), Instant::ZERO)
 }
 
 /// Returns a rove client with everything on that costs work or memory: all predictions, and a terminal of this size

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
 
+use crate::replay::client_end::{Drawing, Notes};
 use crate::replay::figures::{INSTANT, millis};
 use crate::replay::judge::{Cause, Flicker, Mistake, Outcome};
-use crate::replay::near::{Drawing, Notes};
 use crate::replay::run::Run;
 use crate::replay::script::{Key, Script};
 

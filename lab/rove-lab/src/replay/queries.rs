@@ -1,7 +1,7 @@
 //! Takes terminal queries out of a recording, and the terminal's answers to them.
 //!
 //! The recording's terminal has answered already; in a replay another terminal would answer once more, and
-//! the far side would take the answers for keys.
+//! the server end would take the answers for keys.
 
 use core::ops::Range;
 

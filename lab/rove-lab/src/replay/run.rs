@@ -1,7 +1,7 @@
 //! One run: both sides over the path, from the start of the session to the last answer.
 
 use clap::ValueEnum;
-use rove_headless::{FarEnd, NearEnd, Traffic};
+use rove_headless::{ClientEnd, ServerEnd, Traffic};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_session::{ClientConfig, Prediction, PromptMemory, ServerConfig};
 use rove_ssp::{Config, Mechanism, ReferencePolicy};
@@ -13,11 +13,11 @@ use crate::flow::beside::Beside;
 use crate::flow::ends::{Receiver, Sender};
 use crate::flow::source::Bulk;
 use crate::path::Path;
-use crate::replay::far::{CLEAR, Player, far_end};
+use crate::replay::client_end::{NOTICE, Notes, Typist, client_end, is_settled};
 use crate::replay::judge::{Flicker, Mistake, Outcome};
-use crate::replay::near::{NOTICE, Notes, Typist, is_settled, near_end};
 use crate::replay::pace::{PATIENCE, Pace};
 use crate::replay::script::Script;
+use crate::replay::server_end::{CLEAR, Player, server_end};
 
 /// Keys that are echoed before the recording begins: they settle the estimate of the round trip.
 pub(crate) const SETTLING: &[u8] = b"settle";
@@ -85,7 +85,7 @@ pub(crate) struct RunOptions {
     pub(crate) pace: Pace,
     pub(crate) path: Path,
     pub(crate) seed: u64,
-    /// How late the program on the far side reads a key.
+    /// How late the program at the server end reads a key.
     pub(crate) host_delay: Duration,
     pub(crate) ends: Ends,
     /// Whether the session begins with the prompts that one before it with the same recording knew at its end.
@@ -120,7 +120,7 @@ pub(crate) struct Run {
     pub(crate) downlink: Traffic,
     /// Whether the last true screen was shown at the end.
     pub(crate) ends_true: bool,
-    /// How many bytes the far side got that the recording does not have there.
+    /// How many bytes the server end got that the recording does not have there.
     pub(crate) unexpected: usize,
     pub(crate) notes: Option<Notes>,
 }
@@ -138,10 +138,10 @@ impl Run {
     }
 }
 
-/// The near side, maybe with what downloads.
-type Near<'a> = Beside<NearEnd<Typist<'a>>, Receiver>;
-/// The far side, maybe with what is downloaded from.
-type Far<'a> = Beside<FarEnd<Player<'a>>, Sender<Bulk>>;
+/// The client end, maybe with what downloads.
+type Left<'a> = Beside<ClientEnd<Typist<'a>>, Receiver>;
+/// The server end, maybe with what is downloaded from.
+type Right<'a> = Beside<ServerEnd<Player<'a>>, Sender<Bulk>>;
 
 /// Plays a recording; with a memory of prompts twice, the second time with what was remembered the first time.
 ///
@@ -168,18 +168,17 @@ fn play_once(
 ) -> Result<(Run, Option<PromptMemory>), String> {
     let seed = Seed::new(options.seed);
     let notes = options.explain.then(Notes::default);
-    let mut near = near_end(client_config(script, options, seed), script, options.pace, notes);
+    let mut client = client_end(client_config(script, options, seed), script, options.pace, notes);
     if let Some(memory) = memory {
-        near.client.handle_prompt_memory(memory);
+        client.client.handle_prompt_memory(memory);
     }
-    let far = far_end(server_config(script, options, seed), script, options.host_delay);
+    let server = server_end(server_config(script, options, seed), script, options.host_delay);
     let [uplink, downlink] = options.path.settling();
     let download = options.path.download;
-    let receiver = download.map(|_| Receiver::new(RIGHT_ADDRESS));
     let sender = download.map(|window| Sender::new(Bulk::new(window), LEFT_ADDRESS));
-    let near = Beside { session: near, flow: receiver };
-    let far = Beside { session: far, flow: sender };
-    let mut net = Net::new(near, far, uplink, downlink, seed);
+    let client = Beside { session: client, flow: download.map(|_| Receiver::new(RIGHT_ADDRESS)) };
+    let server = Beside { session: server, flow: sender };
+    let mut net = Net::new(client, server, uplink, downlink, seed);
     settle(&mut net).map_err(|()| "the session did not begin".to_owned())?;
 
     let start = net.now();
@@ -197,8 +196,12 @@ fn play_once(
     let keys = u32::try_from(script.keys.len()).unwrap_or(u32::MAX);
     let patience = PATIENCE + options.host_delay;
     let limit = script.duration() + patience.saturating_mul(keys.saturating_add(1));
-    net.run_until(limit, |near, far| near.session.user.is_done() && far.session.program.is_done());
-    net.run_until(TAIL, |near, far| far.session.program.is_done() && near.session.user.has_ended());
+    net.run_until(limit, |left, right| {
+        left.session.user.is_done() && right.session.program.is_done()
+    });
+    net.run_until(TAIL, |left, right| {
+        right.session.program.is_done() && left.session.user.has_ended()
+    });
     let run = Run {
         start,
         outcomes: net.left.session.user.judge.outcomes().to_vec(),
@@ -214,14 +217,14 @@ fn play_once(
 }
 
 /// Starts the session: some echoed keys, then a cleared screen.
-fn settle(net: &mut Net<Near<'_>, Far<'_>>) -> Result<(), ()> {
+fn settle(net: &mut Net<Left<'_>, Right<'_>>) -> Result<(), ()> {
     for (column, byte) in (1..).zip(SETTLING) {
         net.left.session.client.handle_input(net.now(), &[*byte]);
-        let is_echoed = net.run_until(SETTLING_MAX, |near, _| is_settled(&near.session, column));
+        let is_echoed = net.run_until(SETTLING_MAX, |left, _| is_settled(&left.session, column));
         is_echoed.then_some(()).ok_or(())?;
     }
     net.left.session.client.handle_input(net.now(), &[CLEAR]);
-    let is_cleared = net.run_until(SETTLING_MAX, |near, _| is_settled(&near.session, 0));
+    let is_cleared = net.run_until(SETTLING_MAX, |left, _| is_settled(&left.session, 0));
     is_cleared.then_some(()).ok_or(())
 }
 

@@ -1,6 +1,6 @@
 //! The two ends of a simulated session, with a user and a program around them.
 
-use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_headless::{Act, Program, User, client_config, server_config};
 use rove_session::{Client, ClientConfig, Server, ServerEvent};
 use rove_ssp::Config;
 use rove_terminal::{Attributes, Cell, Color, Pen, Screen, Size, Terminal, Underline};
@@ -17,10 +17,10 @@ pub(super) const PENDING_MAX: u64 = 1_048_576 + 16_384;
 pub(super) const WAITING_MAX: usize = 1_048_576 + 65_536;
 
 /// A client, its user and its user's terminal.
-pub(super) type ClientEnd = NearEnd<Typist>;
+pub(super) type ClientEnd = rove_headless::ClientEnd<Typist>;
 
 /// A server and the program on its pty.
-pub(super) type ServerEnd = FarEnd<Printer>;
+pub(super) type ServerEnd = rove_headless::ServerEnd<Printer>;
 
 /// A user who types, resizes the window, and looks away now and then.
 pub(super) struct Typist {
@@ -78,7 +78,7 @@ pub(super) fn client_end(scenario: &Scenario, seed: Seed) -> ClientEnd {
         told: Vec::new(),
     };
     let start = Machine::<ClientEnd>::start(scenario.client_ahead);
-    let mut client = NearEnd::new(config, typist, start);
+    let mut client = ClientEnd::new(config, typist, start);
     client.terminal.set_user_terminal(scenario.user_terminal);
     client
 }
@@ -96,7 +96,7 @@ pub(super) fn server_end(scenario: &Scenario, seed: Seed) -> ServerEnd {
         waiting_max: 0,
     };
     let start = Machine::<ServerEnd>::start(scenario.server_ahead);
-    FarEnd::new(server_config(transport, seed), printer, start)
+    ServerEnd::new(server_config(transport, seed), printer, start)
 }
 
 /// Gives the terminal back, or takes it again.

@@ -49,7 +49,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let from_now_on = Traffic { from: start, ..Traffic::default() };
     (net.left.traffic, net.right.traffic) = (from_now_on, from_now_on);
     net.left.client.shutdown(start, "");
-    let is_over = net.run_until(PATIENCE, |near, _| near.client.outcome().is_some());
+    let is_over = net.run_until(PATIENCE, |client, _| client.client.outcome().is_some());
     let time = nanos(net.now().saturating_since(start));
     let is_sure = matches!(net.left.client.outcome(), Some(ClientOutcome::Ended(_)));
     net.run_for(AFTER);

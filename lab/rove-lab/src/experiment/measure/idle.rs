@@ -76,10 +76,10 @@ impl<E: End> End for Sleeping<E> {
 
 /// Measures it.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
-    let (near, far) = ends(conditions, (), Quiet);
+    let (client, server) = ends(conditions, (), Quiet);
     let seed = Seed::new(conditions.seed);
     let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
-    let mut net = Net::new(Sleeping::new(near), Sleeping::new(far), uplink, downlink, seed);
+    let mut net = Net::new(Sleeping::new(client), Sleeping::new(server), uplink, downlink, seed);
     net.run_for(BEFORE);
     (net.left.woken, net.right.woken) = (Vec::new(), Vec::new());
     (net.left.datagrams, net.right.datagrams) = (0, 0);

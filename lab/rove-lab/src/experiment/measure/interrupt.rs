@@ -88,7 +88,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let typist = Typist { typed_at, has_typed: false, seen_at: None };
     let flood = Flood { next: Some(Instant::ZERO + Duration::from_secs(1)), lines: 0 };
     let mut net = session(conditions, typist, flood);
-    net.run_until(BEFORE + PATIENCE, |near, _| near.user.seen_at.is_some());
+    net.run_until(BEFORE + PATIENCE, |client, _| client.user.seen_at.is_some());
     let seen_at = net.left.user.seen_at;
     let times: Vec<u64> =
         seen_at.map(|at| nanos(at.saturating_since(typed_at))).into_iter().collect();

@@ -1,6 +1,6 @@
 //! The onset of loss: how long the echoes of the first keys take after a path begins to lose datagrams.
 
-use rove_headless::{FarEnd, NearEnd, Program, client_config, server_config};
+use rove_headless::{ClientEnd, Program, ServerEnd, client_config, server_config};
 use rove_link::net::Net;
 use rove_session::{ClientConfig, Server};
 use rove_ssp::Config;
@@ -45,7 +45,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
         }
         net.left.client.handle_input(typed_at, &[key]);
         let echo = char::from(key).to_string();
-        let is_echoed = net.run_until(PATIENCE, |near, _| near.row_text(0) == echo);
+        let is_echoed = net.run_until(PATIENCE, |client, _| client.row_text(0) == echo);
         if number >= SETTLING {
             let time = nanos(net.now().saturating_since(typed_at));
             samples.times.extend(is_echoed.then_some(time));
@@ -56,17 +56,17 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 }
 
 /// Joins a client that tells its server what is lost, as the program `rove` does, and a server by a path that loses nothing.
-fn settling(conditions: &Conditions<'_>) -> Net<NearEnd<()>, FarEnd<Echo>> {
+fn settling(conditions: &Conditions<'_>) -> Net<ClientEnd<()>, ServerEnd<Echo>> {
     let (seed, system) = (Seed::new(conditions.seed), conditions.system());
     let client = ClientConfig {
         prediction: system.prediction(),
         ..client_config(system.transport(Config::client()), seed)
     };
     let server = server_config(system.transport(Config::server()), seed);
-    let near = NearEnd::new(client, (), Instant::ZERO);
-    let far = FarEnd::new(server, Echo, Instant::ZERO);
+    let client = ClientEnd::new(client, (), Instant::ZERO);
+    let server = ServerEnd::new(server, Echo, Instant::ZERO);
     let [uplink, downlink] = conditions.path().settling();
-    Net::new(near, far, uplink, downlink, seed)
+    Net::new(client, server, uplink, downlink, seed)
 }
 
 /// Returns how many keys are measured.

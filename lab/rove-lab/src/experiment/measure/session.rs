@@ -1,6 +1,6 @@
 //! A session over a scenario's path, with a user and a program of the measurement.
 
-use rove_headless::{FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_headless::{ClientEnd, Program, ServerEnd, User, client_config, server_config};
 use rove_link::net::Net;
 use rove_session::ClientConfig;
 use rove_ssp::Config;
@@ -13,11 +13,11 @@ pub(super) fn session<U: User, P: Program>(
     conditions: &Conditions<'_>,
     user: U,
     program: P,
-) -> Net<NearEnd<U>, FarEnd<P>> {
-    let (near, far) = ends(conditions, user, program);
+) -> Net<ClientEnd<U>, ServerEnd<P>> {
+    let (client, server) = ends(conditions, user, program);
     let seed = Seed::new(conditions.seed);
     let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
-    Net::new(near, far, uplink, downlink, seed)
+    Net::new(client, server, uplink, downlink, seed)
 }
 
 /// Creates a client and a server of the conditions' system.
@@ -25,7 +25,7 @@ pub(super) fn ends<U: User, P: Program>(
     conditions: &Conditions<'_>,
     user: U,
     program: P,
-) -> (NearEnd<U>, FarEnd<P>) {
+) -> (ClientEnd<U>, ServerEnd<P>) {
     let (seed, system) = (Seed::new(conditions.seed), conditions.system());
     let client = ClientConfig {
         prediction: system.prediction(),
@@ -34,7 +34,5 @@ pub(super) fn ends<U: User, P: Program>(
         ..client_config(system.transport(Config::client()), seed)
     };
     let server = server_config(system.transport(Config::server()), seed);
-    let near = NearEnd::new(client, user, Instant::ZERO);
-    let far = FarEnd::new(server, program, Instant::ZERO);
-    (near, far)
+    (ClientEnd::new(client, user, Instant::ZERO), ServerEnd::new(server, program, Instant::ZERO))
 }

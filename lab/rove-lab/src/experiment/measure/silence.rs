@@ -103,7 +103,7 @@ fn measure(conditions: &Conditions<'_>, occasion: Occasion) -> Samples {
     if occasion == Occasion::Own && conditions.system().ends() == Ends::Rove {
         net.left.client.handle_network_change(whole_at);
     }
-    net.run_until(PATIENCE, |near, _| near.user.heard_at.is_some_and(|at| at > whole_at));
+    net.run_until(PATIENCE, |client, _| client.user.heard_at.is_some_and(|at| at > whole_at));
     let heard_at = net.left.user.heard_at.filter(|at| *at > whole_at);
     let times: Vec<u64> =
         heard_at.map(|at| nanos(at.saturating_since(whole_at))).into_iter().collect();

@@ -34,7 +34,7 @@ impl Program for Printer {
 /// Measures the time from the client's start, when the server waits for it, to the program's word on the user's screen.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let mut net = session(conditions, (), Printer::default());
-    let is_shown = net.run_until(PATIENCE, |near, _| near.row_text(0) == WORD);
+    let is_shown = net.run_until(PATIENCE, |client, _| client.row_text(0) == WORD);
     let time = nanos(net.now().saturating_since(Instant::ZERO));
     let times = is_shown.then_some(time).into_iter().collect();
     Samples { missing: u64::from(!is_shown), times, ..Samples::default() }

@@ -1,4 +1,4 @@
-//! The far end: the server that ships, and a program on its pty.
+//! The server end: the server that ships, and a program on its pty.
 
 use core::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use rove_units::Instant;
 
 use crate::traffic::Traffic;
 
-/// A program on the pty, and what is to be measured at the far end.
+/// A program on the pty, and what is to be measured at the server end.
 pub trait Program {
     /// Lets the program read what has come ([`Server::host_input`], [`Server::consume_host_input`]) and write what is
     /// due ([`Server::handle_host_output`]).
@@ -25,23 +25,23 @@ pub trait Program {
 }
 
 /// A server and the program on its pty.
-pub struct FarEnd<P> {
+pub struct ServerEnd<P> {
     /// The server.
     pub server: Server,
-    /// The one who reads what is typed.
+    /// The program that reads what is typed.
     pub program: P,
     /// Datagrams that the server has sent.
     pub traffic: Traffic,
 }
 
-impl<P: Program> FarEnd<P> {
+impl<P: Program> ServerEnd<P> {
     /// Creates a server with its program, at an instant of the end's own clock.
     pub fn new(config: ServerConfig, program: P, now: Instant) -> Self {
         Self { server: Server::new(config, now), program, traffic: Traffic::default() }
     }
 }
 
-impl<P: Program> End for FarEnd<P> {
+impl<P: Program> End for ServerEnd<P> {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
         // The path forges nothing; a datagram that comes twice or too late is the transport's matter.
         let _ = self.server.handle_datagram(now, source, Ecn::Capable, payload);

@@ -1,8 +1,8 @@
-//! The far side: a program that writes what the recording says.
+//! The server end: a program that writes what the recording says.
 
 use std::collections::VecDeque;
 
-use rove_headless::{FarEnd, Program};
+use rove_headless::{Program, ServerEnd};
 use rove_session::{Server, ServerConfig, Tty};
 use rove_units::{Duration, Instant};
 
@@ -33,12 +33,12 @@ pub(super) struct Player<'a> {
     unexpected: usize,
 }
 
-/// Creates the far side of a recording.
-pub(super) fn far_end<'a>(
+/// Creates the server end of a recording.
+pub(super) fn server_end<'a>(
     config: ServerConfig,
     script: &'a Script,
     host_delay: Duration,
-) -> FarEnd<Player<'a>> {
+) -> ServerEnd<Player<'a>> {
     let player = Player {
         steps: &script.steps,
         mode_changes: &script.mode_changes,
@@ -51,7 +51,7 @@ pub(super) fn far_end<'a>(
         received: 0,
         unexpected: 0,
     };
-    FarEnd::new(config, player, Instant::ZERO)
+    ServerEnd::new(config, player, Instant::ZERO)
 }
 
 impl Player<'_> {
@@ -146,7 +146,7 @@ mod tests {
     use rove_units::Seed;
 
     use super::*;
-    use crate::replay::near::near_end;
+    use crate::replay::client_end::client_end;
     use crate::replay::pace::Pace;
     use crate::trace::{Event, Record, Trace, TtyModes};
 
@@ -173,12 +173,12 @@ mod tests {
         for (keys, is_told) in [(&["a", "b"][..], true), (&["ab"], false)] {
             let seed = Seed::new(1);
             let config = rove_headless::client_config(rove_headless::rove(Config::client()), seed);
-            let near = near_end(ClientConfig { prediction, ..config }, &script, Pace::Open, None);
+            let left = client_end(ClientConfig { prediction, ..config }, &script, Pace::Open, None);
             let config = rove_headless::server_config(rove_headless::rove(Config::server()), seed);
-            let mut far = far_end(config, &script, Duration::ZERO);
-            far.program.start(Instant::ZERO);
+            let mut right = server_end(config, &script, Duration::ZERO);
+            right.program.start(Instant::ZERO);
             let link = LinkConfig::lossless(Duration::from_millis(20));
-            let mut net = Net::new(near, far, link.clone(), link, seed);
+            let mut net = Net::new(left, right, link.clone(), link, seed);
             net.run_for(Duration::from_secs(1));
             let mut told = Vec::new();
             for keys in keys {

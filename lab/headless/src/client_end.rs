@@ -1,4 +1,4 @@
-//! The near end: the client that ships, the user's terminal, and a user.
+//! The client end: the client that ships, the user's terminal, and a user.
 
 use core::net::SocketAddr;
 
@@ -19,7 +19,7 @@ pub enum Act {
     Resize(Size),
 }
 
-/// A user, and what is to be measured at the near end.
+/// A user, and what is to be measured at the client end.
 pub trait User {
     /// Returns what the user does now; asked again, after the terminal has shown what came of it, until `None`.
     fn next_act(&mut self, now: Instant, client: &Client, terminal: &Terminal) -> Option<Act>;
@@ -59,7 +59,7 @@ impl User for () {
 }
 
 /// A client, its user and the user's terminal.
-pub struct NearEnd<U> {
+pub struct ClientEnd<U> {
     /// The client.
     pub client: Client,
     /// The terminal that the user looks at.
@@ -70,7 +70,7 @@ pub struct NearEnd<U> {
     pub traffic: Traffic,
 }
 
-impl<U: User> NearEnd<U> {
+impl<U: User> ClientEnd<U> {
     /// Creates a client with its terminal, at an instant of the end's own clock.
     pub fn new(config: ClientConfig, user: U, now: Instant) -> Self {
         let terminal = Terminal::host(config.size);
@@ -132,7 +132,7 @@ impl<U: User> NearEnd<U> {
     }
 }
 
-impl<U: User> End for NearEnd<U> {
+impl<U: User> End for ClientEnd<U> {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
         let result = self.client.handle_datagram(now, source, Ecn::Capable, payload);
         self.user.handle_datagram(now, &self.client, &result);

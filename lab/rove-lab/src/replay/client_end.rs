@@ -1,6 +1,6 @@
-//! The near side: a user who types the recording, and judges what the terminal shows.
+//! The client end: a user who types the recording, and judges what the terminal shows.
 
-use rove_headless::{Act, NearEnd, User};
+use rove_headless::{Act, ClientEnd, User};
 use rove_session::{Client, ClientConfig, Explanation};
 use rove_ssp::ReceiveError;
 use rove_terminal::{Screen, Terminal};
@@ -57,13 +57,13 @@ pub(crate) struct Drawing {
     pub(super) possible: (Screen, Screen),
 }
 
-/// Creates the near side of a recording.
-pub(super) fn near_end<'a>(
+/// Creates the client end of a recording.
+pub(super) fn client_end<'a>(
     config: ClientConfig,
     script: &'a Script,
     pace: Pace,
     notes: Option<Notes>,
-) -> NearEnd<Typist<'a>> {
+) -> ClientEnd<Typist<'a>> {
     let typist = Typist {
         pacer: Pacer::new(&script.keys, pace),
         judge: Judge::new(script),
@@ -71,17 +71,17 @@ pub(super) fn near_end<'a>(
         notes,
         is_note_due: false,
     };
-    NearEnd::new(config, typist, Instant::ZERO)
+    ClientEnd::new(config, typist, Instant::ZERO)
 }
 
 /// Returns whether nothing is on its way to the host, and the user sees what the host shows, which has its cursor in
 /// this column.
-pub(super) fn is_settled(near: &NearEnd<Typist<'_>>, column: u16) -> bool {
-    let (host, shown) = (near.client.screen(), near.terminal.screen());
-    near.client.pending_input() == 0
+pub(super) fn is_settled(client: &ClientEnd<Typist<'_>>, column: u16) -> bool {
+    let (host, shown) = (client.client.screen(), client.terminal.screen());
+    client.client.pending_input() == 0
         && host.cursor().column == column
         && shown.cursor() == host.cursor()
-        && near.shows_host_text()
+        && client.shows_host_text()
 }
 
 impl Typist<'_> {
