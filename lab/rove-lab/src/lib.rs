@@ -6,7 +6,7 @@
 //! Recordings of sessions:
 //!
 //! - `trace` is the form in which recorded sessions are kept. `private` writes files that only their owner reads.
-//! - `record` writes a session down. A `typist` types it from a `script`, with the `fingers` of a person, or a `pump` moves
+//! - `record` writes a session down. A `typist` types it from a `script`, with the pauses of a `typing_model`, or a `pump` moves
 //!   the user's own keys.
 //! - `screen` plays a recording into the emulator and shows the screen.
 //!
@@ -14,7 +14,7 @@
 //!
 //! - `path` is the network between two ends, as a command line describes it in `parts` or a `schedule` gives it.
 //! - `replay` types the keys of a recording at the client and the server that ship. `script` and `queries` prepare the
-//!   recording, `near` and `far` are the two sides, and `run` is one run. `judge` says when each answer was seen and what
+//!   recording, `client_end` and `server_end` are the two ends, and `run` is one run. `judge` says when each answer was seen and what
 //!   was wrong. `explain` and `reasons` say why. `ablation` takes mechanisms away.
 //!
 //! Links and programs in real time (Linux):

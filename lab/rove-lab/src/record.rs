@@ -1,7 +1,7 @@
 //! `rove-lab record`: runs a command on a terminal of its own and writes down both directions, with times.
 //!
 //! `pump` moves the bytes. Keys come from the user's terminal, from a pipe, or from a `typist` who follows
-//! a `script` with the `fingers` of a person. `recorder` knows what is written into the trace.
+//! a `script` with the pauses of a `typing_model`. `recorder` knows what is written into the trace.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io::BufWriter;
@@ -26,11 +26,11 @@ use crate::record::recorder::Recorder;
 use crate::record::script::Script;
 use crate::record::typist::Typist;
 
-mod fingers;
 mod keys;
 mod pump;
 mod recorder;
 pub(crate) mod script;
+mod typing_model;
 mod typist;
 
 /// What an end that comes unforeseen leaves the user's terminal with: visible cursor, no attributes, no

@@ -16,7 +16,7 @@ use rustix::termios::isatty;
 use signal_hook::consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 
 use crate::record::recorder::Recorder;
-use crate::record::typist::{Deed, Sight, Typist};
+use crate::record::typist::{Action, Observation, Typist};
 use crate::trace::TtyModes;
 
 /// The signals the loop wakes for.
@@ -286,13 +286,13 @@ impl<W: Write> Pump<W> {
         if !self.keys.is_empty() {
             return Ok(());
         }
-        let sight = Sight { screen: screened.terminal.screen(), written_at: self.written_at };
-        let deed = screened.typist.poll(now, sight);
+        let seen = Observation { screen: screened.terminal.screen(), written_at: self.written_at };
+        let action = screened.typist.poll(now, seen);
         screened.tell_progress();
         self.has_keyboard = !screened.typist.is_done();
-        match deed? {
-            Some(Deed::Keys(keys)) => self.keys = keys,
-            Some(Deed::Resize(size)) => self.resize(now, size)?,
+        match action? {
+            Some(Action::Keys(keys)) => self.keys = keys,
+            Some(Action::Resize(size)) => self.resize(now, size)?,
             None => {}
         }
         Ok(())

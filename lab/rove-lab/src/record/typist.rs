@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant, Seed};
 
-use crate::record::fingers::{Fingers, Hit, Stroke};
 use crate::record::script::{Script, Step};
+use crate::record::typing_model::{Hit, Stroke, TypingModel};
 
 /// Share of letters that are mistyped until a script says otherwise. Chosen: a practised hand.
 const SLIPS: f64 = 0.025;
@@ -20,7 +20,7 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct Typist {
     steps: VecDeque<(usize, Step)>,
-    fingers: Fingers,
+    model: TypingModel,
     slips: f64,
     /// What is left to press of the step that is being done.
     strokes: VecDeque<Stroke>,
@@ -32,7 +32,7 @@ pub(crate) struct Typist {
 
 /// What the typist does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum Action {
     /// Sends these bytes.
     Keys(Vec<u8>),
     /// Gives the window another size.
@@ -49,7 +49,7 @@ pub(crate) struct Stuck {
 
 /// What the typist sees.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sight<'a> {
+pub(crate) struct Observation<'a> {
     /// The screen.
     pub(crate) screen: &'a Screen,
     /// When the program wrote last.
@@ -61,7 +61,7 @@ impl Typist {
     pub(crate) fn new(script: Script, seed: Seed, now: Instant) -> Self {
         Self {
             steps: script.steps.into(),
-            fingers: Fingers::new(seed),
+            model: TypingModel::new(seed),
             slips: SLIPS,
             strokes: VecDeque::new(),
             last: now,
@@ -74,26 +74,30 @@ impl Typist {
     /// # Errors
     ///
     /// Returns where the script is when something it waits for has not come in half a minute.
-    pub(crate) fn poll(&mut self, now: Instant, sight: Sight<'_>) -> Result<Option<Deed>, Stuck> {
+    pub(crate) fn poll(
+        &mut self,
+        now: Instant,
+        seen: Observation<'_>,
+    ) -> Result<Option<Action>, Stuck> {
         loop {
             if let Some(stroke) = self.strokes.front() {
                 if now < self.last + stroke.after {
                     return Ok(None);
                 }
-                let keys = bytes(&stroke.hit, sight.screen);
+                let keys = bytes(&stroke.hit, seen.screen);
                 self.strokes.pop_front();
                 self.last = now;
-                return Ok(Some(Deed::Keys(keys)));
+                return Ok(Some(Action::Keys(keys)));
             }
             let Some((line, step)) = self.steps.front() else { return Ok(None) };
-            if !is_met(step, self.last, now, sight) {
+            if !is_met(step, self.last, now, seen) {
                 let in_vain = now >= self.last + WAIT_MAX && waits_for_program(step);
                 return if in_vain { Err(Stuck { line: *line }) } else { Ok(None) };
             }
             let Some((_, step)) = self.steps.pop_front() else { return Ok(None) };
-            if let Some(deed) = self.begin(step, now) {
+            if let Some(action) = self.begin(step, now) {
                 self.last = now;
-                return Ok(Some(deed));
+                return Ok(Some(action));
             }
         }
     }
@@ -126,18 +130,18 @@ impl Typist {
     }
 
     /// Begins a step whose condition is met. Returns what it does without any key's own time.
-    fn begin(&mut self, step: Step, now: Instant) -> Option<Deed> {
+    fn begin(&mut self, step: Step, now: Instant) -> Option<Action> {
         match step {
             Step::Type { text, slips } => {
                 let slips = if slips { self.slips } else { 0.0 };
-                self.strokes = self.fingers.type_text(&text, slips).into();
+                self.strokes = self.model.type_text(&text, slips).into();
             }
-            Step::Press(key, times) => self.strokes = self.fingers.press(key, times).into(),
+            Step::Press(key, times) => self.strokes = self.model.press(key, times).into(),
             Step::Hold(key, times, every) => {
-                self.strokes = Fingers::hold(key, times, every).into();
+                self.strokes = TypingModel::hold(key, times, every).into();
             }
-            Step::Burst(text) => self.strokes = [self.fingers.burst(text)].into(),
-            Step::Resize(size) => return Some(Deed::Resize(size)),
+            Step::Burst(text) => self.strokes = [self.model.burst(text)].into(),
+            Step::Resize(size) => return Some(Action::Resize(size)),
             Step::Slips(share) => self.slips = share,
             Step::WaitPrompt(_) | Step::WaitText(_) | Step::Quiet(_) | Step::Pause(_) => {
                 self.reads = true;
@@ -147,21 +151,21 @@ impl Typist {
         if let Some(first) = self.strokes.front_mut()
             && std::mem::take(&mut self.reads)
         {
-            first.after += self.fingers.reading();
+            first.after += self.model.reading();
         }
         None
     }
 }
 
 /// Returns whether `step` can begin, the last thing having been done at `last`.
-fn is_met(step: &Step, last: Instant, now: Instant, sight: Sight<'_>) -> bool {
-    let quiet_since = last.max(sight.written_at);
+fn is_met(step: &Step, last: Instant, now: Instant, seen: Observation<'_>) -> bool {
+    let quiet_since = last.max(seen.written_at);
     let is_settled = now >= quiet_since + SETTLED;
     match step {
-        Step::WaitPrompt(text) => is_settled && left_of_cursor(sight.screen).ends_with(text),
+        Step::WaitPrompt(text) => is_settled && left_of_cursor(seen.screen).ends_with(text),
         Step::WaitText(text) => {
-            let rows = 0..sight.screen.size().rows();
-            is_settled && rows.into_iter().any(|row| sight.screen.row_text(row).contains(text))
+            let rows = 0..seen.screen.size().rows();
+            is_settled && rows.into_iter().any(|row| seen.screen.row_text(row).contains(text))
         }
         Step::Quiet(time) => now >= quiet_since + *time,
         Step::Pause(time) => now >= last + *time,

@@ -18,7 +18,7 @@ pub(super) const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; e
 pub(super) const KEY: &str = "#";
 /// Keys typed per turn. Chosen: the ninth decile is then the tenth of the slowest.
 const KEYS: u64 = 100;
-/// Least and most milliseconds between a key's echo and the next key. Chosen: the fingers of a fast
+/// Least and most milliseconds between a key's echo and the next key. Chosen: the pauses of a fast
 /// typist, in step with no timer of either program.
 const PAUSE_MILLIS: [u64; 2] = [60, 160];
 

@@ -27,8 +27,8 @@ pub(super) struct Scene {
 /// The file the script opens in vim, in the home folder, and its text: one of our own sources.
 pub(super) const FILE: (&str, &str) = ("link.rs", include_str!("../../../link/src/link.rs"));
 
-/// Seven keys a second, as someone types who knows how.
-const FINGERS: Duration = Duration::from_millis(140);
+/// Time between two keys of a practised typist: seven keys a second.
+const KEY_INTERVAL: Duration = Duration::from_millis(140);
 /// A key held down: the repeat rate of most keyboards.
 const HELD: Duration = Duration::from_millis(40);
 /// A key pressed by someone who reads along.
@@ -43,10 +43,10 @@ pub(super) const SCRIPT: [Scene; 4] = [
     Scene {
         name: "typing",
         steps: &[
-            Step::Type(": the quick brown fox jumps over the lazy dog", FINGERS),
-            Step::Type("\x7f\x7f\x7fcat, which \x08\x08 sleeps\r", FINGERS),
+            Step::Type(": the quick brown fox jumps over the lazy dog", KEY_INTERVAL),
+            Step::Type("\x7f\x7f\x7fcat, which \x08\x08 sleeps\r", KEY_INTERVAL),
             Step::Prompt,
-            Step::Type("echo what is typed comes back\r", FINGERS),
+            Step::Type("echo what is typed comes back\r", KEY_INTERVAL),
             Step::Prompt,
             Step::Watch(REST),
         ],
@@ -54,11 +54,11 @@ pub(super) const SCRIPT: [Scene; 4] = [
     Scene {
         name: "ls",
         steps: &[
-            Step::Type("ls --color=always /etc\r", FINGERS),
+            Step::Type("ls --color=always /etc\r", KEY_INTERVAL),
             Step::Prompt,
-            Step::Type("ls -l --color=always /usr/bin\r", FINGERS),
+            Step::Type("ls -l --color=always /usr/bin\r", KEY_INTERVAL),
             Step::Prompt,
-            Step::Type("clear\r", FINGERS),
+            Step::Type("clear\r", KEY_INTERVAL),
             Step::Prompt,
             Step::Watch(REST),
         ],
@@ -74,9 +74,9 @@ pub(super) const SCRIPT: [Scene; 4] = [
             Step::Type("\x04\x04\x15", READING),
             Step::Type("jjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjj", HELD),
             Step::Type("Ggg", READING),
-            Step::Type("/handle\rnn", FINGERS),
-            Step::Type("Oa new line of text\x1bu", FINGERS),
-            Step::Type(":q!\r", FINGERS),
+            Step::Type("/handle\rnn", KEY_INTERVAL),
+            Step::Type("Oa new line of text\x1bu", KEY_INTERVAL),
+            Step::Type(":q!\r", KEY_INTERVAL),
             Step::Prompt,
             Step::Watch(REST),
         ],

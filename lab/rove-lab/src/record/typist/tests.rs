@@ -8,7 +8,7 @@ struct Desk {
     terminal: Terminal,
     written_at: Instant,
     now: Instant,
-    typed: Vec<(Instant, Deed)>,
+    typed: Vec<(Instant, Action)>,
 }
 
 impl Desk {
@@ -36,9 +36,9 @@ impl Desk {
 
     fn run_until(&mut self, end: Instant) -> Result<(), Stuck> {
         loop {
-            let sight = Sight { screen: self.terminal.screen(), written_at: self.written_at };
-            while let Some(deed) = self.typist.poll(self.now, sight)? {
-                self.typed.push((self.now, deed));
+            let seen = Observation { screen: self.terminal.screen(), written_at: self.written_at };
+            while let Some(action) = self.typist.poll(self.now, seen)? {
+                self.typed.push((self.now, action));
             }
             match self.typist.poll_timeout(self.now, self.written_at) {
                 Some(next) if next <= end => {
@@ -51,9 +51,9 @@ impl Desk {
     }
 
     fn keys(&self) -> String {
-        let keys = self.typed.iter().map(|(_, deed)| match deed {
-            Deed::Keys(bytes) => String::from_utf8(bytes.clone()).unwrap(),
-            Deed::Resize(size) => format!("[{}x{}]", size.columns(), size.rows()),
+        let keys = self.typed.iter().map(|(_, action)| match action {
+            Action::Keys(bytes) => String::from_utf8(bytes.clone()).unwrap(),
+            Action::Resize(size) => format!("[{}x{}]", size.columns(), size.rows()),
         });
         keys.collect()
     }

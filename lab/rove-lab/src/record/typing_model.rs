@@ -1,7 +1,7 @@
 //! How a person types: in bursts, with time to think, with slips that are rubbed out.
 //!
-//! The figures are those of someone who types some seventy words a minute. Pauses are drawn from an
-//! exponential distribution above a least one, as fingers have a fastest pace and no slowest.
+//! The figures are those of a person who types about seventy words a minute. A pause is a minimum plus a draw from an
+//! exponential distribution, because people have a fastest pace and no slowest.
 
 use rove_units::{Duration, Seed, Stream};
 
@@ -33,9 +33,9 @@ const LONGEST_MS: f64 = 2_500.0;
 /// The letters as they lie on the keyboard: a slip hits the neighbour.
 const KEYBOARD: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
 
-/// The hands of one person on one day.
+/// Draws the pauses and slips of one person.
 #[derive(Debug)]
-pub(crate) struct Fingers {
+pub(crate) struct TypingModel {
     stream: Stream,
     draws: u64,
 }
@@ -60,8 +60,8 @@ pub(crate) enum Hit {
     Burst(String),
 }
 
-impl Fingers {
-    /// Creates the hands that `seed` stands for.
+impl TypingModel {
+    /// Creates a person. Each `seed` gives another one.
     pub(crate) fn new(seed: Seed) -> Self {
         Self { stream: seed.stream("record.fingers"), draws: 0 }
     }
@@ -90,7 +90,7 @@ impl Fingers {
         (0..times).map(|_| Stroke { after: self.time(PRESS_MS), hit: Hit::Key(key) }).collect()
     }
 
-    /// Returns the strokes of a key that is held down: the keyboard keeps the time, no finger does.
+    /// Returns the strokes of a key that is held down: the keyboard repeats it at a fixed interval.
     pub(crate) fn hold(key: Key, times: u16, every: Duration) -> Vec<Stroke> {
         (0..times).map(|_| Stroke { after: every, hit: Hit::Key(key) }).collect()
     }
@@ -159,7 +159,7 @@ fn neighbour(character: char, side: f64) -> Option<char> {
 mod tests {
     use super::*;
 
-    /// What is left when rubbing out is done.
+    /// Returns the text that is left after all corrections.
     fn result(strokes: &[Stroke]) -> String {
         let mut text = String::new();
         for stroke in strokes {
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn slips_are_rubbed_out_and_nothing_else_is_changed() {
         for seed in 0..200 {
-            let strokes = Fingers::new(Seed::new(seed)).type_text(TEXT, 0.3);
+            let strokes = TypingModel::new(Seed::new(seed)).type_text(TEXT, 0.3);
             assert!(strokes.len() > TEXT.chars().count(), "seed {seed}");
             assert_eq!(result(&strokes), TEXT, "seed {seed}");
         }
@@ -185,22 +185,22 @@ mod tests {
 
     #[test]
     fn without_slips_each_character_is_one_key() {
-        let strokes = Fingers::new(Seed::new(1)).type_text(TEXT, 0.0);
+        let strokes = TypingModel::new(Seed::new(1)).type_text(TEXT, 0.0);
         assert_eq!(strokes.len(), TEXT.chars().count());
         assert_eq!(result(&strokes), TEXT);
     }
 
     #[test]
     fn a_seed_is_a_person_on_a_day() {
-        let type_text = |seed| Fingers::new(Seed::new(seed)).type_text(TEXT, 0.1);
+        let type_text = |seed| TypingModel::new(Seed::new(seed)).type_text(TEXT, 0.1);
         assert_eq!(type_text(7), type_text(7));
         assert_ne!(type_text(7), type_text(8));
     }
 
     #[test]
-    fn seventy_words_a_minute_and_never_faster_than_fingers_are() {
+    fn seventy_words_a_minute_and_never_faster_than_a_person_types() {
         let text = "words are typed in bursts and thoughts come in between ".repeat(40);
-        let strokes = Fingers::new(Seed::new(3)).type_text(&text, 0.0);
+        let strokes = TypingModel::new(Seed::new(3)).type_text(&text, 0.0);
         let total: Duration = strokes.iter().map(|stroke| stroke.after).sum();
         let words_per_minute = 400.0 / (total.as_secs_f64() / 60.0);
         assert!((60.0..90.0).contains(&words_per_minute), "{words_per_minute}");
