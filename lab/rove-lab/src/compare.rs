@@ -1,7 +1,7 @@
 //! `rove-lab compare`: recorded keys typed at real clients of ssh, stock Mosh and rove, over the same emulated link in real
 //! time, side by side in one run.
 //!
-//! [`peer`] are the systems, [`seat`] is the user's side of a session and [`player`] the program at its far end. [`mod@run`]
+//! [`peer`] are the systems, [`observed_client`] is the user's side of a session, and [`replayed_program`] runs at its far end. [`mod@run`]
 //! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one. [`cost`] is what
 //! the processes have used. [`film`] is a moving picture of the runs. [`table`] and [`bursts`] say what came of all runs. [`rights`] is how any user may do this.
 
@@ -16,9 +16,9 @@ use rove_units::Duration;
 use serde_json::{Value, json};
 
 use self::bulk::BulkOptions;
+use self::observed_client::{Interrupt, Interrupted};
 use self::peer::Peer;
 use self::run::{Played, RunOptions};
-use self::seat::{Interrupt, Interrupted};
 use self::table::Tally;
 use crate::path::Path;
 use crate::replay::figures::Figures;
@@ -32,11 +32,11 @@ mod bursts;
 mod cost;
 mod film;
 pub(crate) mod kernel;
+pub(crate) mod observed_client;
 pub(crate) mod peer;
-mod player;
+mod replayed_program;
 pub(crate) mod rights;
 pub(crate) mod run;
-pub(crate) mod seat;
 mod table;
 
 /// Stands for standard output in place of a file's name.
@@ -98,7 +98,7 @@ type FarProgram = fn(&[OsString]) -> Result<()>;
 /// Returns the program at a far end that a word calls.
 pub(crate) fn far_program(word: &OsStr) -> Option<FarProgram> {
     match word.to_str()? {
-        player::WORD => Some(player::play),
+        replayed_program::WORD => Some(replayed_program::play),
         burst::WORD => Some(burst::pour),
         _ => None,
     }

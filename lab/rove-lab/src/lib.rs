@@ -24,7 +24,7 @@
 //!   `view` report.
 //! - `validate` holds that link against what it should do.
 //! - `live` runs real clients and servers, in a `place`, on a `terminal`.
-//! - `compare` types recorded keys at them, in a `seat`, while a `player` plays the host. `bulk` is downloads beside them,
+//! - `compare` types recorded keys at them, in an `observed_client`, while a `replayed_program` plays the host. `bulk` is downloads beside them,
 //!   `burst` floods of output, and `kernel` a flow of the kernel's TCP.
 //!
 //! Experiments:

@@ -238,7 +238,7 @@ fn an_interrupt_ends_all_programs_and_keeps_what_is_finished() {
     if !has(&["mosh-client", "mosh-server"]) {
         return;
     }
-    // The file's name tells this test's processes from those of others: each player has it on its command line.
+    // The file's name tells this test's processes from those of others: each replayed program has it on its command line.
     let folder = env::temp_dir().join(format!("rove-lab-compare-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let mut command = compare(&[

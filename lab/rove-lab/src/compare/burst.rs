@@ -12,10 +12,9 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use std::ffi::OsString;
 
 use crate::compare::cost::{self, Cost};
+use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions, TimedClient};
 use crate::compare::run::{RunOptions, begin_links, settling_testbed};
-use crate::compare::seat::{Interrupt, Patient, Seat, SessionOptions};
 use crate::emulate::Offered;
-use crate::emulate::testbed::{End, Testbed};
 use crate::live::clock;
 use crate::live::load::{Load, OVER, READY};
 use crate::live::scratch::Scratch;
@@ -54,11 +53,11 @@ pub(crate) fn flood(bytes: usize, options: RunOptions<'_>, interrupt: &Interrupt
     let words = [own, Some(WORD), file];
     let words: Option<Vec<&str>> = words.into_iter().collect();
     let words = words.context("the temporary folder's name is no UTF-8")?;
-    measure(&words, options, interrupt, |seat| {
+    measure(&words, options, interrupt, |client| {
         // Its own marker of the beginning has been read by then.
         let start = clock::now();
-        seat.send(b"\r")?;
-        seat.read_past(OVER, options.timeout)?;
+        client.send(b"\r")?;
+        client.read_past(OVER, options.timeout)?;
         Ok(vec![clock::now().saturating_since(start)])
     })
 }
@@ -77,8 +76,8 @@ pub(crate) fn interrupts(
     // Through sshd a shell has no prompt of ours unless it is told; a variable comes right before the program.
     let (env, shell) = SHELL.split_at(2);
     let words = [env, &[prompt.as_str()], shell].concat();
-    measure(&words, options, interrupt, |seat| {
-        yes::interrupt(&mut Patient { seat, timeout: options.timeout }, count)
+    measure(&words, options, interrupt, |client| {
+        yes::interrupt(&mut TimedClient { client, timeout: options.timeout }, count)
     })
 }
 
@@ -87,33 +86,27 @@ fn measure(
     command: &[&str],
     options: RunOptions<'_>,
     interrupt: &Interrupt,
-    work: impl FnOnce(&mut Seat) -> Result<Vec<Duration>>,
+    work: impl FnOnce(&mut ObservedClient) -> Result<Vec<Duration>>,
 ) -> Result<Burst> {
     let testbed = settling_testbed(options.path, options.seed)?;
     let RunOptions { peer, rove, preference, timeout, .. } = options;
     let session = SessionOptions { peer, rove, preference, size: Size::DEFAULT };
-    let mut seat = Seat::open(&testbed, session, command, interrupt)?;
+    let mut client = ObservedClient::open(&testbed, session, command, interrupt)?;
     if command.contains(&WORD) {
-        seat.read_past(READY, timeout)?;
+        client.read_past(READY, timeout)?;
     } else {
-        yes::wait_for_prompt(&mut Patient { seat: &mut seat, timeout })?;
+        yes::wait_for_prompt(&mut TimedClient { client: &mut client, timeout })?;
     }
     begin_links(&testbed, options.path, options.seed)?;
-    let before = usages(&testbed)?;
+    let before = cost::usages(&testbed)?;
     let offered = testbed.offered();
-    let times = work(&mut seat)?;
+    let times = work(&mut client)?;
     let after = testbed.offered();
-    let [client, server] = [(End::Near, &before[0]), (End::Far, &before[1])]
-        .map(|(end, before)| cost::since(&testbed, end, before));
-    let costs = [client?, server?];
-    drop(seat);
+    let costs = cost::since(&testbed, &before)?;
+    drop(client);
     let invalid = testbed.finish()?.invalid;
     let offered = [0, 1].map(|way| after[way].since(offered[way]));
     Ok(Burst { times, offered, costs, invalid })
-}
-
-fn usages(testbed: &Testbed) -> Result<[cost::Usage; 2]> {
-    Ok([cost::usage(testbed, End::Near)?, cost::usage(testbed, End::Far)?])
 }
 
 /// The program at the far end: pours a file onto its terminal when Return is typed, and stays until it is hung up.

@@ -22,12 +22,16 @@ pub(crate) struct Cost {
 /// Processor time of each process at an end, by its number.
 pub(super) type Usage = BTreeMap<u32, f64>;
 
-/// Reads what processes have used so far, but for our own programs.
+/// Reads the usage so far of the processes at both ends, near and far. Our own programs are left out.
 ///
 /// # Errors
 ///
 /// Returns an error if the list of processes cannot be read.
-pub(super) fn usage(testbed: &Testbed, end: End) -> Result<Usage> {
+pub(super) fn usages(testbed: &Testbed) -> Result<[Usage; 2]> {
+    Ok([usage(testbed, End::Near)?, usage(testbed, End::Far)?])
+}
+
+fn usage(testbed: &Testbed, end: End) -> Result<Usage> {
     // Paths would differ between the two sides of a mount namespace.
     let identity = |process: &str| {
         fs::metadata(format!("/proc/{process}/exe")).map(|file| (file.dev(), file.ino()))
@@ -39,16 +43,16 @@ pub(super) fn usage(testbed: &Testbed, end: End) -> Result<Usage> {
     Ok(others.filter_map(|pid| Some((pid, process::threads_cpu_seconds(pid)?))).collect())
 }
 
-/// Returns what has been used since `before`.
+/// Returns the costs at both ends since `before`.
 ///
 /// # Errors
 ///
-/// As [`usage`].
-pub(super) fn since(testbed: &Testbed, end: End, before: &Usage) -> Result<Cost> {
-    let now = usage(testbed, end)?;
-    let spent = |(pid, seconds): (&u32, &f64)| seconds - before.get(pid).copied().unwrap_or(0.0);
-    Ok(Cost {
-        processor_seconds: now.iter().map(spent).sum(),
-        peak_megabytes: now.keys().filter_map(|pid| process::peak_megabytes(*pid).ok()).sum(),
-    })
+/// As [`usages`].
+pub(super) fn since(testbed: &Testbed, before: &[Usage; 2]) -> Result<[Cost; 2]> {
+    let now = usages(testbed)?;
+    Ok([0, 1].map(|end| {
+        let spent = |(pid, seconds): (&u32, &f64)| seconds - before[end].get(pid).unwrap_or(&0.0);
+        let peaks = now[end].keys().filter_map(|pid| process::peak_megabytes(*pid).ok());
+        Cost { processor_seconds: now[end].iter().map(spent).sum(), peak_megabytes: peaks.sum() }
+    }))
 }

@@ -8,7 +8,7 @@ use rove_platform::event_loop::EventLoop;
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl};
-use crate::compare::seat::Interrupt;
+use crate::compare::observed_client::Interrupt;
 use crate::emulate::testbed::{Testbed, TestbedOptions, bounded};
 use crate::flow::ends::Arrival;
 use crate::flow::{self, FlowOptions, FlowReport};

@@ -14,9 +14,9 @@ use rove_units::{Bytes, Duration, Instant, Seed};
 use crate::compare::bulk::{Bulk, BulkOptions};
 use crate::compare::cost::{self, Cost};
 use crate::compare::film::Film;
+use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions};
 use crate::compare::peer::Peer;
-use crate::compare::player::{self, Control};
-use crate::compare::seat::{Interrupt, Seat, SessionOptions};
+use crate::compare::replayed_program::{self, Control};
 use crate::emulate::Offered;
 use crate::emulate::testbed::{End, Testbed, TestbedOptions, bounded};
 use crate::live::clock;
@@ -104,13 +104,13 @@ pub(crate) fn play(
     interrupt: &Interrupt,
 ) -> Result<Played> {
     let scratch = Scratch::new()?;
-    let part = scratch.write("part", &player::part(script)?)?;
+    let part = scratch.write("part", &replayed_program::part(script)?)?;
     let socket = scratch.path().join("control");
     let listener = UnixListener::bind(&socket).context("cannot make a socket")?;
     listener.set_nonblocking(true)?;
     let testbed = settling_testbed(options.path, options.seed)?;
     let own = own_file().context("cannot tell where this program lies")?;
-    let words = [own, FilePath::new(player::WORD), &part, &socket];
+    let words = [own, FilePath::new(replayed_program::WORD), &part, &socket];
     let words: Vec<&str> = words
         .iter()
         .map(|word| word.to_str().context("the temporary folder's name is no UTF-8"))
@@ -121,9 +121,9 @@ pub(crate) fn play(
         preference: options.preference,
         size: script.size,
     };
-    let mut seat = Seat::open(&testbed, session, &words, interrupt)?;
-    let control = accept(&mut seat, &listener, options.timeout)?;
-    let mut stage = Stage { seat, control, testbed: &testbed, script, options };
+    let mut client = ObservedClient::open(&testbed, session, &words, interrupt)?;
+    let control = accept(&mut client, &listener, options.timeout)?;
+    let mut stage = Stage { client, control, testbed: &testbed, script, options };
     let mut bulk = options.bulk.map(|options| Bulk::connect(&testbed, options)).transpose()?;
     stage.settle()?;
     begin_links(&testbed, options.path, options.seed)?;
@@ -138,7 +138,11 @@ pub(crate) fn play(
 }
 
 /// Waits for the far side's program.
-fn accept(seat: &mut Seat, listener: &UnixListener, timeout: Duration) -> Result<Control> {
+fn accept(
+    client: &mut ObservedClient,
+    listener: &UnixListener,
+    timeout: Duration,
+) -> Result<Control> {
     let deadline = clock::now() + timeout;
     loop {
         match listener.accept() {
@@ -150,15 +154,15 @@ fn accept(seat: &mut Seat, listener: &UnixListener, timeout: Duration) -> Result
             clock::now() < deadline,
             "the session did not begin in {:.0} s, and its terminal shows {}",
             timeout.as_secs_f64(),
-            seat.last_words()
+            client.last_words()
         );
-        seat.wait(deadline, Some(listener.as_fd()))?;
+        client.wait(deadline, Some(listener.as_fd()))?;
     }
 }
 
 /// Everything of a run.
 struct Stage<'a> {
-    seat: Seat,
+    client: ObservedClient,
     control: Control,
     testbed: &'a Testbed,
     script: &'a Script,
@@ -168,7 +172,7 @@ struct Stage<'a> {
 impl Stage<'_> {
     /// Waits for the client, the far side's program or `deadline`; returns when the client has drawn, if it has.
     fn wait(&mut self, deadline: Instant) -> Result<Option<Instant>> {
-        let drawn_at = self.seat.wait(deadline, Some(self.control.socket().as_fd()))?;
+        let drawn_at = self.client.wait(deadline, Some(self.control.socket().as_fd()))?;
         ensure!(self.control.read()?, "the far side's program has ended");
         Ok(drawn_at)
     }
@@ -186,10 +190,10 @@ impl Stage<'_> {
     fn settle(&mut self) -> Result<()> {
         self.expect("a blank screen", |screen| shows(screen, b""))?;
         for count in 1..=SETTLING.len() {
-            self.seat.send(&SETTLING[count - 1..count])?;
+            self.client.send(&SETTLING[count - 1..count])?;
             self.expect_answer(count, "an echo", |screen| shows(screen, &SETTLING[..count]))?;
         }
-        self.seat.send(&[CLEAR])?;
+        self.client.send(&[CLEAR])?;
         self.expect_answer(SETTLING.len() + 1, "a clear screen", |screen| shows(screen, b""))
     }
 
@@ -210,7 +214,7 @@ impl Stage<'_> {
     }
 
     fn expect(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
-        self.seat.wait_for(what, self.options.timeout, wanted)
+        self.client.wait_for(what, self.options.timeout, wanted)
     }
 
     /// Returns how long a datagram takes from the server to the client where nothing queues.
@@ -222,7 +226,7 @@ impl Stage<'_> {
     /// Plays the recording, and judges what the client shows.
     fn play(&mut self, bulk: Option<&Bulk>) -> Result<Played> {
         let script = self.script;
-        let usage = [End::Near, End::Far].map(|end| cost::usage(self.testbed, end));
+        let usages = cost::usages(self.testbed)?;
         let mut performance = Performance {
             judge: Judge::new(script),
             pacer: Pacer::new(&script.keys, self.options.pace),
@@ -246,11 +250,7 @@ impl Stage<'_> {
         let first = performance.first.context("a recording has keys")?;
         let offered = self.testbed.offered();
         let took = end.saturating_since(first.at);
-        let [client, server] = usage;
-        let costs = [
-            cost::since(self.testbed, End::Near, &client?)?,
-            cost::since(self.testbed, End::Far, &server?)?,
-        ];
+        let costs = cost::since(self.testbed, &usages)?;
         let judge = &performance.judge;
         Ok(Played {
             run: Run {
@@ -340,10 +340,10 @@ impl Performance<'_> {
         }
         self.judge.handle_key(clock::now());
         if let Some(film) = &mut self.film {
-            film.note_key(clock::now(), &key.bytes, stage.seat.screen());
+            film.note_key(clock::now(), &key.bytes, stage.client.screen());
         }
         self.typed += key.bytes.len();
-        stage.seat.send(&key.bytes)
+        stage.client.send(&key.bytes)
     }
 
     /// Judges the screen.
@@ -352,7 +352,7 @@ impl Performance<'_> {
         let since = |at| stage.testbed.clock().now().saturating_since(at);
         let is_arrival = delivered_at.is_some_and(|at| since(at) <= CAUSE);
         let cause = if is_arrival { Cause::Arrival } else { Cause::Own };
-        let screen = stage.seat.screen();
+        let screen = stage.client.screen();
         let first = screen.row_text(0);
         let notice_rows = u16::from(NOTICES.iter().any(|notice| first.contains(notice)));
         self.judge.handle_screen(now, screen, cause, notice_rows);

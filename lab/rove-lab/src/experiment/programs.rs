@@ -15,10 +15,10 @@ mod here {
 
     use super::*;
     use crate::compare::bulk::{BulkOptions, CongestionControl};
+    use crate::compare::observed_client::{Interrupt, Interrupted};
     use crate::compare::peer::{Peer, rove_beside};
     use crate::compare::rights;
     use crate::compare::run::{self, RunOptions};
-    use crate::compare::seat::{Interrupt, Interrupted};
     use crate::compare::{burst, kernel};
     use crate::experiment::measure::{flow_options, flow_samples, nanos};
     use crate::experiment::system::System;

@@ -12,8 +12,8 @@ use crate::live::window::{Window, shows_prompt};
 /// interval fits in between.
 const RUN_MILLIS: [u64; 2] = [300, 550];
 
-/// A terminal with a picture, for somebody who types and looks.
-pub trait Sight {
+/// A terminal that a test types at and whose screen it reads.
+pub trait ObservedTerminal {
     /// Types.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ pub trait Sight {
     fn look_for(&mut self, what: &str, wanted: &dyn Fn(&Screen) -> bool) -> Result<()>;
 }
 
-impl Sight for Window {
+impl ObservedTerminal for Window {
     fn type_keys(&mut self, keys: &[u8]) -> Result<()> {
         self.terminal.send(keys)
     }
@@ -54,21 +54,21 @@ impl Sight for Window {
 ///
 /// # Errors
 ///
-/// As [`Sight::look_for`].
-pub fn start_yes(sight: &mut impl Sight) -> Result<()> {
-    sight.type_keys(b"yes\r")?;
-    sight.look_for("a screen full of y", &is_full_of_y)
+/// As [`ObservedTerminal::look_for`].
+pub fn start_yes(terminal: &mut impl ObservedTerminal) -> Result<()> {
+    terminal.type_keys(b"yes\r")?;
+    terminal.look_for("a screen full of y", &is_full_of_y)
 }
 
 /// Types Ctrl-C; returns how long it took until the prompt.
 ///
 /// # Errors
 ///
-/// As [`Sight::look_for`].
-pub fn stop_yes(sight: &mut impl Sight) -> Result<Duration> {
+/// As [`ObservedTerminal::look_for`].
+pub fn stop_yes(terminal: &mut impl ObservedTerminal) -> Result<Duration> {
     let start = clock::now();
-    sight.type_keys(b"\x03")?;
-    wait_for_prompt(sight)?;
+    terminal.type_keys(b"\x03")?;
+    wait_for_prompt(terminal)?;
     Ok(clock::now().saturating_since(start))
 }
 
@@ -76,25 +76,25 @@ pub fn stop_yes(sight: &mut impl Sight) -> Result<Duration> {
 ///
 /// # Errors
 ///
-/// As [`Sight::look_for`].
-pub fn wait_for_prompt(sight: &mut impl Sight) -> Result<()> {
-    sight.look_for("the prompt", &|screen| shows_prompt(screen, PROMPT))
+/// As [`ObservedTerminal::look_for`].
+pub fn wait_for_prompt(terminal: &mut impl ObservedTerminal) -> Result<()> {
+    terminal.look_for("the prompt", &|screen| shows_prompt(screen, PROMPT))
 }
 
 /// Interrupts `yes` so often, each time at its own moment between two frames; returns how long each prompt took.
 ///
 /// # Errors
 ///
-/// As [`Sight::look_for`].
-pub fn interrupt(sight: &mut impl Sight, count: u64) -> Result<Vec<Duration>> {
+/// As [`ObservedTerminal::look_for`].
+pub fn interrupt(terminal: &mut impl ObservedTerminal, count: u64) -> Result<Vec<Duration>> {
     let chance = Seed::new(1).stream("interruptions");
     let [least, most] = RUN_MILLIS;
     let mut waits = Vec::new();
     for number in 0..count {
-        start_yes(sight)?;
+        start_yes(terminal)?;
         let run = Duration::from_millis(least + chance.at(number).below(most - least));
-        sight.watch(clock::now() + run)?;
-        waits.push(stop_yes(sight)?);
+        terminal.watch(clock::now() + run)?;
+        waits.push(stop_yes(terminal)?);
     }
     Ok(waits)
 }

@@ -17,7 +17,7 @@ use crate::replay::client_end::{NOTICE, Notes, Typist, client_end, is_settled};
 use crate::replay::judge::{Flicker, Mistake, Outcome};
 use crate::replay::pace::{PATIENCE, Pace};
 use crate::replay::script::Script;
-use crate::replay::server_end::{CLEAR, Player, server_end};
+use crate::replay::server_end::{CLEAR, ReplayedProgram, server_end};
 
 /// Keys that are echoed before the recording begins: they settle the estimate of the round trip.
 pub(crate) const SETTLING: &[u8] = b"settle";
@@ -141,7 +141,7 @@ impl Run {
 /// The client end, maybe with what downloads.
 type Left<'a> = Beside<ClientEnd<Typist<'a>>, Receiver>;
 /// The server end, maybe with what is downloaded from.
-type Right<'a> = Beside<ServerEnd<Player<'a>>, Sender<Bulk>>;
+type Right<'a> = Beside<ServerEnd<ReplayedProgram<'a>>, Sender<Bulk>>;
 
 /// Plays a recording; with a memory of prompts twice, the second time with what was remembered the first time.
 ///

@@ -12,7 +12,7 @@ use crate::replay::script::{ModeChange, Script, Step};
 pub(crate) const CLEAR: u8 = 0x0c;
 
 /// A program on a raw tty.
-pub(super) struct Player<'a> {
+pub(super) struct ReplayedProgram<'a> {
     steps: &'a [Step],
     /// Changes of the tty's modes that are still to come.
     mode_changes: &'a [ModeChange],
@@ -38,8 +38,8 @@ pub(super) fn server_end<'a>(
     config: ServerConfig,
     script: &'a Script,
     host_delay: Duration,
-) -> ServerEnd<Player<'a>> {
-    let player = Player {
+) -> ServerEnd<ReplayedProgram<'a>> {
+    let program = ReplayedProgram {
         steps: &script.steps,
         mode_changes: &script.mode_changes,
         typed: &script.typed,
@@ -51,10 +51,10 @@ pub(super) fn server_end<'a>(
         received: 0,
         unexpected: 0,
     };
-    ServerEnd::new(config, player, Instant::ZERO)
+    ServerEnd::new(config, program, Instant::ZERO)
 }
 
-impl Player<'_> {
+impl ReplayedProgram<'_> {
     /// Begins with the recording.
     pub(super) fn start(&mut self, now: Instant) {
         self.start = Some(now);
@@ -93,7 +93,7 @@ fn echo(now: Instant, server: &mut Server, typed: &[u8]) {
     }
 }
 
-impl Program for Player<'_> {
+impl Program for ReplayedProgram<'_> {
     fn turn(&mut self, now: Instant, server: &mut Server) {
         let typed = server.host_input().to_vec();
         server.consume_host_input(typed.len());

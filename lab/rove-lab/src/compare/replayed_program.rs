@@ -40,7 +40,7 @@ const BLANK: &[u8] = b"\x1b[m\x1b[H\x1b[2J";
 /// Most bytes that are read at once. Chosen: a terminal hands over no more.
 const READ_BYTES: usize = 4096;
 
-/// How far a player is.
+/// How far a replayed program is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     /// Bytes of the user that have come: keys echoed before the go-ahead, those of the recording after it.
@@ -69,17 +69,17 @@ struct PartStep {
     bytes: String,
 }
 
-/// The near side's end of a player's socket.
+/// The near end of a replayed program's socket.
 #[derive(Debug)]
 pub(super) struct Control {
     stream: UnixStream,
     pending: Vec<u8>,
-    /// How far the player is.
+    /// How far the program is.
     pub(super) progress: Progress,
 }
 
 impl Control {
-    /// Takes the connection of a player.
+    /// Takes the connection of a replayed program.
     ///
     /// # Errors
     ///
@@ -98,13 +98,13 @@ impl Control {
     ///
     /// # Errors
     ///
-    /// Returns an error if the player has ended.
+    /// Returns an error if the program has ended.
     pub(super) fn go(&mut self) -> Result<()> {
         self.progress = Progress::default();
         self.stream.write_all(&[GO]).context("the far side's program has ended")
     }
 
-    /// Takes what the player has said; returns whether it is still there.
+    /// Reads the progress that the program has reported; returns whether the program is still there.
     ///
     /// # Errors
     ///
@@ -164,8 +164,8 @@ struct Step {
     bytes: Vec<u8>,
 }
 
-/// The player.
-struct Player {
+/// A program that plays a recording.
+struct ReplayedProgram {
     typed: Vec<u8>,
     steps: Vec<Step>,
     control: UnixStream,
@@ -184,17 +184,17 @@ pub(crate) fn play(args: &[OsString]) -> Result<()> {
     let [part, control] = args else {
         anyhow::bail!("it is called by rove-lab compare, with two files")
     };
-    let mut player = Player::open(Path::new(part), Path::new(control))?;
+    let mut program = ReplayedProgram::open(Path::new(part), Path::new(control))?;
     let mut modes = tcgetattr(stdin()).context("standard input is no terminal")?;
     modes.make_raw();
     tcsetattr(stdin(), OptionalActions::Now, &modes).context("cannot set the terminal's modes")?;
     write(BLANK)?;
-    player.tell()?;
-    while player.turn()? {}
+    program.tell()?;
+    while program.turn()? {}
     Ok(())
 }
 
-impl Player {
+impl ReplayedProgram {
     fn open(part: &Path, control: &Path) -> Result<Self> {
         let shown = part.display();
         let text = fs::read(part).with_context(|| format!("cannot read {shown}"))?;

@@ -1,4 +1,4 @@
-//! A seat before a client in real time: a session over a testbed, and what its terminal shows.
+//! A real client in a session over a testbed, and the screen that its user sees.
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::live::scratch::Scratch;
 use crate::live::session::{Client, Server, in_known_environment};
 use crate::live::sshd::Sshd;
 use crate::live::terminal::Terminal;
-use crate::live::yes::Sight;
+use crate::live::yes::ObservedTerminal;
 
 /// Longest wait before it is looked whether the user has interrupted. Chosen: nobody notices it.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -87,7 +87,7 @@ pub(super) struct SessionOptions<'a> {
 
 /// A session over a testbed, from the user's side. Everything of it ends when it is dropped.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct ObservedClient {
     terminal: Terminal,
     emulator: Emulator,
     client: Client,
@@ -103,7 +103,7 @@ enum FarSide {
     Ssh { _sshd: Sshd },
 }
 
-impl Seat {
+impl ObservedClient {
     /// Starts a session that runs `command` at the far end.
     ///
     /// # Errors
@@ -193,7 +193,7 @@ impl Seat {
     ///
     /// # Errors
     ///
-    /// As [`Seat::wait`], and after `timeout`.
+    /// As [`ObservedClient::wait`], and after `timeout`.
     pub(super) fn wait_for(
         &mut self,
         what: &str,
@@ -255,26 +255,26 @@ impl Seat {
     }
 }
 
-/// A seat whose user waits for so long.
-pub(super) struct Patient<'a> {
-    pub(super) seat: &'a mut Seat,
+/// A client whose user waits at most `timeout` for a screen.
+pub(super) struct TimedClient<'a> {
+    pub(super) client: &'a mut ObservedClient,
     pub(super) timeout: Duration,
 }
 
-impl Sight for Patient<'_> {
+impl ObservedTerminal for TimedClient<'_> {
     fn type_keys(&mut self, keys: &[u8]) -> Result<()> {
-        self.seat.send(keys)
+        self.client.send(keys)
     }
 
     fn watch(&mut self, deadline: Instant) -> Result<()> {
         while clock::now() < deadline {
-            self.seat.wait(deadline, None)?;
+            self.client.wait(deadline, None)?;
         }
         Ok(())
     }
 
     fn look_for(&mut self, what: &str, wanted: &dyn Fn(&Screen) -> bool) -> Result<()> {
-        self.seat.wait_for(what, self.timeout, wanted)
+        self.client.wait_for(what, self.timeout, wanted)
     }
 }
 
