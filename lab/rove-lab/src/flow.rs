@@ -1,7 +1,7 @@
 //! Flows in virtual time: datagrams one way, an acknowledgment of each or a forecast the other way.
 //!
 //! [`source`] decides when datagrams go: in bulk with a fixed window, on and off, or as a person types; [`controlled`] as a
-//! congestion controller says. [`ends`] are the two ends of such a flow, `crowd` is many senders on one path, [`sprout`] has those of Sprout, [`beside`] puts a flow
+//! congestion controller says. [`ends`] are the two ends of such a flow, `on_off_sources` are many senders on one path, [`sprout`] has those of Sprout, [`beside`] puts a flow
 //! beside a session on one path, and [`shared`] several flows, maybe in a tunnel. [`run`] measures a flow alone, [`run_sprout`] one of Sprout. The same seed gives
 //! the same datagrams to the nanosecond.
 
@@ -14,8 +14,8 @@ use serde::Serialize;
 
 pub mod beside;
 pub mod controlled;
-pub(crate) mod crowd;
 pub mod ends;
+pub(crate) mod on_off_sources;
 pub mod shared;
 pub mod source;
 pub mod sprout;

@@ -37,7 +37,7 @@
 //!
 //! Congestion control:
 //!
-//! - `flow` sends flows in virtual time, alone, `beside` a session, or in a `crowd`.
+//! - `flow` sends flows in virtual time, alone, `beside` a session, or from many `on_off_sources`.
 //! - `contest` scores each `contender` on each `course`.
 //! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.
 //! - `remy` evaluates tables and searches for them. A `specimen` of a `prior` describes a `network`, an `evaluator` scores

@@ -2,7 +2,7 @@
 //!
 //! [`specimen`] is a network, and [`network`] runs one: senders that each follow a [`control`] (or a [`baseline`]), before one link. An [`objective`] says what
 //! comes of that is worth, and [`evaluator`] does so for many tables and specimens ([`evaluate`] is its command), on [`workers`]: threads, or a
-//! [`crew`] that is sent each [`task`] ([`worker`] is the command that does them). A [`prior`] is the
+//! [`worker_pool`] that is sent each [`task`] ([`worker`] is the command that does them). A [`prior`] is the
 //! assumptions for which a [`search`] grows a table, from candidates of an [`action_range`] and by [`bisection`]; [`train`] is its
 //! command, and [`checkpoint`] keeps it. [`tables`] are files, [`describe`] is what people see of them, [`surface`] as a picture; a [`fault`] is why there is
 //! no result.
@@ -20,7 +20,6 @@ mod baseline;
 mod bisection;
 mod checkpoint;
 mod control;
-mod crew;
 mod describe;
 mod evaluate;
 mod evaluator;
@@ -37,6 +36,7 @@ mod tables;
 mod task;
 mod train;
 mod worker;
+mod worker_pool;
 mod workers;
 
 pub(crate) use evaluate::EvaluateOptions;

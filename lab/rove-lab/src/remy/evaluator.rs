@@ -125,13 +125,13 @@ impl Evaluator<'_> {
                 };
                 parallel::map_on(*threads, &items, work, |_| ())
             }
-            Workers::Crew(crew) => {
+            Workers::Pool(pool) => {
                 let mut messages = vec![Message::Terms(TermsMessage::new(&self.terms, base))];
                 messages.extend(items.iter().enumerate().map(|(task, (table, number))| {
                     let specimen = &self.specimens[*number];
                     Message::Task(Task::new(task, base, tables[*table], *number, specimen))
                 }));
-                crew.run(&messages)?
+                pool.run(&messages)?
             }
         };
         let mut evaluations: Vec<Evaluation> = (tables.iter())

@@ -17,7 +17,7 @@ pub(crate) enum Fault {
     },
     /// The workers answer no more.
     #[error("the workers answer no more ({reason}); nothing but the work in flight is lost")]
-    CrewLost {
+    PoolLost {
         /// The words of the program that spreads the work, or what it has come to.
         reason: String,
     },

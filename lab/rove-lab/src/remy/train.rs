@@ -12,11 +12,11 @@ use rove_units::Seed;
 use crate::experiment::{Engine, write_whole};
 use crate::parallel;
 use crate::remy::checkpoint::{Checkpoint, file_of};
-use crate::remy::crew::Crew;
 use crate::remy::objective::Objective;
 use crate::remy::prior::Prior;
 use crate::remy::search::{Search, State, Step};
 use crate::remy::tables;
+use crate::remy::worker_pool::WorkerPool;
 use crate::remy::workers::Workers;
 
 /// A search as it is asked for.
@@ -126,10 +126,10 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
 fn workers(options: &TrainOptions, progress: &mut impl Write) -> Result<Workers> {
     let workers = match options.engine {
         Engine::Local => Workers::Threads(options.threads.unwrap_or_else(parallel::processors)),
-        Engine::Ray => Workers::Crew(Crew::on_ray(options.threads)?),
+        Engine::Ray => Workers::Pool(WorkerPool::on_ray(options.threads)?),
     };
-    if let Workers::Crew(crew) = &workers {
-        let _ = writeln!(progress, "{workers}: {}", crew.names.join(", "));
+    if let Workers::Pool(pool) = &workers {
+        let _ = writeln!(progress, "{workers}: {}", pool.names.join(", "));
     }
     Ok(workers)
 }

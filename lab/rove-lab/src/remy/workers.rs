@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::parallel;
-use crate::remy::crew::Crew;
+use crate::remy::worker_pool::WorkerPool;
 
 /// Processors that do runs. No result depends on them.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub(crate) enum Workers {
     /// So many threads of this process.
     Threads(usize),
     /// Other processes, maybe on other computers.
-    Crew(Crew),
+    Pool(WorkerPool),
 }
 
 impl Workers {
@@ -19,7 +19,7 @@ impl Workers {
     pub(crate) fn threads(&self) -> usize {
         match self {
             Self::Threads(threads) => *threads,
-            Self::Crew(_) => parallel::processors(),
+            Self::Pool(_) => parallel::processors(),
         }
     }
 }
@@ -29,12 +29,12 @@ impl fmt::Display for Workers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, kind) = match self {
             Self::Threads(threads) => (*threads, "thread"),
-            Self::Crew(crew) => (crew.names.len(), "worker"),
+            Self::Pool(pool) => (pool.names.len(), "worker"),
         };
         write!(f, "{count} {kind}{}", if count == 1 { "" } else { "s" })?;
         match self {
             Self::Threads(_) => Ok(()),
-            Self::Crew(_) => f.write_str(" of Ray"),
+            Self::Pool(_) => f.write_str(" of Ray"),
         }
     }
 }

@@ -21,12 +21,12 @@ const WAITING: [&str; 3] = ["sh", "-c", "printf ready; exec cat"];
 /// Opens sessions of both systems. Any that fails ends the run.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let rows = bench.compare("100 sessions in a row", in_a_row)?;
-    let crowds = bench.compare("200 sessions at once", at_once)?;
+    let groups = bench.compare("200 sessions at once", at_once)?;
     let [stock_rows, rove_rows] = rows;
-    let [stock_crowds, rove_crowds] = crowds;
+    let [stock_groups, rove_groups] = groups;
     let memory = |what: &str, end: usize| {
-        let figures = |crowds: &[[f64; 2]]| crowds.iter().map(|crowd| crowd[end]).collect();
-        Line::new(what, "MB", figures(&rove_crowds)).beside("stock", figures(&stock_crowds))
+        let figures = |groups: &[[f64; 2]]| groups.iter().map(|group| group[end]).collect();
+        Line::new(what, "MB", figures(&rove_groups)).beside("stock", figures(&stock_groups))
     };
     Ok(vec![
         Line::new("100 sessions opened and closed in a row", "s", rove_rows)

@@ -25,8 +25,10 @@ use serde::Deserialize;
 use crate::contest::Contender;
 use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
-use crate::flow::crowd::{Crowd, Distribution, FlowSize, SENDER_PLACE, SenderFigures};
 use crate::flow::ends::Receiver;
+use crate::flow::on_off_sources::{
+    Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,
+};
 use crate::flow::source::FULL;
 
 /// Figures of a run beside the queueing delays of its senders.
@@ -206,8 +208,9 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let [uplink, downlink] = path.links(Instant::ZERO, seed);
     let chance = seed.stream("shared.traffic");
     let pause = time(&traffic.mean_pause);
-    let crowd = Crowd::new(traffic.senders, size, pause, base, LEFT_ADDRESS, chance, controller);
-    let mut net = Net::new(Receiver::new(RIGHT_ADDRESS), crowd, uplink, downlink, seed);
+    let sources =
+        OnOffSources::new(traffic.senders, size, pause, base, LEFT_ADDRESS, chance, controller);
+    let mut net = Net::new(Receiver::new(RIGHT_ADDRESS), sources, uplink, downlink, seed);
     let length = time(&traffic.length);
     net.run_for(length);
     let figures = net.right.figures(Instant::ZERO + length);

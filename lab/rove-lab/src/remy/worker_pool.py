@@ -1,4 +1,4 @@
-"""Does the tasks of a search on Ray: crew.py PROGRAM COUNT
+"""Does the tasks of a search on Ray: worker_pool.py PROGRAM COUNT
 
 An order comes in on standard input: a line of terms, a line for each task, an empty line. The answers go out on standard output, a line
 each in any order. The lines are not looked into: each worker is an actor that keeps one PROGRAM (remy worker), which reads and writes
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 
-# Whatever Ray prints is no answer.
+# Output of Ray itself must not mix with the answers.
 answers_to = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 # A directory named ray where we are called is no package.
@@ -96,14 +96,14 @@ of = max(1, int(ray.cluster_resources().get("CPU", 1)))
 of = min(of, int(count) or of)
 with open(program, "rb") as file:
     shared = ray.put(file.read())
-crew = [Worker.remote(shared) for _ in range(of)]
-tell(" ".join(["ready", *ray.get([worker.name.remote() for worker in crew])]))
+pool = [Worker.remote(shared) for _ in range(of)]
+tell(" ".join(["ready", *ray.get([worker.name.remote() for worker in pool])]))
 while True:
     terms, *tasks = order()
     terms = ray.put(terms)
-    size = max(1, -(-len(tasks) // (PARTS * len(crew))))
+    size = max(1, -(-len(tasks) // (PARTS * len(pool))))
     parts = [(tasks[begin : begin + size], 1) for begin in range(0, len(tasks), size)]
-    free, running = list(crew), {}
+    free, running = list(pool), {}
     while parts or running:
         while parts and free:
             worker, (part, tried) = free.pop(), parts.pop()
@@ -115,13 +115,13 @@ while True:
             free.append(worker)
         except ray.exceptions.RayError as error:
             # Its computer is gone, and the actor with it.
-            crew.remove(worker)
+            pool.remove(worker)
             answers, reason = None, f"a computer is lost ({type(error).__name__})"
         if answers is not None:
             for line in answers:
                 tell(line)
             continue
-        if tried == TRIES or not crew:
-            give_up(f"{reason}; {tried} workers were lost over the same tasks" if crew else f"{reason}; no worker is left")
+        if tried == TRIES or not pool:
+            give_up(f"{reason}; {tried} workers were lost over the same tasks" if pool else f"{reason}; no worker is left")
         print(f"a worker is lost, and its tasks are done again: {reason}", file=sys.stderr, flush=True)
         parts.append((part, tried + 1))

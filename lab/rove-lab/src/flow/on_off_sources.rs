@@ -1,4 +1,4 @@
-//! A crowd: senders that share a path, each with flows of its own, one after another with pauses between.
+//! On-off sources: senders that share a path. Each has flows of its own, one after another, with pauses between.
 //!
 //! Each flow is a transfer of some packets, which ends when all of them have been acknowledged; a controller that begins with the flow
 //! decides when they go. Lost packets are sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
@@ -148,7 +148,7 @@ struct Sender {
 }
 
 /// The senders, as one end of a path.
-pub(crate) struct Crowd<F> {
+pub(crate) struct OnOffSources<F> {
     senders: Vec<Sender>,
     /// Makes the controller of a flow.
     controller: F,
@@ -161,7 +161,7 @@ pub(crate) struct Crowd<F> {
     turn: usize,
 }
 
-impl<F: Fn() -> Box<dyn Controller>> Crowd<F> {
+impl<F: Fn() -> Box<dyn Controller>> OnOffSources<F> {
     /// Creates so many senders, all in a pause.
     pub(crate) fn new(
         count: usize,
@@ -233,7 +233,7 @@ impl Sender {
     }
 }
 
-impl<F: Fn() -> Box<dyn Controller>> End for Crowd<F> {
+impl<F: Fn() -> Box<dyn Controller>> End for OnOffSources<F> {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
         let Some(number) = word(payload, 1) else { return };
         self.peer = source;
@@ -343,9 +343,10 @@ mod tests {
         let controller = || -> Box<dyn Controller> { Box::new(FixedWindow::new(20, FULL)) };
         let base = Duration::from_millis(51);
         let pause = Duration::from_millis(500);
-        let crowd = Crowd::new(count, size, pause, base, RIGHT_ADDRESS, chance, controller);
+        let sources =
+            OnOffSources::new(count, size, pause, base, RIGHT_ADDRESS, chance, controller);
         let receiver = Receiver::new(LEFT_ADDRESS);
-        let mut net = Net::new(crowd, receiver, uplink, LinkConfig::default(), Seed::new(seed));
+        let mut net = Net::new(sources, receiver, uplink, LinkConfig::default(), Seed::new(seed));
         net.run_for(Duration::from_secs(200));
         net.left.figures(Instant::ZERO + Duration::from_secs(200))
     }

@@ -1,4 +1,4 @@
-//! Crew: workers on other processors that do tasks, behind a program that spreads them.
+//! Worker pool: processes on other processors that do tasks. A program of its own spreads the tasks over them.
 //!
 //! The program is a script in Python over Ray. An order goes to its standard input: a line of terms, a line for each task, an empty
 //! line; answers come from its standard output in any order, and are put in that of the tasks here.
@@ -15,11 +15,11 @@ use crate::remy::fault::Fault;
 use crate::remy::task::{Answer, Message};
 
 /// The script, which needs the Python package `ray`.
-const SCRIPT: &str = include_str!("crew.py");
+const SCRIPT: &str = include_str!("worker_pool.py");
 
 /// Workers that have been started.
 #[derive(Debug)]
-pub(crate) struct Crew {
+pub(crate) struct WorkerPool {
     /// The workers, as people tell them apart: a computer and a process each.
     pub(crate) names: Vec<String>,
     program: Mutex<Program>,
@@ -34,7 +34,7 @@ struct Program {
     output: BufReader<ChildStdout>,
 }
 
-impl Crew {
+impl WorkerPool {
     /// Starts workers on Ray: so many, or one for each processor of the cluster.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Crew {
     /// Returns a [`Fault`] if there are no more workers, or their answers are none.
     pub(crate) fn run(&self, messages: &[Message]) -> Result<Vec<Result<Appraisal, Fault>>, Fault> {
         let mut program = self.program.lock().expect("nobody panics while holding this");
-        program.run(messages).map_err(|reason| Fault::CrewLost { reason })
+        program.run(messages).map_err(|reason| Fault::PoolLost { reason })
     }
 }
 
@@ -159,14 +159,14 @@ mod tests {
         (messages, (0..3).map(|number| terms.appraise(&table, number, &specimen)).collect())
     }
 
-    /// Returns a crew whose program is a shell script that finds an answer to each task of [`order`] in `$0`, `$1` and `$2`.
-    fn crew(script: &str) -> Crew {
+    /// Returns a pool whose program is a shell script that finds an answer to each task of [`order`] in `$0`, `$1` and `$2`.
+    fn pool(script: &str) -> WorkerPool {
         let answers =
             order().1.into_iter().enumerate().map(|(task, result)| Answer { task, result });
         let answers = answers.map(|answer| serde_json::to_string(&answer).expect("JSON"));
         let mut command = Command::new("sh");
         command.arg("-c").arg(format!("echo ready here 1 there 2; {script}")).args(answers);
-        Crew::start(command).expect("it is ready")
+        WorkerPool::start(command).expect("it is ready")
     }
 
     /// Reads an order, as a shell has it.
@@ -174,14 +174,14 @@ mod tests {
 
     #[test]
     fn answers_in_any_order_are_put_in_that_of_the_tasks() {
-        let crew = crew(&format!("{READ} printf '%s\\n' \"$2\" \"$0\" \"$1\"; cat >/dev/null"));
-        assert_eq!(crew.names, ["here 1", "there 2"]);
+        let pool = pool(&format!("{READ} printf '%s\\n' \"$2\" \"$0\" \"$1\"; cat >/dev/null"));
+        assert_eq!(pool.names, ["here 1", "there 2"]);
         let (messages, results) = order();
-        assert_eq!(crew.run(&messages), Ok(results));
+        assert_eq!(pool.run(&messages), Ok(results));
     }
 
     #[test]
-    fn a_crew_that_fails_says_why_and_fails_again_when_it_is_asked_again() {
+    fn a_pool_that_fails_says_why_and_fails_again_when_it_is_asked_again() {
         for (script, told) in [
             (format!("{READ} echo '!the worker died three times'"), "the worker died three times"),
             (format!("{READ} echo \"$0\"; exit 7"), "has ended: exit status: 7"),
@@ -189,14 +189,14 @@ mod tests {
             (format!("{READ} echo '{{}}'; cat >/dev/null"), "\"{}\" is no answer to a task"),
             ("exec <&-; echo '!gone'".to_owned(), "gone"),
         ] {
-            let crew = crew(&script);
-            let fault = crew.run(&order().0).expect_err(&script).to_string();
+            let pool = pool(&script);
+            let fault = pool.run(&order().0).expect_err(&script).to_string();
             assert!(fault.contains(told), "{script}: {fault}");
             assert!(fault.contains("nothing but the work in flight is lost"), "{fault}");
         }
         let mut silent = Command::new("sh");
         silent.args(["-c", "exit 3"]);
-        let error = Crew::start(silent).expect_err("it ends at once").to_string();
+        let error = WorkerPool::start(silent).expect_err("it ends at once").to_string();
         assert!(error.contains("has ended: exit status: 3"), "{error}");
     }
 }
