@@ -40,7 +40,7 @@
 //! - `flow` sends flows in virtual time, alone, `beside` a session, or from many `on_off_sources`.
 //! - `contest` scores each `contender` on each `course`.
 //! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.
-//! - `remy` evaluates tables and searches for them. A `specimen` of a `prior` describes a `network`, an `evaluator` scores
+//! - `remy` evaluates tables and searches for them. A `prior` lists every `training_network`, `network` simulates it, an `evaluator` scores
 //!   tables on it with `workers`, and `search` changes them.
 //!
 //! The program:

@@ -1,7 +1,7 @@
 //! `rove-lab remy`: congestion controllers found by search.
 //!
-//! [`specimen`] is a network, and [`network`] runs one: senders that each follow a [`control`] (or a [`baseline`]), before one link. An [`objective`] says what
-//! comes of that is worth, and [`evaluator`] does so for many tables and specimens ([`evaluate`] is its command), on [`workers`]: threads, or a
+//! [`training_network`] describes a network, and [`network`] simulates it: senders that each follow a [`control`] (or a [`baseline`]), before one link. An [`objective`] says what
+//! comes of that is worth, and [`evaluator`] does so for many tables and networks ([`evaluate`] is its command), on [`workers`]: threads, or a
 //! [`worker_pool`] that is sent each [`task`] ([`worker`] is the command that does them). A [`prior`] is the
 //! assumptions for which a [`search`] grows a table, from candidates of an [`action_range`] and by [`bisection`]; [`train`] is its
 //! command, and [`checkpoint`] keeps it. [`tables`] are files, [`describe`] is what people see of them, [`surface`] as a picture; a [`fault`] is why there is
@@ -30,11 +30,11 @@ mod prior;
 #[cfg(test)]
 mod published;
 mod search;
-mod specimen;
 mod surface;
 mod tables;
 mod task;
 mod train;
+mod training_network;
 mod worker;
 mod worker_pool;
 mod workers;

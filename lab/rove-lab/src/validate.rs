@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::emulate::acquire_rights;
 use crate::emulate::testbed::{End, Report, Testbed, TestbedOptions};
+use crate::replay::figures::millis;
 use crate::validate::flow::{Flow, Passage, Script};
 
 mod flow;
@@ -326,8 +327,4 @@ fn figure(
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
-}
-
-fn millis(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
 }

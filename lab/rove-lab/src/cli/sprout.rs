@@ -84,7 +84,7 @@ pub(crate) struct SproutArgs {
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)))]
     listen: SocketAddr,
     /// How long bulk data is sent
-    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = length)]
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     length: Duration,
     /// Ends a server when its first peer has been silent for 5 s
     #[arg(long)]
@@ -206,8 +206,4 @@ impl SproutArgs {
             json: self.json,
         }
     }
-}
-
-fn length(text: &str) -> Result<Duration, String> {
-    parse_duration(text).map_err(|error| error.to_string())
 }

@@ -343,10 +343,9 @@ mod tests {
         let controller = || -> Box<dyn Controller> { Box::new(FixedWindow::new(20, FULL)) };
         let base = Duration::from_millis(51);
         let pause = Duration::from_millis(500);
-        let sources =
-            OnOffSources::new(count, size, pause, base, RIGHT_ADDRESS, chance, controller);
+        let left = OnOffSources::new(count, size, pause, base, RIGHT_ADDRESS, chance, controller);
         let receiver = Receiver::new(LEFT_ADDRESS);
-        let mut net = Net::new(sources, receiver, uplink, LinkConfig::default(), Seed::new(seed));
+        let mut net = Net::new(left, receiver, uplink, LinkConfig::default(), Seed::new(seed));
         net.run_for(Duration::from_secs(200));
         net.left.figures(Instant::ZERO + Duration::from_secs(200))
     }

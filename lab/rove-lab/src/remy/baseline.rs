@@ -127,11 +127,11 @@ mod tests {
 
     use super::*;
     use crate::remy::network::run;
-    use crate::remy::specimen::Specimen;
+    use crate::remy::training_network::TrainingNetwork;
 
     #[test]
     fn each_baseline_fills_a_link_with_a_queue_of_a_round_trip() {
-        let specimen = Specimen {
+        let network = TrainingNetwork {
             packets_per_ms: 1.0,
             rtt_ms: 50.0,
             senders: 1,
@@ -142,7 +142,7 @@ mod tests {
             typing: None,
         };
         for (name, baseline) in Baseline::ALL {
-            let run = run(&specimen, Seed::new(1), 60_000.0, |_| Driven::new(baseline), &mut ());
+            let run = run(&network, Seed::new(1), 60_000.0, |_| Driven::new(baseline), &mut ());
             let share = run.outcomes[0].received as f64 / 60_000.0;
             assert!((0.9..=1.0).contains(&share), "{name}: {share}");
             let delay = run.outcomes[0].delay_ms().expect("received");

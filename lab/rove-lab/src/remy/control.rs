@@ -1,4 +1,4 @@
-//! Control: decides when a sender of a specimen sends.
+//! Control: decides when a sender of a network sends.
 
 use rove_congestion::remy::{Memory, RemySender, Table};
 use rove_units::Instant;

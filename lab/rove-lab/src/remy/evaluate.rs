@@ -1,4 +1,4 @@
-//! `rove-lab remy evaluate`: what tables are worth on a prior, specimen by specimen.
+//! `rove-lab remy evaluate`: what tables are worth on a prior, network by network.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -15,8 +15,8 @@ use crate::remy::fault::Fault;
 use crate::remy::network::Outcome;
 use crate::remy::objective::{Normalisation, Objective};
 use crate::remy::prior::Prior;
-use crate::remy::specimen::Specimen;
 use crate::remy::tables;
+use crate::remy::training_network::TrainingNetwork;
 use crate::remy::workers::Workers;
 
 /// An evaluation as it is asked for.
@@ -36,7 +36,7 @@ pub(crate) struct EvaluateOptions {
     pub(crate) json: bool,
 }
 
-/// Writes the score of each table, and the figures of each sender of each specimen.
+/// Writes the score of each table, and the figures of each sender of each network.
 ///
 /// # Errors
 ///
@@ -46,12 +46,11 @@ pub(crate) fn evaluate(options: &EvaluateOptions, mut output: impl Write) -> Res
         bail!("name the tables that are to be evaluated");
     }
     let prior = Prior::read(&options.prior)?;
-    let specimens =
-        prior.specimens(Seed::new(options.seed)).map_err(|sentence| anyhow!(sentence))?;
+    let networks = prior.networks(Seed::new(options.seed)).map_err(|sentence| anyhow!(sentence))?;
     let terms =
         Terms { objective: options.objective, seed: options.seed, length_ms: prior.length_s * 1e3 };
     let workers = Workers::Threads(options.threads);
-    let evaluator = Evaluator { specimens: &specimens, terms, workers: &workers };
+    let evaluator = Evaluator { networks: &networks, terms, workers: &workers };
     let mut all = Vec::new();
     for file in &options.tables {
         let clock = Clock::start();
@@ -84,7 +83,7 @@ pub(crate) fn evaluate(options: &EvaluateOptions, mut output: impl Write) -> Res
     Ok(())
 }
 
-/// The worth of a controller on all specimens.
+/// The worth of a controller on all networks.
 struct Worth {
     scores: Vec<f64>,
     rows: Vec<Value>,
@@ -92,20 +91,19 @@ struct Worth {
     packets: u64,
 }
 
-/// Runs a controller on all specimens.
+/// Runs a controller on all networks.
 fn worth<C: Control + Send>(
     evaluator: &Evaluator<'_>,
     control: impl Fn(usize) -> C + Sync,
 ) -> Result<Worth, Fault> {
     let mut worth = Worth { scores: Vec::new(), rows: Vec::new(), events: 0, packets: 0 };
-    for (specimen, run) in evaluator.specimens.iter().zip(evaluator.run_all(control)) {
+    for (network, run) in evaluator.networks.iter().zip(evaluator.run_all(control)) {
         let run = run?;
         let score = evaluator.terms.objective.score(&run.outcomes, &run.keys);
-        let senders: Vec<Value> =
-            run.outcomes.iter().map(|outcome| sender(outcome, specimen)).collect();
+        let senders: Vec<Value> = run.outcomes.iter().map(|it| sender(it, network)).collect();
         worth.scores.push(score);
-        let mut row = json!({ "specimen": specimen, "score": score, "senders": senders });
-        if specimen.typing.is_some() {
+        let mut row = json!({ "specimen": network, "score": score, "senders": senders });
+        if network.typing.is_some() {
             let keys = run.keys;
             row["keys"] = json!({
                 "received": keys.received,
@@ -139,19 +137,19 @@ impl Worth {
 }
 
 /// Returns the figures of a sender.
-fn sender(outcome: &Outcome, specimen: &Specimen) -> Value {
+fn sender(outcome: &Outcome, network: &TrainingNetwork) -> Value {
     let share = outcome.throughput(Normalisation::Share);
     let on = outcome.throughput(Normalisation::OnTime);
     json!({
         "received": outcome.received,
-        "share_of_link": share.map(|share| share / specimen.packets_per_ms),
+        "share_of_link": share.map(|share| share / network.packets_per_ms),
         "packets_per_ms_on": on,
         "delay_ms": outcome.delay_ms(),
-        "delay_by_rtt": outcome.delay_ms().map(|delay| delay / specimen.rtt_ms),
+        "delay_by_rtt": outcome.delay_ms().map(|delay| delay / network.rtt_ms),
     })
 }
 
-/// Returns the figures of a specimen as a line.
+/// Returns the figures of a network as a line.
 fn text(row: &Value) -> String {
     let mean = |name: &str| {
         let values = row["senders"].as_array().into_iter().flatten();

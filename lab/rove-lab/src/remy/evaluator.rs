@@ -1,6 +1,6 @@
-//! Evaluator: the worth of tables on specimens, on all processors.
+//! Evaluator: the worth of tables on networks, on all processors.
 //!
-//! Every table meets the same times on and off, the same losses and the same random orders. Sums are in the order of the specimens,
+//! Every table meets the same times on and off, the same losses and the same random orders. Sums are in the order of the networks,
 //! so that neither the number of threads nor the way that tasks are spread changes anything.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,8 +14,8 @@ use crate::remy::control::{Control, Ruled};
 use crate::remy::fault::Fault;
 use crate::remy::network::{self, Run};
 use crate::remy::objective::Objective;
-use crate::remy::specimen::Specimen;
 use crate::remy::task::{Message, Task, TermsMessage};
+use crate::remy::training_network::TrainingNetwork;
 use crate::remy::workers::Workers;
 
 /// Terms on which tables are compared.
@@ -25,11 +25,11 @@ pub(crate) struct Terms {
     pub(crate) objective: Objective,
     /// Decides all chance.
     pub(crate) seed: u64,
-    /// How long each specimen runs, in ms.
+    /// How long each network runs, in ms.
     pub(crate) length_ms: f64,
 }
 
-/// The worth of a table on one specimen.
+/// The worth of a table on one network.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Appraisal {
@@ -40,7 +40,7 @@ pub(crate) struct Appraisal {
 }
 
 impl Terms {
-    /// Returns the run of any control on a specimen, whose number decides its chance.
+    /// Returns the run of any control on a network, whose number decides its chance.
     ///
     /// # Errors
     ///
@@ -48,21 +48,21 @@ impl Terms {
     pub(crate) fn run<C: Control>(
         &self,
         number: usize,
-        specimen: &Specimen,
+        network: &TrainingNetwork,
         control: impl Fn(usize) -> C,
     ) -> Result<Run<C>, Fault> {
         let chance = Seed::new(self.seed).stream("remy.specimen").at(number as u64);
         let seed = Seed::new(chance.bits());
-        let run = || network::run(specimen, seed, self.length_ms, control, &mut ());
+        let run = || network::run(network, seed, self.length_ms, control, &mut ());
         catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
             let reason = text.unwrap_or_else(|| "it says nothing".to_owned());
-            Fault::WorkerDied { specimen: number + 1, reason }
+            Fault::WorkerDied { network: number + 1, reason }
         })
     }
 
-    /// Returns the worth of a table on a specimen, whose number decides its chance.
+    /// Returns the worth of a table on a network, whose number decides its chance.
     ///
     /// # Errors
     ///
@@ -71,13 +71,13 @@ impl Terms {
         &self,
         table: &Table,
         number: usize,
-        specimen: &Specimen,
+        network: &TrainingNetwork,
     ) -> Result<Appraisal, Fault> {
-        let run = self.run(number, specimen, |_| Ruled::new(table, None))?;
+        let run = self.run(number, network, |_| Ruled::new(table, None))?;
         let score = self.objective.score(&run.outcomes, &run.keys);
         if !score.is_finite() {
             let objective = self.objective.to_string();
-            return Err(Fault::NoScore { specimen: number + 1, objective });
+            return Err(Fault::NoScore { network: number + 1, objective });
         }
         let mut uses = vec![0; table.rules().len()];
         for control in run.controls {
@@ -87,21 +87,21 @@ impl Terms {
     }
 }
 
-/// Specimens, terms, and the processors that do the runs.
+/// Networks, terms, and the processors that do the runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Evaluator<'a> {
     /// The networks.
-    pub(crate) specimens: &'a [Specimen],
+    pub(crate) networks: &'a [TrainingNetwork],
     /// The terms on which tables run.
     pub(crate) terms: Terms,
     /// The processors.
     pub(crate) workers: &'a Workers,
 }
 
-/// The worth of a table on all specimens, and its use.
+/// The worth of a table on all networks, and its use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Evaluation {
-    /// The sum over the specimens.
+    /// The sum over the networks.
     pub(crate) score: f64,
     /// How often each rule was followed.
     pub(crate) uses: Vec<u64>,
@@ -116,20 +116,20 @@ impl Evaluator<'_> {
     pub(crate) fn scores(&self, tables: &[&Table]) -> Result<Vec<Evaluation>, Fault> {
         let Some(base) = tables.first() else { return Ok(Vec::new()) };
         let items: Vec<(usize, usize)> = (0..tables.len())
-            .flat_map(|table| (0..self.specimens.len()).map(move |specimen| (table, specimen)))
+            .flat_map(|table| (0..self.networks.len()).map(move |network| (table, network)))
             .collect();
         let results = match self.workers {
             Workers::Threads(threads) => {
                 let work = |(table, number): &(usize, usize)| {
-                    self.terms.appraise(tables[*table], *number, &self.specimens[*number])
+                    self.terms.appraise(tables[*table], *number, &self.networks[*number])
                 };
                 parallel::map_on(*threads, &items, work, |_| ())
             }
             Workers::Pool(pool) => {
                 let mut messages = vec![Message::Terms(TermsMessage::new(&self.terms, base))];
                 messages.extend(items.iter().enumerate().map(|(task, (table, number))| {
-                    let specimen = &self.specimens[*number];
-                    Message::Task(Task::new(task, base, tables[*table], *number, specimen))
+                    let network = &self.networks[*number];
+                    Message::Task(Task::new(task, base, tables[*table], *number, network))
                 }));
                 pool.run(&messages)?
             }
@@ -170,13 +170,13 @@ impl Evaluator<'_> {
         Ok(memories)
     }
 
-    /// Returns the run of any control on each specimen, all on threads of this process.
+    /// Returns the run of any control on each network, all on threads of this process.
     pub(crate) fn run_all<C: Control + Send>(
         &self,
         control: impl Fn(usize) -> C + Sync,
     ) -> Vec<Result<Run<C>, Fault>> {
-        let numbers: Vec<usize> = (0..self.specimens.len()).collect();
-        let work = |number: &usize| self.terms.run(*number, &self.specimens[*number], &control);
+        let numbers: Vec<usize> = (0..self.networks.len()).collect();
+        let work = |number: &usize| self.terms.run(*number, &self.networks[*number], &control);
         parallel::map_on(self.workers.threads(), &numbers, work, |_| ())
     }
 }

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Fault {
     /// An evaluation has died.
     #[error(
-        "the evaluation of specimen {specimen} has died ({reason}); nothing but the work in flight is lost"
+        "the evaluation of specimen {network} has died ({reason}); nothing but the work in flight is lost"
     )]
     WorkerDied {
-        /// The specimen's number, from 1.
-        specimen: usize,
+        /// The network's number, from 1.
+        #[serde(rename = "specimen")]
+        network: usize,
         /// The words of the panic.
         reason: String,
     },
@@ -23,12 +24,13 @@ pub(crate) enum Fault {
     },
     /// A score is no number.
     #[error(
-        "the score of specimen {specimen} is no number; the objective {objective} has no value for what was \
+        "the score of specimen {network} is no number; the objective {objective} has no value for what was \
          received there"
     )]
     NoScore {
-        /// The specimen's number, from 1.
-        specimen: usize,
+        /// The network's number, from 1.
+        #[serde(rename = "specimen")]
+        network: usize,
         /// The objective.
         objective: String,
     },

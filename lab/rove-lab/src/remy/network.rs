@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use rove_units::{Instant, Seed, Stream};
 
 use crate::remy::control::Control;
-use crate::remy::specimen::{Specimen, millis, nanos};
+use crate::remy::training_network::{TrainingNetwork, millis, nanos};
 
 /// A moment that never comes.
 const NEVER: u64 = u64::MAX;
@@ -112,8 +112,8 @@ impl<C: Control> Sender<C> {
 }
 
 /// The network in the course of a run.
-struct Network<'a, C, W> {
-    specimen: &'a Specimen,
+struct Simulation<'a, C, W> {
+    network: &'a TrainingNetwork,
     watch: &'a mut W,
     senders: Vec<Sender<C>>,
     senders_on: u64,
@@ -139,7 +139,7 @@ struct Network<'a, C, W> {
     session: Session,
 }
 
-/// The session's part of the network.
+/// The session's part of the simulation.
 struct Session {
     chance: Stream,
     typed: u64,
@@ -148,16 +148,16 @@ struct Session {
     keys: Keys,
 }
 
-/// Runs a specimen for a time, with a control for each sender.
+/// Runs a network for a time, with a control for each sender.
 pub(crate) fn run<C: Control>(
-    specimen: &Specimen,
+    network: &TrainingNetwork,
     seed: Seed,
     length_ms: f64,
     control: impl Fn(usize) -> C,
     watch: &mut impl Watch,
 ) -> Run<C> {
     let switches = seed.stream("remy.switches");
-    let senders = (0..specimen.senders).map(|number| {
+    let senders = (0..network.senders).map(|number| {
         let mut sender = Sender {
             control: control(number),
             chance: switches.fork(number as u64),
@@ -173,19 +173,19 @@ pub(crate) fn run<C: Control>(
             share_at_start: 0.0,
             on_since: 0,
         };
-        sender.draw_switch(0, specimen.mean_off_ms);
+        sender.draw_switch(0, network.mean_off_ms);
         sender
     });
-    let mut network = Network {
-        specimen,
+    let mut simulation = Simulation {
+        network,
         watch,
         senders: senders.collect(),
         senders_on: 0,
         share_ms: 0.0,
         share_until: 0,
-        transmission: specimen.transmission_nanos(),
-        delay: nanos(specimen.rtt_ms),
-        buffer: specimen.buffer_packets.unwrap_or(usize::MAX),
+        transmission: network.transmission_nanos(),
+        delay: nanos(network.rtt_ms),
+        buffer: network.buffer_packets.unwrap_or(usize::MAX),
         in_transmission: None,
         transmitted_at: NEVER,
         queue: VecDeque::new(),
@@ -200,15 +200,15 @@ pub(crate) fn run<C: Control>(
             chance: seed.stream("remy.keys"),
             typed: 0,
             types_at: NEVER,
-            transmission: specimen.key_transmission_nanos(),
+            transmission: network.key_transmission_nanos(),
             keys: Keys::default(),
         },
     };
-    network.plan_key(0);
-    let events = network.run(nanos(length_ms));
-    let keys = network.session.keys;
-    let outcomes = network.senders.iter().map(|sender| sender.outcome).collect();
-    let controls = network.senders.into_iter().map(|sender| sender.control).collect();
+    simulation.plan_key(0);
+    let events = simulation.run(nanos(length_ms));
+    let keys = simulation.session.keys;
+    let outcomes = simulation.senders.iter().map(|sender| sender.outcome).collect();
+    let controls = simulation.senders.into_iter().map(|sender| sender.control).collect();
     Run { keys, outcomes, controls, events }
 }
 
@@ -222,7 +222,7 @@ impl<C> Sender<C> {
     }
 }
 
-impl<C: Control, W: Watch> Network<'_, C, W> {
+impl<C: Control, W: Watch> Simulation<'_, C, W> {
     /// Runs up to a moment; returns the number of events.
     fn run(&mut self, end: u64) -> u64 {
         let mut now = 0;
@@ -281,7 +281,7 @@ impl<C: Control, W: Watch> Network<'_, C, W> {
     /// Switches the senders that are due, in their order.
     fn switch(&mut self, now: u64) {
         self.account(now);
-        let (share_ms, specimen) = (self.share_ms, self.specimen);
+        let (share_ms, network) = (self.share_ms, self.network);
         for sender in self.senders.iter_mut().filter(|sender| sender.switches_at <= now) {
             sender.is_on = !sender.is_on;
             if sender.is_on {
@@ -293,12 +293,12 @@ impl<C: Control, W: Watch> Network<'_, C, W> {
                 sender.acknowledged = sender.sent;
                 sender.last_sent = None;
                 sender.control.start(Instant::from_nanos(now));
-                sender.draw_switch(now, specimen.mean_on_ms);
+                sender.draw_switch(now, network.mean_on_ms);
             } else {
                 self.senders_on -= 1;
                 sender.outcome.share_ms += share_ms - sender.share_at_start;
                 sender.outcome.on_ms += millis(now - sender.on_since);
-                sender.draw_switch(now, specimen.mean_off_ms);
+                sender.draw_switch(now, network.mean_off_ms);
             }
             sender.plan();
         }
@@ -306,7 +306,7 @@ impl<C: Control, W: Watch> Network<'_, C, W> {
 
     /// Draws when the next key is typed, if anybody types.
     fn plan_key(&mut self, now: u64) {
-        let Some(typing) = self.specimen.typing else { return };
+        let Some(typing) = self.network.typing else { return };
         let session = &mut self.session;
         let unit = session.chance.at(session.typed).unit();
         // At least a nanosecond, so that time moves on.
@@ -407,8 +407,8 @@ impl<C: Control, W: Watch> Network<'_, C, W> {
                 Some(next) => departed.saturating_add(self.transmission_of(&next)),
                 None => NEVER,
             };
-            let is_lost = self.specimen.loss > 0.0
-                && self.loss.at(self.departures).chance(self.specimen.loss);
+            let is_lost =
+                self.network.loss > 0.0 && self.loss.at(self.departures).chance(self.network.loss);
             self.departures += 1;
             if is_lost && packet.is_some_and(|packet| packet.sender == SESSION) {
                 self.session.keys.lost += 1;

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use crate::remy::network::{Keys, Outcome};
 #[cfg(test)]
-use crate::remy::specimen::Specimen;
+use crate::remy::training_network::TrainingNetwork;
 
 /// Utility of a sender that was on, and of which nothing was received. Source: the published evaluator, as observed.
 const STARVED: f64 = -2_147_483_647.0;
@@ -67,9 +67,9 @@ impl Outcome {
 
     /// Returns the score that the published evaluator calls normalised: throughput by the link's rate, delay by the round trip.
     #[cfg(test)]
-    pub(crate) fn normalised_score(&self, specimen: &Specimen) -> Option<f64> {
-        let throughput = self.throughput(Normalisation::Share)? / specimen.packets_per_ms;
-        Some(throughput.log2() - (self.delay_ms()? / specimen.rtt_ms).log2())
+    pub(crate) fn normalised_score(&self, network: &TrainingNetwork) -> Option<f64> {
+        let throughput = self.throughput(Normalisation::Share)? / network.packets_per_ms;
+        Some(throughput.log2() - (self.delay_ms()? / network.rtt_ms).log2())
     }
 }
 
@@ -90,7 +90,7 @@ impl Objective {
         fair(throughput, self.alpha) - self.delta * fair(delay_ms / DELAY_UNIT_MS, self.beta)
     }
 
-    /// Returns the score of a specimen: the mean of its senders' utilities, less what the delay of the session's keys costs.
+    /// Returns the score of a network: the mean of its senders' utilities, less what the delay of the session's keys costs.
     pub(crate) fn score(&self, outcomes: &[Outcome], keys: &Keys) -> f64 {
         let sum: f64 = outcomes.iter().map(|outcome| self.utility(outcome)).sum();
         let cost = keys.delay_ms().filter(|_| self.keys > 0.0);

@@ -8,12 +8,12 @@ use rove_units::Seed;
 use serde::Deserialize;
 
 use crate::remy::action_range::ActionRanges;
-use crate::remy::specimen::{Specimen, Typing};
+use crate::remy::training_network::{TrainingNetwork, Typing};
 
-/// Most specimens of a prior. Chosen: ten times what the publications use.
-const SPECIMENS_MAX: usize = 1_000;
+/// Most networks of a prior. Chosen: ten times what the publications use.
+const NETWORKS_MAX: usize = 1_000;
 
-/// Most senders of a specimen. Chosen: what a datacenter's experiment has, four times.
+/// Most senders of a network. Chosen: what a datacenter's experiment has, four times.
 const SENDERS_MAX: usize = 256;
 
 /// Fastest link in packets per ms. Chosen: 10 Gbit/s.
@@ -22,7 +22,7 @@ const FASTEST_LINK: f64 = 1_000.0;
 /// Longest round trip, and longest mean time on or off, in ms. Chosen: an hour is as long as any run.
 const LONGEST_MS: f64 = 3_600_000.0;
 
-/// Longest run of a specimen in s. Chosen: the published evaluations take 10^4 s.
+/// Longest run of a network in s. Chosen: the published evaluations take 10^4 s.
 const LONGEST_RUN_S: f64 = 100_000.0;
 
 /// A prior as its file has it. Each quantity is a number, `[low, high, step]` for a grid, or `[low, high]` to draw from.
@@ -45,10 +45,10 @@ pub(crate) struct Prior {
     /// A session beside the senders; left out for none.
     #[serde(default)]
     typing: Option<Typing>,
-    /// The number of specimens that are drawn; left out where every combination of the values is one.
+    /// The number of networks that are drawn; left out where every combination of the values is one.
     #[serde(default)]
     draws: Option<usize>,
-    /// How long each specimen runs.
+    /// How long each network runs.
     pub(crate) length_s: f64,
     /// The ways of the search.
     #[serde(default)]
@@ -63,7 +63,7 @@ pub(crate) struct Settings {
     pub(crate) generations: u32,
     /// The signals by which rules are split: the first so many.
     pub(crate) signals: usize,
-    /// Whether each step draws specimens of its own.
+    /// Whether each step draws networks of its own.
     pub(crate) redraws: bool,
     /// Whether an improvement stays only if it is one in the long run.
     pub(crate) check_each: bool,
@@ -108,7 +108,7 @@ impl Quantity {
         }
     }
 
-    /// Returns all values of a grid; `None` for a range without steps, or with more than specimens.
+    /// Returns all values of a grid; `None` for a range without steps, or with more than networks.
     fn values(self) -> Option<Vec<f64>> {
         match self {
             Self::One(value) => Some(vec![value]),
@@ -120,9 +120,9 @@ impl Quantity {
                 let values = (0_u32..).map(|number| f64::from(number).mul_add(step, low));
                 let values: Vec<f64> = values
                     .take_while(|it| *it <= high + step * 1e-9)
-                    .take(SPECIMENS_MAX + 1)
+                    .take(NETWORKS_MAX + 1)
                     .collect();
-                (values.len() <= SPECIMENS_MAX).then_some(values)
+                (values.len() <= NETWORKS_MAX).then_some(values)
             }
         }
     }
@@ -157,7 +157,7 @@ impl Prior {
             format!("line {line}: {}", error.message())
         })?;
         prior.check()?;
-        prior.specimens(Seed::new(1))?;
+        prior.networks(Seed::new(1))?;
         Ok(prior)
     }
 
@@ -208,14 +208,14 @@ impl Prior {
         self.search.actions.check()
     }
 
-    /// Returns the specimens: the grid, or as many draws as the prior wants.
+    /// Returns the networks: the grid, or as many draws as the prior wants.
     ///
     /// # Errors
     ///
     /// Returns a sentence if there are none or too many.
-    pub(crate) fn specimens(&self, seed: Seed) -> Result<Vec<Specimen>, String> {
+    pub(crate) fn networks(&self, seed: Seed) -> Result<Vec<TrainingNetwork>, String> {
         let too_many =
-            format!("the prior has more than {SPECIMENS_MAX} specimens; use fewer, or draws");
+            format!("the prior has more than {NETWORKS_MAX} specimens; use fewer, or draws");
         let quantities = [
             self.link_packets_per_ms,
             self.rtt_ms,
@@ -226,14 +226,14 @@ impl Prior {
             self.loss,
         ];
         if let Some(draws) = self.draws {
-            if !(1..=SPECIMENS_MAX).contains(&draws) {
-                return Err(format!("draws is {draws}, and a prior has 1 to {SPECIMENS_MAX}"));
+            if !(1..=NETWORKS_MAX).contains(&draws) {
+                return Err(format!("draws is {draws}, and a prior has 1 to {NETWORKS_MAX}"));
             }
             let chance = seed.stream("remy.prior");
-            let specimens = (0..draws).map(|draw| {
+            let networks = (0..draws).map(|draw| {
                 let chance = chance.fork(draw as u64);
                 let mut number = 0;
-                self.specimen(quantities.map(|quantity| {
+                self.network(quantities.map(|quantity| {
                     number += 1;
                     // A whole number of senders is drawn as evenly as any other.
                     let unit = chance.at(number).unit();
@@ -245,7 +245,7 @@ impl Prior {
                     }
                 }))
             });
-            return Ok(specimens.collect());
+            return Ok(networks.collect());
         }
         let mut combinations: Vec<Vec<f64>> = vec![Vec::new()];
         for quantity in quantities {
@@ -257,27 +257,27 @@ impl Prior {
             };
             combinations = (combinations.iter())
                 .flat_map(|begin| values.iter().map(|value| [begin.as_slice(), &[*value]].concat()))
-                .take(SPECIMENS_MAX + 1)
+                .take(NETWORKS_MAX + 1)
                 .collect();
         }
-        if combinations.len() > SPECIMENS_MAX {
+        if combinations.len() > NETWORKS_MAX {
             return Err(too_many);
         }
-        let specimens = combinations.iter().filter_map(|values| values.as_slice().try_into().ok());
-        Ok(specimens.map(|values| self.specimen(values)).collect())
+        let networks = combinations.iter().filter_map(|values| values.as_slice().try_into().ok());
+        Ok(networks.map(|values| self.network(values)).collect())
     }
 
-    fn specimen(
+    fn network(
         &self,
         [rate, rtt_ms, senders, mean_on_ms, mean_off_ms, buffer, loss]: [f64; 7],
-    ) -> Specimen {
+    ) -> TrainingNetwork {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "checked: small and not negative"
         )]
         let [senders, buffer] = [senders, buffer].map(|number| number.round() as usize);
-        Specimen {
+        TrainingNetwork {
             packets_per_ms: rate,
             rtt_ms,
             senders,
@@ -304,21 +304,21 @@ mod tests {
     ";
 
     #[test]
-    fn every_combination_is_a_specimen_and_what_is_drawn_stays_within_its_range() {
-        let specimens = Prior::parse(PRIOR).expect("a prior").specimens(Seed::new(1)).expect("six");
+    fn every_combination_is_a_network_and_what_is_drawn_stays_within_its_range() {
+        let networks = Prior::parse(PRIOR).expect("a prior").networks(Seed::new(1)).expect("six");
         let got: Vec<(f64, usize)> =
-            specimens.iter().map(|it| (it.packets_per_ms, it.senders)).collect();
+            networks.iter().map(|it| (it.packets_per_ms, it.senders)).collect();
         assert_eq!(got, [(1.0, 1), (1.0, 2), (1.5, 1), (1.5, 2), (2.0, 1), (2.0, 2)]);
-        assert!(specimens.iter().all(|it| it.buffer_packets.is_none() && it.loss == 0.0));
+        assert!(networks.iter().all(|it| it.buffer_packets.is_none() && it.loss == 0.0));
         let drawn = PRIOR.replace("[1.0, 2.0, 0.5]", "[1.0, 2.0]").replace("[1, 2, 1]", "[1, 16]");
         let drawn =
             Prior::parse(&(drawn + "draws = 200\nbuffer_packets = 1000\n")).expect("a prior");
-        let specimens = drawn.specimens(Seed::new(1)).expect("two hundred");
-        assert_eq!(specimens, drawn.specimens(Seed::new(1)).expect("the same"));
-        assert_ne!(specimens, drawn.specimens(Seed::new(2)).expect("others"));
-        assert!(specimens.iter().all(|it| (1.0..=2.0).contains(&it.packets_per_ms)));
-        assert!((1..=16).all(|senders| specimens.iter().any(|it| it.senders == senders)));
-        assert!(specimens.iter().all(|it| it.buffer_packets == Some(1_000)));
+        let networks = drawn.networks(Seed::new(1)).expect("two hundred");
+        assert_eq!(networks, drawn.networks(Seed::new(1)).expect("the same"));
+        assert_ne!(networks, drawn.networks(Seed::new(2)).expect("others"));
+        assert!(networks.iter().all(|it| (1.0..=2.0).contains(&it.packets_per_ms)));
+        assert!((1..=16).all(|senders| networks.iter().any(|it| it.senders == senders)));
+        assert!(networks.iter().all(|it| it.buffer_packets == Some(1_000)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use rove_units::Seed;
 use crate::remy::control::Ruled;
 use crate::remy::network::{Outcome, run};
 use crate::remy::objective::Normalisation;
-use crate::remy::specimen::Specimen;
+use crate::remy::training_network::TrainingNetwork;
 
 /// Returns a published table; `None`, with a word about it, where there is none.
 fn published(name: &str) -> Option<Table> {
@@ -26,25 +26,25 @@ fn published(name: &str) -> Option<Table> {
 /// Packets that a link carries in a run, if the run's length allows. Chosen: so that the tests take no minute.
 const PACKETS: f64 = 4e6;
 
-/// Runs a table on a specimen.
-fn outcomes(table: &Table, specimen: &Specimen) -> Vec<Outcome> {
+/// Runs a table on a network.
+fn outcomes(table: &Table, network: &TrainingNetwork) -> Vec<Outcome> {
     // 10^7 ms is the length of the published runs. A tenth of it is the least at which figures vary by less than 3 % between seeds.
-    let length_ms = (PACKETS / specimen.packets_per_ms).clamp(1e6, 1e7);
-    run(specimen, Seed::new(42), length_ms, |_| Ruled::new(table, None), &mut ()).outcomes
+    let length_ms = (PACKETS / network.packets_per_ms).clamp(1e6, 1e7);
+    run(network, Seed::new(42), length_ms, |_| Ruled::new(table, None), &mut ()).outcomes
 }
 
 /// Returns throughput by the link's rate, and delay by the round trip.
-fn ratios(outcome: &Outcome, specimen: &Specimen) -> (f64, f64) {
+fn ratios(outcome: &Outcome, network: &TrainingNetwork) -> (f64, f64) {
     let throughput = outcome.throughput(Normalisation::Share).expect("it was on");
     let delay_ms = outcome.delay_ms().expect("packets were received");
-    (throughput / specimen.packets_per_ms, delay_ms / specimen.rtt_ms)
+    (throughput / network.packets_per_ms, delay_ms / network.rtt_ms)
 }
 
 fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
     values.clone().sum::<f64>() / values.count() as f64
 }
 
-const TWO_SENDERS: Specimen = Specimen {
+const TWO_SENDERS: TrainingNetwork = TrainingNetwork {
     packets_per_ms: 1.0,
     rtt_ms: 150.0,
     senders: 2,
@@ -86,10 +86,10 @@ const LINKS: [(f64, f64, f64); 7] = [
 fn the_table_for_a_hundredfold_range_has_its_published_throughputs_and_delays() {
     let Some(table) = published("RemyCC-2014-100x.dna") else { return };
     for (link, throughput, delay) in LINKS {
-        let specimen = Specimen { packets_per_ms: link / 10.0, ..TWO_SENDERS };
-        let outcomes = outcomes(&table, &specimen);
+        let network = TrainingNetwork { packets_per_ms: link / 10.0, ..TWO_SENDERS };
+        let outcomes = outcomes(&table, &network);
         for outcome in &outcomes {
-            let (share, ratio) = ratios(outcome, &specimen);
+            let (share, ratio) = ratios(outcome, &network);
             // Two senders that are on for half of the time share the link for a quarter of it.
             let (got, got_delay) = (share * 0.75 * link, ratio * 150.0);
             eprintln!(
@@ -109,22 +109,22 @@ fn the_three_first_tables_have_their_published_throughputs_delays_and_scores() {
         ("RemyCC-2013-delta0.1.dna", 0.90, 1.11, -2.30),
     ] {
         let Some(table) = published(name) else { return };
-        let specimen = Specimen {
+        let network = TrainingNetwork {
             packets_per_ms: 1.5,
             senders: 8,
             mean_on_ms: 10_000.0,
             mean_off_ms: 10_000.0,
             ..TWO_SENDERS
         };
-        let outcomes = outcomes(&table, &specimen);
+        let outcomes = outcomes(&table, &network);
         for outcome in &outcomes {
-            let (share, ratio) = ratios(outcome, &specimen);
+            let (share, ratio) = ratios(outcome, &network);
             eprintln!("{name}: {share:.3} of {throughput}, {ratio:.4} of {delay}");
             assert!((share / throughput - 1.0).abs() <= 0.05, "{name}: {share}");
             assert!((ratio / delay - 1.0).abs() <= 0.05, "{name}: {ratio}");
         }
         let got: f64 =
-            outcomes.iter().filter_map(|outcome| outcome.normalised_score(&specimen)).sum();
+            outcomes.iter().filter_map(|outcome| outcome.normalised_score(&network)).sum();
         eprintln!("{name}: score {got:.2} of {score}");
         assert!((got - score).abs() < 0.5, "{name}: {got}");
     }
@@ -148,10 +148,10 @@ const SWEEP: [(f64, f64, [f64; 2], [f64; 2]); 10] = [
 fn the_table_for_a_hundredfold_range_has_its_published_sweep_inside_and_outside_of_it() {
     let Some(table) = published("RemyCC-2014-100x.dna") else { return };
     for (packets_per_ms, score, throughputs, delays) in SWEEP {
-        let specimen = Specimen { packets_per_ms, ..TWO_SENDERS };
-        let outcomes = outcomes(&table, &specimen);
+        let network = TrainingNetwork { packets_per_ms, ..TWO_SENDERS };
+        let outcomes = outcomes(&table, &network);
         for (number, outcome) in outcomes.iter().enumerate() {
-            let (share, ratio) = ratios(outcome, &specimen);
+            let (share, ratio) = ratios(outcome, &network);
             eprintln!(
                 "{packets_per_ms}: {share:.3} of {}, {ratio:.3} of {}",
                 throughputs[number], delays[number]
@@ -159,7 +159,7 @@ fn the_table_for_a_hundredfold_range_has_its_published_sweep_inside_and_outside_
             assert!((share / throughputs[number] - 1.0).abs() <= 0.2, "{packets_per_ms}: {share}");
             assert!((ratio / delays[number] - 1.0).abs() <= 0.2, "{packets_per_ms}: {ratio}");
         }
-        let got = mean(outcomes.iter().filter_map(|outcome| outcome.normalised_score(&specimen)));
+        let got = mean(outcomes.iter().filter_map(|outcome| outcome.normalised_score(&network)));
         eprintln!("{packets_per_ms}: score {got:.3} of {score}");
         assert!((got - score).abs() <= 0.5, "{packets_per_ms}: {got}");
     }

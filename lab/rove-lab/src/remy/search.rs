@@ -1,13 +1,13 @@
-//! Search: a table grown from one rule, so that its score on specimens of a prior rises.
+//! Search: a table grown from one rule, so that its score on networks of a prior rises.
 //!
 //! Rules are improved, the most used one first, for some generations; then the most used rule is split, and the search goes on with
 //! more rules. Before each split the table is compared with the one of the last split in a longer run, and goes back to it unless it
 //! is better: so the score of what is kept never falls. The program of the publication then begins again without a split; here the
 //! older table is split too, since a search that finds nothing better with few rules may with more.
 //!
-//! Specimens are few, and an action that is best on them may be bad on others. Two settings of a prior work against that: with `redraws`
-//! each step has specimens of its own draw, and with `check_each` an improvement stays only if the table is better for it in the
-//! longer run. Neither is in the published program as described; the paper draws specimens for each step. The table's score on specimens
+//! Networks are few, and an action that is best on them may be bad on others. Two settings of a prior work against that: with `redraws`
+//! each step has networks of its own draw, and with `check_each` an improvement stays only if the table is better for it in the
+//! longer run. Neither is in the published program as described; the paper draws networks for each step. The table's score on networks
 //! that decide on nothing is told after each improvement.
 //!
 //! A search is a sequence of [`Search::step`]s. Each begins from what a checkpoint holds and draws its chance by its number, so that a
@@ -23,7 +23,7 @@ use crate::remy::evaluator::{Evaluation, Evaluator, Terms};
 use crate::remy::fault::Fault;
 use crate::remy::objective::Objective;
 use crate::remy::prior::Prior;
-use crate::remy::specimen::Specimen;
+use crate::remy::training_network::TrainingNetwork;
 use crate::remy::workers::Workers;
 
 /// Candidates are first tried for this part of the length. Source: the published program, as observed.
@@ -65,7 +65,7 @@ pub(crate) struct State {
     pub(crate) backup_score: Option<f64>,
     /// The score of the table that is being improved in the long run, where it is known.
     pub(crate) long_score: Option<f64>,
-    /// Its score on specimens that decide on nothing, as of the last improvement.
+    /// Its score on networks that decide on nothing, as of the last improvement.
     pub(crate) held_out: Option<f64>,
     /// Generations since the last split.
     pub(crate) generation: u32,
@@ -109,9 +109,9 @@ pub(crate) struct Search<'a> {
     /// The assumptions.
     pub(crate) prior: &'a Prior,
     /// The networks of the long run that decides on what is kept, and of all steps unless each draws its own.
-    pub(crate) specimens: &'a [Specimen],
+    pub(crate) networks: &'a [TrainingNetwork],
     /// The networks that decide on nothing.
-    pub(crate) held_out: &'a [Specimen],
+    pub(crate) held_out: &'a [TrainingNetwork],
     /// The worth of throughput and delay.
     pub(crate) objective: Objective,
     /// Decides all chance.
@@ -159,10 +159,10 @@ impl<'a> Search<'a> {
         let number = self.state.steps + 1;
         let drawn = self.prior.search.redraws.then(|| {
             let seed = Seed::new(self.seed.stream("remy.redraw").at(number).bits());
-            self.prior.specimens(seed).expect("as many as with any other seed")
+            self.prior.networks(seed).expect("as many as with any other seed")
         });
-        let specimens = drawn.as_deref().unwrap_or(self.specimens);
-        let evaluator = self.evaluator(specimens, number, 1.0);
+        let networks = drawn.as_deref().unwrap_or(self.networks);
+        let evaluator = self.evaluator(networks, number, 1.0);
         let step = if self.state.generation < self.prior.search.generations {
             let evaluation = evaluator.score(&self.state.grown.table)?;
             match self.most_used(&evaluation.uses, self.state.generation) {
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
         self.state.long_score.map_or_else(|| self.check(&self.state.grown.table), Ok)
     }
 
-    /// Returns the score of a table on the specimens that decide on nothing.
+    /// Returns the score of a table on the networks that decide on nothing.
     ///
     /// # Errors
     ///
@@ -202,17 +202,17 @@ impl<'a> Search<'a> {
 
     /// Returns the score of a table in that run, which has the same chance each time.
     fn check(&self, table: &Table) -> Result<f64, Fault> {
-        Ok(self.evaluator(self.specimens, CHECK, LONG_FACTOR).score(table)?.score)
+        Ok(self.evaluator(self.networks, CHECK, LONG_FACTOR).score(table)?.score)
     }
 
-    fn evaluator<'b>(&self, specimens: &'b [Specimen], number: u64, length: f64) -> Evaluator<'b>
+    fn evaluator<'b>(&self, on: &'b [TrainingNetwork], number: u64, length: f64) -> Evaluator<'b>
     where
         'a: 'b,
     {
         let seed = self.seed.stream("remy.evaluator").at(number).bits();
         let length_ms = self.prior.length_s * 1e3 * length;
         let terms = Terms { objective: self.objective, seed, length_ms };
-        Evaluator { specimens, terms, workers: self.workers }
+        Evaluator { networks: on, terms, workers: self.workers }
     }
 
     /// Returns the most used rule of those that have not been improved in this generation; of equals the last.

@@ -1,4 +1,4 @@
-//! Task: a run of a table on a specimen as a message to another process, and its answer.
+//! Task: a run of a table on a network as a message to another process, and its answer.
 //!
 //! Messages are lines of JSON. Terms come first: the table, and all that the tasks after them have in common. Each task is answered by a
 //! line. Numbers are written so that they read as the same number again: an answer is that of a thread, to the last bit.
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::remy::evaluator::{Appraisal, Terms};
 use crate::remy::fault::Fault;
-use crate::remy::specimen::Specimen;
+use crate::remy::training_network::TrainingNetwork;
 
 /// A line to a worker.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -38,9 +38,10 @@ pub(crate) struct TermsMessage {
 pub(crate) struct Task {
     /// The task's number, which its answer has too.
     pub(crate) task: usize,
-    /// The specimen's number, from 0; it decides the run's chance.
+    /// The network's number, from 0; it decides the run's chance.
     number: usize,
-    specimen: Specimen,
+    #[serde(rename = "specimen")]
+    network: TrainingNetwork,
     /// Numbers of rules, from 0, with the multiple, the increment and the time between packets (ms) that they have here.
     actions: Vec<(usize, f64, i32, f64)>,
 }
@@ -82,7 +83,7 @@ impl Task {
         base: &Table,
         table: &Table,
         number: usize,
-        specimen: &Specimen,
+        network: &TrainingNetwork,
     ) -> Self {
         let rules = base.rules().iter().zip(table.rules()).enumerate();
         debug_assert!(rules.clone().all(|(_, (base, rule))| base.domain == rule.domain));
@@ -91,7 +92,7 @@ impl Task {
             let Action { multiple, increment, intersend_ms } = rule.action;
             (number, multiple, increment, intersend_ms)
         });
-        Self { task, number, specimen: *specimen, actions: actions.collect() }
+        Self { task, number, network: *network, actions: actions.collect() }
     }
 
     /// Does the run.
@@ -105,7 +106,7 @@ impl Task {
             ensure!(rule < table.rules().len(), "the table has no rule {}", rule + 1);
             table = table.with_action(rule, Action { multiple, increment, intersend_ms })?;
         }
-        let result = terms.appraise(&table, self.number, &self.specimen);
+        let result = terms.appraise(&table, self.number, &self.network);
         Ok(Answer { task: self.task, result })
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     let text =
         fs::read_to_string(&options.prior).with_context(|| format!("cannot read {shown}"))?;
     let seed = Seed::new(options.seed);
-    let specimens = prior.specimens(seed).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
+    let networks = prior.networks(seed).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
     let file = file_of(&options.out);
     let objective = options.objective.to_string();
     let (state, before) = if file.exists() {
@@ -79,10 +79,10 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     let workers = workers(options, &mut progress)?;
     // Other draws than the search's own, by a seed that no step has.
     let others = Seed::new(seed.stream("remy.held-out").at(0).bits());
-    let held_out = prior.specimens(others).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
+    let held_out = prior.networks(others).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
     let mut search = Search {
         prior: &prior,
-        specimens: &specimens,
+        networks: &networks,
         held_out: &held_out,
         objective: options.objective,
         seed,
@@ -146,7 +146,7 @@ fn write_table(
     let mut table = grown.clone();
     let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (prior, out) = (name(&options.prior), name(&options.out));
-    let specimens = search.specimens.len();
+    let networks = search.networks.len();
     let held_out = search.held_out_score(grown)?;
     let begin =
         options.begin.as_ref().map_or_else(String::new, |it| format!(" --begin {}", name(it)));
@@ -154,7 +154,7 @@ fn write_table(
         "Found by search: {}\nScore {score:.4} (on others {held_out:.4}), summed over {}, after {epoch} splits, {steps} steps and {seconds:.0} s on {}.\n\
          Made with: rove-lab remy train --prior {prior} --objective {} --seed {}{begin} --steps {steps} --out {out}",
         search.prior.about.trim(),
-        if specimens == 1 { "1 specimen".to_owned() } else { format!("{specimens} specimens") },
+        if networks == 1 { "1 specimen".to_owned() } else { format!("{networks} specimens") },
         search.workers,
         options.objective,
         options.seed,

@@ -51,10 +51,10 @@ mod tests {
     use super::*;
     use crate::remy::evaluator::Terms;
     use crate::remy::objective::Objective;
-    use crate::remy::specimen::Specimen;
     use crate::remy::task::{Answer, Task, TermsMessage};
+    use crate::remy::training_network::TrainingNetwork;
 
-    const SPECIMEN: Specimen = Specimen {
+    const NETWORK: TrainingNetwork = TrainingNetwork {
         packets_per_ms: 1.1,
         rtt_ms: 50.3,
         senders: 2,
@@ -88,12 +88,12 @@ mod tests {
     fn answers_are_those_of_this_process_to_the_last_bit() {
         let [base, other] = tables();
         let runs = [(7, &base, 0), (8, &other, 0), (9, &base, 3)];
-        let task = |(task, table, number)| Task::new(task, &base, table, number, &SPECIMEN);
+        let task = |(task, table, number)| Task::new(task, &base, table, number, &NETWORK);
         let mut messages = vec![Message::Terms(TermsMessage::new(&TERMS, &base))];
         messages.extend(runs.map(|run| Message::Task(task(run))));
         let expected = runs.map(|(task, table, number)| Answer {
             task,
-            result: TERMS.appraise(table, number, &SPECIMEN),
+            result: TERMS.appraise(table, number, &NETWORK),
         });
         assert_eq!(answers(&lines(&messages)).expect("answers"), expected);
         assert_ne!(expected[0].result, expected[1].result);
@@ -104,7 +104,7 @@ mod tests {
     fn a_line_that_is_no_task_ends_the_work_with_its_number() {
         let [base, _] = tables();
         let terms = lines(&[Message::Terms(TermsMessage::new(&TERMS, &base))]);
-        let task = lines(&[Message::Task(Task::new(1, &base, &base, 0, &SPECIMEN))]);
+        let task = lines(&[Message::Task(Task::new(1, &base, &base, 0, &NETWORK))]);
         let cut = &task[..task.len() / 2];
         for (input, told) in [
             (task.clone(), "line 1 of standard input is a task without terms"),

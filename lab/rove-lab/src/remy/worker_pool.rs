@@ -135,12 +135,12 @@ mod tests {
     use super::*;
     use crate::remy::evaluator::Terms;
     use crate::remy::objective::Objective;
-    use crate::remy::specimen::Specimen;
     use crate::remy::task::{Task, TermsMessage};
+    use crate::remy::training_network::TrainingNetwork;
 
     /// Returns the messages of three tasks, and their results.
     fn order() -> (Vec<Message>, Vec<Result<Appraisal, Fault>>) {
-        let specimen = Specimen {
+        let network = TrainingNetwork {
             packets_per_ms: 1.0,
             rtt_ms: 20.0,
             senders: 1,
@@ -154,9 +154,9 @@ mod tests {
         let action = Action { multiple: 0.5, increment: 3, intersend_ms: 1.0 };
         let table = Table::uniform(action).expect("one rule");
         let mut messages = vec![Message::Terms(TermsMessage::new(&terms, &table))];
-        let task = |number| Message::Task(Task::new(number, &table, &table, number, &specimen));
+        let task = |number| Message::Task(Task::new(number, &table, &table, number, &network));
         messages.extend((0..3).map(task));
-        (messages, (0..3).map(|number| terms.appraise(&table, number, &specimen)).collect())
+        (messages, (0..3).map(|number| terms.appraise(&table, number, &network)).collect())
     }
 
     /// Returns a pool whose program is a shell script that finds an answer to each task of [`order`] in `$0`, `$1` and `$2`.

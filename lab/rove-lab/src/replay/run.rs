@@ -193,9 +193,8 @@ fn play_once(
         sender.start(start);
     }
     // A path that lets nothing through is left in the end.
-    let keys = u32::try_from(script.keys.len()).unwrap_or(u32::MAX);
-    let patience = PATIENCE + options.host_delay;
-    let limit = script.duration() + patience.saturating_mul(keys.saturating_add(1));
+    let waits = u32::try_from(script.keys.len() + 1).unwrap_or(u32::MAX);
+    let limit = script.duration() + (PATIENCE + options.host_delay).saturating_mul(waits);
     net.run_until(limit, |left, right| {
         left.session.user.is_done() && right.session.program.is_done()
     });

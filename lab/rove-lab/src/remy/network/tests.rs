@@ -6,7 +6,7 @@ use rove_units::{BitRate, Bytes, Duration};
 
 use super::*;
 use crate::remy::control::Ruled;
-use crate::remy::specimen::Typing;
+use crate::remy::training_network::Typing;
 
 /// Sends a constant window at a pace of its own.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ impl Control for Constant {
     }
 }
 
-const SPECIMEN: Specimen = Specimen {
+const NETWORK: TrainingNetwork = TrainingNetwork {
     packets_per_ms: 1.0,
     rtt_ms: 150.0,
     senders: 1,
@@ -67,9 +67,9 @@ fn a_constant_window_has_the_throughput_and_delay_of_its_closed_form() {
         (400, 2.0, 150.0),
         (1_000, 1.0, 10.0),
     ] {
-        let specimen = Specimen { packets_per_ms, rtt_ms, ..SPECIMEN };
+        let network = TrainingNetwork { packets_per_ms, rtt_ms, ..NETWORK };
         let constant = Constant { window, intersend_nanos: 0 };
-        let run = run(&specimen, Seed::new(1), 1e6, |_| constant, &mut ());
+        let run = run(&network, Seed::new(1), 1e6, |_| constant, &mut ());
         let outcome = run.outcomes[0];
         // Without a queue a round trip is propagation and transmission; with one the window is what the path holds.
         let empty = rtt_ms + 1.0 / packets_per_ms;
@@ -86,20 +86,20 @@ fn a_constant_window_has_the_throughput_and_delay_of_its_closed_form() {
 #[test]
 fn a_pace_below_the_links_rate_is_the_throughput() {
     let constant = Constant { window: 1_000_000, intersend_nanos: 4_000_000 };
-    let run = run(&SPECIMEN, Seed::new(1), 1e6, |_| constant, &mut ());
+    let run = run(&NETWORK, Seed::new(1), 1e6, |_| constant, &mut ());
     assert!(close(run.outcomes[0].received as f64 / run.outcomes[0].on_ms, 0.25, 0.01));
     assert!(close(run.outcomes[0].delay_ms().expect("received"), 151.0, 1e-9));
 }
 
 /// Sharing in a model without packets: senders with large windows fill the link while any is on, and have equal parts of it.
-fn share_of_link(specimen: &Specimen, seed: u64, length_ms: f64) -> (f64, f64) {
+fn share_of_link(network: &TrainingNetwork, seed: u64, length_ms: f64) -> (f64, f64) {
     let mut draws = (0..).map(|number| {
         let unit = Seed::new(seed).stream("second model").at(number).unit();
         -(1.0 - unit).ln()
     });
     let mut exponential = |mean: f64| mean * draws.next().expect("endless");
-    let mut is_on = vec![false; specimen.senders];
-    let mut switches: Vec<f64> = is_on.iter().map(|_| exponential(specimen.mean_off_ms)).collect();
+    let mut is_on = vec![false; network.senders];
+    let mut switches: Vec<f64> = is_on.iter().map(|_| exponential(network.mean_off_ms)).collect();
     let (mut now, mut busy, mut on) = (0.0, 0.0, 0.0);
     while now < length_ms {
         let number = (0..is_on.len())
@@ -111,10 +111,10 @@ fn share_of_link(specimen: &Specimen, seed: u64, length_ms: f64) -> (f64, f64) {
         on += count as f64 * (next - now);
         now = next;
         is_on[number] = !is_on[number];
-        let mean = if is_on[number] { specimen.mean_on_ms } else { specimen.mean_off_ms };
+        let mean = if is_on[number] { network.mean_on_ms } else { network.mean_off_ms };
         switches[number] += exponential(mean);
     }
-    (busy * specimen.packets_per_ms, on)
+    (busy * network.packets_per_ms, on)
 }
 
 #[test]
@@ -122,12 +122,12 @@ fn senders_that_are_on_and_off_share_the_link_as_a_plain_second_model_has_it() {
     for (senders, mean_on_ms, mean_off_ms) in
         [(2, 1_000.0, 1_000.0), (8, 5_000.0, 5_000.0), (3, 500.0, 2_000.0)]
     {
-        let specimen = Specimen { senders, mean_on_ms, mean_off_ms, rtt_ms: 1.0, ..SPECIMEN };
+        let network = TrainingNetwork { senders, mean_on_ms, mean_off_ms, rtt_ms: 1.0, ..NETWORK };
         let length = 4e6;
         // A small window beside a short round trip keeps the link full, and little is in it when a sender goes off.
         let constant = Constant { window: 8, intersend_nanos: 0 };
-        let run = run(&specimen, Seed::new(3), length, |_| constant, &mut ());
-        let (packets, on_ms) = share_of_link(&specimen, 4, length);
+        let run = run(&network, Seed::new(3), length, |_| constant, &mut ());
+        let (packets, on_ms) = share_of_link(&network, 4, length);
         let got: u64 = run.outcomes.iter().map(|it| it.received).sum();
         assert!(close(got as f64, packets, 0.03), "{senders}: {got} packets, not {packets}");
         let got: f64 = run.outcomes.iter().map(|it| it.on_ms).sum();
@@ -199,9 +199,9 @@ fn trajectory(steps: usize, start: f64) -> Vec<(f64, f64)> {
 #[test]
 fn three_rules_are_followed_step_by_step() {
     let table = three_rules();
-    let specimen = Specimen { packets_per_ms: 0.25, rtt_ms: 100.0, ..SPECIMEN };
+    let network = TrainingNetwork { packets_per_ms: 0.25, rtt_ms: 100.0, ..NETWORK };
     let mut log = Log::default();
-    let run = run(&specimen, Seed::new(5), 60_000.0, |_| Ruled::new(&table, None), &mut log);
+    let run = run(&network, Seed::new(5), 60_000.0, |_| Ruled::new(&table, None), &mut log);
     let start = millis(log.sent[0].0);
     let steps = trajectory(log.sent.len(), start);
     assert!(steps.len() > 500, "{} packets", steps.len());
@@ -233,7 +233,7 @@ fn the_link_model_delivers_and_drops_the_same_packets_at_the_same_nanoseconds() 
             u64::try_from(rate.transmission_time(Bytes::new(size)).as_nanos()).expect("short")
         });
         let typing = Typing { mean_gap_ms: 7.0, size: key as f64 / transmission as f64 };
-        let specimen = Specimen {
+        let network = TrainingNetwork {
             packets_per_ms: 1e6 / transmission as f64,
             rtt_ms: 30.0,
             senders,
@@ -243,11 +243,11 @@ fn the_link_model_delivers_and_drops_the_same_packets_at_the_same_nanoseconds() 
             loss: 0.0,
             typing: types.then_some(typing),
         };
-        assert_eq!(specimen.transmission_nanos(), transmission);
-        assert_eq!(specimen.key_transmission_nanos(), if types { key } else { 1 });
+        assert_eq!(network.transmission_nanos(), transmission);
+        assert_eq!(network.key_transmission_nanos(), if types { key } else { 1 });
         let mut log = Log::default();
         let constant = Constant { window, intersend_nanos: 1_100_000 };
-        let run = run(&specimen, Seed::new(7), 20_000.0, |_| constant, &mut log);
+        let run = run(&network, Seed::new(7), 20_000.0, |_| constant, &mut log);
         let mut link = Link::new(
             LinkConfig {
                 rate: Some(rate),
@@ -288,12 +288,12 @@ fn the_link_model_delivers_and_drops_the_same_packets_at_the_same_nanoseconds() 
 
 #[test]
 fn the_same_seed_gives_the_same_figures_and_losses_are_as_many_as_they_should_be() {
-    let specimen =
-        Specimen { senders: 4, loss: 0.1, mean_on_ms: 500.0, mean_off_ms: 500.0, ..SPECIMEN };
+    let network =
+        TrainingNetwork { senders: 4, loss: 0.1, mean_on_ms: 500.0, mean_off_ms: 500.0, ..NETWORK };
     let constant = Constant { window: 20, intersend_nanos: 0 };
     let figures = |seed| {
         let mut log = Log::default();
-        let outcomes = run(&specimen, Seed::new(seed), 1e5, |_| constant, &mut log).outcomes;
+        let outcomes = run(&network, Seed::new(seed), 1e5, |_| constant, &mut log).outcomes;
         (outcomes, log.sent.len(), log.received.len())
     };
     let first = figures(1);
@@ -308,9 +308,9 @@ fn a_key_waits_for_the_queue_that_is_before_it_and_for_nothing_else() {
     let typing = Some(Typing { mean_gap_ms: 100.0, size: 0.1 });
     // A window of 250 packets fills the path of 150 and 99 places of the queue, and one is on the link.
     for (window, waiting) in [(1, 0.0), (250, 99.0), (500, 349.0)] {
-        let specimen = Specimen { typing, ..SPECIMEN };
+        let network = TrainingNetwork { typing, ..NETWORK };
         let constant = Constant { window, intersend_nanos: 0 };
-        let run = run(&specimen, Seed::new(1), 1e6, |_| constant, &mut ());
+        let run = run(&network, Seed::new(1), 1e6, |_| constant, &mut ());
         let keys = run.keys;
         assert_eq!(keys.lost, 0);
         assert!((9_000..11_000).contains(&keys.received), "{keys:?}");
@@ -318,12 +318,12 @@ fn a_key_waits_for_the_queue_that_is_before_it_and_for_nothing_else() {
         // Keys in the queue take a part of the packets' places, and half of a packet is on the link at any time.
         let expected = 150.0 + 0.1 + waiting;
         assert!((delay_ms - expected).abs() < 1.5, "{window}: {delay_ms} ms, not {expected}");
-        let without = super::run(&SPECIMEN, Seed::new(1), 1e6, |_| constant, &mut ());
+        let without = super::run(&NETWORK, Seed::new(1), 1e6, |_| constant, &mut ());
         assert_eq!(without.keys, Keys::default());
     }
-    let specimen = Specimen { typing, loss: 0.2, ..SPECIMEN };
+    let network = TrainingNetwork { typing, loss: 0.2, ..NETWORK };
     let constant = Constant { window: 1, intersend_nanos: 0 };
-    let keys = run(&specimen, Seed::new(1), 1e6, |_| constant, &mut ()).keys;
+    let keys = run(&network, Seed::new(1), 1e6, |_| constant, &mut ()).keys;
     let share = keys.lost as f64 / (keys.lost + keys.received) as f64;
     assert!((share - 0.2).abs() < 0.02, "{share} lost");
 }

@@ -5,11 +5,11 @@ use crate::remy::checkpoint::Checkpoint;
 
 const PRIOR: &str = include_str!("../../../tests/priors/small.toml");
 
-fn search<'a>(prior: &'a Prior, specimens: &'a [Specimen], workers: &'a Workers) -> Search<'a> {
+fn search<'a>(prior: &'a Prior, on: &'a [TrainingNetwork], workers: &'a Workers) -> Search<'a> {
     Search {
         prior,
-        specimens,
-        held_out: specimens,
+        networks: on,
+        held_out: on,
         objective: Objective::DEFAULT,
         seed: Seed::new(1),
         workers,
@@ -20,9 +20,9 @@ fn search<'a>(prior: &'a Prior, specimens: &'a [Specimen], workers: &'a Workers)
 #[test]
 fn the_score_of_what_is_kept_never_falls_and_ends_above_its_begin() {
     let prior = Prior::parse(PRIOR).expect("a prior");
-    let specimens = prior.specimens(Seed::new(1)).expect("two");
+    let networks = prior.networks(Seed::new(1)).expect("two");
     let workers = Workers::Threads(2);
-    let mut search = search(&prior, &specimens, &workers);
+    let mut search = search(&prior, &networks, &workers);
     let begin = search.check(&search.state.grown.table).expect("a score");
     let mut scores = vec![begin];
     while search.state.epoch < 3 {
@@ -54,17 +54,17 @@ fn a_search_that_was_interrupted_anywhere_goes_on_as_if_it_had_not_been() {
     // Nothing of what a step may draw or compare is left out.
     let text = PRIOR.replace("generations", "redraws = true\ncheck_each = true\ngenerations");
     let prior = Prior::parse(&format!("draws = 2\n{text}")).expect("a prior");
-    let specimens = prior.specimens(Seed::new(1)).expect("two");
+    let networks = prior.networks(Seed::new(1)).expect("two");
     let workers = [1, 2, 3].map(Workers::Threads);
-    let mut whole = search(&prior, &specimens, &workers[0]);
-    let mut interrupted = search(&prior, &specimens, &workers[1]);
+    let mut whole = search(&prior, &networks, &workers[0]);
+    let mut interrupted = search(&prior, &networks, &workers[1]);
     for step in 0..9 {
         let expected = whole.step().expect("a step");
         // The state goes through a file's text, and comes back in another search with another number of threads.
         let checkpoint = Checkpoint::new(PRIOR, "", 1, 0.0, &interrupted.state);
         let text = serde_json::to_string(&checkpoint).expect("JSON");
         let checkpoint: Checkpoint = serde_json::from_str(&text).expect("a checkpoint");
-        interrupted = search(&prior, &specimens, &workers[step % 3]);
+        interrupted = search(&prior, &networks, &workers[step % 3]);
         interrupted.state = checkpoint.state().expect("a state");
         assert_eq!(interrupted.step(), Ok(expected), "step {step}");
         assert_eq!(interrupted.state, whole.state, "after step {step}");
@@ -78,9 +78,9 @@ fn an_improvement_that_is_none_in_the_long_run_is_given_up_where_that_is_asked_f
     let text = PRIOR.replace("length_s = 10", "length_s = 1");
     let asked = text.replace("generations = 1", "generations = 2\ncheck_each = true");
     let prior = Prior::parse(&asked).expect("a prior");
-    let specimens = prior.specimens(Seed::new(1)).expect("two");
+    let networks = prior.networks(Seed::new(1)).expect("two");
     let workers = Workers::Threads(2);
-    let mut search = search(&prior, &specimens, &workers);
+    let mut search = search(&prior, &networks, &workers);
     let (mut kept, mut given_up) = (0, 0);
     while kept == 0 || given_up == 0 {
         assert!(search.state.steps < 60, "{kept} kept, {given_up} given up");
@@ -112,25 +112,25 @@ fn an_improvement_that_is_none_in_the_long_run_is_given_up_where_that_is_asked_f
 #[test]
 fn a_score_that_is_no_number_ends_the_search_and_changes_nothing() {
     let prior = Prior::parse(PRIOR).expect("a prior");
-    let specimens = prior.specimens(Seed::new(1)).expect("two");
+    let networks = prior.networks(Seed::new(1)).expect("two");
     let workers = Workers::Threads(2);
-    let mut search = search(&prior, &specimens, &workers);
+    let mut search = search(&prior, &networks, &workers);
     search.objective.delta = f64::INFINITY;
     search.objective.beta = f64::INFINITY;
     let before = search.state.clone();
     let fault = search.step().expect_err("no number");
-    assert!(matches!(fault, Fault::NoScore { specimen: 1, .. }), "{fault}");
+    assert!(matches!(fault, Fault::NoScore { network: 1, .. }), "{fault}");
     assert_eq!(search.state, before);
 }
 
 #[test]
 fn a_worker_that_dies_ends_the_step_with_its_words_and_changes_nothing() {
     let prior = Prior::parse(PRIOR).expect("a prior");
-    let mut specimens = prior.specimens(Seed::new(1)).expect("two");
+    let mut networks = prior.networks(Seed::new(1)).expect("two");
     // More senders than memory has room for.
-    specimens[1].senders = usize::MAX;
+    networks[1].senders = usize::MAX;
     let workers = Workers::Threads(2);
-    let mut search = search(&prior, &specimens, &workers);
+    let mut search = search(&prior, &networks, &workers);
     let before = search.state.clone();
     let fault = search.step().expect_err("it dies").to_string();
     assert!(

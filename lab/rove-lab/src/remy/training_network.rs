@@ -1,11 +1,11 @@
-//! Specimen: one network that a controller is tried on.
+//! Training network: one network that a controller is tried on. Outputs call it a specimen.
 
 use serde::{Deserialize, Serialize};
 
 /// A dumbbell: some senders before one queue and one link. One packet per ms is 10 Mbit/s in the publications, whose packets have
 /// 1250 bytes.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-pub(crate) struct Specimen {
+pub(crate) struct TrainingNetwork {
     /// The link's rate.
     pub(crate) packets_per_ms: f64,
     /// The round trip's propagation.
@@ -35,7 +35,7 @@ pub(crate) struct Typing {
     pub(crate) size: f64,
 }
 
-impl Specimen {
+impl TrainingNetwork {
     /// Returns the time that the link takes for a packet, in ns.
     pub(crate) fn transmission_nanos(&self) -> u64 {
         nanos(1.0 / self.packets_per_ms).max(1)
