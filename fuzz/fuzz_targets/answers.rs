@@ -1,4 +1,4 @@
-//! What the user's terminal answers.
+//! The answers of the user's terminal to queries.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("answers", data));

@@ -1,4 +1,4 @@
-//! What is said at a control socket.
+//! The requests at a control socket.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("control", data));

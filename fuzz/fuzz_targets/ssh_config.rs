@@ -1,4 +1,4 @@
-//! What ssh answers when it is asked for its configuration.
+//! The answer of ssh to a query for its configuration.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("ssh_config", data));

@@ -21,7 +21,7 @@ pub mod terminal;
 pub mod wire;
 pub mod work;
 
-/// One target: takes the fuzzer's bytes, and panics when something does not hold.
+/// A target reads the fuzzer's bytes. It panics when something does not hold.
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.

@@ -21,7 +21,7 @@ const STEPS_MAX: usize = 300;
 /// than a server waits for its client, a heartbeat, and the largest contents here at the longest intervals.
 const HEALED_WITHIN: Duration = Duration::from_secs(30);
 
-/// One end, and what it has said.
+/// An end of the session, and the datagrams it has sent.
 struct End {
     transport: Transport<UserStream, UserStream>,
     address: SocketAddr,

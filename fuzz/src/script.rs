@@ -8,7 +8,7 @@ const MARK: u8 = 0xff;
 /// Cells of all screens but the largest, so that a run stays fast.
 const CELLS_MAX: u16 = 50_000;
 
-/// One thing that happens.
+/// A step of a script.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step<'a> {
     /// A program writes.
@@ -43,7 +43,7 @@ impl<'a> Iterator for Script<'a> {
     }
 }
 
-/// Takes a size from the front.
+/// Reads a size from the front. Returns it with the rest.
 pub(crate) fn take_size(data: &[u8]) -> (Size, &[u8]) {
     match data {
         [columns, rows, rest @ ..] => (size(*columns, *rows), rest),

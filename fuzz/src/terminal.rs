@@ -132,7 +132,7 @@ fn assert_same(shown: &Screen, wanted: &Screen) {
     }
 }
 
-/// Whatever a server shows, the user's terminal gets sequences that are ours, and shows the same.
+/// Checks that any server's screen reaches the user's terminal in our own sequences. The terminal then shows the same.
 pub fn frames_are_clean(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let flag = |bit: u8| flags >> bit & 1 == 1;

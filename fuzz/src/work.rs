@@ -24,8 +24,8 @@ const STATE_CELL_BYTES: u64 = 320;
 /// Most bytes that a short input may stand for. Chosen: with debug assertions a slow one takes a second.
 const EXPANDED_MAX: usize = 1 << 17;
 
-/// Whatever a server sends costs the client no more than a diff may in all, and each turn no more than a turn; what is
-/// refused costs no more than what is not.
+/// Checks that a server's diff costs the client bounded work. The whole diff has a bound, and so has each turn. A refused diff
+/// costs no more than an accepted diff.
 pub fn effort_is_bounded(data: &[u8]) {
     let [kind, data @ ..] = data else { return };
     let size = if kind & 1 == 0 { Size::DEFAULT } else { Size::clamped(500, 200) };

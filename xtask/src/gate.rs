@@ -49,7 +49,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// One check of the workspace at this path.
+/// A check of the workspace at this path.
 type Step = fn(&Path) -> Outcome;
 
 /// Runs every check, even past a failure, and prints the summary.
@@ -171,7 +171,7 @@ fn run_tests(command: &mut Command, root: &Path) -> Outcome {
     run_command(command.env("INSTA_UPDATE", "no").current_dir(root))
 }
 
-/// Plays what fuzzers have found once more, without a fuzzer. What the workspaces have in common is built once.
+/// Plays what fuzzers have found once more, without a fuzzer. Crates that both workspaces use are built once.
 fn seeds(root: &Path) -> Outcome {
     let mut command = Command::new("cargo");
     command.args(["test", "--locked", "--no-default-features"]);

@@ -1,7 +1,7 @@
 //! `cargo xtask limits`: docs/limits.md, a table of all limits, from the constants themselves.
 //!
-//! Name, value, place and meaning of a row come from the source. What happens beyond a limit is
-//! written in the table by hand, and kept.
+//! Name, value, place and meaning of a row come from the source. The last column, the behaviour beyond
+//! a limit, is written in the table by hand, and kept.
 
 mod value;
 
@@ -17,10 +17,10 @@ use value::Value;
 /// Where the table stands.
 const TABLE: &str = concat!("docs", "/limits.md");
 
-/// What every row is made of.
+/// The head of the table.
 const HEADING: &str = "| limit | value | where | what it is | beyond it |\n|---|---|---|---|---|\n";
 
-/// What stands above the table.
+/// The text above the table.
 const INTRODUCTION: &str = "\
 # Limits
 
@@ -43,7 +43,7 @@ struct Limit {
     meaning: String,
 }
 
-/// Writes the table anew. What is said of limits that are still there stays.
+/// Writes the table anew. The last column of limits that are still there stays.
 ///
 /// # Errors
 ///

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-/// A program the tests run, and the Debian package that brings it. What every Debian has is left out.
+/// A program the tests run, and the Debian package that brings it. Programs that every Debian has are left out.
 pub(crate) const PROGRAMS: [(&str, &str); 38] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),

@@ -141,7 +141,7 @@ fn check_words(path: &Path, text: &str, findings: &mut Vec<String>) {
     }
 }
 
-/// Who follows a citation must find a document.
+/// Each cited document must be there.
 fn check_citations(root: &Path, path: &Path, text: &str, findings: &mut Vec<String>) {
     for (number, line) in (1..).zip(text.lines()) {
         // Spelled in pieces, so that this line cites nothing.

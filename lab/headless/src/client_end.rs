@@ -34,11 +34,11 @@ pub trait User {
         true
     }
 
-    /// Takes note that the terminal has shown a frame. Its answers, copies and notifications that are left in it are
-    /// dropped afterwards.
+    /// Handles a frame that the terminal has shown. The caller then drops the answers, copies and notifications that are left in
+    /// the terminal.
     fn handle_frame(&mut self, _now: Instant, _client: &Client, _terminal: &mut Terminal) {}
 
-    /// Takes note of a datagram that the client has taken, or why it was of no use.
+    /// Handles a datagram that the client has accepted, or the reason why it was refused.
     fn handle_datagram(
         &mut self,
         _now: Instant,
@@ -47,7 +47,7 @@ pub trait User {
     ) {
     }
 
-    /// Takes note of what the client asks its driver for. Ports need no answer: the virtual path has none.
+    /// Handles an event by which the client asks its driver for something. Ports need no answer: the virtual path has none.
     fn handle_event(&mut self, _event: ClientEvent) {}
 }
 
@@ -125,7 +125,7 @@ impl<U: User> ClientEnd<U> {
     fn write(&mut self, now: Instant, output: &[u8]) {
         self.terminal.write(output);
         self.user.handle_frame(now, &self.client, &mut self.terminal);
-        // Whatever the user left there would pile up.
+        // Anything that the user left there would pile up.
         self.terminal.take_replies();
         self.terminal.take_copied();
         drop(self.terminal.take_notifications());

@@ -20,7 +20,7 @@ pub trait Program {
         None
     }
 
-    /// Takes note of what the server asks its driver for.
+    /// Handles an event by which the server asks its driver for something.
     fn handle_event(&mut self, _event: ServerEvent) {}
 }
 

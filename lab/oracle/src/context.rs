@@ -1,4 +1,4 @@
-//! What must be known of a terminal to say whether a function is done differently there.
+//! The state of a terminal that decides whether a function has another effect in another emulator.
 
 use rove_terminal::{Color, Size, char_width};
 
@@ -8,7 +8,7 @@ use crate::picture::Picture;
 /// The state before a function, as ours has it.
 #[derive(Debug)]
 pub struct Context {
-    /// What is shown.
+    /// The content of the screen.
     pub picture: Picture,
     /// The dimensions of the screen.
     pub size: Size,

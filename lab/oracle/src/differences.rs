@@ -1,4 +1,4 @@
-//! What the other two do differently, and why we do not follow.
+//! Deliberate differences to the other two emulators, each with our reason.
 //!
 //! Where they agree with each other against us, the judge is named: xterm, the terminal that programs
 //! are told they run in, or ECMA-48.
@@ -8,7 +8,7 @@ use rove_terminal::Color;
 use crate::context::{Context, has_wide};
 use crate::function::Function;
 
-/// Who does it differently.
+/// The emulators that differ from ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// `alacritty_terminal`.
@@ -26,13 +26,13 @@ impl Who {
     }
 }
 
-/// One thing done differently.
+/// A deliberate difference.
 pub struct Difference {
-    /// Who does it differently.
+    /// The emulators that differ from ours.
     pub who: Who,
-    /// What they do.
+    /// Their behaviour.
     pub theirs: &'static str,
-    /// What we do, and by whose authority.
+    /// Our behaviour, and the authority for it.
     pub ours: &'static str,
     /// A stream for a screen of 10 columns and 6 rows that shows it.
     pub shown_by: &'static str,

@@ -14,7 +14,7 @@ use rove_terminal::{Attributes, Color, Pen, Size, Terminal, Underline};
 use crate::differences::Who;
 use crate::picture::{Look, Picture};
 
-/// What the attributes both of the others know have in common with ours.
+/// The attributes that ours and both of the others know.
 const COMMON: Attributes = Attributes::BOLD.with(Attributes::ITALIC).with(Attributes::INVERSE);
 
 /// A terminal emulator that can be looked at.
@@ -28,14 +28,14 @@ pub trait Emulator {
     /// Creates one with a blank screen.
     fn blank(size: Size) -> Self;
 
-    /// Takes host bytes.
+    /// Applies bytes of the host.
     fn write(&mut self, bytes: &[u8]);
 
     /// Returns what it shows.
     fn picture(&self) -> Picture;
 }
 
-/// One that ours is compared with.
+/// An emulator that ours is compared with.
 pub trait Oracle: Emulator {
     /// Its name in the table of differences.
     const WHO: Who;

@@ -1,6 +1,6 @@
 //! The functions that streams are made of, as programs send them.
 
-/// One piece of a stream.
+/// A piece of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Function {
     /// Characters; marks only behind what they belong to.

@@ -15,7 +15,7 @@ pub struct Pair<T> {
     ours: Ours,
     theirs: T,
     context: Context,
-    /// What was taken so far, for the message of a failure.
+    /// The bytes so far, for the message of a failure.
     taken: Vec<u8>,
 }
 

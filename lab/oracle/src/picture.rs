@@ -1,6 +1,6 @@
-//! What every emulator shows, in one form.
+//! The picture on a screen, in one form for all emulators.
 //!
-//! What they say differently and a person sees alike is made alike here:
+//! Emulators report differently what a person sees alike. The picture has one form for it:
 //!
 //! | | here |
 //! |---|---|
@@ -16,7 +16,7 @@ use core::fmt;
 
 use rove_terminal::{Attributes, Color, Pen, Underline};
 
-/// One cell.
+/// A cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     /// The base character and what is combined with it.

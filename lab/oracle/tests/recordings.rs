@@ -15,7 +15,7 @@ const PIECE_BYTES: usize = 97;
 /// Erases to the end of the row.
 const EL: &[u8] = b"\x1b[K";
 
-/// What both others know.
+/// The attributes that both others know.
 const COMMON: Attributes = Vt100::KNOWN;
 
 /// All three emulators on one stream.

@@ -1,5 +1,5 @@
-//! What alacritty keeps in its history of a session with `--scrollback`, beside what it keeps of the same
-//! bytes without a session.
+//! The history that alacritty keeps of a session with `--scrollback`, compared with its history of the same bytes without a
+//! session.
 
 use proptest::prelude::*;
 use rove_oracle::{Alacritty, Emulator as _, Look};
@@ -65,7 +65,7 @@ fn size(columns: u16, rows: u16) -> Size {
     Size::new(columns, rows).expect("a size within bounds")
 }
 
-/// What programs that write lines write, and those that fill the screen; each ends its line.
+/// Generates the output of programs that write lines or fill the screen. Each output ends its line.
 fn program() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         6 => "[a-z]{1,9} ",

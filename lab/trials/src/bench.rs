@@ -163,7 +163,7 @@ impl Row {
     }
 }
 
-/// What every part measures with.
+/// The means with which every part measures.
 struct Bench {
     rounds: usize,
     programs: Programs,

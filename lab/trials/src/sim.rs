@@ -4,7 +4,7 @@
 //! what the program prints, resizes, outages, roaming (in the middle of a paste, too), pauses, sleep
 //! and clock jumps of either end. Then the path heals, and both ends must agree: one picture, every
 //! key once and in order, the last size, no copy, bell or notification twice; and what the program
-//! does and asks next must work. Some sessions then end, and both ends must know.
+//! does and asks next must work. In some cases an end then closes the session, and both must know.
 
 mod dice;
 mod ends;
@@ -41,7 +41,7 @@ const FAILURES_NAMED_MAX: usize = 5;
 
 type Pair = Net<Machine<ClientEnd>, Machine<ServerEnd>>;
 
-/// What a swarm has done.
+/// The counts of a swarm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Report {
     /// Sessions run.
@@ -225,7 +225,7 @@ fn go_on(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
     let (copied, told) = (client.user.copied.len(), client.user.told.len());
     let (bells, read) = (ends::bells(client), server.program.read.len());
     let number = 99_999_999;
-    // What it was in the middle of is cancelled, and the colour it may have set forgotten.
+    // Cancels a sequence that the program has begun, and resets a colour that it may have set.
     let words = ["\x18\x1b]111\x07\x07", &program::copy(number, 8), &program::notification(number)];
     server.program.print(words.concat().as_bytes());
     if background.is_some() {

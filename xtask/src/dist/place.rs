@@ -98,8 +98,7 @@ impl Place {
         command
     }
 
-    /// Returns the folders that no result may name, each with what stands for it. Of two that apply the last
-    /// counts.
+    /// Returns the folders that no result may name, each with what stands for it. If two apply, the later one counts.
     pub(super) fn folders(&self) -> Vec<(PathBuf, &'static str)> {
         let home = std::env::var_os("HOME").map(|home| (PathBuf::from(home), "/home"));
         let own = [
@@ -108,7 +107,7 @@ impl Place {
             (self.root.clone(), "/rove"),
             (self.target_folder.clone(), "/rove/target"),
         ];
-        // Whoever has no home of their own has `/`, which every path names.
+        // The home folder of a user without one is `/`, which every path names.
         let home = home.filter(|(home, _)| home.components().count() > 1);
         home.into_iter().chain(own).collect()
     }

@@ -30,14 +30,14 @@ const PAUSE_MILLIS: [u64; 2] = [60, 160];
 /// Longest that an echo is waited for; one that takes longer counts as this. Chosen: a heartbeat, after which
 /// even a lost datagram was sent again.
 const ECHO_MAX: Duration = Duration::from_secs(3);
-/// What 19 in 20 echoes are to stay within, in milliseconds, at any of these rates.
+/// Bound for 95 % of the echoes at each of these rates, in milliseconds.
 const ECHO_P95_MILLIS: f64 = 30.0;
 /// The user `nobody` of Debian.
 const NOBODY: u32 = 65_534;
 /// Datagrams in a second.
 const RATES: [u32; 2] = [10_000, 100_000];
 
-/// What one turn has measured.
+/// The measurements of a turn.
 #[derive(Clone, Debug)]
 struct Turn {
     /// Before the attack.

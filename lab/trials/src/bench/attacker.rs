@@ -21,20 +21,20 @@ const BURST_MAX: u64 = 1_000;
 /// Different datagrams of a kind that is made up.
 const VARIETY: u64 = 256;
 
-/// What is sent.
+/// A kind of datagram that the attacker sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// As long as a key's datagram, with numbers that are still to come.
     Forged,
     /// The same, as long as any.
     ForgedLong,
-    /// What the client itself has sent.
+    /// A copy of a datagram of the client.
     Replayed,
-    /// What the server has sent.
+    /// A copy of a datagram of the server.
     Reflected,
-    /// One byte less than a datagram has.
+    /// Shorter by one byte than any datagram.
     Truncated,
-    /// One byte more.
+    /// Longer by one byte than any datagram.
     Oversize,
 }
 
@@ -128,7 +128,7 @@ fn flood(socket: &UdpSocket, payloads: &[Vec<u8>], rate: u32, is_over: &AtomicBo
         left_out += due.saturating_sub(BURST_MAX);
         for _ in 0..due.min(BURST_MAX) {
             let is_sent = payloads.next().is_some_and(|payload| socket.send(payload).is_ok());
-            // What the system does not take is an attack that failed.
+            // A datagram that the system refuses does not count as sent.
             *if is_sent { &mut sent } else { &mut left_out } += 1;
         }
         let _ = poll(&mut [], Some(&nap));

@@ -18,7 +18,7 @@ use super::report::{Line, Target};
 /// Bytes of a flood. Chosen: seconds of work for a stock server.
 const BYTES: usize = 50_000_000;
 
-/// What one flood cost a session.
+/// The cost of a flood for a session.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     server_cpu: f64,

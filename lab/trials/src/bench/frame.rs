@@ -1,4 +1,4 @@
-//! What a frame of a large screen costs the server: the snapshot and the difference.
+//! The server's cost of a frame of a large screen: the snapshot and the difference.
 
 use anyhow::{Context, Result};
 

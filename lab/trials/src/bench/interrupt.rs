@@ -15,7 +15,7 @@ use super::report::{Line, Target};
 use super::stats;
 use super::{Bench, path};
 
-/// One way of the path; half of the round trip. Chosen, as the rate and the queue are: a terminal that
+/// Delay of the path in each direction: half of the round trip. Chosen, as the rate and the queue are: a terminal that
 /// sent every byte would have eight seconds of output before the prompt.
 const DELAY: Duration = Duration::from_millis(20);
 const RATE: BitRate = BitRate::from_bits_per_second(1_000_000).expect("a megabit is not zero");
@@ -28,7 +28,7 @@ const WATCH: Duration = Duration::from_secs(8);
 /// by a few milliseconds from round to round.
 const INTERRUPTIONS: u64 = 11;
 
-/// What one session showed.
+/// The measurements of a session.
 #[derive(Clone, Copy, Debug)]
 struct Showing {
     milliseconds: f64,

@@ -15,7 +15,7 @@ const KEPT_MAX: usize = 32;
 /// How soon the end of the session is noticed.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// What was overheard, up and down.
+/// The overheard datagrams, up and down.
 type Copies = Arc<Mutex<[Vec<Vec<u8>>; 2]>>;
 
 /// A path of no length. It ends when it is dropped.

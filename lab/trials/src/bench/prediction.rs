@@ -1,4 +1,4 @@
-//! What predicting the echo of keys costs the client, by either engine.
+//! The client's cost of predicting the echo of keys, by either engine.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Bench;
 use super::emulator::series;
 use super::report::{Line, Target};
 
-/// What is measured, and at most how many microseconds it may take: typing, and what costs most.
+/// Each measured case, and the most microseconds it may take: typing, and the cases that cost most.
 const KINDS: [(&str, f64); 8] = [
     ("a key", 50.0),
     ("a screen", 50.0),

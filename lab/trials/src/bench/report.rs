@@ -6,22 +6,22 @@ use serde_json::{Value, json};
 
 use super::stats;
 
-/// One line of the table.
+/// A line of the table.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
-    /// What was measured.
+    /// The measured quantity.
     pub(super) what: String,
-    /// What the figures count.
+    /// The unit of the figures.
     pub(super) unit: &'static str,
     /// rove's figures, round by round.
     pub(super) rove: Vec<f64>,
-    /// What rove is compared with.
+    /// The system that rove is compared with.
     pub(super) beside: Option<Beside>,
-    /// What rove is to reach.
+    /// The target that rove is to reach.
     pub(super) target: Option<Target>,
 }
 
-/// What rove is compared with.
+/// The system that rove is compared with.
 #[derive(Clone, Debug)]
 pub(super) struct Beside {
     /// Its name.
@@ -30,7 +30,7 @@ pub(super) struct Beside {
     pub(super) figures: Vec<f64>,
 }
 
-/// What rove is to reach.
+/// The target that rove is to reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
     /// At most this, whatever the other one does.

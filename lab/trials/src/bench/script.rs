@@ -1,8 +1,8 @@
-//! What a user does while the bytes on the wire are counted.
+//! The user's actions while the bytes on the wire are counted.
 
 use rove_units::Duration;
 
-/// One thing the user does.
+/// An action of the user.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// Types these keys, one after the other at this pace.
@@ -20,7 +20,7 @@ pub(super) enum Step {
 pub(super) struct Scene {
     /// The name in the table.
     pub(super) name: &'static str,
-    /// What happens.
+    /// The actions, in order.
     pub(super) steps: &'static [Step],
 }
 

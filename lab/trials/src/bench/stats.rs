@@ -1,4 +1,4 @@
-//! What is made of the figures of several rounds.
+//! Statistics over the figures of several rounds.
 
 /// Returns the middle one of the figures, the mean of the middle two of an even number.
 pub(super) fn median(figures: &[f64]) -> f64 {
@@ -25,7 +25,7 @@ pub(super) fn quantile(figures: &[f64], share: f64) -> f64 {
     rank.map_or(f64::NAN, |rank| sorted[rank - 1])
 }
 
-/// Returns the median of each round's ratio. What slows a whole round down cancels out.
+/// Returns the median of each round's ratio. An influence that slows a whole round down cancels out.
 pub(super) fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     paired(ours, theirs, |ours, theirs| ours / theirs)
 }

@@ -15,7 +15,7 @@ use super::report::{Line, Target};
 use super::script::{FILE, REST, SCRIPT, Scene, Step};
 use super::{Bench, path};
 
-/// One way of the path. Chosen: a server on the same continent.
+/// Delay of the path in each direction. Chosen: a server on the same continent.
 const DELAY: Duration = Duration::from_millis(20);
 
 /// Bytes that a datagram has on the wire beside its payload: IPv4 (RFC 791) and UDP (RFC 768).

@@ -44,10 +44,10 @@ pub(super) struct Typist {
 /// A program that prints and reads.
 pub(super) struct Printer {
     pub(super) started: bool,
-    /// What the program has printed, and how much of it the server has read.
+    /// The bytes that the program has printed, and how many of them the server has read.
     printed: Vec<u8>,
     handled: usize,
-    /// What the program has read.
+    /// The bytes that the program has read.
     pub(super) read: Vec<u8>,
     pty_size: Size,
     /// Whether the program reads nothing.

@@ -38,7 +38,7 @@ impl<E> Machine<E> {
         self.ahead += span;
     }
 
-    /// Closes or opens the lid. What arrives meanwhile is lost.
+    /// Closes or opens the lid. Datagrams that arrive while it is closed are lost.
     pub(super) fn sleep(&mut self, now: Instant, asleep: bool) {
         if asleep {
             self.asleep_since.get_or_insert(now);

@@ -1,8 +1,8 @@
-//! What the program on the far pty prints.
+//! The output of the program on the far pty.
 
 use super::dice::Dice;
 
-/// What stock knows, whole.
+/// Whole sequences that a stock peer knows.
 const STOCK: [&str; 26] = [
     "\r",
     "\n",
@@ -32,7 +32,7 @@ const STOCK: [&str; 26] = [
     "\x1b[?2026l",
 ];
 
-/// What only a rove carries to a rove, whole.
+/// Whole sequences that only two roves carry.
 const RICH: [&str; 26] = [
     "\x1b[4:3m",
     "\x1b[21;9;53m",

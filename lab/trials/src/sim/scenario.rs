@@ -1,4 +1,4 @@
-//! What happens in one simulated session, drawn from its seed.
+//! The events of one simulated session, drawn from its seed.
 
 use rove_link::LinkConfig;
 use rove_session::{CAPABILITIES, EngineKind, ExitStatus, Prediction, Preference};
@@ -15,7 +15,7 @@ const ACTIONS_MAX: u64 = 60;
 /// Kinds of things that happen, typing aside.
 const KINDS: usize = 12;
 
-/// What a clock is ahead of another, at most: more than a 16-bit timestamp can tell, in ms.
+/// Most ms by which a clock is ahead of another: more than a 16-bit timestamp can tell.
 const AHEAD_MAX: u64 = 200_000;
 
 /// Everything a seed decides.
@@ -24,24 +24,24 @@ pub(super) struct Scenario {
     pub(super) downlink: LinkConfig,
     /// The user's first window.
     pub(super) size: Size,
-    /// What each end can do beyond the stock protocol; `None` for an end that is stock.
+    /// The capabilities of each end beyond the stock protocol; `None` for an end that is stock.
     pub(super) client_capabilities: Option<Capabilities>,
     pub(super) server_capabilities: Option<Capabilities>,
     pub(super) client_ahead: Duration,
     pub(super) server_ahead: Duration,
     /// Whether clocks stand still in sleep.
     pub(super) stands_still: bool,
-    /// What the user's terminal is told to be able to do, and what it says of itself when asked.
+    /// The capabilities that the user's terminal is configured with, and whether it is queried for its own answers.
     pub(super) terminal: TerminalCapabilities,
     pub(super) query: bool,
     pub(super) user_terminal: UserTerminal,
     pub(super) prediction: Prediction,
-    /// What happens, and how long after what happened before.
+    /// The actions, each with the time after the previous one.
     pub(super) actions: Vec<(Duration, Action)>,
     pub(super) ending: Ending,
 }
 
-/// One thing that happens.
+/// An action of the session.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     Type(Vec<u8>),
