@@ -38,7 +38,7 @@ pub(crate) enum Part {
     Transport,
 }
 
-/// What is to be done.
+/// The parts to run, and their settings.
 #[derive(Clone, Debug)]
 pub(crate) struct AoiOptions {
     /// The parts.

@@ -52,13 +52,13 @@ const FAILURE: u8 = 1;
 /// Exit code of a command line that cannot be followed. Source: clap's own.
 const USAGE: u8 = 2;
 
-/// What users are told of the laboratory and its commands.
+/// The help and manual pages of the laboratory and its commands.
 static BOOK: Book = Book {
     program: &LABORATORY,
     manuals: || iter::once(&MANUAL).chain(COMMANDS.iter().map(|command| command.manual)).collect(),
 };
 
-/// What users are told of the laboratory itself.
+/// The help and manual page of the laboratory itself.
 static MANUAL: Manual = Manual {
     program: &LABORATORY,
     word: "",
@@ -96,7 +96,7 @@ static MANUAL: Manual = Manual {
 /// A command that is called by a word behind `rove-lab`.
 struct Subcommand {
     manual: &'static Manual,
-    /// Takes the words behind that one.
+    /// Runs the command with the words after its own.
     run: fn(Vec<OsString>) -> u8,
 }
 
@@ -154,7 +154,7 @@ fn run_without_command(args: Vec<OsString>) -> u8 {
             .try_get_matches_from(args)
             .map_or_else(|error| refuse(&MANUAL, &error), |_| USAGE),
         None => {
-            // Who does not take it does not want it.
+            // A closed standard error is no failure of the command.
             let _ = writeln!(shown::stderr(), "{}", BOOK.help(&MANUAL));
             USAGE
         }

@@ -53,7 +53,7 @@ pub(crate) enum Work {
     Interrupt(u64),
 }
 
-/// What is compared, and how.
+/// The work to compare, the systems, and their conditions.
 #[derive(Clone, Debug)]
 pub(crate) struct CompareOptions {
     pub(crate) work: Work,
@@ -83,7 +83,7 @@ struct Recording {
     one_screen: Script,
 }
 
-/// One run, and what came of it.
+/// A run and its result.
 struct Done {
     recording: String,
     peer: Peer,
@@ -223,7 +223,7 @@ fn compare(
                 let script = recording.script(*peer);
                 let number = done.len() + 1;
                 let name = &script.name;
-                // Who does not take it does not want it.
+                // A closed standard error is no failure of the run.
                 let _ = writeln!(
                     shown::stderr(),
                     "run {number} of {runs}: {name} over {}",

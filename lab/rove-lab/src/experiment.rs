@@ -95,7 +95,7 @@ pub(crate) fn list(mut output: impl Write) -> Result<()> {
 /// Returns an error if a scenario or what it needs cannot be read, a run fails, or a result cannot be written.
 pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()> {
     if options.engine == Engine::Ray {
-        // Whatever is wrong with the names is told before another computer is asked.
+        // A wrong name is reported before another computer is asked.
         self::scenarios(&options.names)?;
         make_directory(options)?;
         ray::run(options, &options.out.join(RUNS))?;

@@ -33,21 +33,21 @@ pub(crate) mod script;
 mod typing_model;
 mod typist;
 
-/// What an end that comes unforeseen leaves the user's terminal with: visible cursor, no attributes, no
-/// reports, as most programs find it.
+/// State of the user's terminal after an unforeseen end: visible cursor, no attributes, no reports, as most programs
+/// find it.
 const CLOSING: &[u8] =
     b"\x1b[m\x1b[?25h\x1b[?1l\x1b>\x1b[?2004l\x1b[?1004l\x1b[?1000;1002;1003;1006l";
 /// The terminal type that a command is told where none is known. Chosen: what most terminals claim to be.
 const TERM: &str = "xterm-256color";
 
-/// What to record.
+/// The session to record, and how.
 #[derive(Debug)]
 pub(crate) struct RecordOptions {
     /// Where the trace goes. Never over an existing file.
     pub(crate) output: PathBuf,
     /// The terminal's size; that of the user's window if there is none.
     pub(crate) size: Option<Size>,
-    /// What is typed; the user's keys if there is none.
+    /// The script that is typed; the user's keys if there is none.
     pub(crate) script: Option<Script>,
     /// How it is typed.
     pub(crate) seed: Seed,

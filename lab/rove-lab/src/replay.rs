@@ -50,7 +50,7 @@ pub(crate) use pace::Pace;
 /// From so many runs on a person is told how far they are. Chosen: some seconds of work.
 const LONG_WORK: usize = 20;
 
-/// What to replay, and how.
+/// The recordings to replay, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplayOptions {
     /// The recordings.
@@ -76,7 +76,7 @@ pub(crate) struct ReplayOptions {
     pub(crate) prompt_memory: bool,
     /// The state that diffs of both ends start from.
     pub(crate) reference: Option<Reference>,
-    /// What both ends do without.
+    /// Mechanisms that both ends leave out.
     pub(crate) sender_without: Vec<rove_ssp::Mechanism>,
     pub(crate) json: bool,
     pub(crate) explain: Explained,
@@ -87,7 +87,7 @@ pub(crate) struct ReplayOptions {
 /// The keys that are explained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Explained {
-    /// None.
+    /// No key.
     #[default]
     Nothing,
     /// Each key whose answer came late or was wrong.
@@ -96,7 +96,7 @@ pub(crate) enum Explained {
     Key(usize),
 }
 
-/// One run to be done, and its place among all.
+/// A run to be done: a recording and its options.
 struct Job<'a> {
     script: &'a Script,
     options: RunOptions,

@@ -44,7 +44,7 @@ const ABLE: UserTerminal = UserTerminal {
     newer_wide: NewerWide::NONE,
 };
 
-/// What to do.
+/// The settings of the command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScreenOptions {
     /// The size of the terminal that the output was meant for; `None` where the input is a typescript that tells it.
@@ -55,7 +55,7 @@ pub(crate) struct ScreenOptions {
     pub(crate) stats: bool,
 }
 
-/// What is left when all of the input was played.
+/// The state after all of the input was played.
 #[derive(Debug)]
 struct Played {
     terminal: Terminal,
@@ -65,7 +65,7 @@ struct Played {
     time: Duration,
 }
 
-/// What the terminal answered: the beginning, and how much it was.
+/// The terminal's answers: the beginning, and the length of all.
 #[derive(Debug, Default)]
 struct Replies {
     kept: Vec<u8>,
@@ -112,7 +112,7 @@ pub(crate) fn run(
         _ => anyhow!(error).context("cannot write standard output"),
     })?;
     if options.stats {
-        // Who closed standard error does not want to know.
+        // A closed standard error is no failure of the command.
         let _ = writeln!(log, "rove-lab: {}", stats(played.bytes, played.time));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Recorded terminal sessions ("key traces"): what a user typed and what the host's terminal wrote, with times.
 //!
 //! A trace is JSON lines, described in `docs/lab.md`. [`Trace::read`] reads one, [`TraceWriter`] writes
-//! one record by record. Who plays a trace, and how, is no matter of this module.
+//! one record by record. Playing a trace is the work of other modules.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -23,7 +23,7 @@ const LATEST_SECONDS: f64 = 366.0 * 86_400.0;
 pub struct Trace {
     /// The terminal's size at the start.
     pub size: Size,
-    /// What happened from then on; times never go back.
+    /// The events from then on; times never go back.
     pub records: Vec<Record>,
 }
 
@@ -32,11 +32,11 @@ pub struct Trace {
 pub struct Record {
     /// When, from the start of the recording.
     pub at: Instant,
-    /// What.
+    /// The event.
     pub event: Event,
 }
 
-/// What can happen in a recorded session.
+/// An event of a recorded session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The window got another size.
@@ -61,7 +61,7 @@ pub struct TtyModes {
     pub prompt: bool,
 }
 
-/// What is wrong with a trace.
+/// The fault of a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The input could not be read.
@@ -81,7 +81,7 @@ pub enum TraceError {
     NoRecord {
         /// Its number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault of the line.
         reason: String,
     },
     /// There is no size, or something comes before it.

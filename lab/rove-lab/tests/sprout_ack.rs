@@ -99,7 +99,7 @@ fn a_flow_that_had_little_to_send_fills_the_link_within_three_round_trips() {
     }
 }
 
-/// Returns a link of ten minutes as Sprout takes cellular links for, with outages. Of two minutes a few outages make all of the 95 % delay.
+/// Returns a link of ten minutes as Sprout takes cellular links for, with outages. In two minutes a few outages make all of the 95 % delay.
 fn drawn(seed: Seed) -> FlowOptions {
     let outage_mean = Duration::from_millis(300);
     let length = Duration::from_secs(600);

@@ -14,7 +14,7 @@ const ITERATIONS: u32 = 500;
 /// A path without queues, and a sender at a fixed pace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Slotted {
-    /// One-way delay in ms.
+    /// Delay in one direction, in ms.
     pub(crate) delay: f64,
     /// Time between two states in ms.
     pub(crate) period: f64,

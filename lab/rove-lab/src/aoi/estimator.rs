@@ -28,7 +28,7 @@ pub(super) struct Estimator {
 }
 
 impl Estimator {
-    /// Takes a round trip.
+    /// Adds a round trip to the estimate.
     pub(super) fn sample(&mut self, round_trip: Duration) {
         self.estimate = Some(match self.estimate {
             None => (round_trip, round_trip / 2),

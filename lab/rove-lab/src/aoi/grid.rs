@@ -16,7 +16,7 @@ const STEP: Duration = Duration::from_secs(15);
 pub(crate) struct Case {
     /// The name.
     pub(crate) name: String,
-    /// One-way delay and loss where they never change, for the closed forms.
+    /// Delay and loss in one direction, where they never change, for the closed forms.
     pub(crate) constant: Option<Netem>,
     steps: Vec<(Duration, Netem)>,
     length: Duration,

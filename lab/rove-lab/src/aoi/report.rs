@@ -18,7 +18,7 @@ const SETTLED: f64 = 100.0;
 /// States at the beginning that the slotted model leaves out. Chosen: many timeouts.
 const WARM_UP: u32 = 2_000;
 
-/// One-way delay and timeout of the slotted model, in ms. Source: the notes on the study.
+/// Delay in one direction and timeout of the slotted model, in ms. Source: the notes on the study.
 const TIMEOUTS: [(u64, u64); 4] = [(50, 210), (500, 1150), (1000, 2150), (1000, 3000)];
 
 /// Losses of the slotted model.
@@ -29,7 +29,7 @@ const LOSSES: [f64; 6] = [0.01, 0.05, 0.10, 0.25, 0.50, 0.75];
 pub(crate) struct Row {
     case: String,
     known_share: f64,
-    /// Of each run, in ms: mean age, average peak age, mean, median and 95 % catch-up.
+    /// Figures of each run, in ms: mean age, average peak age, mean, median and 95 % catch-up.
     runs: Vec<[f64; 5]>,
     /// Runs in which fewer than two states were taken.
     without: usize,

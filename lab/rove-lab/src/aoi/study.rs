@@ -20,7 +20,7 @@ const HANDLING: Duration = Duration::from_millis(1);
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub(crate) struct Study {
-    /// What both directions do, each for its while.
+    /// The conditions of both directions, each with its duration.
     pub(crate) steps: Vec<(Duration, Netem)>,
     /// How long states are produced.
     pub(crate) length: Duration,
@@ -188,8 +188,8 @@ mod tests {
         );
     }
 
-    /// One-way delay and timeout in ms, loss, share of the known state, mean age in ms. Source: the table of section 2 of
-    /// the notes; 150 000 states there.
+    /// Delay in one direction and timeout in ms, loss, share of the known state, mean age in ms. Source: the table of
+    /// section 2 of the notes; 150 000 states there.
     const SLOTTED: [(u64, u64, f64, f64, f64); 15] = [
         (50, 210, 0.01, 0.0, 81.8),
         (50, 210, 0.10, 0.0, 125.2),

@@ -25,7 +25,7 @@ const SHORTEST_RUN: Duration = Duration::from_secs(2);
 /// Repetitions of the study, quick and at length. Source of the second: the notes on the study, which ask for 40.
 const SEEDS: [u64; 2] = [10, 40];
 
-/// What users are told of `rove-lab aoi`.
+/// The help and manual page of `rove-lab aoi`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &LABORATORY,
     word: "aoi",

@@ -5,7 +5,7 @@ use rove_cli_docs::{Manual, Words, completions};
 
 use crate::cli::program::LABORATORY;
 
-/// What users are told of `rove-lab completions`.
+/// The help and manual page of `rove-lab completions`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &LABORATORY,
     word: "completions",

@@ -5,7 +5,7 @@ use rove_cli_docs::{Manual, Words, man};
 
 use crate::cli::program::LABORATORY;
 
-/// What users are told of `rove-lab man`.
+/// The help and manual page of `rove-lab man`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &LABORATORY,
     word: "man",

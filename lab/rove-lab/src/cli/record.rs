@@ -14,7 +14,7 @@ use crate::cli::program::LABORATORY;
 use crate::record::RecordOptions;
 use crate::record::script::{SCRIPT_BYTES_MAX, Script};
 
-/// What users are told of `rove-lab record`.
+/// The help and manual page of `rove-lab record`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &LABORATORY,
     word: "record",

@@ -15,7 +15,7 @@ use crate::cli::program::LABORATORY;
 use crate::path::Path;
 use crate::replay::{Ends, Explained, Pace, Reference, ReplayOptions};
 
-/// What users are told of `rove-lab replay`.
+/// The help and manual page of `rove-lab replay`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &LABORATORY,
     word: "replay",
@@ -136,7 +136,7 @@ pub(crate) struct ReplayArgs {
     explain: Option<Option<u32>>,
 }
 
-/// What predicts the echo of keys.
+/// The engine that predicts the echo of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum EngineName {
     /// The rules of Mosh 1.4.0

@@ -7,7 +7,7 @@ use rove_terminal::Size;
 use crate::cli::program::LABORATORY;
 use crate::screen::ScreenOptions;
 
-/// What users are told of `rove-lab screen`.
+/// The help and manual page of `rove-lab screen`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &LABORATORY,
     word: "screen",

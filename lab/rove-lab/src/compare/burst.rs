@@ -27,14 +27,14 @@ pub(crate) const WORD: &str = "pour";
 /// Bytes that the program writes at a time. Source: the buffer of coreutils' `cat`.
 const WRITE: usize = 131_072;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Burst {
     /// How long each wait took.
     pub(crate) times: Vec<Duration>,
     /// Packets in that time: up, down.
     pub(crate) offered: [Offered; 2],
-    /// What the client's side and the server's side have used in that time.
+    /// The costs of the client's side and the server's side in that time.
     pub(crate) costs: [Cost; 2],
     /// Why the link says nothing in this run; empty if it does.
     pub(crate) invalid: Vec<String>,

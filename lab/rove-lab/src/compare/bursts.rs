@@ -11,7 +11,7 @@ use crate::compare::{CompareOptions, Work};
 use crate::experiment::statistics::Times;
 use crate::replay::figures::millis;
 
-/// One run, and what came of it.
+/// A run and its result.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) peer: Peer,

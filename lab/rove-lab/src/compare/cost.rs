@@ -1,4 +1,4 @@
-//! What the processes at an end of a testbed have used.
+//! Processor time and memory that the processes at an end of a testbed have used.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::emulate::testbed::{End, Testbed};
 use crate::live::process;
 
-/// What one side has used.
+/// Processor time and memory of one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Cost {
     /// Processor time, user and system together, in seconds.

@@ -19,7 +19,7 @@ const MARGIN: f64 = 10.0;
 /// How long the last picture stays until all begins again.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The form of what moves. Who wants no motion sees the last picture.
+/// The styles of the picture. A viewer who prefers reduced motion sees the last frame.
 const STYLE: &str = "text{font-family:monospace;fill:#ddd;white-space:pre}.title{fill:#8ab4f8}\
 .key{fill:#fdd663}.frame{fill:#1e1e1e}.cursor{fill:#ddd;opacity:.6}.time{fill:#8ab4f8;transform-origin:0 0}\
 @keyframes time{from{transform:scaleX(0)}}@media(prefers-reduced-motion:reduce){*{animation:none!important}}";

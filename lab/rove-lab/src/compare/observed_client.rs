@@ -224,7 +224,7 @@ impl ObservedClient {
         let (mut seen, mut heard_at) = (Vec::new(), clock::now());
         while !seen.windows(marker.len()).any(|window| window == marker) {
             self.interrupt.check()?;
-            // What is kept may hold the beginning of what is waited for.
+            // The kept bytes may be the beginning of the marker.
             seen.drain(..seen.len().saturating_sub(marker.len()));
             match self.terminal.read(clock::now() + LOOK_EVERY)? {
                 Some(bytes) => {

@@ -34,7 +34,7 @@ const GO: u8 = b'g';
 /// Length of a message about progress: three counts.
 const MESSAGE_BYTES: usize = 24;
 
-/// What clears the screen and puts the cursor to its first place.
+/// The sequence that clears the screen and puts the cursor to its first place.
 const BLANK: &[u8] = b"\x1b[m\x1b[H\x1b[2J";
 
 /// Most bytes that are read at once. Chosen: a terminal hands over no more.
@@ -79,7 +79,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// Takes the connection of a replayed program.
+    /// Creates the near end from the connection of a replayed program.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ const GROUPS: &str = "/etc/group";
 /// The group that terminals belong to.
 const TERMINAL_GROUP: &str = "tty";
 
-/// Takes the right to make namespaces, and lets sshd work in them. To be called before there are threads.
+/// Acquires the right to make namespaces, and lets sshd work in them. To be called before there are threads.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ pub(crate) fn acquire() -> Result<()> {
     }
 }
 
-/// Takes the group of terminals out of the list that this process and its children see.
+/// Removes the group of terminals from the list that this process and its children see.
 ///
 /// An sshd hands each terminal to that group if there is one. A user namespace knows no group but the user's own, and an sshd
 /// whose terminal is refused ends the session.

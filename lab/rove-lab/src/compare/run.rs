@@ -1,4 +1,4 @@
-//! One run in real time: a recording typed at a real client, over a testbed of its own.
+//! A run in real time: a recording typed at a real client, over a testbed of its own.
 
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
@@ -42,7 +42,7 @@ const FRAME: Duration = Duration::from_millis(300);
 /// How long downloads run before the recording begins. Chosen: slow start is over, and a standing queue stands.
 const WARM_UP: Duration = Duration::from_secs(5);
 
-/// What notices of a client on the first row begin with.
+/// Beginnings of the notices that a client shows on the first row.
 const NOTICES: [&str; 2] = ["mosh: ", "rove: "];
 
 /// How a recording is played.
@@ -62,13 +62,13 @@ pub(crate) struct RunOptions<'a> {
     pub(crate) films: bool,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Played {
     pub(crate) run: Run,
     /// Packets from the first key to the end: up, down.
     pub(crate) offered: [Offered; 2],
-    /// What the client's side and the server's side have used.
+    /// The costs of the client's side and the server's side.
     pub(crate) costs: [Cost; 2],
     /// The number of keys that were sent when nothing went on any more.
     pub(crate) hung_after: Option<usize>,

@@ -72,8 +72,8 @@ impl Alarms {
 }
 
 impl Rhythm {
-    /// Takes note of the time of the next departure, which may be the same as before. Returns the time of the one after
-    /// it, if the last two gaps were alike.
+    /// Records the time of the next departure, which may be the same as before. Returns the time of the one after it, if the
+    /// last two gaps were alike.
     fn observe(&mut self, now: Instant, next: Instant) -> Option<Instant> {
         // A time far away is not that of a departure in a stream of packets.
         if next.saturating_since(now) > GAP {

@@ -23,7 +23,7 @@ impl Lead {
         self.length
     }
 
-    /// Takes note that a timer has woken the thread so late.
+    /// Adjusts the lead after a timer that woke the thread `late`.
     pub(super) fn observe(&mut self, late: Duration) {
         self.length = if late > self.length {
             (self.length + LATER).min(LEAD_MAX)

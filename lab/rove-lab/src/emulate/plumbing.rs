@@ -209,8 +209,8 @@ fn finish(netlink: &mut Netlink, interface: &str, address: InterfaceAddress) -> 
     result.with_context(|| format!("cannot set the interface {interface} up"))
 }
 
-/// Lets this thread's new namespace pass on packets of emulators in it, and its users send pings. What of that the system
-/// refuses is not needed by others.
+/// Lets this thread's new namespace forward packets of emulators in it, and lets its users send pings. The system may refuse
+/// either: only nested emulators and pings need them.
 fn prepare() {
     let _ = fs::write("/proc/sys/net/ipv4/ip_forward", "1");
     let group = rustix::process::getegid().as_raw();

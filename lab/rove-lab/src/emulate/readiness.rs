@@ -16,7 +16,7 @@ pub(super) struct Readiness {
 }
 
 impl Readiness {
-    /// Takes note of packets.
+    /// Keeps the processors awake, because packets have arrived.
     pub(super) fn handle_arrival(&mut self, now: Instant) {
         self.last_arrival = now;
         if self.request.is_none() && !self.is_refused {

@@ -71,7 +71,7 @@ pub(crate) enum Measure {
 pub(crate) struct RunFigure {
     /// Its name, with its unit unless it is a time in ms.
     pub(crate) name: &'static str,
-    /// What a whole number of a run's is multiplied by.
+    /// The factor by which the whole number of a run is multiplied.
     pub(crate) scale: f64,
     /// Whether systems are compared by it.
     pub(crate) is_compared: bool,

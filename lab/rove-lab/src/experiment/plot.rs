@@ -259,8 +259,8 @@ fn render(
     Ok(Picture { svg, reading })
 }
 
-/// Returns the distribution of a series: for each time, the share of all samples that it is not below. What was never
-/// answered keeps a curve below 100 %.
+/// Returns the distribution of a series: for each time, the share of all samples that it is not below. Keys without an
+/// answer keep a curve below 100 %.
 fn distribution(series: &Series) -> Vec<(f64, f64)> {
     let known = series.times.known();
     let step = known.len().div_ceil(POINTS_MAX).max(1);

@@ -40,7 +40,7 @@ mod here {
     }
 
     impl Programs {
-        /// Takes the rights, if programs are wanted at all. To be called before there are threads.
+        /// Acquires the rights, if programs are wanted at all. To be called before there are threads.
         pub(crate) fn prepare(is_wanted: bool) -> Self {
             let rights = if is_wanted {
                 rights::acquire()

@@ -15,7 +15,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Takes times in any order, in ms, and how many there are of which none is known.
+    /// Sorts known times, given in any order in ms. `missing` counts the samples without a known time.
     pub(crate) fn new(mut times: Vec<f64>, missing: u64) -> Self {
         times.sort_by(f64::total_cmp);
         Self { sorted: times, missing }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-/// Printed when the program is ready for the flood. One character, as a frame may end between two.
+/// Printed when the program is ready for the flood. It is a single character, as a frame may end between two.
 pub const READY: &str = "\u{2600}";
 
 /// Printed after the flood: when it is on the user's terminal the flood is over.
 pub const OVER: &str = "\u{2603}";
 
-/// What a flood is made of.
+/// The content of a flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// Lines of text.

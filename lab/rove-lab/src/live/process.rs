@@ -1,4 +1,4 @@
-//! What a process has used, and processes that cannot outlive a run.
+//! The processor time and memory of a process, and processes that cannot outlive a run.
 
 use anyhow::{Context, Result};
 use rustix::fd::OwnedFd;
@@ -14,7 +14,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Takes hold of a running process.
+    /// Opens a handle to a running process.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Process {
     }
 }
 
-/// What a process has used so far.
+/// The usage of a process so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
     /// How often it has gone to sleep by itself.

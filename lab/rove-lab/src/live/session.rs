@@ -13,11 +13,11 @@ use crate::live::process::{self, Process};
 use crate::live::system::System;
 use crate::live::terminal::Terminal;
 
-/// What the shell shows when it waits for a command, without the space behind it.
+/// The shell's prompt, without the space at its end.
 pub const PROMPT: &str = "bench$";
 
-/// A shell that reads no file of this machine's. What it runs can be interrupted even where this
-/// run itself cannot, in the background of a script: servers and shells hand an ignored signal on.
+/// A shell that reads no file of this machine's. Its programs can be interrupted even if this run itself cannot, in the
+/// background of a script: servers and shells pass an ignored signal on.
 pub const SHELL: [&str; 6] = ["env", "--default-signal", "bash", "--norc", "--noprofile", "-i"];
 
 /// A server with its program, waiting for a client.
@@ -67,7 +67,7 @@ impl Server {
         Ok(Self { process: Process::open(pid)?, address, key: key.to_owned() })
     }
 
-    /// Takes hold of the server that has said this on standard error.
+    /// Opens a handle to the server that has printed this on standard error.
     ///
     /// # Errors
     ///
@@ -163,7 +163,7 @@ impl Client {
         Ok(Self(child))
     }
 
-    /// Takes a client that runs already.
+    /// Wraps a client that runs already.
     pub const fn of(child: Child) -> Self {
         Self(child)
     }

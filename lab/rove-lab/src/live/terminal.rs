@@ -111,7 +111,7 @@ impl Terminal {
         let marker = marker.as_bytes();
         let mut seen = Vec::new();
         while !seen.windows(marker.len()).any(|window| window == marker) {
-            // What is kept may hold the beginning of what is waited for.
+            // The kept bytes may be the beginning of the marker.
             seen.drain(..seen.len().saturating_sub(marker.len()));
             let Some(bytes) = self.read(clock::now() + HANG_GUARD)? else {
                 bail!("nothing new comes after {}", seen.escape_ascii());

@@ -53,7 +53,7 @@ impl Window {
         Ok(())
     }
 
-    /// Takes what comes next; returns whether anything came before `deadline`.
+    /// Reads the next output; returns whether anything came before `deadline`.
     fn follow(&mut self, deadline: Instant) -> Result<bool> {
         let Some(bytes) = self.terminal.read(deadline)? else { return Ok(false) };
         self.emulator.write(bytes);

@@ -99,8 +99,8 @@ pub fn interrupt(terminal: &mut impl ObservedTerminal, count: u64) -> Result<Vec
     Ok(waits)
 }
 
-/// Returns whether `yes` is all that is shown. What an earlier one has left above the prompt does not
-/// count: a shell that is about to start a program may miss a Ctrl-C.
+/// Returns whether `yes` is all that is shown. Output that an earlier one has left above the prompt does not count: a shell
+/// that is about to start a program may miss a Ctrl-C.
 fn is_full_of_y(screen: &Screen) -> bool {
     let last = screen.size().rows() - 1;
     (0..last).all(|row| screen.row_text(row) == "y")

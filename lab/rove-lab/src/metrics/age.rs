@@ -135,7 +135,7 @@ impl Timeline {
 }
 
 impl FromIterator<Duration> for Delays {
-    /// Takes delays in any order.
+    /// Sorts the delays, which may be in any order.
     fn from_iter<I: IntoIterator<Item = Duration>>(delays: I) -> Self {
         let mut delays: Vec<Duration> = delays.into_iter().collect();
         delays.sort_unstable();

@@ -50,7 +50,7 @@ pub(super) struct Way {
 }
 
 impl Parts {
-    /// Takes one word.
+    /// Reads one word of a path and its value.
     ///
     /// # Errors
     ///

@@ -32,7 +32,7 @@ const HANG_UP_WAIT: Duration = Duration::from_secs(2);
 /// The number of SIGHUP. Source: POSIX.
 const HANG_UP: u8 = 1;
 
-/// What reading from the program's terminal brought.
+/// The result of a read from the program's terminal.
 enum Read {
     /// Output.
     Something,
@@ -73,7 +73,7 @@ impl Screened {
         let line = self.typist.line();
         if line != self.told && isatty(stderr()) {
             let text = line.map_or_else(String::new, |line| format!("script line {line}"));
-            // Who does not take it does not want it.
+            // A closed standard error is no failure of the recording.
             let _ = write!(io::stderr(), "\r{text}\x1b[K");
             self.told = line;
         }
@@ -106,7 +106,7 @@ impl Keyboard {
     }
 }
 
-/// One recording and everything it moves bytes between.
+/// A recording and everything it moves bytes between.
 pub(super) struct Pump<W> {
     events: EventLoop,
     keyboard: Keyboard,
@@ -240,7 +240,7 @@ impl<W: Write> Pump<W> {
         Ok((self.events.now(), has_output, has_keys))
     }
 
-    /// Takes that something was typed or written.
+    /// Records that something was typed or written.
     fn stir(&mut self, now: Instant) {
         self.stirred_at = now;
         self.tty_watch.stir(now);

@@ -1,4 +1,4 @@
-//! What of a session is written down, and how secrets are kept out.
+//! The part of a session that is written down, and the protection of secrets.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use rove_units::Instant;
 
 use crate::trace::{Event, Record, TraceWriter, TtyModes};
 
-/// What stands in the trace for each character typed unseen.
+/// The letter in the trace for each character that was typed without an echo.
 const VEIL: u8 = b'x';
 
 /// Writes down a session as it happens.

@@ -12,19 +12,19 @@ const PRESSES_MAX: u16 = 4_096;
 /// Longest time that a script can name. Chosen: a recording is made while someone waits for it.
 const TIME_MAX: Duration = Duration::from_secs(600);
 
-/// What a typist does, one after the other.
+/// The steps of a typist, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Script {
     /// The steps, each with the number of its line, from 1.
     pub(crate) steps: Vec<(usize, Step)>,
 }
 
-/// One thing a typist does.
+/// A step of a typist.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
     /// Types this text.
     Type {
-        /// What.
+        /// The text.
         text: String,
         /// Whether slips of the finger happen, to be rubbed out.
         slips: bool,
@@ -100,7 +100,7 @@ fn steps_of(verb: &str, rest: &str) -> Result<Vec<Step>, String> {
     }
 }
 
-/// Takes the quotes off a text that is in quotes; they keep blanks at its ends.
+/// Removes the quotes around a quoted text; they keep blanks at its ends.
 fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }

@@ -49,7 +49,7 @@ pub(crate) struct Stroke {
     pub(crate) hit: Hit,
 }
 
-/// What is pressed.
+/// The key or text of a stroke.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hit {
     /// The key of a character.

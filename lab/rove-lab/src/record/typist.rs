@@ -22,7 +22,7 @@ pub(crate) struct Typist {
     steps: VecDeque<(usize, Step)>,
     model: TypingModel,
     slips: f64,
-    /// What is left to press of the step that is being done.
+    /// The strokes that the current step still has to press.
     strokes: VecDeque<Stroke>,
     /// When the last thing was done.
     last: Instant,
@@ -30,7 +30,7 @@ pub(crate) struct Typist {
     reads: bool,
 }
 
-/// What the typist does.
+/// An action of the typist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Sends these bytes.
@@ -39,7 +39,7 @@ pub(crate) enum Action {
     Resize(Size),
 }
 
-/// What the typist waited for in vain.
+/// The error of a typist who has waited in vain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the script waited {} s in vain", WAIT_MAX.as_secs())]
 pub(crate) struct Stuck {
@@ -47,7 +47,7 @@ pub(crate) struct Stuck {
     pub(crate) line: usize,
 }
 
-/// What the typist sees.
+/// The typist's view of the session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation<'a> {
     /// The screen.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A dumbbell: some senders before one queue and one link. One packet per ms is 10 Mbit/s in the publications, whose packets have
-/// 1250 bytes.
+/// A dumbbell: some senders before one queue and one link. A rate of 1 packet per ms is 10 Mbit/s in the publications, whose
+/// packets have 1250 bytes.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct TrainingNetwork {
     /// The link's rate.

@@ -10,7 +10,7 @@ use crate::replay::judge::{Cause, Judge, Verdict};
 use crate::replay::pace::{Pace, Pacer};
 use crate::replay::script::Script;
 
-/// What notices begin with, so that they are told from what the host shows.
+/// Beginning of the client's notices, which tells them from the host's text.
 pub(super) const NOTICE: &str = "rove-lab-replay";
 
 /// A user who types what was recorded.
@@ -18,13 +18,13 @@ pub(super) struct Typist<'a> {
     pacer: Pacer<'a>,
     pub(super) judge: Judge<'a>,
     cause: Cause,
-    /// What there is to explain, if it is to be explained.
+    /// The record for an explanation, if the run is to be explained.
     pub(super) notes: Option<Notes>,
     /// Whether the view after the newest key is still to be noted.
     is_note_due: bool,
 }
 
-/// What an explanation needs.
+/// The record of a run that an explanation needs.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     /// The view when each key had been taken.
@@ -35,12 +35,12 @@ pub(crate) struct Notes {
     pub(super) drawings: Vec<Drawing>,
 }
 
-/// What was to be seen at one instant.
+/// Both screens at one instant.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
-    /// What the user's terminal showed.
+    /// The screen of the user's terminal.
     pub(super) shown: Screen,
-    /// What the host's screen was, as far as the client knew.
+    /// The host's screen, as far as the client knew it.
     pub(super) host: Screen,
 }
 

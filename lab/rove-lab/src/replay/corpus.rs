@@ -10,13 +10,13 @@ use rove_units::Instant;
 use super::*;
 use crate::trace::{Event, Record, TtyModes};
 
-/// What is known of a trace.
+/// The expected figures of a trace.
 struct Known {
     name: &'static str,
     /// The figures of each engine.
     stock: Tally,
     replay: Tally,
-    /// What is typed unseen.
+    /// The texts that are typed without an echo.
     secrets: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! What went wrong, key by key, for those who work on an engine.
+//! The faults of a run, key by key, for developers of an engine.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! What runs come to: latencies and shares.
+//! The figures of runs: latencies and shares.
 
 use rove_headless::Traffic;
 use rove_units::{Duration, Instant};
@@ -83,7 +83,7 @@ impl Latencies {
     }
 }
 
-/// What one or more runs come to.
+/// The figures of one or more runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) runs: usize,

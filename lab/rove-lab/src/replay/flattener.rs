@@ -1,4 +1,4 @@
-//! Takes the switches to and from the alternate screen out of a program's output.
+//! Removes the switches to and from the alternate screen from a program's output.
 
 /// Modes that switch screens, or save the cursor for that. Source: xterm's control sequences, DECSET.
 const SWITCHES: [&[u8]; 4] = [b"47", b"1047", b"1048", b"1049"];

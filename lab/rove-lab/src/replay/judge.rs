@@ -13,7 +13,7 @@ use crate::replay::script::{Key, Script};
 /// How much later than the host's own answer something wrong may be gone.
 const CORRECTION_GRACE: Duration = Duration::from_millis(100);
 
-/// What made the client write.
+/// The reason why the client wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// A key or the time: the drawing is the client's own.
@@ -22,16 +22,16 @@ pub(crate) enum Cause {
     Arrival,
 }
 
-/// What became of one key.
+/// The outcome of one key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) sent_at: Option<Instant>,
     pub(crate) seen_at: Option<Instant>,
     /// When the client had the host's own answer.
     pub(crate) answered_at: Option<Instant>,
-    /// What was wrong with what the client drew of its own while this was the last key.
+    /// Faults of what the client drew of its own while this was the last key.
     pub(crate) own: Faults,
-    /// What was wrong with predictions that an arriving datagram made it show.
+    /// Faults of predictions that an arriving datagram made it show.
     pub(crate) revealed: Faults,
     /// Whether its answer was partly on the screen already when it was sent.
     held: bool,
@@ -44,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// What can be wrong with a drawing.
+/// The faults that a drawing can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Faults {
     /// A text left of the cursor.
@@ -149,7 +149,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Takes that the next key is sent.
+    /// Records that the next key is sent.
     pub(crate) fn handle_key(&mut self, now: Instant) {
         let number = self.sent;
         self.sent += 1;
@@ -164,7 +164,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Takes what the client knows to be the host's screen.
+    /// Compares the host's screen, as the client knows it, with the true screens.
     pub(crate) fn handle_host_screen(&mut self, now: Instant, screen: &Screen) {
         let picture = self.album.look(screen, Some(&self.host.0));
         let number = self.find(picture.id, self.host.1).unwrap_or(self.host.1);
@@ -172,7 +172,7 @@ impl<'a> Judge<'a> {
         self.answer(now);
     }
 
-    /// Takes all keys for answered whose answers the host's screen has.
+    /// Marks all keys as answered whose answers the host's screen has.
     fn answer(&mut self, now: Instant) {
         let number = self.host.1;
         while self.answered < self.sent {
@@ -203,7 +203,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Takes what the user's terminal shows after a write; `notice_rows` at the top are covered by notices.
+    /// Judges the user's terminal after a write; `notice_rows` at the top are covered by notices.
     /// Returns what is wrong with it, if it has changed.
     pub(crate) fn handle_screen(
         &mut self,
@@ -330,7 +330,7 @@ impl<'a> Judge<'a> {
         (first..=last).find(|number| self.script.truth[*number].id == id)
     }
 
-    /// Takes all keys for seen that `is_seen`.
+    /// Marks all keys as seen for which `is_seen` holds.
     fn see(&mut self, now: Instant, is_seen: impl Fn(&Key, usize) -> bool) {
         let (script, outcomes) = (self.script, &mut self.outcomes);
         self.unseen.retain(|&number| {
@@ -487,7 +487,7 @@ impl<'a> Judge<'a> {
         let outcome = &mut self.outcomes[key];
         match cause {
             Cause::Own => outcome.own.add(faults),
-            // What was wrong before the datagram is not revealed by it.
+            // A fault from before the datagram is not revealed by it.
             Cause::Arrival => outcome.revealed.add(Faults {
                 text: faults.text && !before.text,
                 any: faults.any && !before.any,

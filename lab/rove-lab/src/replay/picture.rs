@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Row, Screen, Underline};
 
-/// What a cell without text shows.
+/// The glyph of a cell without text.
 const BLANK: Glyph = Glyph(' ' as u32);
 /// The right half of a wide character.
 const HALF: Glyph = Glyph(0);
@@ -69,7 +69,7 @@ pub(crate) struct Album {
 /// The texts of a screen and where its cursor is, row first.
 type PictureKey = (Vec<TextId>, (u16, u16));
 
-/// What is seen of a pen: foreground, background, attributes.
+/// The visible part of a pen: foreground, background, attributes.
 pub(crate) type Paint = (u32, u32, u8);
 
 impl Album {

@@ -1,4 +1,4 @@
-//! Takes terminal queries out of a recording, and the terminal's answers to them.
+//! Removes terminal queries from a recording, and the terminal's answers to them.
 //!
 //! The recording's terminal has answered already; in a replay another terminal would answer once more, and
 //! the server end would take the answers for keys.
@@ -11,7 +11,7 @@ use crate::trace::{Event, Record};
 /// is no query.
 const SEQUENCE_BYTES_MAX: usize = 4096;
 
-/// What a terminal can be asked for. A question and its answer are of one kind.
+/// The subject of a query. A query and its answer are of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// DA1, DA2, DA3.
@@ -41,9 +41,9 @@ enum Kind {
 enum Sequence<'a> {
     /// Everything between `ESC [` and the last byte, and that.
     Csi(&'a [u8], u8),
-    /// What an operating system command says.
+    /// The content of an operating system command.
     Osc(&'a [u8]),
-    /// What a device control string says.
+    /// The content of a device control string.
     Dcs(&'a [u8]),
 }
 

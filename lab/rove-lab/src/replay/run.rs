@@ -1,4 +1,4 @@
-//! One run: both sides over the path, from the start of the session to the last answer.
+//! A run: both sides over the path, from the start of the session to the last answer.
 
 use clap::ValueEnum;
 use rove_headless::{ClientEnd, ServerEnd, Traffic};
@@ -92,7 +92,7 @@ pub(crate) struct RunOptions {
     pub(crate) prompt_memory: bool,
     /// The state that diffs of both ends start from; rove's choice where there is none.
     pub(crate) reference: Option<Reference>,
-    /// What both ends do without.
+    /// Mechanisms that both ends leave out.
     pub(crate) sender_without: Vec<Mechanism>,
     /// Whether to note what an explanation needs.
     pub(crate) explain: bool,
@@ -108,7 +108,7 @@ impl RunOptions {
     }
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     /// When the recording began.

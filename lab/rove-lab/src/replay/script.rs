@@ -21,7 +21,7 @@ const TRUE_ROWS_MAX: usize = 10_000_000;
 /// Most cells of all different rows that the true screens have. Chosen: half a gigabyte of them.
 const TRUE_CELLS_MAX: usize = 16 << 20;
 
-/// What kind of key it is.
+/// The class of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// A typed character.
@@ -33,7 +33,7 @@ pub(crate) enum Class {
     Other,
 }
 
-/// One record of the user's: normally one key.
+/// A record of the user's: normally one key.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     /// When it was typed, with all gaps cut.
@@ -255,7 +255,7 @@ impl Script {
         written.max(self.keys.last().map_or(Duration::ZERO, |key| key.at))
     }
 
-    /// Takes keys and steps out of the recording; returns when each was recorded.
+    /// Reads keys and steps from the recording; returns when each was recorded.
     fn cut(&mut self, trace: Trace, keys_max: Option<usize>) -> Result<Recorded, ScriptError> {
         let mut recorded = Recorded::default();
         let (mut last, mut at) = (Instant::ZERO, Duration::ZERO);
@@ -366,7 +366,7 @@ impl Script {
     }
 }
 
-/// Returns the terminal that a recording tells of. Of what it does not tell, it has what is usual.
+/// Returns the terminal that a recording tells of, with the usual modes where it tells nothing.
 fn tty(modes: trace::TtyModes) -> Tty {
     let mut usual = Tty::USUAL;
     for (is_set, mode) in [(modes.echo, TtyModes::ECHO), (modes.icanon, TtyModes::CANONICAL)] {

@@ -23,7 +23,7 @@ pub(super) struct ReplayedProgram<'a> {
     done: usize,
     /// How long after its arrival the program reads a key.
     host_delay: Duration,
-    /// What has come and is not read yet, with when it will be.
+    /// Bytes that have come and are not read yet, with when they will be.
     unread: VecDeque<(Instant, Vec<u8>)>,
     /// When the next one is due, once all it needs has come.
     due: Option<Instant>,

@@ -8,7 +8,7 @@ use crate::replay::judge::Outcome;
 use crate::replay::script::{Class, ScriptError};
 use crate::trace::{Event, Record};
 
-/// What the client waits for company with a key, and the server with the echo. Source: docs/wire.md, the
+/// Sum of the client's delay to collect keys and the server's delay to collect output. Source: docs/wire.md, the
 /// collection delays.
 const COLLECTION: Duration = ms(1 + 8);
 
@@ -185,7 +185,7 @@ fn a_prediction_that_does_not_come_true_is_wrong_until_the_host_says_so() {
     // The echo ack that refutes it comes 50 ms and up to a frame interval behind the echo.
     assert!(lasted.is_some_and(|lasted| (ms(200)..ms(400)).contains(&lasted)), "{lasted:?}");
     assert!(mistake.is_late(Some(mistake.since)));
-    // None of it with predictions off.
+    // Nothing is wrong with predictions off.
     let run = play(&script, &options(Preference::Never, "rtt=200ms"));
     assert!(run.mistakes.is_empty());
 }

@@ -53,8 +53,8 @@ impl Layout {
         writer.write_all(bracket)
     }
 
-    /// Writes the indentation of what stands `deeper` than the innermost broken container. Of every
-    /// two containers within each other one is broken: the list, not the object it holds.
+    /// Writes the indentation of a value `deeper` than the innermost broken container. Containers alternate between objects and
+    /// lists, and only the lists add to the indentation: hence half the depth.
     fn indent(&self, writer: &mut (impl Write + ?Sized), deeper: usize) -> io::Result<()> {
         (0..self.depth / 2 + deeper).try_for_each(|_| writer.write_all(b"  "))
     }

@@ -222,7 +222,7 @@ fn runs(row: &Row) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut end = 0;
     for (column, cell) in (0u16..).zip(row.cells()) {
-        // What is covered is the right half of a wide character.
+        // A covered cell is the right half of a wide character.
         let is_covered = column < end;
         if is_covered || *cell == Cell::erased(Pen::default()) {
             continue;

@@ -42,7 +42,7 @@ impl<E: End> Sleeping<E> {
         Self { end, woken: Vec::new(), datagrams: 0 }
     }
 
-    /// Takes note that the end does something now. All that it does at one instant is one wake-up.
+    /// Counts a wake-up of the end. All its work at one instant is one wake-up.
     fn wake(&mut self, now: Instant) {
         if self.woken.last() != Some(&now) {
             self.woken.push(now);

@@ -16,7 +16,7 @@ use crate::trace::Event;
 /// Time between frames. Source: Mosh paper, section 2.3, the longest.
 const FRAME_INTERVAL: Duration = Duration::from_millis(250);
 
-/// One-way delay of the path; its only effect is when acknowledgments come.
+/// Delay of the path in each direction. It only decides when acknowledgments come.
 const DELAY: Duration = Duration::from_millis(50);
 
 /// How many writes there were.

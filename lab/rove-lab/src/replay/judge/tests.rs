@@ -98,7 +98,7 @@ impl<'a> Court<'a> {
 
 const NO_FAULTS: Faults = Faults { text: false, any: false, paint: false };
 
-/// What an editor writes for a character: the ruler at the bottom, too.
+/// Returns an editor's output for a character: the ruler at the bottom, too.
 fn ruled(c: char, column: usize) -> String {
     format!("{c}\x1b7\x1b[4;1Hcolumn {column}\x1b8")
 }
@@ -158,7 +158,7 @@ fn another_key_is_seen_when_all_that_it_changes_is_right() {
     assert_eq!(court.seen(), [false, false]);
     court.draw("\x1b[3;1Hy\x1b[3;9H");
     assert_eq!(court.seen(), [true, false]);
-    // One that only moves the cursor is seen when that has moved.
+    // A key that only moves the cursor is seen when the cursor has moved.
     court.key();
     court.draw("\x1b[4;1Hz\x1b[1;8H");
     assert_eq!(court.seen(), [true, true]);
