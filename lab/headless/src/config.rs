@@ -30,11 +30,7 @@ pub fn client_config(transport: Config, seed: Seed) -> ClientConfig {
         },
         query: false,
         escape_key: None,
-        prediction: Prediction {
-            preference: Preference::Never,
-            overwrite: false,
-            ..Prediction::default()
-        },
+        prediction: Prediction { preference: Preference::Never, ..Prediction::default() },
         program: "rove".to_owned(),
         offers_status: true,
         is_end_obeyed_twice: true,
