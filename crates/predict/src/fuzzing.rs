@@ -123,7 +123,7 @@ pub fn predictions_vanish(data: &[u8]) {
             break;
         }
     }
-    world.settle();
+    world.run_until_idle();
 }
 
 /// Choices, read from the fuzzer's bytes.
@@ -298,7 +298,7 @@ impl World {
     }
 
     /// Lets the host have its time to answer, and then nothing happen.
-    fn settle(&mut self) {
+    fn run_until_idle(&mut self) {
         self.sent += 1;
         self.echo_ack = self.sent;
         self.screen = self.host.snapshot();

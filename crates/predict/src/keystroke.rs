@@ -123,7 +123,7 @@ pub struct Keystrokes {
 enum State {
     /// Nothing, or the beginning of a character.
     #[default]
-    Ground,
+    Text,
     /// After ESC.
     Escape(EscapeKind),
     /// In a sequence, held with Alt if there was an ESC before it.
@@ -142,7 +142,7 @@ enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EscapeKind {
     /// The key, or the beginning of anything.
-    Fresh,
+    First,
     /// Held with Alt, as rxvt and others send it, or the key twice.
     Doubled,
     /// Told to be the key, as nothing followed at once.
@@ -155,15 +155,15 @@ impl Keystrokes {
     /// Bytes that make no key make [`Key::Other`] together with the byte that shows it.
     pub fn push(&mut self, byte: u8) -> Option<Key> {
         match self.state {
-            State::Ground => self.push_in_ground(byte),
+            State::Text => self.push_in_text(byte),
             State::Escape(kind) => self.push_after_escape(kind, byte),
             State::Sequence { has_alt } => self.push_in_sequence(has_alt, byte),
-            State::ConsoleFunction if byte == ESC => self.begin_escape(EscapeKind::Fresh),
+            State::ConsoleFunction if byte == ESC => self.begin_escape(EscapeKind::First),
             State::ConsoleFunction => Some(self.end(Key::Other)),
             State::Mouse { missing, is_lead } => self.push_in_mouse(missing, is_lead, byte),
             State::String { bytes } => self.push_in_string(bytes, byte),
             State::StringEscape if byte == b'\\' => Some(self.end(Key::Neutral)),
-            State::StringEscape => self.push_after_escape(EscapeKind::Fresh, byte),
+            State::StringEscape => self.push_after_escape(EscapeKind::First, byte),
         }
     }
 
@@ -171,7 +171,7 @@ impl Keystrokes {
     /// beginning of something longer: a terminal writes a sequence at once, so this is a key by itself.
     pub fn flush(&mut self) -> Option<Key> {
         match self.state {
-            State::Escape(EscapeKind::Fresh) => {
+            State::Escape(EscapeKind::First) => {
                 // Should this be half a sequence all the same, the rest is still read as one.
                 self.state = State::Escape(EscapeKind::Told);
                 Some(Key::Escape)
@@ -190,13 +190,13 @@ impl Keystrokes {
     /// Returns whether what was pushed last is the beginning of a key.
     #[cfg(test)]
     pub(crate) fn is_within_key(&self) -> bool {
-        let is_between = matches!(self.state, State::Ground | State::Escape(EscapeKind::Told));
+        let is_between = matches!(self.state, State::Text | State::Escape(EscapeKind::Told));
         !is_between || !self.partial.is_empty()
     }
 
     /// Goes back to where any key may begin.
     fn end(&mut self, key: Key) -> Key {
-        self.state = State::Ground;
+        self.state = State::Text;
         key
     }
 
@@ -205,11 +205,11 @@ impl Keystrokes {
         None
     }
 
-    fn push_in_ground(&mut self, byte: u8) -> Option<Key> {
+    fn push_in_text(&mut self, byte: u8) -> Option<Key> {
         if byte == ESC {
             let is_cut = !self.partial.is_empty();
             self.partial = Partial::default();
-            self.state = State::Escape(EscapeKind::Fresh);
+            self.state = State::Escape(EscapeKind::First);
             return is_cut.then_some(Key::Other);
         }
         if self.partial.is_empty() && byte.is_ascii() {
@@ -225,27 +225,27 @@ impl Keystrokes {
     fn push_after_escape(&mut self, kind: EscapeKind, byte: u8) -> Option<Key> {
         let has_alt = kind == EscapeKind::Doubled;
         match (byte, kind) {
-            (ESC, EscapeKind::Fresh) => self.begin_escape(EscapeKind::Doubled),
-            (ESC, EscapeKind::Told) => self.begin_escape(EscapeKind::Fresh),
+            (ESC, EscapeKind::First) => self.begin_escape(EscapeKind::Doubled),
+            (ESC, EscapeKind::Told) => self.begin_escape(EscapeKind::First),
             (ESC, EscapeKind::Doubled) => Some(Key::Escape),
             (b'[', _) => self.begin_sequence(Introducer::Csi, has_alt),
             // An `O` typed after the Escape key opens a line in vi.
             (_, EscapeKind::Told) => {
-                self.state = State::Ground;
-                self.push_in_ground(byte)
+                self.state = State::Text;
+                self.push_in_text(byte)
             }
             (b'O', _) => self.begin_sequence(Introducer::SingleShift, has_alt),
-            (b']' | b'P' | b'X' | b'^' | b'_', EscapeKind::Fresh) => {
+            (b']' | b'P' | b'X' | b'^' | b'_', EscapeKind::First) => {
                 self.state = State::String { bytes: 0 };
                 None
             }
             (0x80.., _) => {
-                self.state = State::Ground;
+                self.state = State::Text;
                 self.partial = Partial::held_with_alt();
-                self.push_in_ground(byte)
+                self.push_in_text(byte)
             }
             (_, EscapeKind::Doubled) => Some(self.end(Key::Other)),
-            (_, EscapeKind::Fresh) => Some(self.end(alt_key(byte))),
+            (_, EscapeKind::First) => Some(self.end(alt_key(byte))),
         }
     }
 
@@ -258,7 +258,7 @@ impl Keystrokes {
     fn push_in_sequence(&mut self, has_alt: bool, byte: u8) -> Option<Key> {
         let begins_csi = self.sequence.is_empty() && self.sequence.is_csi();
         match byte {
-            ESC => self.begin_escape(EscapeKind::Fresh),
+            ESC => self.begin_escape(EscapeKind::First),
             b'[' if begins_csi => {
                 self.state = State::ConsoleFunction;
                 None
@@ -280,7 +280,7 @@ impl Keystrokes {
     /// for one byte: windows that high are rarer than mode 1005, and that is rare.
     fn push_in_mouse(&mut self, missing: u8, is_lead: bool, byte: u8) -> Option<Key> {
         match byte {
-            ESC => return self.begin_escape(EscapeKind::Fresh),
+            ESC => return self.begin_escape(EscapeKind::First),
             ..0x20 => return Some(self.end(Key::Other)),
             _ => {}
         }

@@ -37,7 +37,7 @@
 //!   full-screen program. It draws on a `canvas`, in a `field`, with a `layout` of rows. `motion`, `history_cursor` and `class` are
 //!   its words for keys.
 //! - `timeline` is one pass over the keys. `match_result` finds out how many of them a screen shows. `judge` judges them.
-//! - The models each learn one habit: `context` (prompts), `wrap`, `exit` (of an editor's mode), `navigation` with `explore`
+//! - The models each learn one habit: `context` (prompts), `wrap`, `exit` (of an editor's mode), `navigation` with `cursor_probe`
 //!   and `ruler`, `drawn_cursor`, `history`, `paint`, and `echo_timeout`, `late` and `latency` (slow hosts). `learned` holds all of
 //!   them.
 //! - A model counts its `evidence`, and keeps what it learns in a bounded `memory` by an `id`.

@@ -16,12 +16,12 @@ mod canvas;
 mod certainty;
 mod class;
 mod context;
+mod cursor_probe;
 mod drawn_cursor;
 mod echo_off;
 mod echo_timeout;
 mod evidence;
 mod exit;
-mod explore;
 mod field;
 mod history;
 mod history_cursor;
@@ -297,7 +297,7 @@ impl Replay {
         while let Some(event) = events.next() {
             let may_show = || {
                 let is_safe = !has_idled || self.base.field.line.may_show();
-                is_safe && gate[usize::from(simulation.roaming.has_climbed())]
+                is_safe && gate[usize::from(simulation.motions.has_climbed())]
             };
             stop = self.withheld(event, &simulation, &trust, may_show);
             let is_held = self.base.is_held && self.log.len() == 1;
@@ -359,7 +359,7 @@ impl Replay {
         if !is_motion && !is_trusted {
             return Some(Stop::Distrusted);
         }
-        let is_elsewhere = simulation.roaming.has_climbed() && !self.base.shows_mode();
+        let is_elsewhere = simulation.motions.has_climbed() && !self.base.shows_mode();
         (!is_motion && is_elsewhere).then_some(Stop::OtherRow)
     }
 
@@ -378,7 +378,7 @@ impl Replay {
         let is_motion = simulation.motion(key).is_some();
         let class = simulation.class_of(key);
         let score = trust.score(class);
-        let may_be_seen = self.may_show(simulation.roaming.has_climbed());
+        let may_be_seen = self.may_show(simulation.motions.has_climbed());
         let has_suggestion = simulation.has_suggestion();
         let effect = if unknown.is_some() { Effect::Unknown } else { simulation.apply(key) };
         let navigation = self.navigation();
@@ -450,7 +450,7 @@ impl Replay {
 
     /// Returns what is known of motions of the cursor here.
     fn navigation(&self) -> Option<&Navigation> {
-        self.learned.navigations.find(&self.base.field.place).filter(|_| self.base.may_roam())
+        self.learned.navigations.find(&self.base.field.place).filter(|_| self.base.may_navigate())
     }
 
     /// Returns what is believed of keys here.

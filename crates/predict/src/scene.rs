@@ -64,12 +64,12 @@ fn characters(cells: &[Cell]) -> impl Iterator<Item = char> {
 
 /// The paint of a blank cell, by which fields, bars and boxes are told from each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Ground {
+struct Background {
     color: Color,
     is_inverse: bool,
 }
 
-impl Ground {
+impl Background {
     fn of(cell: &Cell) -> Self {
         let pen = cell.pen;
         if pen.attributes.contains(Attributes::INVERSE) {

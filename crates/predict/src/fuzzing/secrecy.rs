@@ -129,7 +129,7 @@ pub fn secrets_stay_unseen(data: &[u8]) {
             break;
         }
     }
-    world.settle();
+    world.run_until_idle();
 }
 
 /// The effect of a key on the program, which is known when it is typed.
@@ -218,7 +218,7 @@ impl World {
             world.host.write("\x1b7\x1b[1;21H\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b8".as_bytes());
         }
         world.host.write(PROMPTS[0].as_bytes());
-        world.settle();
+        world.run_until_idle();
         world
     }
 
@@ -242,7 +242,7 @@ impl World {
             11 | 12 => self.echo_ack = self.consumed,
             13 => self.now += Duration::from_millis(u64::from(script.byte()?) * 5),
             14 => self.now = self.engine.poll_timeout().unwrap_or(self.now),
-            _ => self.settle(),
+            _ => self.run_until_idle(),
         }
         if choice & 0x80 == 0 {
             self.deliver();
@@ -328,7 +328,7 @@ impl World {
             2 => {
                 self.consume(usize::MAX);
                 self.apply(answer);
-                self.settle();
+                self.run_until_idle();
             }
             3 => {
                 if self.typed.iter().any(|typed| matches!(typed.answer, Answer::Turn { .. })) {
@@ -340,7 +340,7 @@ impl World {
             }
             which => {
                 if which > 5 {
-                    self.settle();
+                    self.run_until_idle();
                 }
                 self.type_key(UNKNOWN[usize::from(how & 7)], answer);
             }
@@ -351,7 +351,7 @@ impl World {
 
     fn unknown(&mut self, choice: u8) {
         if choice & 0x40 != 0 {
-            self.settle();
+            self.run_until_idle();
         }
         self.type_key(UNKNOWN[usize::from(choice & 7)], Answer::Edit);
     }
@@ -479,7 +479,7 @@ impl World {
     }
 
     /// Lets everything that is on its way arrive, and time pass.
-    fn settle(&mut self) {
+    fn run_until_idle(&mut self) {
         self.arrive();
         self.now += IDLE;
         self.look();
@@ -550,7 +550,7 @@ mod tests {
                 80, 0, 2, 4, 208, 0, 0, 142, 15, 96, 0, 0, 0, 5, 0, 211, 0, 97, 106, 112, 0, 16, 0,
                 112, 1, 112, 133, 180, 80, 224, 80, 14,
             ],
-            // In a line whose silence was seen, marked pastes go off and on: 520,000. A text below it comes and goes: 990,000.
+            // In a line whose missing echo was seen, marked pastes go off and on: 520,000. A text below it comes and goes: 990,000.
             &[
                 144, 0, 2, 4, 192, 0, 0, 142, 15, 16, 14, 16, 13, 3, 0, 0, 48, 0, 205, 0, 224, 0,
                 69, 0, 16, 14, 40, 121, 168, 0, 27,

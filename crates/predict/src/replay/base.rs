@@ -27,7 +27,7 @@ pub(super) struct Base {
     /// Whether keys that came true since the screen was taken explain where its cursor is.
     pub(super) is_explained: bool,
     /// Whether no key was answered since a line was entered.
-    pub(super) is_fresh: bool,
+    pub(super) is_new_line: bool,
     /// The last key that was retired since the screen was taken, if it is no character.
     pub(super) command: Option<(Key, InputNum)>,
     /// Whether its program holds a character back until the key after it.
@@ -48,7 +48,7 @@ impl Base {
             goal: None,
             is_searching: false,
             is_explained: false,
-            is_fresh: false,
+            is_new_line: false,
             command: None,
             is_held: false,
             has_drawn_cursor: false,
@@ -61,7 +61,7 @@ impl Base {
     }
 
     /// Returns whether keys may move the cursor over the whole screen.
-    pub(super) const fn may_roam(&self) -> bool {
+    pub(super) const fn may_navigate(&self) -> bool {
         !self.field.is_line() && !self.field.prompt.is_secret && !self.is_searching
     }
 

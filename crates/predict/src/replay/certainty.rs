@@ -31,12 +31,12 @@ impl Certainty {
     }
 
     /// Returns whether there is any doubt.
-    pub(super) fn is_doubted(self) -> bool {
+    pub(super) fn has_doubt(self) -> bool {
         self.doubt != Doubt::None
     }
 
     /// Returns whether characters may be commands.
-    pub(super) fn is_escaped(self) -> bool {
+    pub(super) fn may_be_command(self) -> bool {
         self.doubt == Doubt::Escaped
     }
 
@@ -71,14 +71,14 @@ mod tests {
     fn proofs_end_with_a_doubt_and_the_doubt_outlasts_later_proofs() {
         let mut certainty = Certainty::default();
         certainty.confirm();
-        assert!(certainty.is_confirmed() && !certainty.is_doubted());
+        assert!(certainty.is_confirmed() && !certainty.has_doubt());
         certainty.lose();
         assert_eq!(certainty, Certainty::default());
         certainty.confirm();
         certainty.miss();
-        assert!(!certainty.is_confirmed() && certainty.is_doubted() && !certainty.is_escaped());
+        assert!(!certainty.is_confirmed() && certainty.has_doubt() && !certainty.may_be_command());
         certainty.confirm();
-        assert_eq!((certainty.confirmed(), certainty.is_doubted()), (1, true));
+        assert_eq!((certainty.confirmed(), certainty.has_doubt()), (1, true));
     }
 
     #[test]
@@ -86,6 +86,6 @@ mod tests {
         let mut certainty = Certainty::default();
         certainty.escape();
         certainty.miss();
-        assert!(certainty.is_escaped() && certainty.is_doubted());
+        assert!(certainty.may_be_command() && certainty.has_doubt());
     }
 }

@@ -62,7 +62,7 @@ pub(super) enum Edit {
     /// The suggestion becomes part of the input: all of it, or its first word.
     Accept { is_word: bool },
     /// The cursor moves over the whole screen.
-    Roam(Motion),
+    Navigate(Motion),
     /// An older or a newer line is put in place of the input.
     Recall { is_back: bool },
 }

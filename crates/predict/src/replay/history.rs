@@ -65,12 +65,12 @@ impl Sheet {
         let input = event.input;
         // A line that begins behind another one is empty at first, whatever the screen shows by now.
         let start = pending.start();
-        let is_begun = !base.is_fresh || !start.is_empty();
+        let is_begun = !base.is_new_line || !start.is_empty();
         if input > pending.arrived || base.arrived >= input && is_begun {
             return None;
         }
         let is_answered = base.unsure <= base.acked && base.field.suggested.is_none();
-        let was_seen = barrier.index == 0 && (base.is_fresh || is_answered);
+        let was_seen = barrier.index == 0 && (base.is_new_line || is_answered);
         Some(Self { input, name, text, row, left: base.field.bounds.pane.left, was_seen })
     }
 

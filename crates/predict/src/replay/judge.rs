@@ -7,8 +7,8 @@ use crate::engine::InputNum;
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::replay::class::{Class, is_end, is_enter, may_be_prefix};
+use crate::replay::cursor_probe::{self, CursorProbe};
 use crate::replay::exit;
-use crate::replay::explore::{self, Trip};
 use crate::replay::field::{Field, Kind};
 use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::late::GivenUp;
@@ -83,20 +83,20 @@ impl Replay {
         mut shown: Proven,
         barrier: Option<Barrier>,
     ) -> bool {
-        let (count, row, trip) = (shown.count, shown.row, shown.trip.take());
+        let (count, row, probe) = (shown.count, shown.row, shown.probe.take());
         self.confirm(now, screen, shown);
         let has_preview = count > 0 && self.log.is_text() && self.base.gains_row(screen);
         if self.base.move_to(row, screen.cursor().row) || has_preview {
             self.learned.contexts.learn(self.base.field.context, Class::Rise, true);
         }
-        if trip.is_none() && count > 0 && self.explore(now, screen) {
+        if probe.is_none() && count > 0 && self.explore(now, screen) {
             return true;
         }
         let unsure = self.base.unsure;
         self.retire(count);
         self.base.unsure = unsure;
-        if let Some(trip) = trip {
-            self.arrive(now, screen, &trip);
+        if let Some(probe) = probe {
+            self.arrive(now, screen, &probe);
             return true;
         }
         if self.leave_field(now, screen) || count > 0 || self.explore(now, screen) {
@@ -110,8 +110,8 @@ impl Replay {
 
     /// Decides what became of the keys where a screen shows none of them, and changes nothing.
     fn verdict(&self, now: Instant, screen: &Screen, barrier: Option<Barrier>) -> Verdict {
-        if let Some((count, trip)) = self.motions(screen) {
-            return Verdict::Moved(count, trip);
+        if let Some((count, probe)) = self.motions(screen) {
+            return Verdict::Moved(count, probe);
         }
         if self.log.arrived(self.network.arrived) == 0 {
             return Verdict::Awaited;
@@ -143,9 +143,9 @@ impl Replay {
     /// Learns from a verdict, and retires the keys that it is on; returns whether there were any.
     fn take_verdict(&mut self, now: Instant, screen: &Screen, verdict: Verdict) -> bool {
         match verdict {
-            Verdict::Moved(count, trip) => {
+            Verdict::Moved(count, probe) => {
                 self.retire(count);
-                self.arrive(now, screen, &trip);
+                self.arrive(now, screen, &probe);
                 true
             }
             Verdict::Awaited => {
@@ -251,7 +251,7 @@ impl Replay {
                 self.learned.latency.handle_answer(age);
             }
             // Where it may have been a command, the echo of the key after it looks the same.
-            let may_be_command = is_doubtful && self.base.field.certainty.is_escaped();
+            let may_be_command = is_doubtful && self.base.field.certainty.may_be_command();
             if class == Class::Text && !may_be_command {
                 self.base.field.certainty.confirm();
             }
@@ -269,7 +269,7 @@ impl Replay {
         if let Some(last) = count.checked_sub(1).and_then(|last| self.log.iter().nth(last)) {
             // It ends what a letter could be part of.
             self.base.goal = None;
-            self.base.is_fresh = matches!(last.key, Key::Enter | Key::LineFeed);
+            self.base.is_new_line = matches!(last.key, Key::Enter | Key::LineFeed);
             self.base.unsure = last.input;
             self.base.command =
                 (!matches!(last.key, Key::Text(_))).then_some((last.key, last.input));
@@ -410,7 +410,7 @@ impl Replay {
         let Some((count, field)) = found else { return };
         self.note_edits(count);
         self.log.retire(count);
-        self.base.is_fresh = false;
+        self.base.is_new_line = false;
         let history_cursor = core::mem::take(&mut self.base.field.history_cursor);
         self.base.field = field;
         self.base.field.history_cursor = history_cursor;
@@ -458,7 +458,7 @@ impl Replay {
         let is_mode = matches!(self.base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
             self.learned.wraps.doubt(context);
-        } else if shown || !is_mode && !self.base.field.certainty.is_escaped() {
+        } else if shown || !is_mode && !self.base.field.certainty.may_be_command() {
             self.learned.contexts.learn(context, class, false);
         }
         self.learned.contexts.pass(context);
@@ -562,29 +562,29 @@ impl Replay {
     }
 
     /// Returns how many keys of unknown effect have moved the cursor as motions do, and how, if any have.
-    fn motions(&self, screen: &Screen) -> Option<(usize, Trip)> {
-        if !self.base.may_roam() || !self.has(Mechanism::Motions) {
+    fn motions(&self, screen: &Screen) -> Option<(usize, CursorProbe)> {
+        if !self.base.may_navigate() || !self.has(Mechanism::Motions) {
             return None;
         }
         let keys = self.pending_keys().arrived_keys();
-        explore::explore(&self.pending_keys().start(), &keys, screen)
+        cursor_probe::find(&self.pending_keys().start(), &keys, screen)
     }
 
     /// Retires keys of unknown effect that have moved the cursor as motions do; returns whether there were any.
     fn explore(&mut self, now: Instant, screen: &Screen) -> bool {
         let found = self.motions(screen);
-        found.is_some_and(|(count, trip)| {
-            self.take_verdict(now, screen, Verdict::Moved(count, trip))
+        found.is_some_and(|(count, probe)| {
+            self.take_verdict(now, screen, Verdict::Moved(count, probe))
         })
     }
 
     /// Goes on to where the cursor has arrived by motions, which are retired.
-    fn arrive(&mut self, now: Instant, screen: &Screen, trip: &Trip) {
+    fn arrive(&mut self, now: Instant, screen: &Screen, probe: &CursorProbe) {
         let has_rulers = self.has(Mechanism::Rulers);
         let navigation = self.learned.navigations.entry(self.base.field.place);
-        trip.teach(navigation, &self.base, screen, has_rulers);
-        self.base.goal = trip.goal;
-        if trip.has_climbed() {
+        probe.teach(navigation, &self.base, screen, has_rulers);
+        self.base.goal = probe.goal;
+        if probe.has_climbed() {
             // The program may ask for something else there.
             self.base.field = Field::default();
         }

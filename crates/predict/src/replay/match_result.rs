@@ -64,7 +64,7 @@ impl MatchResult {
                     && canvas.agrees(screen)
                     && (canvas.is_written()
                         || *has_line.get_or_insert_with(|| base.has_line(screen)))
-            } else if simulation.roaming.has_climbed() {
+            } else if simulation.motions.has_climbed() {
                 false
             } else {
                 // The row may have scrolled, or made room for what is printed above.

@@ -34,7 +34,7 @@ pub(super) struct Palettes {
 #[derive(Clone, Debug, Default)]
 struct Palette {
     /// The colours of the first letter of a line's first word, and of its other words.
-    fresh: [Option<Pen>; 2],
+    first_letters: [Option<Pen>; 2],
     /// The colours of other characters.
     marks: Memory<char, Pen, MARKS_MAX>,
     /// The colours of the last letters of the beginnings of words, by its hash.
@@ -75,8 +75,8 @@ impl Palette {
         if !is_on_default_background(pen) {
             return;
         }
-        if place.is_fresh() {
-            self.fresh[usize::from(!place.is_first())] = Some(pen);
+        if place.begins_word() {
+            self.first_letters[usize::from(!place.is_first())] = Some(pen);
         }
         *self.prefixes.entry(place.prefix()) = pen;
     }
@@ -87,8 +87,9 @@ impl Palette {
             return self.marks.find(&place.base).copied();
         }
         let known = self.prefixes.find(&place.prefix()).copied();
-        let fresh = self.fresh[usize::from(!place.is_first())].filter(|_| place.is_fresh());
-        known.or(fresh)
+        let first_letters =
+            self.first_letters[usize::from(!place.is_first())].filter(|_| place.begins_word());
+        known.or(first_letters)
     }
 }
 
@@ -100,7 +101,7 @@ impl<'a> Place<'a> {
     }
 
     /// Returns whether it begins a word.
-    const fn is_fresh(&self) -> bool {
+    const fn begins_word(&self) -> bool {
         self.word_start == self.before.len()
     }
 

@@ -1,8 +1,8 @@
 //! The effect of a key on the field it goes to.
 
+mod cursor_motion;
 mod edge;
 mod program_text;
-mod roaming;
 mod suggestion;
 mod window_text;
 
@@ -22,7 +22,7 @@ use crate::replay::motion::{Guide, Motion, Step};
 use crate::scene::Pane;
 use crate::scene::text::{Text, cell};
 
-use self::roaming::Roaming;
+use self::cursor_motion::CursorMotion;
 use self::suggestion::Suggestion;
 use self::window_text::WindowText;
 
@@ -84,7 +84,7 @@ pub(super) struct Simulation<'a> {
     pub(super) crosses: bool,
     /// Whether all text moved up for that.
     has_scrolled: bool,
-    pub(super) roaming: Roaming<'a>,
+    pub(super) motions: CursorMotion<'a>,
     /// How far it was gone back through lines.
     history_cursor: HistoryCursor,
 }
@@ -94,7 +94,7 @@ impl<'a> Simulation<'a> {
         let pane = field.bounds.pane;
         let canvas = Canvas::new(screen).within(pane.left..pane.right);
         let mut simulation = Self {
-            roaming: Roaming::from(canvas.cursor),
+            motions: CursorMotion::from(canvas.cursor),
             column: field.bounds.layout.place(canvas.cursor),
             canvas,
             bounds: field.bounds,
@@ -120,12 +120,12 @@ impl<'a> Simulation<'a> {
 
     /// Sets the knowledge of motions.
     pub(super) fn guided(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
-        Self { roaming: self.roaming.guided(guide, goal), ..self }
+        Self { motions: self.motions.guided(guide, goal), ..self }
     }
 
     /// Lets motions be tried, boldly those too of which it is not known that they are possible.
     pub(super) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
-        Self { roaming: self.roaming.trying(stops_on_last, is_bold), ..self }
+        Self { motions: self.motions.trying(stops_on_last, is_bold), ..self }
     }
 
     /// Returns the rows that the input may use.
@@ -196,7 +196,7 @@ impl<'a> Simulation<'a> {
 
     /// Returns what a key is believed to do to the cursor.
     pub(super) fn motion(&self, key: Key) -> Option<Motion> {
-        self.roaming.motion(key)
+        self.motions.motion(key)
     }
 
     /// Moves the cursor.
@@ -210,13 +210,13 @@ impl<'a> Simulation<'a> {
             return Effect::Nothing;
         }
         if motion.is_vertical() {
-            self.roaming.climb_from(from.column);
+            self.motions.climb_from(from.column);
             self.bounds.layout = Layout::of_row(to.row);
             self.bounds.start = to.column;
             self.bounds.right = self.bounds.pane.right;
             self.bounds.end = self.window_text().text_end(to.row).max(to.column);
         } else {
-            self.roaming.forget_goal();
+            self.motions.forget_goal();
         }
         self.go_to(to.column);
         self.rule_to(to);
@@ -225,8 +225,8 @@ impl<'a> Simulation<'a> {
 
     /// Turns the numbers that say where the cursor is.
     fn rule_to(&mut self, to: Position) {
-        let from = self.roaming.number(to);
-        if let Some(guide) = self.roaming.guide {
+        let from = self.motions.number(to);
+        if let Some(guide) = self.motions.guide {
             let step = self.step(from, to);
             guide.draw_numbers(&mut self.canvas, step);
         }
@@ -253,19 +253,19 @@ impl<'a> Simulation<'a> {
             canvas: &self.canvas,
             pane: &self.bounds.pane,
             left: self.bounds.left,
-            roaming: &self.roaming,
+            motions: &self.motions,
         }
     }
 
     /// Does what the key will do.
     pub(super) fn apply(&mut self, key: Key) -> Effect {
         let motion = self.motion(key);
-        let effect = motion.map_or(Effect::Unknown, |motion| self.play(Edit::Roam(motion)));
-        self.roaming.has_roamed = effect != Effect::Unknown;
-        if self.roaming.has_roamed {
+        let effect = motion.map_or(Effect::Unknown, |motion| self.play(Edit::Navigate(motion)));
+        self.motions.has_navigated = effect != Effect::Unknown;
+        if self.motions.has_navigated {
             return effect;
         }
-        self.roaming.forget_goal();
+        self.motions.forget_goal();
         if self.column.is_none() || self.habits.takes_commands {
             return Effect::Unknown;
         }
@@ -316,7 +316,7 @@ impl<'a> Simulation<'a> {
             Edit::Erase(target) => self.delete(self.column(), self.target(target)),
             Edit::Accept { is_word: false } => self.accept(u16::MAX),
             Edit::Accept { is_word: true } => self.accept(self.suggested_word_end()),
-            Edit::Roam(motion) => self.navigate(motion),
+            Edit::Navigate(motion) => self.navigate(motion),
             Edit::Recall { is_back } => self.recall(is_back),
         }
     }

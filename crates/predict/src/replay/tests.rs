@@ -28,7 +28,7 @@ fn the_first_key_ever_is_hidden_and_the_next_ones_are_seen_at_once() {
     let mut rig = Rig::new(Shell::new("$ "));
     rig.type_keys("l");
     assert_eq!(rig.row(), "$");
-    rig.settle();
+    rig.run_until_idle();
     for (key, row) in [("s", "$ ls"), (" ", "$ ls"), ("x", "$ ls x"), ("\x7f", "$ ls")] {
         rig.type_keys(key);
         assert_eq!(rig.row(), row);
@@ -41,9 +41,9 @@ fn the_first_key_ever_is_hidden_and_the_next_ones_are_seen_at_once() {
 fn a_prompt_seen_before_needs_no_new_proof() {
     let mut rig = Rig::new(Shell::new("ada@relay:~$ "));
     rig.type_keys("ls");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("\r");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("c");
     assert_eq!(rig.row(), "ada@relay:~$ c");
     rig.assert_converges();
@@ -57,9 +57,9 @@ fn a_prompt_is_believed_behind_three_lines_and_not_behind_two() {
     for row in ["$", "$", "$", "$ l"] {
         rig.type_keys("l");
         assert_eq!(rig.row(), row);
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("s\r");
-        rig.settle();
+        rig.run_until_idle();
     }
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
@@ -88,11 +88,11 @@ fn text_that_is_nowhere_on_the_screen_is_no_echo() {
         let silent = Silent { prompt: "ann@mill:~$ ", key: 1 };
         let mut rig = Rig::wary(Size::new(40, 8).unwrap(), Preference::Always, silent);
         rig.type_keys(keys);
-        rig.settle();
+        rig.run_until_idle();
         for _ in 0..3 {
             rig.type_keys("x");
             assert_eq!(rig.row(), "ann@mill:~$", "{keys:?}");
-            rig.settle();
+            rig.run_until_idle();
         }
     }
 }
@@ -101,7 +101,7 @@ fn text_that_is_nowhere_on_the_screen_is_no_echo() {
 fn what_is_typed_before_the_prompt_returns_is_seen_with_it() {
     let mut rig = Rig::new(Shell::new("$ "));
     rig.type_keys("ls");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("\r");
     rig.run(100);
     rig.type_keys("pw");
@@ -206,13 +206,13 @@ fn a_key_that_moves_is_not_learned_from_a_line_that_changed() {
     let mut rig = Rig::new(TildeShell(Shell::new("\x1b[?2004h$ "), Vec::new()));
     for _ in 0..3 {
         rig.type_keys("wr\x1b[D");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("\x1b[4~");
         assert_eq!((rig.row().as_str(), rig.column()), ("$ wr", 3));
-        rig.settle();
+        rig.run_until_idle();
         assert_eq!((rig.row().as_str(), rig.column()), ("$ w~r", 4));
         rig.type_keys("\r");
-        rig.settle();
+        rig.run_until_idle();
     }
     assert_eq!(rig.errors, 0);
 }
@@ -235,7 +235,7 @@ fn nothing_is_seen_of_what_is_not_echoed() {
 fn a_host_that_echoes_late_is_learned() {
     let mut rig = Rig::new(SlowShell::new("$ ", 300));
     rig.type_keys("a");
-    rig.settle();
+    rig.run_until_idle();
     let mut seen = 0;
     for count in 0..20 {
         rig.type_keys("x");
@@ -281,12 +281,12 @@ fn a_character_that_is_seen_is_waited_for_as_long_as_the_next_frame_takes() {
 fn a_host_that_is_slow_is_not_believed_to_be_suddenly_quick() {
     let mut rig = Rig::new(SlowShell::new("$ ", 300));
     rig.type_keys("a");
-    rig.settle();
+    rig.run_until_idle();
     for _ in 0..20 {
         rig.type_keys("x");
         rig.run(300);
     }
-    rig.settle();
+    rig.run_until_idle();
     let before = rig.row();
     let mut line = String::new();
     for key in ["t", "h", "e", "\x7f", "\x7f"] {
@@ -321,7 +321,7 @@ fn a_program_that_contradicts_everything_leaves_nothing_behind() {
 fn what_is_taken_back_proves_nothing() {
     let mut rig = Rig::new(SilentProgram("> "));
     rig.type_keys("y\x7f");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("s");
     assert_eq!(rig.row(), ">");
     rig.assert_converges();
@@ -333,7 +333,7 @@ fn a_prompt_is_not_believed_behind_a_line_that_turns_the_echo_off() {
         let mut rig = Rig::new(SilencedShell::new("\x1b[?2004h$ "));
         rig.type_keys(line);
         rig.type_keys("\r");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("s");
         assert_eq!(rig.row(), row, "{line}");
         rig.assert_converges();
@@ -344,7 +344,7 @@ fn a_prompt_is_not_believed_behind_a_line_that_turns_the_echo_off() {
 fn a_suggestion_stays_as_long_as_it_is_followed_and_goes_with_the_first_other_key() {
     let mut rig = Rig::new(SuggestingShell::new("hello world"));
     rig.type_keys("h");
-    rig.settle();
+    rig.run_until_idle();
     for (key, row) in
         [("e", "> hello world"), ("l", "> hello world"), ("x", "> helx"), ("y", "> helxy")]
     {
@@ -359,7 +359,7 @@ fn a_suggestion_stays_as_long_as_it_is_followed_and_goes_with_the_first_other_ke
 fn predictions_move_with_their_row() {
     let mut rig = Rig::new(Shell::new("\x1b[?2004hada@relay:~$ "));
     rig.type_keys("ab");
-    rig.settle();
+    rig.run_until_idle();
     // A job prints above the line.
     rig.print(b"\r\x1b[Knews\r\nada@relay:~$ ab");
     rig.type_keys("cd");
@@ -377,9 +377,9 @@ fn more_keys_than_are_kept_are_waited_for() {
         rig.type_keys(&"ab\x7f".repeat(count / 3 + 1));
         rig.assert_converges();
         rig.type_keys("\r");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("x");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("y");
         assert_eq!(rig.row(), "$ xy", "{count} keys");
         rig.assert_converges();
@@ -413,7 +413,7 @@ fn what_is_searched_for_is_not_seen_where_the_cursor_is() {
 fn nothing_is_seen_of_what_stars_stand_for() {
     let mut rig = Rig::new(Vault { asks: false });
     rig.type_keys("open\r");
-    rig.settle();
+    rig.run_until_idle();
     for key in ["s", "*", "3", "c", "*", "r"] {
         rig.type_keys(key);
         for _ in 0..60 {
@@ -430,21 +430,21 @@ fn what_follows_an_escape_or_a_prefix_is_seen_once_it_is_known_to_be_text() {
     for (start, before) in [("\x1b[?2004h$ ", "\x1b"), ("\x1b[?1049h", "\x0b")] {
         let mut rig = Rig::new(Modal { start, takes_commands: false, takes_command: false });
         rig.type_keys("ab");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys(before);
-        rig.settle();
+        rig.run_until_idle();
         let stands = rig.row();
         for command in ["b", "x"] {
             rig.type_keys(command);
             assert_eq!(rig.row(), stands, "{command} behind {before:?}");
-            rig.settle();
+            rig.run_until_idle();
             rig.type_keys(before);
-            rig.settle();
+            rig.run_until_idle();
         }
         rig.type_keys("i");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("c");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("d");
         assert!(rig.row().contains("cd"), "{} behind {before:?}", rig.row());
         rig.assert_converges();
@@ -520,7 +520,7 @@ impl Program for Contradiction {
     }
 }
 
-/// A shell with a key (Ctrl-A) whose program takes Enter in silence, draws the prompt again and asks for a secret.
+/// A shell with a key (Ctrl-A) whose program takes Enter without any output, draws the prompt again and asks for a secret.
 struct Pausing {
     shell: Shell,
     asks: bool,

@@ -7,7 +7,7 @@ use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::canvas::Canvas;
 use crate::replay::class::Class;
-use crate::replay::explore::Trip;
+use crate::replay::cursor_probe::CursorProbe;
 use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::log::Event;
@@ -53,7 +53,7 @@ pub(super) struct Proven {
     /// The last of them and where it was typed, if it is a character that the screen has there and all have drawn something.
     pub(super) typed: Option<(char, Position)>,
     /// The cursor's way, if all were motions.
-    pub(super) trip: Option<Trip>,
+    pub(super) probe: Option<CursorProbe>,
     /// The class of a key behind which a suggestion goes or stays.
     pub(super) lost: Option<Class>,
     /// How far its line editor was taken back through its lines.
@@ -84,7 +84,7 @@ impl Timeline<'_> {
         let effect = simulation.apply(event.key);
         if effect != Effect::Unknown {
             let motion =
-                motion.filter(|_| effect == Effect::Drawn && simulation.roaming.has_roamed());
+                motion.filter(|_| effect == Effect::Drawn && simulation.motions.has_navigated());
             let Event { key, at: typed_at, due_at, is_doubtful, .. } = *event;
             self.steps.push(Step {
                 key,
@@ -133,7 +133,7 @@ impl Proven {
             row: canvas.cursor.row,
             steps: steps.iter().filter(is_proof).cloned().collect(),
             typed: last_typed(steps, screen),
-            trip: Trip::of(steps, end),
+            probe: CursorProbe::of(steps, end),
             lost: end.suggestion.lost(),
             history_cursor: end.history_cursor(),
             layout: end.layout(),

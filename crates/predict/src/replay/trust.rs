@@ -82,7 +82,7 @@ impl Trust<'_> {
             return true;
         }
         // Text has to come true here before more is believed.
-        if self.is_veiled() || self.is_careful() || self.base.field.certainty.is_doubted() {
+        if self.is_veiled() || self.is_careful() || self.base.field.certainty.has_doubt() {
             return false;
         }
         let estimate = self.score(Class::Text).estimate(EDITOR);

@@ -1,13 +1,13 @@
 //! The verdict on keys where a screen shows the effect of none.
 
-use crate::replay::explore::Trip;
+use crate::replay::cursor_probe::CursorProbe;
 use crate::replay::match_result::Barrier;
 
 /// The reason why a screen shows none of the keys on their way.
 #[derive(Clone, Debug)]
 pub(super) enum Verdict {
     /// So many have moved the cursor as motions do, in this way.
-    Moved(usize, Trip),
+    Moved(usize, CursorProbe),
     /// No key has arrived yet. The screen is still that of the keys before.
     Awaited,
     /// A masking character stands for each of so many.

@@ -3,7 +3,7 @@
 use rove_terminal::{Pen, Position, Screen};
 
 use super::pane::{self, Pane};
-use super::{Ground, cells, character, characters, is_blank, to_column};
+use super::{Background, cells, character, characters, is_blank, to_column};
 
 /// Fewest rows with numbers that make a gutter, the cursor's among them. Chosen: with two it may be a table.
 const GUTTER_ROWS_MIN: usize = 3;
@@ -87,7 +87,7 @@ fn mode_in_row(screen: &Screen, row: u16, pane: &Pane) -> Option<EditorMode> {
     let cells = cells(screen, row);
     let part = &cells[pane::columns(pane, cells)];
     let start = (0..part.len()).find(|column| !is_blank(part, *column))?;
-    let is_bar = !Ground::of(&part[start]).is_default();
+    let is_bar = !Background::of(&part[start]).is_default();
     // Nearly all rows are told by this.
     if !is_bar && character(&part[start]) != '-' {
         return None;

@@ -81,7 +81,7 @@ fn weak(prompt: &[Cell]) -> u64 {
     hasher.finish()
 }
 
-/// A blank shows only its ground.
+/// A blank shows only its background.
 fn hash_character(c: char, pen: Pen, hasher: &mut DefaultHasher) {
     match c {
         ' ' => (c, pen.erased()).hash(hasher),

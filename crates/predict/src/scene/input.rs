@@ -5,7 +5,7 @@ use core::ops::Range;
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen, Underline};
 
 use super::pane::{self, Pane};
-use super::{Ground, cells, character, is_blank, to_column};
+use super::{Background, cells, character, is_blank, to_column};
 
 /// Fewest blanks that part what is not input from it. Chosen: one parts words.
 const GAP_COLUMNS_MIN: usize = 2;
@@ -40,8 +40,8 @@ pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> O
     let start = usize::from(at.column);
     let pen = row.get(start).filter(|cell| cell.base.is_some())?.pen;
     let is_behind_word = start > 0 && !is_blank(row, start - 1);
-    // A bracket on another ground is marked.
-    let is_marked = start > 0 && Ground::of(&row[start]) != Ground::of(&row[start - 1]);
+    // A bracket on another background is marked.
+    let is_marked = start > 0 && Background::of(&row[start]) != Background::of(&row[start - 1]);
     let is_apart = typed.is_some() && is_behind_word && pen != Pen::default() && !is_marked;
     if typed == Some(pen) || !(is_apart || is_dim(pen)) {
         return None;
@@ -75,33 +75,33 @@ fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usiz
     (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
 }
 
-/// Returns where the ground of the cursor's field ends.
+/// Returns where the background of the cursor's field ends.
 fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usize> {
     let mark = mark(row, columns, start);
     let from = mark.as_ref().map_or(start, |mark| mark.end);
-    let ground = Ground::of(row.get(from).unwrap_or(&row[start]));
-    let is_other = |column: &usize| Ground::of(&row[*column]) != ground;
+    let background = Background::of(row.get(from).unwrap_or(&row[start]));
+    let is_other = |column: &usize| Background::of(&row[*column]) != background;
     let end = (from + 1..columns.end).find(is_other)?;
-    // In text that goes from edge to edge on the terminal's own ground, a word on another is marked, as are
+    // In text that goes from edge to edge on the terminal's own background, a word on another is marked, as are
     // those that a search has found, and no field ends there.
     let before = columns.start..mark.map_or(start, |mark| mark.start);
     let begins_at_edge = !before.into_iter().any(|column| is_other(&column));
-    let is_text = begins_at_edge && ground.is_default() && !is_other(&(columns.end - 1));
+    let is_text = begins_at_edge && background.is_default() && !is_other(&(columns.end - 1));
     (!is_text).then_some(end)
 }
 
-/// Returns the columns of what is marked at the cursor, by a ground of its own within that of its field: a
+/// Returns the columns of what is marked at the cursor, by a background of its own within that of its field: a
 /// bracket, what a search has found, a cursor that the program draws. A field is more than its text.
 fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usize>> {
-    let ground_at = |column: usize| Ground::of(&row[column]);
-    let ground = ground_at(start);
-    let is_same = |column: &usize| ground_at(*column) == ground;
+    let background_at = |column: usize| Background::of(&row[column]);
+    let background = background_at(start);
+    let is_same = |column: &usize| background_at(*column) == background;
     let end = (start..columns.end).find(|column| !is_same(column))?;
     let len = (columns.start..start).rev().take_while(is_same).count();
     let first = start - len;
-    let is_within = first == columns.start || ground_at(first - 1) == ground_at(end);
+    let is_within = first == columns.start || background_at(first - 1) == background_at(end);
     let is_mark = end - first == 1 || !is_blank(row, end - 1);
-    (!ground.is_default() && is_within && is_mark).then_some(first..end)
+    (!background.is_default() && is_within && is_mark).then_some(first..end)
 }
 
 /// Returns where an underlined field ends: one with underlined blanks, as text alone may be underlined.

@@ -4,33 +4,34 @@ use rove_terminal::{Cell, Position, Screen};
 
 use super::editor::{EditorMode, mode_named};
 use super::pane::{self, Pane};
-use super::{Ground, cells, character, characters};
+use super::{Background, cells, character, characters};
 
 /// The words of vim's ruler that are no numbers.
 const RULER_WORDS: [&str; 3] = ["All", "Top", "Bot"];
 
 /// Returns the row of the mode line of the editor that draws in the cursor's own pane, if characters are text there.
 ///
-/// It has the form of vim's, `-- INSERT --`, from the pane's left edge on, with nothing behind it but the ruler, on the ground
+/// It has the form of vim's, `-- INSERT --`, from the pane's left edge on, with nothing behind it but the ruler, on the background
 /// of the text. It is the last row of the pane, or the one below the bar that ends the editor's window, with nothing of
-/// the editor's below. The cursor is above it, on the alternate screen, and no row between them begins on another ground, as
+/// the editor's below. The cursor is above it, on the alternate screen, and no row between them begins on another background, as
 /// the captions of regions do. Rows in panes beside, above and below are another program's.
 pub(crate) fn mode_line(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
     if !screen.alternate_screen() {
         return None;
     }
-    let ground = Ground::of(part(screen, at.row, pane).last()?);
-    let is_line = |row: &u16| at.row < *row && is_mode_line(part(screen, *row, pane), ground);
+    let background = Background::of(part(screen, at.row, pane).last()?);
+    let is_line = |row: &u16| at.row < *row && is_mode_line(part(screen, *row, pane), background);
     let is_text = |row: u16| {
         let part = part(screen, row, pane);
-        part.first().map(Ground::of) == Some(ground) && !is_rule(part)
+        part.first().map(Background::of) == Some(background) && !is_rule(part)
     };
     let last = pane.bottom.checked_sub(1).filter(is_line);
     let below_bar = || {
         let row = pane.bottom.checked_add(1).filter(is_line)?;
         let below = row.checked_add(1).filter(|below| *below < screen.size().rows());
-        let is_end =
-            |row| is_bar(part(screen, row, pane), ground) || pane::is_line_row(screen, row, pane);
+        let is_end = |row| {
+            is_bar(part(screen, row, pane), background) || pane::is_line_row(screen, row, pane)
+        };
         (is_end(pane.bottom) && below.is_none_or(is_end)).then_some(row)
     };
     let row = last.or_else(below_bar)?;
@@ -43,7 +44,7 @@ fn part<'a>(screen: &'a Screen, row: u16, pane: &Pane) -> &'a [Cell] {
     &cells[pane::columns(pane, cells)]
 }
 
-fn is_mode_line(part: &[Cell], ground: Ground) -> bool {
+fn is_mode_line(part: &[Cell], background: Background) -> bool {
     // Nearly all rows are told by this.
     if part.first().is_none_or(|first| character(first) != '-') {
         return false;
@@ -61,7 +62,7 @@ fn is_mode_line(part: &[Cell], ground: Ground) -> bool {
     matches!(mode_named(name), Some(EditorMode::Insert | EditorMode::Replace))
         && (rest.is_empty() || rest.starts_with("  "))
         && rest.split_whitespace().all(is_ruler)
-        && part.iter().all(|cell| Ground::of(cell) == ground)
+        && part.iter().all(|cell| Background::of(cell) == background)
 }
 
 /// Returns whether these cells look like a line of characters that are typed too, as tmux may draw its borders: of dashes
@@ -73,8 +74,8 @@ fn is_rule(part: &[Cell]) -> bool {
 }
 
 /// Returns whether these cells are on other grounds than the text, as the bar of a window is.
-fn is_bar(part: &[Cell], ground: Ground) -> bool {
-    part.iter().all(|cell| Ground::of(cell) != ground)
+fn is_bar(part: &[Cell], background: Background) -> bool {
+    part.iter().all(|cell| Background::of(cell) != background)
 }
 
 #[cfg(test)]

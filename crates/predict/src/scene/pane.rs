@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use rove_terminal::{Cell, Position, Screen};
 
-use super::{Ground, cell, cells, character, to_column};
+use super::{Background, cell, cells, character, to_column};
 
 /// Fewest rows that make a vertical line. Chosen: two may be the same command twice.
 const LINE_ROWS_MIN: u16 = 3;
@@ -46,10 +46,10 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     let left = (0..at.column).rev().find(is_bound).map_or(0, |line| line + 1);
     let right = (at.column + 1..size.columns()).find(is_bound).unwrap_or(size.columns());
     let columns = usize::from(left)..usize::from(right);
-    let ground = Ground::of(&row[usize::from(at.column)]);
+    let background = Background::of(&row[usize::from(at.column)]);
     let is_bound = |row: &u16| {
         let part = &cells(screen, *row)[columns.clone()];
-        is_horizontal_line(part) || is_bar(part, ground)
+        is_horizontal_line(part) || is_bar(part, background)
     };
     let top = (0..at.row).rev().find(is_bound).map_or(0, |line| line + 1);
     let bottom = (at.row + 1..size.rows()).find(is_bound).unwrap_or(size.rows());
@@ -119,7 +119,7 @@ fn is_vertical_line(screen: &Screen, at: Position) -> bool {
         let Some(beyond) = beyond.and_then(|row| cell(screen, row, at.column)) else { return true };
         let is_corner = |c| is_horizontal(c) || matches!(c, '+' | '-');
         let is_joined = cell(screen, end, at.column).is_some_and(|end| is_corner(character(end)));
-        is_joined || is_corner(character(beyond)) || !Ground::of(beyond).is_default()
+        is_joined || is_corner(character(beyond)) || !Background::of(beyond).is_default()
     };
     let least = LINE_ROWS_MIN.min(rows);
     bottom - top + 1 >= least
@@ -144,10 +144,12 @@ pub(super) fn is_line_row(screen: &Screen, row: u16, pane: &Pane) -> bool {
     is_horizontal_line(&cells[columns(pane, cells)])
 }
 
-/// Returns whether these cells are a bar across another ground.
-fn is_bar(part: &[Cell], ground: Ground) -> bool {
-    let Some(first) = part.first().map(Ground::of) else { return false };
-    first != ground && !first.is_default() && part.iter().all(|cell| Ground::of(cell) == first)
+/// Returns whether these cells are a bar across another background.
+fn is_bar(part: &[Cell], background: Background) -> bool {
+    let Some(first) = part.first().map(Background::of) else { return false };
+    first != background
+        && !first.is_default()
+        && part.iter().all(|cell| Background::of(cell) == first)
 }
 
 /// Returns the columns of a pane as indices into a row's cells, which has them.

@@ -74,16 +74,16 @@ pub(crate) fn usual(before: &[Cell], c: char) -> Option<Pen> {
 /// Returns whether a string is open behind these cells.
 fn is_in_string(before: &[Cell]) -> bool {
     let mut open = None;
-    let mut is_escaped = false;
+    let mut follows_backslash = false;
     for cell in before {
         let c = character(cell);
         match open {
-            _ if is_escaped => {}
+            _ if follows_backslash => {}
             Some(quote) if quote == c => open = None,
             None if is_quote(c) => open = Some(c),
             _ => {}
         }
-        is_escaped = c == '\\' && !is_escaped;
+        follows_backslash = c == '\\' && !follows_backslash;
     }
     open.is_some()
 }

@@ -60,7 +60,7 @@ fn an_insert_moves_nothing_behind_a_gap_or_outside_the_field() {
         ("$ ls^   right", 7, 4),
         ("$ ls^ right", 40, 10),
         ("$ 一^二", 40, 6),
-        // Fields, by their ground.
+        // Fields, by their background.
         ("To: \x1b[44mab^cd    \x1b[0m more", 12, 8),
         ("To: \x1b[7m^        \x1b[0m", 12, 4),
         ("To: \x1b[31;7m^        \x1b[0m\x1b[7m  ", 12, 4),

@@ -73,8 +73,8 @@ pub(super) struct Oracle {
     windows: Vec<[u16; 4]>,
     /// The first unanswered letter of the secret, and since when the client knows.
     unanswered: Option<(u64, Option<Instant>)>,
-    /// Where the silence was seen.
-    silence: Option<Place>,
+    /// Where the client saw that a letter was not echoed.
+    not_echoed: Option<Place>,
     visible: [usize; SECRET.len()],
 }
 
@@ -106,7 +106,7 @@ impl Oracle {
         }
         self.echo = None;
         self.unanswered = self.unanswered.filter(|(letter, _)| *letter > input);
-        if let Some(place) = self.silence.take().filter(|_| !is_open) {
+        if let Some(place) = self.not_echoed.take().filter(|_| !is_open) {
             self.prompts.iter_mut().filter(|it| it.prompt.text == place.prompt_text()).for_each(
                 |it| {
                     it.is_refused = true;
@@ -150,8 +150,8 @@ impl Oracle {
             && *input <= acked.min(arrived)
         {
             let since = *since.get_or_insert(now);
-            if now.saturating_since(since) > SEEN_AFTER && self.silence.is_none() {
-                self.silence = Some(place.clone());
+            if now.saturating_since(since) > SEEN_AFTER && self.not_echoed.is_none() {
+                self.not_echoed = Some(place.clone());
             }
         }
         self.observe_editor(screen, place);
@@ -190,7 +190,7 @@ impl Oracle {
     /// Returns whether the letter of an input may be shown on the newest screen of the client.
     fn may_show(&self, letter: u64, screen: &Screen, arrived: u64) -> bool {
         let place = Place::of(screen);
-        let is_seen = self.silence.as_ref() == Some(&place);
+        let is_seen = self.not_echoed.as_ref() == Some(&place);
         // Nobody knows yet who reads the letters that were typed after such a key.
         let is_pending = self.barrier > arrived && letter > self.barrier;
         if is_seen || is_pending || self.probe.is_some() {

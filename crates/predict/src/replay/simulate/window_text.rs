@@ -4,7 +4,7 @@ use rove_terminal::Position;
 
 use crate::replay::canvas::Canvas;
 use crate::replay::motion::Motion;
-use crate::replay::simulate::roaming::Roaming;
+use crate::replay::simulate::cursor_motion::CursorMotion;
 use crate::scene::Pane;
 
 /// Rows below a blank one in which a text that goes on shows. Chosen: paragraphs are parted by a line or two.
@@ -17,7 +17,7 @@ pub(super) struct WindowText<'a> {
     pub(super) pane: &'a Pane,
     /// The first column of its text.
     pub(super) left: u16,
-    pub(super) roaming: &'a Roaming<'a>,
+    pub(super) motions: &'a CursorMotion<'a>,
 }
 
 impl WindowText<'_> {
@@ -29,16 +29,16 @@ impl WindowText<'_> {
             Motion::Up | Motion::Down => return self.climb(motion),
             Motion::Left if from.column > self.left => self.before(from),
             Motion::Right if from.column + 1 < end => self.after_in(from, end),
-            Motion::Right if from.column + 1 == end && !self.roaming.stops_on_last()? => end,
+            Motion::Right if from.column + 1 == end && !self.motions.stops_on_last()? => end,
             // At an edge some go to the next line, and some do not.
             Motion::Left | Motion::Right => return None,
             Motion::Start => self.left,
             Motion::End if end <= self.left => return None,
-            Motion::End => end - u16::from(self.roaming.stops_on_last()?),
+            Motion::End => end - u16::from(self.motions.stops_on_last()?),
         };
         let to = Position { column, ..from };
         // Blanks may be tabs, in which the cursor skips columns.
-        let is_skipping = !self.roaming.is_bold && !matches!(motion, Motion::Start | Motion::End);
+        let is_skipping = !self.motions.is_bold && !matches!(motion, Motion::Start | Motion::End);
         let is_skipped = |column| self.text_at(Position { column, ..from }) == ' ';
         let may_skip = is_skipping && is_skipped(from.column) && is_skipped(column) && column < end;
         (!may_skip).then_some(to)
@@ -55,13 +55,13 @@ impl WindowText<'_> {
         if !is_within || self.is_full(row) || self.is_full(from.row) {
             return None;
         }
-        if !self.roaming.is_bold && !self.may_enter(row, motion) {
+        if !self.motions.is_bold && !self.may_enter(row, motion) {
             return None;
         }
-        let goal = self.roaming.goal().unwrap_or(from.column);
+        let goal = self.motions.goal().unwrap_or(from.column);
         let end = self.text_end(row);
         let last = if goal >= end && end > self.left {
-            end - u16::from(self.roaming.stops_on_last()?)
+            end - u16::from(self.motions.stops_on_last()?)
         } else {
             end
         };
@@ -71,14 +71,14 @@ impl WindowText<'_> {
         let is_behind_blank =
             to.column == self.left || self.text_at(Position { column: to.column - 1, ..to }) == ' ';
         let stands_in_blanks = to.column < end && self.text_at(to) == ' ' && is_behind_blank;
-        let is_at_start = to.column == self.left && self.roaming.stops_on_last() != Some(true);
-        let may_skip = !self.roaming.is_bold && stands_in_blanks && !is_at_start;
+        let is_at_start = to.column == self.left && self.motions.stops_on_last() != Some(true);
+        let may_skip = !self.motions.is_bold && stands_in_blanks && !is_at_start;
         (!is_half && !may_skip).then_some(to)
     }
 
     /// Returns whether a row is known to be one that the cursor can go to without anything scrolling.
     fn may_enter(&self, row: u16, motion: Motion) -> bool {
-        let Some(guide) = self.roaming.guide else { return false };
+        let Some(guide) = self.motions.guide else { return false };
         let screen = self.canvas.screen();
         let is_beyond = |row| {
             let end = self.text_end(row);

@@ -78,7 +78,7 @@ fn text_moves_a_cursor_that_the_program_draws_and_leaves_the_hidden_one() {
     let mut rig = rig(Chat::default());
     rig.type_keys("ab");
     assert_eq!(input(&rig), (">".to_owned(), vec![3]), "nothing was echoed yet");
-    rig.settle();
+    rig.run_until_idle();
     for (keys, text, column) in [
         ("cd", "> abcd", 7),
         ("\x7f", "> abc", 6),
@@ -117,7 +117,7 @@ fn characters_that_stars_stand_for_are_never_shown() {
     for keys in ["hu", "nt", "er", "2"] {
         rig.type_keys(keys);
         assert!(!input(&rig).0.contains(keys), "{:?}", input(&rig));
-        rig.settle();
+        rig.run_until_idle();
         assert!(input(&rig).0.ends_with('*'));
     }
     rig.assert_converges();
@@ -129,7 +129,7 @@ fn a_longer_mark_is_no_cursor_and_two_single_ones_are_none() {
         let mut rig = rig(Chat::default());
         rig.prove("abc");
         rig.print(format!("\x1b[s\x1b[7;1H{marks}\x1b[u").as_bytes());
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("d");
         assert_eq!(input(&rig).0, text, "{}", marks.escape_debug());
     }

@@ -188,9 +188,9 @@ fn rig(columns: u16, rows: u16, style: Style) -> Rig {
 /// Lets the program go on over the edge, and begin anew.
 fn teach(rig: &mut Rig, columns: usize) {
     rig.type_keys(&"x".repeat(columns + 1));
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("\r");
-    rig.settle();
+    rig.run_until_idle();
 }
 
 fn taught(columns: u16, rows: u16, style: Style) -> Rig {
@@ -222,7 +222,7 @@ fn nothing_is_seen_beyond_the_edge_before_it_was_seen_there_once() {
     assert_eq!((rig.row(), rig.column()), ("$ abcdefg".into(), 9));
     rig.type_keys("hijk");
     assert_eq!((rig.row(), rig.column()), ("$ abcdefg".into(), 9), "some move the row sideways");
-    rig.settle();
+    rig.run_until_idle();
     assert_eq!((rig.row(), rig.column()), ("k".into(), 1));
     rig.type_keys("l");
     assert_eq!((rig.row(), rig.column()), ("kl".into(), 2), "the row goes on");
@@ -279,10 +279,10 @@ fn keys_for_the_whole_line_take_all_of_its_rows() {
     let mut rig = taught(12, 8, Style::Eager);
     for key in LESSONS {
         rig.type_keys(key);
-        rig.settle();
+        rig.run_until_idle();
     }
     rig.type_keys("abc defgh ijklm");
-    rig.settle();
+    rig.run_until_idle();
     let steps = [
         ("\x01", ["$ abc defgh", "ijklm"], (2, 2)),
         ("\x05", ["$ abc defgh", "ijklm"], (3, 5)),
@@ -303,16 +303,16 @@ fn at_the_bottom_all_rows_move_up() {
     for line in ["one", "two", "three", "four"] {
         rig.type_keys(line);
         rig.type_keys("\r");
-        rig.settle();
+        rig.run_until_idle();
     }
     rig.type_keys("abcdefghi");
     rig.type_keys("j");
     assert_eq!(rig.rows(2..4), ["$ four", "$ abcdefg"], "it was never seen");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("kl\r");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("abcdefghi");
-    rig.settle();
+    rig.run_until_idle();
     let steps = [
         ("j", ["$ abcdefghij", ""], (3, 0)),
         ("k", ["$ abcdefghij", "k"], (3, 1)),
@@ -335,7 +335,7 @@ fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() 
         let mut rig = Rig::sized(Size::new(12, 8).unwrap(), Preference::Always, editor);
         teach(&mut rig, 12);
         rig.type_keys("abcdefghi");
-        rig.settle();
+        rig.run_until_idle();
         let top = if style == Style::Scroll { 1 } else { 2 };
         let before = ["$ abcdefghi", ""];
         assert_typed(&mut rig, top, &["j", "k", "l"].map(|key| (key, before, (top, 11))));
@@ -347,7 +347,7 @@ fn what_is_typed_over_an_edge_that_is_not_known_is_not_shown_a_second_time() {
     let mut rig = rig(14, 6, Style::Lazy);
     for key in LESSONS {
         rig.type_keys(key);
-        rig.settle();
+        rig.run_until_idle();
     }
     for key in ["some words of text", "k", "l", "some words of text", "d", "e"] {
         rig.type_keys(key);
@@ -381,7 +381,7 @@ fn text_that_is_pushed_into_the_last_column_of_an_editor_is_waited_for() {
     let mut rig = Rig::sized(size, Preference::Always, editor);
     for key in ["abcdefgh", "\x1b[D", "\x1b[D"] {
         rig.type_keys(key);
-        rig.settle();
+        rig.run_until_idle();
     }
     let steps = [("X", "  abcdefXgh"), ("Y", "  abcdefXgh")];
     assert_typed(&mut rig, 0, &steps.map(|(key, row)| (key, [row, ""], (0, 9))));
@@ -408,11 +408,11 @@ fn the_edge_is_that_of_the_pane() {
         let editor = Editor { left, wraps_itself: false, ..Editor::new("$ ", 12, Style::Eager) };
         let mut rig = Rig::sized(Size::new(25, 8).unwrap(), Preference::Always, Half(editor));
         rig.type_keys("abcdefghijkl");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("\x15");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("a");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("bcdefghi");
         let row = |text: &str| {
             let text = format!("{text:<12}");

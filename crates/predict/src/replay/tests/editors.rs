@@ -117,7 +117,7 @@ fn what_comes_late_is_told_from_what_never_comes() {
         rig.type_keys(key);
         rig.run(Hiccup::KEY_INTERVAL);
     }
-    rig.settle();
+    rig.run_until_idle();
     for (key, row) in [("i", "$ abcxdefi"), ("\x7f", "$ abcxdef"), ("k", "$ abcxdefk")] {
         rig.type_keys(key);
         assert_eq!(rig.row(), row);
@@ -154,7 +154,7 @@ fn a_bracket_on_one_like_it_may_be_typed_over_it() {
         rig.type_keys(key);
         assert_eq!(rig.row(), row);
     }
-    rig.settle();
+    rig.run_until_idle();
     assert_eq!(rig.row(), "> f(x);");
     // Beside others it is text.
     rig.type_keys(")");
@@ -167,18 +167,18 @@ fn a_bracket_on_one_like_it_may_be_typed_over_it() {
 fn escape_makes_another_key_of_the_next() {
     let mut rig = Rig::with(Preference::Adaptive, Editor::new(&["one two", ""]));
     rig.type_keys("\x1b[C\x1b[C\x1b[C");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys(" abc");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("\x1b");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("\x7f");
     for _ in 0..60 {
         assert!(["one abc two", "one  two"].contains(&rig.row().as_str()), "{}", rig.row());
         rig.run(10);
     }
     rig.type_keys("d");
-    rig.settle();
+    rig.run_until_idle();
     // Backspace has nothing to do with it.
     rig.type_keys("\x7f");
     assert_eq!(rig.row(), "one  two");
@@ -191,15 +191,15 @@ fn a_key_that_was_wrong_once_is_believed_again() {
     let mut rig = Rig::with(Preference::Adaptive, Editor::new(&["", ""]));
     for key in ["a", "\x7f", " ", " ", " ", " ", "\x7f"] {
         rig.type_keys(key);
-        rig.settle();
+        rig.run_until_idle();
     }
     // It took out all four.
     assert_eq!(rig.column(), 0);
     for _ in 0..3 {
         rig.type_keys("abc");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("\x7f");
-        rig.settle();
+        rig.run_until_idle();
     }
     rig.type_keys("d\x7f");
     assert_eq!(rig.column(), 6);
@@ -229,10 +229,10 @@ fn each_row_of_a_text_needs_its_own_proof_where_no_mode_is_shown() {
         ("\r", "d", "wo"),
     ] {
         rig.type_keys(keys);
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys(first);
         assert_eq!(rig.row(), shown, "{first}");
-        rig.settle();
+        rig.run_until_idle();
     }
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
@@ -244,9 +244,9 @@ fn a_row_that_enter_has_begun_may_ask_for_a_secret() {
     for text in ["a", "b", "c"] {
         rig.type_keys(text);
         assert_eq!(rig.row(), "");
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("d\r");
-        rig.settle();
+        rig.run_until_idle();
     }
 }
 
@@ -254,13 +254,13 @@ fn a_row_that_enter_has_begun_may_ask_for_a_secret() {
 fn a_key_that_moves_is_believed_once_it_has_shown_what_it_does() {
     let mut rig = Rig::new(Editor::new(&["one two", "three"]));
     rig.type_keys("a");
-    rig.settle();
+    rig.run_until_idle();
     for (key, column, shown) in
         [("\x1b[F", 8, 1), ("\x1b[H", 0, 8), ("\x1b[F", 8, 8), ("\x1b[H", 0, 0)]
     {
         rig.type_keys(key);
         assert_eq!(rig.column(), shown, "{}", key.escape_debug());
-        rig.settle();
+        rig.run_until_idle();
         assert_eq!(rig.column(), column);
     }
     rig.assert_converges();

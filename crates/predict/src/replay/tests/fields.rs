@@ -69,7 +69,7 @@ fn text_that_a_full_field_may_hold_left_of_what_it_shows_is_waited_for() {
     assert_eq!(rig.row(), "Name: ________ Flag: cdef_", "the host's picture");
     rig.type_keys("\x7f");
     assert_eq!(rig.row(), "Name: ________ Flag: cdef_");
-    rig.settle();
+    rig.run_until_idle();
     assert_eq!(rig.row(), "Name: ________ Flag: bcde_");
     rig.assert_converges();
     assert_eq!(rig.errors, 0);

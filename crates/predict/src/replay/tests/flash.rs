@@ -74,7 +74,7 @@ fn a_cursor_that_goes_to_the_opener_is_expected_there_the_next_time() {
 fn a_cursor_that_has_come_back_leaves_the_line_as_it_was() {
     let mut rig = taught();
     rig.print(b"\x1b[7G");
-    rig.settle();
+    rig.run_until_idle();
     assert_eq!(rig.column(), 6);
     rig.type_keys("b");
     assert_eq!((rig.row().as_str(), rig.column()), ("> f(a)b", 7));

@@ -128,9 +128,9 @@ const DOWN: &str = "\x1b[B";
 fn enter(rig: &mut Rig, lines: &[&str]) {
     for line in lines {
         rig.type_keys(line);
-        rig.settle();
+        rig.run_until_idle();
         rig.type_keys("\r");
-        rig.settle();
+        rig.run_until_idle();
     }
 }
 
@@ -138,7 +138,7 @@ fn enter(rig: &mut Rig, lines: &[&str]) {
 fn press(rig: &mut Rig, keys: &[&str]) {
     for key in keys {
         rig.type_keys(key);
-        rig.settle();
+        rig.run_until_idle();
     }
 }
 
@@ -158,9 +158,9 @@ fn lines_come_back_at_once_where_two_did_before() {
         let mut rig = Rig::new(Historian::new(Habit::Keeps, &[]));
         enter(&mut rig, &["ls", "make test", "cd src"]);
         assert_shows(&mut rig, &[(key, "")]);
-        rig.settle();
+        rig.run_until_idle();
         assert_shows(&mut rig, &[(key, "cd src")]);
-        rig.settle();
+        rig.run_until_idle();
         press(&mut rig, &["\x7f", "c", "\r"]);
         assert_shows(
             &mut rig,
@@ -208,7 +208,7 @@ fn the_older_of_two_equal_lines_is_seen_once_it_came_back() {
         press(&mut rig, &[UP, UP, UP, "x", "\r"]);
         enter(&mut rig, &["pwd", "ls", "ls"]);
         assert_shows(&mut rig, &[(UP, "ls"), (UP, "ls")]);
-        rig.settle();
+        rig.run_until_idle();
         press(&mut rig, &[DOWN, DOWN]);
         assert_shows(&mut rig, &[(UP, "ls"), (UP, older)]);
         rig.assert_converges();
@@ -218,7 +218,7 @@ fn the_older_of_two_equal_lines_is_seen_once_it_came_back() {
 
 /// Types what people type where lines come back, in some haste. Returns how many steps were seen at once, and how
 /// many of them were wrong.
-fn roam(habit: Habit, seed: u64, prompts: &'static [&'static str]) -> (usize, usize) {
+fn type_history(habit: Habit, seed: u64, prompts: &'static [&'static str]) -> (usize, usize) {
     let draws = Seed::new(seed).stream("history");
     let shell = || Historian { prompts, ..Historian::new(habit, &["old", "older"]) };
     let (mut rig, mut twin) = (Rig::new(shell()), shell());
@@ -245,7 +245,7 @@ fn roam(habit: Habit, seed: u64, prompts: &'static [&'static str]) -> (usize, us
         match draws.at(2 * number + 1).below(3) {
             0 => {}
             1 => rig.run(100),
-            _ => rig.settle(),
+            _ => rig.run_until_idle(),
         }
     }
     rig.assert_converges();
@@ -261,7 +261,7 @@ fn no_other_line_is_seen_than_comes_back() {
         for (prompts, fewest) in PROMPTS {
             let (mut seen, mut wrong) = (0, 0);
             for seed in 0..SEEDS {
-                let (more, errors) = roam(habit, seed, prompts);
+                let (more, errors) = type_history(habit, seed, prompts);
                 (seen, wrong) = (seen + more, wrong + errors);
             }
             assert!(seen >= fewest, "{habit:?}: only {seen} were seen");
@@ -272,7 +272,7 @@ fn no_other_line_is_seen_than_comes_back() {
 
 #[test]
 fn a_shell_with_lines_of_others_is_not_believed() {
-    let runs = (0..SEEDS).map(|seed| roam(Habit::Shares, seed, &["\x1b[?2004h$ "]));
+    let runs = (0..SEEDS).map(|seed| type_history(Habit::Shares, seed, &["\x1b[?2004h$ "]));
     let wrong: usize = runs.map(|(_, wrong)| wrong).sum();
     assert!(wrong <= 1, "{wrong} lines were wrong");
 }
@@ -303,6 +303,6 @@ fn what_is_typed_while_the_terminal_hides_it_is_not_remembered() {
     enter(&mut rig, &["ls"]);
     rig.tell(tty);
     rig.type_keys("hunter2\r");
-    rig.settle();
+    rig.run_until_idle();
     assert!(!format!("{:?}", rig.engine.learned.history.lines).contains("hun"));
 }

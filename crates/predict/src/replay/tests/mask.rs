@@ -84,7 +84,7 @@ fn no_star_is_seen_before_it_is_drawn() {
             rig.type_keys("\x7f\x7f");
             rig.assert_converges();
             rig.type_keys("\r");
-            rig.settle();
+            rig.run_until_idle();
         }
         assert_eq!(rig.errors, 0);
     }

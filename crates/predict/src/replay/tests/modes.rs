@@ -110,7 +110,7 @@ fn a_character_that_is_held_until_the_next_is_no_text_to_insert_before() {
     rig.type_keys("k");
     rig.run(1);
     rig.type_keys("otwo");
-    rig.settle();
+    rig.run_until_idle();
     rig.prove(" jo");
     rig.type_keys("yjk");
     assert_eq!(
@@ -142,7 +142,7 @@ fn where_a_word_was_moved_to_the_next_row_text_is_waited_for() {
     let mut rig = rig();
     rig.prove(" row of words that is");
     rig.type_keys(" moved");
-    rig.settle();
+    rig.run_until_idle();
     assert_eq!(rig.rows(0..2), ["one row of words that is", "moved"]);
     rig.prove(" words fill");
     rig.type_keys(" a row");

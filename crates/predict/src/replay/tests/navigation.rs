@@ -117,9 +117,9 @@ fn place(rig: &Rig) -> (u16, u16) {
 }
 
 /// Types a key and lets it be answered.
-fn settle(rig: &mut Rig, key: &str) {
+fn run_until_idle(rig: &mut Rig, key: &str) {
     rig.type_keys(key);
-    rig.settle();
+    rig.run_until_idle();
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn the_cursor_moves_at_once_where_it_has_moved_before() {
     let mut rig = rig(Editor::new(&TEXT, false));
     rig.type_keys(DOWN);
     assert_eq!(place(&rig), (0, 0), "nothing is known yet");
-    rig.settle();
+    rig.run_until_idle();
     for (key, expected) in [(DOWN, (2, 0)), (DOWN, (3, 0))] {
         rig.type_keys(key);
         assert_eq!(place(&rig), expected);
@@ -138,12 +138,12 @@ fn the_cursor_moves_at_once_where_it_has_moved_before() {
 #[test]
 fn a_column_is_kept_across_shorter_lines() {
     let mut rig = rig(Editor::new(&TEXT, false));
-    settle(&mut rig, DOWN);
-    settle(&mut rig, UP);
-    (0..20).for_each(|_| settle(&mut rig, RIGHT));
+    run_until_idle(&mut rig, DOWN);
+    run_until_idle(&mut rig, UP);
+    (0..20).for_each(|_| run_until_idle(&mut rig, RIGHT));
     assert_eq!(place(&rig), (0, 20));
     // Whether the cursor may stand behind the text is seen once.
-    settle(&mut rig, DOWN);
+    run_until_idle(&mut rig, DOWN);
     for (key, expected) in [(DOWN, (2, 20)), (DOWN, (3, 19)), (DOWN, (4, 6)), (DOWN, (5, 20))] {
         rig.type_keys(key);
         assert_eq!(place(&rig), expected);
@@ -158,10 +158,10 @@ fn numbers_that_follow_the_cursor_are_turned_on() {
     for expected in ["1,1", "2,1", "4,1", "5,1", "6,1", "7,1", "8,1", "9,1", "10,1"] {
         rig.type_keys(DOWN);
         assert_eq!(ruler(&rig), expected);
-        rig.settle();
+        rig.run_until_idle();
     }
-    settle(&mut rig, RIGHT);
-    settle(&mut rig, RIGHT);
+    run_until_idle(&mut rig, RIGHT);
+    run_until_idle(&mut rig, RIGHT);
     rig.type_keys(RIGHT);
     assert_eq!(ruler(&rig), "10,4");
     rig.assert_converges();
@@ -170,12 +170,12 @@ fn numbers_that_follow_the_cursor_are_turned_on() {
 #[test]
 fn a_key_that_was_seen_to_fail_is_hidden_for_longer() {
     let mut rig = rig(Editor::new(&TEXT[..4], false));
-    (0..3).for_each(|_| settle(&mut rig, DOWN));
+    (0..3).for_each(|_| run_until_idle(&mut rig, DOWN));
     // It goes no further, which cannot be known where a text below looks like its next line.
     rig.print(b"\x1b[s\x1b[5;1Hno text of its\x1b[u");
-    rig.settle();
-    settle(&mut rig, DOWN);
-    settle(&mut rig, UP);
+    rig.run_until_idle();
+    run_until_idle(&mut rig, DOWN);
+    run_until_idle(&mut rig, UP);
     rig.type_keys(DOWN);
     rig.assert_converges();
 }
@@ -183,9 +183,9 @@ fn a_key_that_was_seen_to_fail_is_hidden_for_longer() {
 #[test]
 fn text_behind_a_motion_waits_for_its_answer() {
     let mut rig = rig(Editor::new(&TEXT, false));
-    settle(&mut rig, DOWN);
-    settle(&mut rig, "ab");
-    settle(&mut rig, UP);
+    run_until_idle(&mut rig, DOWN);
+    run_until_idle(&mut rig, "ab");
+    run_until_idle(&mut rig, UP);
     // The place it has gone to may be one for a secret.
     rig.type_keys(DOWN);
     rig.type_keys("c");

@@ -44,10 +44,10 @@ fn what_was_typed_before_is_painted_as_it_was() {
     for line in ["ls a \"b c", "cat d"] {
         for key in line.chars() {
             rig.type_keys(&key.to_string());
-            rig.settle();
+            rig.run_until_idle();
         }
         rig.type_keys("\r");
-        rig.settle();
+        rig.run_until_idle();
     }
     let steps = [
         ("l", Some(1)),

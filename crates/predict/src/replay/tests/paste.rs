@@ -50,12 +50,12 @@ impl Program for Editor {
 fn a_paste_of_one_line_is_seen_at_once() {
     let mut rig = Rig::new(Editor::default());
     rig.type_keys("ec");
-    rig.settle();
+    rig.run_until_idle();
     rig.paste("ho one two");
     assert_eq!(rig.row(), "$ echo one two");
     rig.type_keys("x");
     assert_eq!(rig.row(), "$ echo one twox");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("y");
     assert_eq!(rig.row(), "$ echo one twoxy");
     rig.assert_converges();
@@ -67,7 +67,7 @@ fn what_is_no_plain_text_is_waited_for() {
     for pasted in ["one\rtwo", "a\tb", "", "a\x07b"] {
         let mut rig = Rig::new(Editor::default());
         rig.type_keys("ab");
-        rig.settle();
+        rig.run_until_idle();
         rig.paste(pasted);
         rig.type_keys("x");
         assert_eq!(rig.row(), "$ ab", "{pasted:?}");
@@ -80,7 +80,7 @@ fn a_long_paste_is_waited_for() {
     for (len, is_seen) in [(PASTE_CHARACTERS_MAX, true), (PASTE_CHARACTERS_MAX + 1, false)] {
         let mut rig = Rig::new(Editor::default());
         rig.type_keys("ab");
-        rig.settle();
+        rig.run_until_idle();
         rig.paste(&"x".repeat(len));
         assert_eq!(rig.row().starts_with("$ abxxx"), is_seen, "{len} characters");
         rig.assert_converges();

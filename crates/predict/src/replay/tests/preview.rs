@@ -70,7 +70,7 @@ fn a_prompt_that_rises_from_the_last_row_is_followed_and_expected_to_rise_again(
     assert_eq!(rig.cursor().0, 2, "in the last row");
     rig.type_keys("h");
     assert_eq!(rig.row(), "> fgh", "nothing has risen yet");
-    rig.settle();
+    rig.run_until_idle();
     assert_eq!(rig.rows(0..3), ["> d", "> fgh", "12"]);
     rig.type_keys("jk");
     assert_eq!(rig.rows(1..3), ["> fghjk", "12"]);
@@ -78,7 +78,7 @@ fn a_prompt_that_rises_from_the_last_row_is_followed_and_expected_to_rise_again(
     assert_eq!(rig.cursor().0, 2, "in the last row again");
     rig.type_keys("n");
     assert_eq!(rig.row(), "> lm", "it may rise by now");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("o");
     assert_eq!(rig.rows(1..3), ["> lmno", "12"]);
     rig.assert_converges();

@@ -92,7 +92,7 @@ impl Rig {
             shown: Vec::new(),
         };
         rig.publish();
-        rig.settle();
+        rig.run_until_idle();
         rig
     }
 
@@ -112,7 +112,7 @@ impl Rig {
     /// Types keys and waits for their answer, by which the place is known.
     pub(super) fn prove(&mut self, keys: &str) {
         self.type_keys(keys);
-        self.settle();
+        self.run_until_idle();
     }
 
     /// Pastes a text, and shows what that does at once.
@@ -162,13 +162,13 @@ impl Rig {
     }
 
     /// Lets everything arrive.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn run_until_idle(&mut self) {
         self.run(2 * Self::ONE_WAY + 2000);
     }
 
     /// Lets everything arrive, after which the user sees what is there.
     pub(super) fn assert_converges(&mut self) {
-        self.settle();
+        self.run_until_idle();
         assert!(self.frame == *self.host.screen(), "{:?} stays", self.row());
         assert_eq!(self.frame.cursor(), self.host.screen().cursor());
     }

@@ -100,10 +100,10 @@ fn a_program_that_does_not_suggest_again_what_was_taken_back_is_learned() {
     let program = Suggester { regrows: false, ..Suggester::new(&["grep -n apple"]) };
     let mut rig = Rig::new(program);
     rig.type_keys("grep");
-    rig.settle();
+    rig.run_until_idle();
     rig.type_keys("\x7f");
     assert_eq!(rig.row(), "> gre");
-    rig.settle();
+    rig.run_until_idle();
     assert_shows(&mut rig, &[("\x7f", "> gr", 4), ("\x7f", "> g", 3), ("x", "> gx", 4)]);
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
@@ -145,11 +145,11 @@ fn a_hint_that_stays_behind_what_is_typed_is_not_erased_each_time_anew() {
     let mut rig = Rig::new(Hinter(String::new()));
     rig.prove("s");
     assert_shows(&mut rig, &[("e", "> se", 4)]);
-    rig.settle();
+    rig.run_until_idle();
     assert_eq!(rig.row(), "> se [key]");
     // It moves, nobody knows where, and is there until it does.
     assert_shows(&mut rig, &[("t", "> set[key]", 5), (" ", "> set key]", 6)]);
-    rig.settle();
+    rig.run_until_idle();
     assert_eq!(rig.row(), "> set  [key]");
     rig.prove("\x7f");
     assert_shows(&mut rig, &[("\x7f", "> set [key]", 4)]);
@@ -163,15 +163,15 @@ fn a_key_that_accepts_a_suggestion_is_seen_once_it_has_done_so() {
         let mut rig = Rig::new(Suggester::new(&["grep -n apple"]));
         for columns in [[3, 3], [3, 15]] {
             rig.type_keys("g");
-            rig.settle();
+            rig.run_until_idle();
             rig.type_keys(key);
             assert_eq!(rig.column(), columns[1], "{}", key.escape_debug());
             rig.assert_converges();
             assert_eq!(rig.column(), 15);
             assert_shows(&mut rig, &[("s", "> grep -n apples", 16)]);
-            rig.settle();
+            rig.run_until_idle();
             rig.type_keys("\r");
-            rig.settle();
+            rig.run_until_idle();
             assert_eq!(rig.column(), 2);
         }
         assert_eq!(rig.errors, 0);

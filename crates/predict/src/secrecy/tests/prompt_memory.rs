@@ -15,14 +15,14 @@ fn with_memory(memory: PromptMemory) -> Secrecy {
     secrecy
 }
 
-fn fresh() -> Secrecy {
+fn new_session() -> Secrecy {
     with_memory(PromptMemory::new([7; 16], Vec::new(), Vec::new()))
 }
 
 #[test]
 fn a_shells_prompt_is_known_from_the_first_line_of_the_next_session_and_no_other_is() {
     for prompt in [SHELL, QUESTION] {
-        let mut secrecy = fresh();
+        let mut secrecy = new_session();
         enter(&mut secrecy, prompt, LINES_MIN - 1);
         assert!(!may_begin(&next_session(&secrecy), prompt), "a line too few");
         enter(&mut secrecy, prompt, 1);
@@ -35,7 +35,7 @@ fn a_shells_prompt_is_known_from_the_first_line_of_the_next_session_and_no_other
 
 #[test]
 fn a_refused_prompt_is_not_known_in_the_next_session_nor_is_one_that_ends_alike() {
-    let mut secrecy = fresh();
+    let mut secrecy = new_session();
     enter(&mut secrecy, SHELL, LINES_MIN);
     secrecy = next_session(&secrecy);
     assert!(may_begin(&secrecy, SHELL));
@@ -50,7 +50,7 @@ fn a_refused_prompt_is_not_known_in_the_next_session_nor_is_one_that_ends_alike(
 
 #[test]
 fn words_for_secrets_take_the_permission_of_a_remembered_prompt_away() {
-    let mut secrecy = fresh();
+    let mut secrecy = new_session();
     enter(&mut secrecy, SHELL, LINES_MIN);
     let next = next_session(&secrecy);
     assert!(may_begin_on(&next, SHELL, "$ ") && !may_begin_on(&next, SHELL, "Password\r\n$ "));

@@ -14,7 +14,7 @@ const KEYS_MAX: usize = 64;
 
 /// The cursor's way through some keys.
 #[derive(Clone, Debug)]
-pub(super) struct Trip {
+pub(super) struct CursorProbe {
     /// Each key, what it was, and how often.
     motions: Vec<(Key, Motion)>,
     step: Step,
@@ -24,7 +24,7 @@ pub(super) struct Trip {
     stops_on_last: Option<bool>,
 }
 
-impl Trip {
+impl CursorProbe {
     /// Returns what keys did to the cursor, if all of them were motions.
     pub(super) fn of(steps: &[timeline::Step], end: &Simulation<'_>) -> Option<Self> {
         let from = steps.first()?.at;
@@ -33,7 +33,7 @@ impl Trip {
         Some(Self {
             motions,
             step: end.step_from(from),
-            goal: end.roaming.goal(),
+            goal: end.motions.goal(),
             stops_on_last: None,
         })
     }
@@ -43,7 +43,7 @@ impl Trip {
         self.step.from.row != self.step.to.row
     }
 
-    /// Learns from a trip that a screen shows; `rulers` tells whether to look for numbers that follow the cursor.
+    /// Learns from motions that a screen shows; `rulers` tells whether to look for numbers that follow the cursor.
     pub(super) fn teach(
         &self,
         navigation: &mut Navigation,
@@ -65,11 +65,11 @@ impl Trip {
 
 /// Looks whether keys of unknown effect have moved the cursor as motions do, and how many have; `keys` are those that had
 /// arrived.
-pub(super) fn explore(
+pub(super) fn find(
     simulation: &Simulation<'_>,
     keys: &[Key],
     screen: &Screen,
-) -> Option<(usize, Trip)> {
+) -> Option<(usize, CursorProbe)> {
     let motions = keys.iter().map_while(|key| Motion::of(*key).map(|motion| (*key, motion)));
     let motions: Vec<(Key, Motion)> = motions.take(KEYS_MAX).collect();
     if motions.is_empty() {
@@ -78,14 +78,14 @@ pub(super) fn explore(
     // Most motions are the same in all editors.
     let habits = [None, Some(false), Some(true)].into_iter();
     let tries = habits.flat_map(|stops_on_last| [(stops_on_last, true), (stops_on_last, false)]);
-    let mut found: Option<(usize, Trip)> = None;
+    let mut found: Option<(usize, CursorProbe)> = None;
     for (stops_on_last, is_bold) in tries {
         let simulation = simulation.clone().trying(stops_on_last, is_bold);
-        let Some((count, trip)) = follow(simulation, &motions, screen.cursor().position()) else {
+        let Some((count, probe)) = follow(simulation, &motions, screen.cursor().position()) else {
             continue;
         };
         if found.as_ref().is_none_or(|(most, _)| count > *most) {
-            found = Some((count, Trip { stops_on_last, ..trip }));
+            found = Some((count, CursorProbe { stops_on_last, ..probe }));
         }
     }
     found
@@ -96,7 +96,7 @@ fn follow(
     mut simulation: Simulation<'_>,
     keys: &[(Key, Motion)],
     place: Position,
-) -> Option<(usize, Trip)> {
+) -> Option<(usize, CursorProbe)> {
     let from = simulation.canvas.cursor;
     let mut motions = Vec::new();
     let mut found = None;
@@ -111,12 +111,12 @@ fn follow(
         let to = simulation.canvas.cursor;
         if to == place && to != from {
             found =
-                Some((count, motions.len(), simulation.step_from(from), simulation.roaming.goal()));
+                Some((count, motions.len(), simulation.step_from(from), simulation.motions.goal()));
         }
     }
     let (count, drawn, step, goal) = found?;
     motions.truncate(drawn);
-    Some((count, Trip { motions, step, goal, stops_on_last: None }))
+    Some((count, CursorProbe { motions, step, goal, stops_on_last: None }))
 }
 
 #[cfg(test)]

@@ -7,13 +7,13 @@ use crate::replay::motion::{Guide, Motion};
 
 /// The motions of a cursor.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::replay) struct Roaming<'a> {
+pub(in crate::replay) struct CursorMotion<'a> {
     /// The known effects of motions.
     pub(super) guide: Option<&'a dyn Guide>,
     /// The column that motions up and down keep to.
     goal: Option<u16>,
     /// Whether the last key was a motion.
-    pub(super) has_roamed: bool,
+    pub(super) has_navigated: bool,
     /// Whether the cursor has gone to another row.
     has_climbed: bool,
     /// Whether motions are tried of which it is not known that they are possible.
@@ -24,13 +24,13 @@ pub(in crate::replay) struct Roaming<'a> {
     numbered: Position,
 }
 
-impl<'a> Roaming<'a> {
+impl<'a> CursorMotion<'a> {
     /// Creates it for a cursor whose motions are not known.
     pub(super) const fn from(cursor: Position) -> Self {
         Self {
             guide: None,
             goal: None,
-            has_roamed: false,
+            has_navigated: false,
             has_climbed: false,
             is_bold: false,
             stops_on_last: None,
@@ -52,8 +52,8 @@ impl<'a> Roaming<'a> {
         self.goal
     }
 
-    pub(in crate::replay) const fn has_roamed(&self) -> bool {
-        self.has_roamed
+    pub(in crate::replay) const fn has_navigated(&self) -> bool {
+        self.has_navigated
     }
 
     pub(in crate::replay) const fn has_climbed(&self) -> bool {
@@ -93,20 +93,20 @@ mod tests {
 
     #[test]
     fn the_goal_is_the_column_of_the_first_of_several_steps_up_or_down() {
-        let mut roaming = Roaming::from(Position { row: 3, column: 7 });
-        assert!(!roaming.has_climbed());
-        roaming.climb_from(7);
-        roaming.climb_from(2);
-        assert_eq!((roaming.goal(), roaming.has_climbed()), (Some(7), true));
-        roaming.forget_goal();
-        roaming.climb_from(2);
-        assert_eq!(roaming.goal(), Some(2));
+        let mut cursor_motion = CursorMotion::from(Position { row: 3, column: 7 });
+        assert!(!cursor_motion.has_climbed());
+        cursor_motion.climb_from(7);
+        cursor_motion.climb_from(2);
+        assert_eq!((cursor_motion.goal(), cursor_motion.has_climbed()), (Some(7), true));
+        cursor_motion.forget_goal();
+        cursor_motion.climb_from(2);
+        assert_eq!(cursor_motion.goal(), Some(2));
     }
 
     #[test]
     fn numbers_are_shown_of_the_last_position_that_was_given() {
         let [first, second] = [3, 4].map(|row| Position { row, column: 7 });
-        let mut roaming = Roaming::from(first);
-        assert_eq!((roaming.number(second), roaming.number(first)), (first, second));
+        let mut cursor_motion = CursorMotion::from(first);
+        assert_eq!((cursor_motion.number(second), cursor_motion.number(first)), (first, second));
     }
 }
