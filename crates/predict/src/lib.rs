@@ -37,6 +37,7 @@
 //!   full-screen program. It draws on a `canvas`, in a `field`, with a `layout` of rows. `motion`, `history_cursor` and `class` are
 //!   its words for keys.
 //! - `timeline` is one pass over the keys. `match_result` finds out how many of them a screen shows. `judge` judges them.
+//! - `state` holds all that the engine knows. `forecast` takes from it the effects that may be shown.
 //! - The models each learn one habit: `context` (prompts), `wrap`, `exit` (of an editor's mode), `navigation` with `cursor_probe`
 //!   and `ruler`, `drawn_cursor`, `history`, `paint`, and `echo_timeout`, `late` and `latency` (slow hosts). `learned` holds all of
 //!   them.

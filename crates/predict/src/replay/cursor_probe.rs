@@ -150,7 +150,8 @@ mod tests {
                 srtt: None,
             });
             replay.frame(at(1100), &host.snapshot());
-            let is_known = replay.learned.navigations.find(&replay.base.field.place).is_some();
+            let is_known =
+                replay.state.learned.navigations.find(&replay.state.base.field.place).is_some();
             assert_eq!(is_known, is_found, "{count} of {keys:?}");
         }
     }

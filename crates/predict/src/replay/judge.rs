@@ -8,18 +8,19 @@ use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::replay::class::{Class, is_end, is_enter, may_be_prefix};
 use crate::replay::cursor_probe::{self, CursorProbe};
-use crate::replay::exit;
+use crate::replay::exit::{self, Pair};
 use crate::replay::field::{Field, Kind};
 use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
 use crate::replay::mask;
 use crate::replay::match_result::{Barrier, MatchResult};
+use crate::replay::state::{State, UNEXPLAINED_TIMEOUT};
 use crate::replay::timeline::{Proven, Step};
 use crate::replay::type_ahead;
 use crate::replay::verdict::Verdict;
 use crate::replay::wrap::{self, waits_at_edge};
-use crate::replay::{Replay, UNEXPLAINED_TIMEOUT};
+
 use crate::scene::{self, is_mask};
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
@@ -27,7 +28,7 @@ use crate::scene::{self, is_mask};
 /// Chosen: nobody types so many commands before one is answered, and a paste of them has nothing to teach.
 const ROUNDS_MAX: u32 = 32;
 
-impl Replay {
+impl State {
     /// Retires the keys that the screen shows, and makes the screen the base of the others.
     pub(super) fn judge(&mut self, now: Instant, screen: &Screen) {
         self.log.handle_echo_ack(now, self.network.echo_ack);
@@ -634,6 +635,13 @@ impl Replay {
     /// Returns whether what is entered is not what stands on the screen.
     fn hides_lines(&self) -> bool {
         self.base.is_searching || self.echo_off.is_off()
+    }
+
+    /// Learns which characters have ended the mode of an editor, if any have.
+    fn note_exit(&mut self, screen: &Screen, is_gone: bool) {
+        if let Some(pair) = Pair::find(&self.pending_keys(), screen, is_gone) {
+            self.learned.exits.learn(self.base.field.context.strong, pair);
+        }
     }
 
     /// Forgets the oldest keys, without knowing what they did.

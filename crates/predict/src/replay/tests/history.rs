@@ -286,12 +286,15 @@ fn what_is_not_echoed_is_not_remembered() {
                 rig.type_keys(key);
                 rig.run(haste);
                 assert!(
-                    !format!("{:?}", rig.engine.learned.history.lines).contains("hun"),
+                    !format!("{:?}", rig.engine.state.learned.history.lines).contains("hun"),
                     "{prompt}"
                 );
             }
             rig.assert_converges();
-            assert!(!format!("{:?}", rig.engine.learned.history.lines).contains("hun"), "{prompt}");
+            assert!(
+                !format!("{:?}", rig.engine.state.learned.history.lines).contains("hun"),
+                "{prompt}"
+            );
         }
     }
 }
@@ -304,5 +307,5 @@ fn what_is_typed_while_the_terminal_hides_it_is_not_remembered() {
     rig.tell(tty);
     rig.type_keys("hunter2\r");
     rig.run_until_idle();
-    assert!(!format!("{:?}", rig.engine.learned.history.lines).contains("hun"));
+    assert!(!format!("{:?}", rig.engine.state.learned.history.lines).contains("hun"));
 }

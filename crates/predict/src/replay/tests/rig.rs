@@ -63,7 +63,7 @@ impl Rig {
         program: impl Program + 'static,
     ) -> Self {
         let mut rig = Self::wary(size, preference, program);
-        rig.engine.secrecy.assume_echo();
+        rig.engine.state.secrecy.assume_echo();
         rig
     }
 

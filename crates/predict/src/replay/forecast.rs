@@ -1,0 +1,168 @@
+//! The effects of the keys on their way that may be shown, and why no more are.
+
+use core::cell::LazyCell;
+
+use rove_units::{Duration, Instant};
+
+use crate::keystroke::Key;
+use crate::reason::{Explanation, Reason, Stop};
+use crate::replay::canvas::Canvas;
+use crate::replay::log::Event;
+use crate::replay::simulate::{Effect, Habits, Simulation};
+use crate::replay::state::State;
+use crate::replay::trust::Trust;
+use crate::secrecy::{Prompt, Spot};
+
+/// The effects of the oldest keys, as far as they are trusted.
+pub(super) struct Forecast<'a> {
+    pub(super) canvas: Canvas<'a>,
+    /// How many they are.
+    pub(super) count: usize,
+    /// When the first of them was typed that draws anything.
+    pub(super) oldest: Option<Instant>,
+    /// Why the next one is not among them, if there is a next one.
+    stop: Option<Stop>,
+}
+
+impl<'a> Forecast<'a> {
+    /// Simulates the keys as far as they are trusted.
+    pub(super) fn of(state: &'a State) -> Self {
+        let trust = state.trust();
+        let wrap = state.base.field.wrap.filter(|wrap| wrap.is_shown(trust.threshold));
+        let goes_on = wrap.is_some();
+        let scrolls = wrap.is_some_and(|wrap| wrap.scrolls);
+        let pending = state.pending_keys();
+        let mut simulation = pending.with(Habits { goes_on, scrolls, ..pending.habits }).start();
+        let gate = LazyCell::new(|| [false, true].map(|is_ahead| may_show(state, is_ahead)));
+        let (exits, editor) = (&state.learned.exits, state.base.field.context.strong);
+        let (mut count, mut oldest, mut stop) = (0, None, None);
+        // Where such a key does nothing, it may have called a program that reads without echo.
+        let mut has_idled = false;
+        let mut events = state.log.iter().peekable();
+        while let Some(event) = events.next() {
+            let is_permitted = || {
+                let is_safe = !has_idled || state.base.field.line.may_show();
+                is_safe && gate[usize::from(simulation.motions.has_climbed())]
+            };
+            stop = withheld(state, event, &simulation, &trust, is_permitted);
+            let is_held = state.base.is_held && state.log.len() == 1;
+            if is_held || exits.may_end(editor, event.key, events.peek().map(|next| next.key)) {
+                stop = Some(Stop::Distrusted);
+            }
+            if stop.is_some() {
+                break;
+            }
+            match simulation.apply(event.key) {
+                Effect::Unknown => {
+                    stop = Some(Stop::UnknownEffect);
+                    break;
+                }
+                Effect::Nothing => has_idled |= !matches!(event.key, Key::Text(_)),
+                Effect::Drawn => oldest = oldest.or(Some(event.at)),
+            }
+            count += 1;
+        }
+        let end = simulation.end();
+        if let Some(at) = simulation.flash.filter(|_| pending.habits.flashes) {
+            simulation.canvas.cursor = at;
+        }
+        state.learned.counters.draw(&state.base, end, &mut simulation.canvas);
+        Self { canvas: simulation.canvas, count, oldest, stop }
+    }
+}
+
+/// Returns why a key is not to be shown, though its effect may be known; `simulation` is how it finds the field, and
+/// `is_permitted` the gate for a character there.
+fn withheld(
+    state: &State,
+    event: &Event,
+    simulation: &Simulation<'_>,
+    trust: &Trust<'_>,
+    is_permitted: impl FnOnce() -> bool,
+) -> Option<Stop> {
+    let is_motion = simulation.motion(event.key).is_some();
+    // A step that the screen shows already would be taken twice.
+    if event.is_doubtful && (is_motion || !state.base.field.certainty.is_confirmed()) {
+        return Some(Stop::Doubtful);
+    }
+    let is_text = matches!(event.key, Key::Text(_));
+    // On a screen that nothing explains another question may stand already.
+    if is_text && state.unexplained_at.is_some() && !event.shown {
+        return Some(Stop::UnexplainedScreen);
+    }
+    // A program that has read it and shows nothing may have left the prompt behind on which it is played now.
+    let is_late = event.input <= state.base.arrived && !event.shown;
+    if is_text && (is_late && !state.base.field.line.may_show() || !is_permitted()) {
+        return Some(Stop::MayBeSecret);
+    }
+    let (context, column) = (state.base.field.context, simulation.canvas.cursor.column);
+    let may_break = || state.learned.wraps.may_break(context, column);
+    if is_text && (simulation.is_near_edge() || may_break()) {
+        return Some(Stop::Distrusted);
+    }
+    let class = simulation.class_of(event.key);
+    let is_trusted = trust.shows(class);
+    if !is_motion && !is_trusted {
+        return Some(Stop::Distrusted);
+    }
+    let is_elsewhere = simulation.motions.has_climbed() && !state.base.shows_mode();
+    (!is_motion && is_elsewhere).then_some(Stop::OtherRow)
+}
+
+/// Returns whether a character may be shown before its echo, in the row of the input or ahead of the screen in another
+/// one.
+fn may_show(state: &State, is_ahead: bool) -> bool {
+    let may_be_known =
+        |prompt: &Prompt| !state.echo_off.is_off() && state.has(prompt.sort.mechanism());
+    let spot = Spot {
+        line: state.base.field.line,
+        prompt: state.base.field.prompt_name().filter(may_be_known),
+        is_ahead,
+        is_vouched: state.base.field.is_vouched(&state.base.screen),
+        screen: &state.base.screen,
+    };
+    state.secrecy.may_show(&spot)
+}
+
+/// Returns why the newest key is shown or not; `None` where no key is on its way.
+pub(super) fn explain(state: &State, now: Instant) -> Option<Explanation> {
+    let last = state.log.len().checked_sub(1)?;
+    let key = state.log.iter().nth(last)?.key;
+    let Forecast { count, oldest, stop, .. } = Forecast::of(state);
+    let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
+    let (trust, mut simulation) = (state.trust(), state.pending_keys().start());
+    let unknown = state
+        .log
+        .iter()
+        .take(last)
+        .position(|event| simulation.apply(event.key) == Effect::Unknown);
+    let is_motion = simulation.motion(key).is_some();
+    let class = simulation.class_of(key);
+    let score = trust.score(class);
+    let may_be_seen = may_show(state, simulation.motions.has_climbed());
+    let has_suggestion = simulation.has_suggestion();
+    let effect = if unknown.is_some() { Effect::Unknown } else { simulation.apply(key) };
+    let navigation = state.navigation();
+    Some(Explanation {
+        waiting: last - count.min(last),
+        stop: stop.filter(|_| count <= last),
+        reasons: vec![
+            Reason::Simulation { behind: unknown.map(|index| last - index), effect },
+            Reason::Secrecy { may_be_seen, has_echoed: state.base.field.line.may_show() },
+            Reason::Context {
+                right: score.right,
+                wrong: score.wrong,
+                threshold: trust.threshold,
+                is_trusted: trust.shows(class),
+            },
+            Reason::Suggestion { stands: has_suggestion },
+            Reason::Wrap { crosses: simulation.crosses, is_known: state.base.field.wrap.is_some() },
+            Reason::Navigation { is_motion, is_known_place: navigation.is_some() },
+            Reason::DrawnCursor { is_found: state.base.has_drawn_cursor },
+            Reason::Ruler { follows: navigation.is_some_and(|it| it.ruler.is_known()) },
+            Reason::History { is_step: class.is_recall(), is_expected: effect == Effect::Drawn },
+            Reason::Late { wait: state.echo_timeout(), is_awaited: !state.learned.late.is_empty() },
+            Reason::Policy { shows: state.policy.shows_after(age) },
+        ],
+    })
+}

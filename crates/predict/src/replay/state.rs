@@ -1,0 +1,168 @@
+//! All that the engine knows at one time: the keys on their way, the base that they start from, and what was learned.
+
+use rove_terminal::Size;
+use rove_units::{Duration, Instant};
+
+use crate::engine::Network;
+use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
+use crate::policy::{Policy, Prediction};
+use crate::replay::base::Base;
+use crate::replay::class::Class;
+use crate::replay::echo_off::EchoOffDetector;
+use crate::replay::echo_timeout::EchoTimeout;
+use crate::replay::field::Reader;
+use crate::replay::history;
+use crate::replay::history_cursor::Past;
+use crate::replay::learned::Learned;
+use crate::replay::log::{Event, Log};
+use crate::replay::motion::Guide;
+use crate::replay::navigation::Navigation;
+use crate::replay::pending_keys::PendingKeys;
+use crate::replay::simulate::Habits;
+use crate::replay::trust::Trust;
+use crate::secrecy::Secrecy;
+use crate::tty::Tty;
+
+/// How long predictions are still seen on a screen that nothing explains, as long as the host has not
+/// acknowledged their keys. Chosen: longer than a program takes to draw in several pieces.
+pub(super) const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// How long after its echo ack a key is not taken back yet, where the host is mostly faster. Chosen: some keys
+/// take a shell longer than others, and a wrong verdict costs more than a late one.
+const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
+
+/// The state of the engine. Its methods change nothing.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub(super) policy: Policy,
+    pub(super) settings: Prediction,
+    pub(super) log: Log,
+    pub(super) network: Network,
+    /// The host's terminal, where it is told.
+    pub(super) tty: Option<Tty>,
+    pub(super) base: Base,
+    pub(super) learned: Learned,
+    pub(super) echo_off: EchoOffDetector,
+    pub(super) secrecy: Secrecy,
+    /// When a screen came that the keys do not explain.
+    pub(super) unexplained_at: Option<Instant>,
+}
+
+impl State {
+    /// Creates the state of an engine that knows nothing, for a blank screen.
+    pub(super) fn new(prediction: Prediction, size: Size) -> Self {
+        Self {
+            policy: Policy::new(prediction.preference),
+            settings: prediction,
+            log: Log::default(),
+            network: Network::UNHEARD,
+            tty: None,
+            base: Base::new(size),
+            learned: Learned::default(),
+            echo_off: EchoOffDetector::default(),
+            secrecy: Secrecy::default(),
+            unexplained_at: None,
+        }
+    }
+
+    /// Returns whether the engine has a mechanism.
+    pub(super) const fn has(&self, mechanism: Mechanism) -> bool {
+        self.settings.mechanisms.contains(mechanism)
+    }
+
+    pub(super) fn hides_input(&self) -> bool {
+        self.tty.is_some_and(Tty::hides_input)
+    }
+
+    /// Returns the keys on their way and the base that they are played on.
+    pub(super) fn pending_keys(&self) -> PendingKeys<'_> {
+        PendingKeys {
+            base: &self.base,
+            log: &self.log,
+            arrived: self.network.arrived,
+            habits: self.habits(),
+            guide: self.navigation().map(|it| it as &dyn Guide),
+        }
+    }
+
+    /// Returns what is known of motions of the cursor here.
+    pub(super) fn navigation(&self) -> Option<&Navigation> {
+        self.learned.navigations.find(&self.base.field.place).filter(|_| self.base.may_navigate())
+    }
+
+    /// Returns what is believed of keys here.
+    pub(super) fn trust(&self) -> Trust<'_> {
+        Trust {
+            base: &self.base,
+            contexts: &self.learned.contexts,
+            threshold: self.policy.threshold(),
+            hides_input: self.hides_input(),
+            is_echo_off: self.echo_off.is_off(),
+            begins: self.base.field.prompt_name().is_some_and(|it| self.secrecy.begins(it)),
+        }
+    }
+
+    /// Returns what a field is read by.
+    pub(super) const fn reader(&self) -> Reader<'_> {
+        Reader { tty: self.tty, wraps: &self.learned.wraps, mechanisms: self.settings.mechanisms }
+    }
+
+    pub(super) fn habits(&self) -> Habits<'_> {
+        let (trust, wrap) = (self.trust(), self.base.field.wrap);
+        let mostly = |class| trust.score(class).right > trust.score(class).wrong;
+        Habits {
+            mechanisms: self.settings.mechanisms,
+            overwrites: self.settings.overwrite,
+            takes_commands: trust.takes_commands(),
+            goes_on: wrap.is_some(),
+            is_lazy: wrap.is_some_and(|wrap| wrap.is_lazy),
+            scrolls: wrap.is_some(),
+            keeps_hint: mostly(Class::Hint),
+            regrows: mostly(Class::Regrowth),
+            flashes: mostly(Class::Flash),
+            lines: self.lines(),
+        }
+    }
+
+    /// Returns which line editor asks, if it may be one that keeps lines.
+    pub(super) fn editor(&self) -> Option<history::Name> {
+        let may_keep = self.has(Mechanism::History) && !self.hides_input();
+        self.learned.history.name(&self.base).filter(|_| may_keep)
+    }
+
+    /// Returns the lines that it gives back, as far as they are known.
+    fn lines(&self) -> &[Past] {
+        self.editor().map_or(&[], |name| self.learned.history.lines(name))
+    }
+
+    /// Returns how long after its echo ack an answer may still come.
+    pub(super) fn echo_timeout(&self) -> Duration {
+        let timeout = self.learned.echo_timeouts.find(self.base.field.context);
+        if self.has(Mechanism::Lateness) {
+            timeout.duration()
+        } else {
+            EchoTimeout::default().duration()
+        }
+    }
+
+    /// Returns how long after its echo ack the oldest key is not taken back yet. The echo of a character that is seen may
+    /// have missed the frame with that ack by so little that it comes with the next frame.
+    pub(super) fn miss_timeout(&self) -> Duration {
+        let is_seen = |event: &Event| event.shown && matches!(event.key, Key::Text(_));
+        let may_come =
+            self.base.field.certainty.is_confirmed() && self.log.front().is_some_and(is_seen);
+        let next_frame = if may_come { self.network.send_interval } else { Duration::ZERO };
+        self.echo_timeout().max(MISS_TIMEOUT_MIN).max(next_frame)
+    }
+
+    /// Returns when to look again though nothing has come.
+    pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
+        let due_at = self.log.front().and_then(|event| event.due_at);
+        let late = due_at.map(|at| at + self.echo_timeout());
+        let given_up = due_at.map(|at| at + self.miss_timeout());
+        let unexplained = self.unexplained_at.map(|at| at + UNEXPLAINED_TIMEOUT);
+        let glitch = self.log.front().and_then(|event| Policy::next_glitch(event.at, now));
+        [late, given_up, unexplained, glitch].into_iter().flatten().filter(|at| *at > now).min()
+    }
+}
