@@ -36,7 +36,9 @@
 //! - `simulate` plays a key: text at the `edge` of a row, `program_text`, and the `window_text` of a
 //!   full-screen program. It draws on a `canvas`, in a `field`, with a `layout` of rows. `motion`, `history_cursor` and `class` are
 //!   its words for keys.
-//! - `timeline` is one pass over the keys. `match_result` finds out how many of them a screen shows. `judge` judges them.
+//! - `timeline` is one pass over the keys. `match_result` finds out how many of them a screen shows.
+//! - `judge` gives the `verdict` on the keys, and changes nothing. `learn` alone learns from it. `entered_lines` is its bookkeeping
+//!   of lines that are entered and come back.
 //! - `state` holds all that the engine knows. `forecast` takes from it the effects that may be shown.
 //! - The models each learn one habit: `context` (prompts), `wrap`, `exit` (of an editor's mode), `navigation` with `cursor_probe`
 //!   and `ruler`, `drawn_cursor`, `history`, `paint`, and `echo_timeout`, `late` and `latency` (slow hosts). `learned` holds all of

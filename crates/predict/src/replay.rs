@@ -20,6 +20,7 @@ mod cursor_probe;
 mod drawn_cursor;
 mod echo_off;
 mod echo_timeout;
+mod entered_lines;
 mod evidence;
 mod exit;
 mod field;
@@ -32,6 +33,7 @@ mod judge;
 mod late;
 mod latency;
 mod layout;
+mod learn;
 mod learned;
 mod log;
 mod mask;
@@ -57,6 +59,7 @@ use rove_units::{Duration, Instant};
 use self::drawn_cursor::DrawnCursor;
 use self::field::Field;
 use self::forecast::{Forecast, explain};
+use self::learn::learn;
 use self::log::Event;
 pub use self::simulate::Effect;
 use self::state::State;
@@ -112,7 +115,7 @@ impl Replay {
             return;
         }
         if self.state.log.is_empty() {
-            self.state.observe_step();
+            entered_lines::observe_step(&mut self.state);
         }
         let event = Event {
             key,
@@ -139,8 +142,12 @@ impl Replay {
         if tty.is_some_and(Tty::hides_input) && !self.state.log.is_empty() {
             let screen = self.state.base.screen.clone();
             let result = self.state.match_screen(&screen);
-            self.state.note_line(result.barrier.as_ref());
-            self.state.note_taken_lines(self.state.log.len(), &screen);
+            let sheet = result.barrier.and_then(|it| entered_lines::sheet(&self.state, &it));
+            if sheet.is_some() {
+                self.state.learned.history.sheet = sheet;
+            }
+            let count = self.state.log.len();
+            entered_lines::note_taken(&mut self.state, count, &screen);
         }
         self.state.tty = tty;
         let stated = tty.and_then(|tty| tty.prompt);
@@ -165,7 +172,8 @@ impl Replay {
 
     /// Drops all predictions.
     pub(crate) fn reset(&mut self) {
-        self.state.miss_keys(self.state.log.len());
+        let count = self.state.log.len();
+        entered_lines::note_missed(&mut self.state, count);
         self.state.log.clear();
         self.state.learned.late.clear();
         self.state.base.field = Field::default();
@@ -184,7 +192,7 @@ impl Replay {
         let drawn_cursor = DrawnCursor::find(screen).filter(|_| may_draw);
         let mut frame = drawn_cursor.map_or_else(|| screen.clone(), |drawn| drawn.lift(screen));
         self.state.base.has_drawn_cursor = drawn_cursor.is_some();
-        self.state.judge(now, &frame);
+        learn(&mut self.state, now, &frame);
         let Network { srtt, send_interval, .. } = self.state.network;
         self.state.policy.handle_srtt(srtt, send_interval, self.is_active());
         self.show(now, &mut frame);

@@ -1,6 +1,6 @@
 //! All that the engine knows at one time: the keys on their way, the base that they start from, and what was learned.
 
-use rove_terminal::Size;
+use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
 
 use crate::engine::Network;
@@ -16,6 +16,7 @@ use crate::replay::history;
 use crate::replay::history_cursor::Past;
 use crate::replay::learned::Learned;
 use crate::replay::log::{Event, Log};
+use crate::replay::match_result::MatchResult;
 use crate::replay::motion::Guide;
 use crate::replay::navigation::Navigation;
 use crate::replay::pending_keys::PendingKeys;
@@ -73,6 +74,24 @@ impl State {
 
     pub(super) fn hides_input(&self) -> bool {
         self.tty.is_some_and(Tty::hides_input)
+    }
+
+    /// Returns the keys that have arrived.
+    pub(super) fn arrived(&self) -> impl ExactSizeIterator<Item = &Event> {
+        self.log.iter().take(self.log.arrived(self.network.arrived))
+    }
+
+    /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as
+    /// much as is seen of it.
+    pub(super) fn match_screen(&self, screen: &Screen) -> MatchResult {
+        let (pending, latency) = (self.pending_keys(), &self.learned.latency);
+        let result = MatchResult::of(&pending.taking(false), latency, screen);
+        let count = result.shown.as_ref().map_or(0, |shown| shown.count);
+        if !pending.habits.takes_commands || count > 0 && pending.writes(count, screen) {
+            result
+        } else {
+            MatchResult::of(&pending, latency, screen)
+        }
     }
 
     /// Returns the keys on their way and the base that they are played on.

@@ -1,0 +1,451 @@
+//! Learning from what became of keys: the only place where a screen changes what the engine knows.
+
+use rove_terminal::Screen;
+use rove_units::Instant;
+
+use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
+use crate::replay::class::{Class, is_enter};
+use crate::replay::cursor_probe::CursorProbe;
+use crate::replay::entered_lines;
+use crate::replay::exit;
+use crate::replay::field::{Field, Kind};
+use crate::replay::judge::Judge;
+use crate::replay::log::Event;
+use crate::replay::match_result::Barrier;
+use crate::replay::state::State;
+use crate::replay::timeline::{Proven, Step};
+use crate::replay::verdict::{Answer, Findings, Shown, Verdict};
+use crate::scene;
+
+/// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
+/// had its time to answer is then retired unjudged.
+/// Chosen: nobody types so many commands before one is answered, and a paste of them has nothing to teach.
+const ROUNDS_MAX: u32 = 32;
+
+/// Retires the keys that the screen shows, learns from them, and makes the screen the base of the others.
+pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
+    state.log.handle_echo_ack(now, state.network.echo_ack);
+    state.learned.latency.note_arrived(now, state.network.arrived);
+    let held = exit::held(&state.pending_keys(), screen);
+    let screen = held.as_ref().map_or(screen, |(index, screen)| {
+        state.log.defer(*index);
+        screen
+    });
+    let mut learner = Learner { state, now, screen };
+    if learner.state.log.iter().all(|event| event.at == now) {
+        // A change from before the first key was typed is nothing that keys have done.
+        learner.rebase();
+    }
+    learner.learn_late();
+    // Each round but the last retires a key.
+    for rounds in 1.. {
+        if learner.state.log.is_empty() || !learner.learn(learner.judge().findings()) {
+            break;
+        }
+        if rounds == ROUNDS_MAX {
+            learner.abandon(learner.state.log.due());
+            break;
+        }
+    }
+    if learner.state.log.is_empty() {
+        learner.rebase();
+    }
+    learner.state.base.is_held = held.is_some();
+}
+
+/// The state of the engine, and the screen to learn from.
+#[derive(Debug)]
+struct Learner<'a> {
+    state: &'a mut State,
+    now: Instant,
+    screen: &'a Screen,
+}
+
+impl Learner<'_> {
+    const fn judge(&self) -> Judge<'_> {
+        Judge { state: self.state, now: self.now, screen: self.screen }
+    }
+
+    /// Learns from a screen, and retires the next keys; returns whether there were any.
+    fn learn(&mut self, findings: Findings) -> bool {
+        let Findings { exit, sheet, is_broken, verdict } = findings;
+        let context = self.state.base.field.context;
+        if let Some(pair) = exit {
+            self.state.learned.exits.learn(context.strong, pair);
+        }
+        if sheet.is_some() {
+            self.state.learned.history.sheet = sheet;
+        }
+        if is_broken {
+            let column = self.state.base.screen.cursor().column;
+            self.state.learned.wraps.note_width(context, column, true);
+        }
+        self.learn_verdict(verdict)
+    }
+
+    /// Learns from a verdict, and retires the keys that it is on; returns whether there were any.
+    fn learn_verdict(&mut self, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Wrapped(mut field, crossing) => {
+                self.state.learned.wraps.learn(field.context, crossing);
+                field.wrap = self.state.learned.wraps.find(field.context);
+                self.state.base.field = *field;
+            }
+            Verdict::Shown(shown) => return self.learn_shown(*shown),
+            Verdict::Moved(count, probe) => {
+                self.retire(count);
+                self.arrive(&probe);
+            }
+            Verdict::Awaited => {
+                self.rebase();
+                return false;
+            }
+            Verdict::Masked(count) => {
+                self.state.secrecy.note_mask(self.state.base.field.prompt_name());
+                self.state.base.field.line.spoil();
+                self.retire(count);
+                self.rebase();
+            }
+            Verdict::Answered(answer) => self.pass_barrier(*answer),
+            Verdict::Incomplete => {
+                self.state.unexplained_at.get_or_insert(self.now);
+                return false;
+            }
+            Verdict::Pending => return false,
+            Verdict::Late(given_up, input) => {
+                self.state.learned.late.push(given_up);
+                self.state.base.field.certainty.miss();
+                self.note_miss(given_up.key);
+                self.state.base.unsure = input;
+                entered_lines::note_edits(self.state, 1);
+                self.state.log.retire(1);
+            }
+            Verdict::Failed(count) => {
+                self.fail(count);
+                self.leave_field();
+            }
+            Verdict::Missed => self.fail(1),
+            Verdict::Unexplained { has_barrier } => {
+                if self.state.log.front().is_some_and(|event| event.shown) {
+                    self.state.base.field.lose_proof();
+                    // A key of unknown effect may have drawn over it.
+                    if !has_barrier && self.judge().conflicts() {
+                        self.state.learned.contexts.distrust(self.state.base.field.context);
+                    }
+                }
+                return self.leave_field();
+            }
+        }
+        true
+    }
+
+    /// Retires the keys that a screen shows, or else the next that it answers otherwise; returns whether there were any.
+    fn learn_shown(&mut self, shown: Shown) -> bool {
+        let Shown { mut proven, has_preview, barrier } = shown;
+        let (count, row, probe) = (proven.count, proven.row, proven.probe.take());
+        self.confirm(proven);
+        if self.state.base.move_to(row, self.screen.cursor().row) || has_preview {
+            self.state.learned.contexts.learn(self.state.base.field.context, Class::Rise, true);
+        }
+        let may_be_motions = probe.is_none() && count > 0;
+        if let Some(moved) = may_be_motions.then(|| self.judge().motions()).flatten() {
+            return self.learn_verdict(moved);
+        }
+        let unsure = self.state.base.unsure;
+        self.retire(count);
+        self.state.base.unsure = unsure;
+        if let Some(probe) = probe {
+            self.arrive(&probe);
+            return true;
+        }
+        self.leave_field() || count > 0 || self.learn_verdict(self.judge().rest(barrier))
+    }
+
+    /// Makes a screen the base. Where it has another field than the keys were typed in, those that had arrived
+    /// when it left have done that. Returns whether there were any.
+    fn leave_field(&mut self) -> bool {
+        let place = |field: &Field| (field.context, field.bounds.start);
+        let (before, is_used) =
+            (place(&self.state.base.field), self.state.base.field.track.is_used);
+        self.rebase();
+        let arrived = self.state.arrived().len();
+        let is_same = before == place(&self.state.base.field);
+        if !is_used || arrived == 0 || is_same {
+            return false;
+        }
+        entered_lines::note_taken(self.state, arrived, self.screen);
+        self.retire(arrived);
+        true
+    }
+
+    /// Learns from keys that a screen shows: from what they did, and from the colours that the program
+    /// paints them in.
+    fn confirm(&mut self, proven: Proven) {
+        let State { base, learned, .. } = &mut *self.state;
+        let (context, cursor) = (base.field.context, self.screen.cursor().position());
+        if let Some(class) = proven.lost {
+            let is_back = scene::suggestion(self.screen, cursor, None).is_some();
+            learned.contexts.learn(context, class, is_back);
+        }
+        if let Some((at, _)) = proven.flash.filter(|_| proven.count > 0) {
+            learned.contexts.learn(context, Class::Flash, at == cursor);
+        }
+        learned.counters.learn(base, self.screen, proven.end);
+        if let Some((c, at)) = proven.typed.filter(|_| self.state.has(Mechanism::Palettes)) {
+            self.state.learned.palettes.learn(&self.state.base, c, at, self.screen);
+        }
+        self.credit(proven);
+    }
+
+    /// Learns from what keys have proven.
+    fn credit(&mut self, proven: Proven) {
+        let learns_latency = self.state.has(Mechanism::Latency);
+        let State { base, learned, policy, echo_off, secrecy, .. } = &mut *self.state;
+        base.is_explained = true;
+        let field = &mut base.field;
+        field.history_cursor = proven.history_cursor;
+        field.follow(proven.layout, proven.end, proven.waits);
+        field.track.flash = proven.flash;
+        let context = field.context;
+        let is_vouched = field.is_vouched(&base.screen);
+        if let Some(crossing) = proven.crossing {
+            learned.wraps.learn(context, crossing);
+        }
+        for Step { key, class, at, typed_at, due_at, is_doubtful, .. } in proven.steps {
+            let late = due_at.map(|due| self.now.saturating_since(due)).unwrap_or_default();
+            let age = self.now.saturating_since(typed_at);
+            learned.contexts.learn(context, class, true);
+            learned.contexts.pass(context);
+            learned.echo_timeouts.handle_answer(context, late);
+            policy.handle_confirmation(self.now, age);
+            if learns_latency {
+                learned.latency.handle_answer(age);
+            }
+            // Where it may have been a command, the echo of the key after it looks the same.
+            let may_be_command = is_doubtful && field.certainty.may_be_command();
+            if class == Class::Text && !may_be_command {
+                field.certainty.confirm();
+            }
+            if let Key::Text(c) = key {
+                learned.wraps.note_width(context, at.column + 1, false);
+                echo_off.handle_echo();
+                field.line.note_echo(c);
+                secrecy.note_echo(field.prompt_name(), c, is_vouched);
+            }
+        }
+    }
+
+    /// Forgets the oldest keys, but for what they tell of those to come.
+    fn retire(&mut self, count: usize) {
+        entered_lines::note_edits(self.state, count);
+        let State { base, learned, log, echo_off, secrecy, .. } = &mut *self.state;
+        if let Some(last) = count.checked_sub(1).and_then(|last| log.iter().nth(last)) {
+            // It ends what a letter could be part of.
+            base.goal = None;
+            base.is_new_line = matches!(last.key, Key::Enter | Key::LineFeed);
+            base.unsure = last.input;
+            base.command = (!matches!(last.key, Key::Text(_))).then_some((last.key, last.input));
+        }
+        let prompt = base.field.prompt_name();
+        for event in log.iter().take(count) {
+            if !Class::of(event.key).follows_text() {
+                secrecy.note_barrier(event.input);
+            }
+            match event.key {
+                Key::Enter | Key::LineFeed => secrecy.note_enter(prompt),
+                Key::Interrupt => secrecy.note_end(),
+                Key::Other | Key::Insert | Key::Search => {
+                    secrecy.note_key(prompt);
+                    secrecy.note_command();
+                }
+                _ => secrecy.note_key(prompt),
+            }
+            match event.key {
+                Key::Search => base.is_searching = true,
+                Key::Enter | Key::LineFeed => {
+                    echo_off.handle_line("");
+                    base.is_searching = false;
+                }
+                Key::PasteStart | Key::PasteEnd => learned.history.note_paste(),
+                // Searches differ in their use of these, but it goes on.
+                Key::Text(_) | Key::Backspace | Key::ControlH => {}
+                _ => base.is_searching = false,
+            }
+        }
+        log.retire(count);
+    }
+
+    /// Learns from a key of unknown effect that was answered, and retires it with all before it.
+    fn pass_barrier(&mut self, answer: Answer) {
+        let Answer { key, input, barrier, history_cursor, takes_commands, may_take_commands } =
+            answer;
+        let Barrier { index, is_reached, is_still, before, line, .. } = barrier;
+        self.note_failed_motion(index, false);
+        entered_lines::note_entered(self.state, key, input, self.screen);
+        if is_reached {
+            self.credit(before);
+        }
+        self.state.echo_off.handle_line(line.as_ref().map_or("", |(line, _)| line.text()));
+        self.state.base.field.history_cursor = history_cursor;
+        self.retire(index + 1);
+        if is_still {
+            self.state.secrecy.note_nothing();
+        }
+        let field = &mut self.state.base.field;
+        // The key may have begun another line.
+        field.line.end();
+        if is_enter(key) || !field.has_name() {
+            *field = Field::default();
+        }
+        field.track.forget_reach();
+        if takes_commands {
+            // They have done what they do, and what did which is nothing that can be told.
+            let arrived = self.state.arrived().len();
+            self.abandon(arrived);
+        }
+        self.rebase();
+        self.skip_echoed();
+        let arrived = self.state.arrived().len();
+        self.state.log.doubt(arrived);
+        if may_take_commands {
+            // Even an editor that still shows that it inserts may be about to leave that mode.
+            self.state.base.field.certainty.escape();
+        }
+    }
+
+    /// Retires characters that the screen shows behind a known prompt already.
+    fn skip_echoed(&mut self) {
+        let Some((count, mut field)) = self.judge().type_ahead() else { return };
+        entered_lines::note_edits(self.state, count);
+        self.state.log.retire(count);
+        let base = &mut self.state.base;
+        base.is_new_line = false;
+        field.history_cursor = base.field.history_cursor;
+        field.track.is_used = true;
+        base.field = field;
+        self.rebase();
+    }
+
+    /// Drops the first keys: they did not do what was predicted.
+    fn fail(&mut self, count: usize) {
+        let Some(&Event { key, shown, .. }) = self.state.log.front() else { return };
+        let class = self.state.pending_keys().start().class_of(key);
+        self.note_failed_motion(0, shown);
+        if class.is_recall() {
+            // Nobody knows which lines the editor has.
+            self.state.learned.history.forget();
+        }
+        let crosses = self.state.pending_keys().after(count).crosses;
+        let State { base, learned, .. } = &mut *self.state;
+        let context = base.field.context;
+        // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
+        let is_mode = matches!(base.field.kind, Kind::Insert | Kind::Replace);
+        if crosses {
+            learned.wraps.doubt(context);
+        } else if shown || !is_mode && !base.field.certainty.may_be_command() {
+            learned.contexts.learn(context, class, false);
+        }
+        learned.contexts.pass(context);
+        if shown {
+            learned.contexts.distrust(context);
+        }
+        base.field.certainty.miss();
+        self.note_miss(key);
+        self.abandon(count);
+        self.state.learned.late.clear();
+    }
+
+    /// Called when a key was answered otherwise than by its echo, or not in time.
+    fn note_miss(&mut self, key: Key) {
+        if matches!(key, Key::Text(_)) {
+            self.state.secrecy.note_miss(self.state.base.field.prompt_name());
+            self.state.base.field.line.spoil();
+        }
+    }
+
+    /// Makes a screen the one on which the first key acts.
+    fn rebase(&mut self) {
+        let (state, screen) = (&mut *self.state, self.screen);
+        state.unexplained_at = None;
+        if state.base.is_unmoved(screen) {
+            state.secrecy.note_nothing();
+        }
+        let is_explained = core::mem::take(&mut state.base.is_explained);
+        if !is_explained && state.base.screen.cursor().column != screen.cursor().column {
+            // Something else than the keys has moved the cursor: another question may stand there.
+            state.base.field.line.end();
+        }
+        state.base.screen = screen.clone();
+        state.base.arrived = state.network.arrived;
+        state.base.acked = state.network.echo_ack;
+        state.base.field = Field::read(self.now, screen, state.reader(), &state.base.field);
+        state.secrecy.observe(state.base.field.window(screen));
+        if !state.base.field.track.is_used {
+            // A key that ends a line leaves nothing left of the next one.
+            let may_be_typed = state.arrived().any(|event| !is_enter(event.key));
+            state.base.field.prompt.may_be_typed = may_be_typed;
+        }
+        state.base.field.track.is_used |= !state.log.is_empty();
+    }
+
+    /// Learns from effects that come after their keys were given up.
+    fn learn_late(&mut self) {
+        let learned = &mut self.state.learned;
+        let old = learned.late.old(self.now);
+        for given_up in learned.late.iter().take(old) {
+            learned.contexts.learn(given_up.context, Class::of(given_up.key), false);
+        }
+        learned.late.forget(old);
+        let Some((count, behind)) = self.judge().late() else { return };
+        let State { base, learned, .. } = &mut *self.state;
+        let context = base.field.context;
+        for given_up in learned.late.iter().take(count) {
+            let late = self.now.saturating_since(given_up.due_at);
+            learned.echo_timeouts.handle_answer(context, late);
+            learned.contexts.learn(context, Class::of(given_up.key), true);
+            if matches!(given_up.key, Key::Text(_)) {
+                base.field.certainty.confirm();
+            }
+        }
+        learned.late.forget(count);
+        self.abandon(behind);
+        self.rebase();
+    }
+
+    /// Goes on to where the cursor has arrived by motions, which are retired.
+    fn arrive(&mut self, probe: &CursorProbe) {
+        let has_rulers = self.state.has(Mechanism::Rulers);
+        let State { base, learned, .. } = &mut *self.state;
+        let navigation = learned.navigations.entry(base.field.place);
+        probe.teach(navigation, base, self.screen, has_rulers);
+        base.goal = probe.goal;
+        if probe.has_climbed() {
+            // The program may ask for something else there.
+            base.field = Field::default();
+        }
+        // Text that was typed here still ends where it did.
+        if !base.field.certainty.is_confirmed() {
+            base.field.track.reach = 0;
+            if !base.field.has_name() {
+                base.field = Field::default();
+            }
+        }
+        self.rebase();
+    }
+
+    /// Forgets the oldest keys, without knowing what they did.
+    fn abandon(&mut self, count: usize) {
+        entered_lines::note_missed(self.state, count);
+        self.retire(count);
+    }
+
+    /// Learns that a key was not answered by the motion that it was believed to be.
+    fn note_failed_motion(&mut self, index: usize, was_shown: bool) {
+        let Some(key) = self.state.log.iter().nth(index).map(|event| event.key) else { return };
+        let place = &self.state.base.field.place;
+        if let Some(navigation) = self.state.learned.navigations.find_mut(place) {
+            navigation.miss(key, was_shown);
+        }
+    }
+}
