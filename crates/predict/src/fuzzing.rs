@@ -3,15 +3,19 @@
 //!
 //! Each function takes the fuzzer's bytes and panics when something does not hold.
 
+mod script;
 mod secrecy;
 
 pub use self::secrecy::secrets_stay_unseen;
 
+use self::script::Script;
+
 use rove_terminal::{Cell, Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
-use crate::engine::{Engine, InputNum, Network};
+use crate::engine::Engine;
 use crate::keystroke::{Key, Keystrokes};
+use crate::network::{InputNum, Network};
 use crate::policy::{EngineKind, Prediction, Preference};
 use crate::tty::{Tty, TtyCharacters, TtyModes};
 
@@ -124,25 +128,6 @@ pub fn predictions_vanish(data: &[u8]) {
         }
     }
     world.run_until_idle();
-}
-
-/// Choices, read from the fuzzer's bytes.
-struct Script<'a>(&'a [u8]);
-
-impl<'a> Script<'a> {
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    /// Returns some of the bytes as they are.
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let len = usize::from(self.byte()? % 32).min(self.0.len());
-        let (bytes, rest) = self.0.split_at(len);
-        self.0 = rest;
-        Some(bytes)
-    }
 }
 
 fn size(columns: u8, rows: u8) -> Size {

@@ -9,9 +9,10 @@
 //!
 //! The material of an engine:
 //!
-//! - `keystroke` reads the user's bytes as keys (`character`, `sequence`).
+//! - `network` is the network's news: which input has arrived, and which was answered.
+//! - `keystroke` reads the user's bytes as keys (`key`, `character`, `sequence`).
 //! - `tty` is the line discipline of the host's terminal, as a server tells it.
-//! - `scene` reads the surroundings of the cursor on a screen: its `text` and its `pane`, where the `input` stands, and the
+//! - `scene` reads the surroundings of the cursor on a screen: its `row`s, `text` and `pane`, where the `input` stands, and the
 //!   `fingerprint` of the prompt. `title`, `editor` and `mode_line` are signs of programs. `secret` knows words that ask for
 //!   secrets. `rendition` predicts colours.
 //! - `secrecy` alone decides whether a typed character may be shown before its echo: by the echo of its `line`, by an
@@ -40,9 +41,9 @@
 //! - `judge` gives the `verdict` on the keys, and changes nothing. `learn` alone learns from it. `entered_lines` is its bookkeeping
 //!   of lines that are entered and come back.
 //! - `state` holds all that the engine knows. `forecast` takes from it the effects that may be shown.
-//! - The models each learn one habit: `context` (prompts), `wrap`, `exit` (of an editor's mode), `navigation` with `cursor_probe`
-//!   and `ruler`, `drawn_cursor`, `history`, `paint`, and `echo_timeout`, `late` and `latency` (slow hosts). `learned` holds all of
-//!   them.
+//! - The models each learn one habit: `context` (prompts), `wrap` with `wrap_probe`, `exit` (of an editor's mode), `navigation`
+//!   with `cursor_probe` and `ruler`, `drawn_cursor`, `history`, `paint`, and `echo_timeout`, `late` and `latency` (slow hosts).
+//!   `learned` holds all of them.
 //! - A model counts its `evidence`, and keeps what it learns in a bounded `memory` by an `id`.
 //! - `mask` and `echo_off` recognise prompts that do not echo. `trust` decides what is likely enough to be shown.
 
@@ -52,6 +53,7 @@ mod engine;
 pub mod fuzzing;
 mod keystroke;
 mod mechanism;
+mod network;
 mod overlay;
 mod policy;
 mod prompt_memory;
@@ -62,9 +64,10 @@ mod secrecy;
 mod stock;
 mod tty;
 
-pub use engine::{Engine, InputNum, Network};
+pub use engine::Engine;
 pub use keystroke::{Key, Keystrokes};
 pub use mechanism::{Mechanism, Mechanisms, UnknownMechanism};
+pub use network::{InputNum, Network};
 pub use policy::{EngineKind, Prediction, Preference};
 pub use prompt_memory::{PromptHash, PromptMemory};
 pub use reason::{Effect, Explanation, Reason, Stop};

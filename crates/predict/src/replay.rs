@@ -52,20 +52,21 @@ mod trust;
 mod type_ahead;
 mod verdict;
 mod wrap;
+mod wrap_probe;
 
 use rove_terminal::{Screen, Size, clusters};
 use rove_units::{Duration, Instant};
 
+pub use self::class::Effect;
 use self::drawn_cursor::DrawnCursor;
 use self::field::Field;
 use self::forecast::{Forecast, explain};
 use self::learn::learn;
 use self::log::Event;
-pub use self::simulate::Effect;
 use self::state::State;
-use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
+use crate::network::{InputNum, Network};
 use crate::policy::Prediction;
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;

@@ -27,8 +27,8 @@ use self::insertion::Insertion;
 pub(crate) use self::insertion::Window;
 pub(crate) use self::line::Line;
 use self::statement::Statement;
-use crate::engine::InputNum;
 use crate::mechanism::Mechanism;
+use crate::network::InputNum;
 use crate::prompt_memory::PromptMemory;
 use crate::scene;
 

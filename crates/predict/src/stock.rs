@@ -16,7 +16,7 @@ use rove_units::Instant;
 
 use self::cell::{CellPrediction, Epoch, Stamp};
 use self::cursor::CursorPrediction;
-use crate::engine::{InputNum, Network};
+use crate::network::{InputNum, Network};
 use crate::overlay;
 use crate::policy::{Policy, Prediction};
 

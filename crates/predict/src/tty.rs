@@ -1,7 +1,7 @@
 //! The far side's line discipline: the effect that its kernel itself gives to a key. And whether a shell's
 //! prompt is what reads the keys.
 
-use crate::engine::InputNum;
+use crate::network::InputNum;
 
 /// Modes of a line discipline, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

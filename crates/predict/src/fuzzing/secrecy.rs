@@ -3,16 +3,21 @@
 //! Secrets are typed in letters that the host never draws, so that any such letter in a frame is a prediction. The
 //! rules by which a few of them may be shown are stated once more in [`oracle`], which knows nothing of the engine.
 
+mod host;
 mod oracle;
+mod texts;
 
 use std::collections::VecDeque;
 
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
+use self::host::{Echo, Host};
 use self::oracle::Oracle;
-use super::Script;
-use crate::engine::{Engine, InputNum, Network};
+use self::texts::{BESIDE, OPEN, OUTPUTS, PROMPTS, SECRET, UNKNOWN, prompt};
+use crate::engine::Engine;
+use crate::fuzzing::script::Script;
+use crate::network::{InputNum, Network};
 use crate::policy::{EngineKind, Prediction, Preference};
 use crate::tty::{Tty, TtyModes};
 
@@ -21,99 +26,6 @@ const STEPS: usize = 48;
 
 /// How long nothing happens until everything has been seen. Longer than any key is waited for.
 const IDLE: Duration = Duration::from_millis(1100);
-
-/// Characters of the longest open line. Chosen: no prompt and line together reach the edge of the smallest screen.
-const OPEN_LINE: usize = 8;
-
-/// The letters of secrets. No text of the host has any of them.
-const SECRET: [char; 8] = ['Q', 'W', 'Z', 'J', 'V', 'K', 'Y', 'B'];
-
-/// Keys that are typed while the program echoes, letters first.
-const OPEN: [&str; 14] = [
-    "a",
-    "b",
-    "c",
-    "x",
-    ".",
-    " ",
-    "\x7f",
-    "\x1b[D",
-    "\x1b[C",
-    "\x01",
-    "\x05",
-    "\x15",
-    "\x1b[I",
-    "\x1b[M !!",
-];
-
-/// Keys of unknown effect.
-const UNKNOWN: [&str; 8] = ["\t", "\x14", "\x18", "\x0f", "\x1bOP", "\x1b[15~", "\x1c", "\x07"];
-
-/// Keys that are typed beside the letters of a secret.
-const BESIDE: [&str; 14] = [
-    "x",
-    "xx",
-    ".",
-    "*",
-    " ",
-    "\x1b[D",
-    "\x01",
-    "\x1b[A",
-    "\x1b[I",
-    "\x1b[M !!",
-    "\x1b[<0;3;3M",
-    "\t",
-    "\x7f",
-    "\x15",
-];
-
-/// Prompts of shells, of other programs, and of none; `%` stands for a number.
-const PROMPTS: [&str; 16] = [
-    "$ ",
-    "ann@host:~/src$ ",
-    "ann@host:/a%$ ",
-    "# ",
-    ">>> ",
-    "Name: ",
-    "[%] value? ",
-    "> ",
-    "sql> ",
-    "\x1b[32mann@host\x1b[0m:~$ ",
-    "Password: ",
-    "",
-    "key$ ",
-    "\u{276f} ",
-    "Unlock: ",
-    "ann: ",
-];
-
-/// Texts and modes that come beside the input, most of them from other programs. None moves the cursor.
-const OUTPUTS: [&str; 24] = [
-    "\x1b[?2004h",
-    "\x1b[?2004l",
-    "\x1b]2;ann@host: ~/src\x07",
-    "\x1b]2;ann@host: ~\x07",
-    "\x1b]2;vi\x07",
-    "\x1b[?1000h",
-    "\x1b[?1000l",
-    "\x1b7\x1b[999;1H-- INSERT --\x1b8",
-    "\x1b7\x1b[999;1H-- REPLACE --      1,1  All\x1b8",
-    "\x1b7\x1b[999;22H-- INSERT --\x1b8",
-    "\x1b7\x1b[999;1H\x1b[K\x1b8",
-    "\x1b7\x1b[5;1H\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\x1b8",
-    "\x1b7\x1b[1;1H\x1b[42m[0] host\x1b[K\x1b[0m\x1b8",
-    "\x1b7\x1b[999;1H\x1b[42m[0] host\x1b[K\x1b[0m\x1b8",
-    "\x1b7\x1b[1;30Hright\x1b8",
-    "\x1b7\x1b[2;1Hsome text\x1b8",
-    "\x1b7\x1b[1;1Hpassword\x1b8",
-    "\x1b7\x1b[B\x1b[1Gbelow\x1b8",
-    "\x1b[90mmore\x1b[0m\x1b[4D",
-    "\x1b[K",
-    "\x1b[44m",
-    "\x1b[0m",
-    "\x1b[?25l",
-    "\x1b[?25h",
-];
 
 /// Types secrets to a program that reads them without echo, and looks for them in every frame.
 ///
@@ -141,14 +53,6 @@ enum Answer {
     Turn { output: String, echo: Echo },
 }
 
-/// How the program answers letters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Echo {
-    Letters,
-    Nothing,
-    Mask(char),
-}
-
 /// A key on its way to the program.
 #[derive(Clone, Debug)]
 struct Typed {
@@ -161,11 +65,7 @@ struct Typed {
 struct World {
     engine: Engine,
     oracle: Oracle,
-    host: Terminal,
-    echo: Echo,
-    /// The line on the host, and the cursor in it.
-    len: usize,
-    at: usize,
+    host: Host,
     typed: VecDeque<Typed>,
     is_secret: bool,
     /// The prompt of the program that echoes.
@@ -193,10 +93,7 @@ impl World {
             engine: Engine::new(prediction, size),
             oracle: Oracle::default(),
             screen: host.snapshot(),
-            host,
-            echo: Echo::Letters,
-            len: 0,
-            at: 0,
+            host: Host::new(host),
             typed: VecDeque::new(),
             is_secret: false,
             prompt: PROMPTS[0].to_owned(),
@@ -209,15 +106,15 @@ impl World {
             tells_tty: flags >> 2 & 3,
         };
         if flags & 0x10 != 0 {
-            world.host.write(b"\x1b[?2004h");
+            world.host.write("\x1b[?2004h");
         }
         if flags & 0x20 != 0 {
-            world.host.write(b"\x1b]2;ann@host: ~/src\x07");
+            world.host.write("\x1b]2;ann@host: ~/src\x07");
         }
         if flags & 0x40 != 0 {
-            world.host.write("\x1b7\x1b[1;21H\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b8".as_bytes());
+            world.host.write("\x1b7\x1b[1;21H\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b8");
         }
-        world.host.write(PROMPTS[0].as_bytes());
+        world.host.write(PROMPTS[0]);
         world.run_until_idle();
         world
     }
@@ -234,7 +131,7 @@ impl World {
             3 | 4 if self.is_secret => self.turn(script, choice & 0x10 == 0)?,
             0..=2 | 5 | 6 if self.is_secret => self.type_secret(script.byte()?),
             6 | 7 => self.unknown(script.byte()?),
-            8 => self.host.write(OUTPUTS[usize::from(script.byte()?) % OUTPUTS.len()].as_bytes()),
+            8 => self.host.write(OUTPUTS[usize::from(script.byte()?) % OUTPUTS.len()]),
             9 => {
                 self.consume(usize::from(script.byte()? % 4));
             }
@@ -371,83 +268,39 @@ impl World {
             let typed = self.typed.pop_front().expect("a key");
             self.consumed = typed.input;
             if typed.key == "\r" {
-                self.oracle.note_enter(typed.input, self.echo == Echo::Letters);
+                self.oracle.note_enter(typed.input, self.host.is_open());
             }
             match typed.answer {
                 Answer::Turn { .. } => self.apply(typed.answer),
-                Answer::Edit if self.echo == Echo::Letters => self.edit(&typed.key, typed.input),
-                Answer::Edit => self.mask(&typed.key),
+                Answer::Edit if self.host.is_open() => self.edit(&typed.key, typed.input),
+                Answer::Edit => self.host.mask(&typed.key),
             }
         }
     }
 
     fn apply(&mut self, answer: Answer) {
         let Answer::Turn { output, echo } = answer else { return };
-        let before = self.host.snapshot().cursor().position();
-        self.host.write(output.as_bytes());
-        if self.host.snapshot().cursor().position() != before {
-            (self.len, self.at) = (0, 0);
+        if self.host.turn(&output, echo) {
             self.oracle.note_turn();
         }
-        self.echo = echo;
     }
 
-    /// Answers a key as a simple line editor.
+    /// Lets the program answer a key as a simple line editor.
     fn edit(&mut self, key: &str, input: u64) {
         let before = self.host.snapshot();
-        match key {
-            "\x7f" if self.at > 0 => {
-                self.host.write(b"\x08\x1b[P");
-                (self.at, self.len) = (self.at - 1, self.len - 1);
-            }
-            "\x1b[D" if self.at > 0 => {
-                self.host.write(b"\x08");
-                self.at -= 1;
-            }
-            "\x1b[C" if self.at < self.len => {
-                self.host.write(b"\x1b[C");
-                self.at += 1;
-            }
-            "\x01" => {
-                self.host.write("\x08".repeat(self.at).as_bytes());
-                self.at = 0;
-            }
-            "\x05" => {
-                self.host.write("\x1b[C".repeat(self.len - self.at).as_bytes());
-                self.at = self.len;
-            }
-            "\x15" => {
-                self.host.write(
-                    format!("{}\x1b[{}P", "\x08".repeat(self.at), self.at.max(1)).as_bytes(),
-                );
-                (self.len, self.at) = (self.len - self.at, 0);
-            }
-            _ if key.len() == 1 && key.is_ascii() && key >= " " && self.len < OPEN_LINE => {
-                self.host.write(format!("\x1b[@{key}").as_bytes());
-                (self.at, self.len) = (self.at + 1, self.len + 1);
-                self.oracle.note_echo(key, input, &before, &self.host.snapshot());
-                return;
-            }
-            _ => {}
-        }
-        self.oracle.note_moved(&self.host.snapshot());
-    }
-
-    /// Answers a key as a program that reads a secret.
-    fn mask(&mut self, key: &str) {
-        let Echo::Mask(mask) = self.echo else { return };
-        let is_control = key.chars().any(char::is_control);
-        for _ in key.chars().filter(|_| !is_control) {
-            if self.host.snapshot().cursor().column + 1 < self.screen.size().columns() {
-                self.host.write(mask.to_string().as_bytes());
-            }
+        let is_echoed = self.host.edit(key);
+        let after = self.host.snapshot();
+        if is_echoed {
+            self.oracle.note_echo(key, input, &before, &after);
+        } else {
+            self.oracle.note_moved(&after);
         }
     }
 
     /// Lets the newest screen come to the client, with what the server tells of the terminal.
     fn deliver(&mut self) {
         self.screen = self.host.snapshot();
-        let is_open = self.echo == Echo::Letters;
+        let is_open = self.host.is_open();
         let kernel = TtyModes::USUAL.without(if is_open { TtyModes::NONE } else { TtyModes::ECHO });
         let raw = TtyModes::USUAL.without(TtyModes::ECHO.union(TtyModes::CANONICAL));
         self.tty = match self.tells_tty {
@@ -493,11 +346,6 @@ impl World {
         self.now += Duration::from_millis(100);
         self.look();
     }
-}
-
-/// Returns a prompt, with a number in it that may be another each time.
-fn prompt(which: u8, number: u8) -> String {
-    PROMPTS[usize::from(which % 16)].replace('%', &(number & 7).to_string())
 }
 
 #[cfg(test)]

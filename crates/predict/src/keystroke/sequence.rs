@@ -2,7 +2,7 @@
 
 use rove_terminal::KeyEvent;
 
-use super::{Key, alt_key, ascii_key};
+use super::key::{Key, alt_key, ascii_key};
 
 /// Longest sequence, in bytes; what follows a longer one counts as typed.
 /// Chosen: twice the device attributes and the keys with all their text that are known.

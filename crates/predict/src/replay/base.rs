@@ -2,8 +2,8 @@
 
 use rove_terminal::{Screen, Size};
 
-use crate::engine::InputNum;
 use crate::keystroke::Key;
+use crate::network::InputNum;
 use crate::replay::class::is_enter;
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::INPUT_ROWS_MAX;

@@ -81,6 +81,17 @@ pub(super) enum Target {
     SolidLeft,
 }
 
+/// The outcome of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The canvas shows it.
+    Drawn,
+    /// None that could be seen.
+    Nothing,
+    /// Nobody knows: what is typed after it waits.
+    Unknown,
+}
+
 /// How many classes there are.
 pub(super) const CLASSES: usize = Class::Command as usize + 1;
 

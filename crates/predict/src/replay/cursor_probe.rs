@@ -4,10 +4,10 @@ use rove_terminal::{Position, Screen};
 
 use crate::keystroke::Key;
 use crate::replay::base::Base;
+use crate::replay::class::Effect;
 use crate::replay::motion::{Motion, Step};
 use crate::replay::navigation::Navigation;
-use crate::replay::simulate::{Effect, Simulation};
-use crate::replay::timeline;
+use crate::replay::simulate::Simulation;
 
 /// Most keys of which one screen is thought to show all motions. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
@@ -25,17 +25,10 @@ pub(super) struct CursorProbe {
 }
 
 impl CursorProbe {
-    /// Returns what keys did to the cursor, if all of them were motions.
-    pub(super) fn of(steps: &[timeline::Step], end: &Simulation<'_>) -> Option<Self> {
-        let from = steps.first()?.at;
-        let motions = steps.iter().map(|step| Some((step.key, step.motion?)));
-        let motions = motions.collect::<Option<_>>()?;
-        Some(Self {
-            motions,
-            step: end.step_from(from),
-            goal: end.motions.goal(),
-            stops_on_last: None,
-        })
+    /// Returns the way of a cursor that motions have led from a position to the end of a simulation.
+    pub(super) fn new(from: Position, motions: Vec<(Key, Motion)>, end: &Simulation<'_>) -> Self {
+        let (step, goal) = (end.step_from(from), end.motions.goal());
+        Self { motions, step, goal, stops_on_last: None }
     }
 
     /// Returns whether the cursor went to another row.
@@ -125,7 +118,7 @@ mod tests {
     use rove_units::{Duration, Instant};
 
     use super::*;
-    use crate::engine::{InputNum, Network};
+    use crate::network::{InputNum, Network};
     use crate::policy::Prediction;
     use crate::replay::Replay;
 

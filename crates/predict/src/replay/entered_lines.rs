@@ -2,8 +2,8 @@
 
 use rove_terminal::Screen;
 
-use crate::engine::InputNum;
 use crate::keystroke::Key;
+use crate::network::InputNum;
 use crate::replay::class::{Class, is_end};
 use crate::replay::field::Kind;
 use crate::replay::history::Sheet;

@@ -3,11 +3,11 @@
 use rove_terminal::Screen;
 
 use crate::keystroke::Key;
+use crate::replay::class::Effect;
 use crate::replay::id::PromptId;
 use crate::replay::log::wipe;
 use crate::replay::memory::Memory;
 use crate::replay::pending_keys::PendingKeys;
-use crate::replay::simulate::Effect;
 use crate::scene;
 use crate::scene::text::Text;
 

@@ -5,7 +5,7 @@
 
 use rove_terminal::Screen;
 
-use crate::engine::InputNum;
+use crate::network::InputNum;
 use crate::replay::base::Base;
 use crate::replay::class::is_end;
 use crate::replay::field::Kind;

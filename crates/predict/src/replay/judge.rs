@@ -18,7 +18,7 @@ use crate::replay::state::{State, UNEXPLAINED_TIMEOUT};
 use crate::replay::timeline::Proven;
 use crate::replay::type_ahead;
 use crate::replay::verdict::{Answer, Findings, Shown, Verdict};
-use crate::replay::wrap::{self, waits_at_edge};
+use crate::replay::wrap_probe;
 use crate::scene::is_mask;
 
 /// The state of the engine, and the screen to judge its keys by.
@@ -38,11 +38,12 @@ impl Judge<'_> {
         let exit = Pair::find(&state.pending_keys(), screen, is_gone);
         let sheet = barrier.as_ref().and_then(|barrier| entered_lines::sheet(state, barrier));
         let next = shown.as_ref().and_then(|shown| state.log.iter().nth(shown.count));
-        let waits = next.is_some_and(|event| waits_at_edge(&state.base, screen, event.key));
+        let waits =
+            next.is_some_and(|event| wrap_probe::waits_at_edge(&state.base, screen, event.key));
         let may_wrap = (shown.is_none() || waits) && state.has(Mechanism::Wraps);
         let keys = if may_wrap { state.pending_keys().arrived_keys() } else { Vec::new() };
-        let is_broken = may_wrap && wrap::is_broken(&state.base, &keys, screen);
-        let wrapped = || wrap::discover(&state.base, state.habits(), &keys, screen);
+        let is_broken = may_wrap && wrap_probe::is_broken(&state.base, &keys, screen);
+        let wrapped = || wrap_probe::discover(&state.base, state.habits(), &keys, screen);
         let verdict = match (may_wrap.then(wrapped).flatten(), shown) {
             (Some((field, crossing)), _) => Verdict::Wrapped(Box::new(field), crossing),
             (None, Some(proven)) => self.shown(proven, barrier),

@@ -7,9 +7,10 @@ use rove_terminal::Screen;
 use rove_units::{Duration, Instant};
 
 use crate::keystroke::Key;
+use crate::replay::class::Effect;
 use crate::replay::id::ContextKey;
 use crate::replay::log::wipe;
-use crate::replay::simulate::{Effect, Simulation};
+use crate::replay::simulate::Simulation;
 
 /// How long after its echo ack an effect may come and still be one. Source: docs/prediction.md.
 const LATE_MAX: Duration = Duration::from_millis(1500);

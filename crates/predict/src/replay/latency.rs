@@ -2,7 +2,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::engine::InputNum;
+use crate::network::InputNum;
 
 /// So many answers are remembered. Chosen: a few words, so that a host that has become faster is soon known.
 const ANSWERS: usize = 16;

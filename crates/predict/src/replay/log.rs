@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use rove_units::Instant;
 use zeroize::Zeroize;
 
-use crate::engine::InputNum;
 use crate::keystroke::Key;
+use crate::network::InputNum;
 
 /// Most keys that wait for their answer at once; with more nothing is predicted until the last of them
 /// has had its answer. Source: docs/prediction.md; a minute of fast typing.

@@ -2,11 +2,11 @@
 
 use rove_terminal::Screen;
 
-use crate::replay::class::is_enter;
+use crate::replay::class::{Effect, is_enter};
 use crate::replay::history_cursor::Line;
 use crate::replay::latency::Latency;
 use crate::replay::pending_keys::PendingKeys;
-use crate::replay::simulate::{Effect, Simulation};
+use crate::replay::simulate::Simulation;
 use crate::replay::timeline::{Proven, Timeline};
 
 /// A screen's verdict on the keys on their way.

@@ -2,8 +2,8 @@
 
 use rove_terminal::{Position, Screen};
 
-use crate::engine::InputNum;
 use crate::keystroke::Key;
+use crate::network::InputNum;
 use crate::replay::base::Base;
 use crate::replay::log::Log;
 use crate::replay::motion::Guide;

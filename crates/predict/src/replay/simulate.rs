@@ -14,7 +14,7 @@ use crate::keystroke::Key;
 use crate::mechanism::Mechanisms;
 use crate::replay::bounds::Bounds;
 use crate::replay::canvas::{Canvas, Tile};
-use crate::replay::class::{Class, Edit, Target};
+use crate::replay::class::{Class, Edit, Effect, Target};
 use crate::replay::field::{Field, Kind};
 use crate::replay::history_cursor::{HistoryCursor, Line, Past};
 use crate::replay::layout::Layout;
@@ -31,17 +31,6 @@ const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
 
 /// Brackets, and those that close them.
 const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
-
-/// The outcome of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// The canvas shows it.
-    Drawn,
-    /// None that could be seen.
-    Nothing,
-    /// Nobody knows: what is typed after it waits.
-    Unknown,
-}
 
 /// How the program takes keys.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,9 +3,9 @@
 use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
 
-use crate::engine::Network;
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
+use crate::network::Network;
 use crate::policy::{Policy, Prediction};
 use crate::replay::base::Base;
 use crate::replay::class::Class;

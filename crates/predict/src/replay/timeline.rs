@@ -6,13 +6,13 @@ use rove_units::Instant;
 use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::canvas::Canvas;
-use crate::replay::class::Class;
+use crate::replay::class::{Class, Effect};
 use crate::replay::cursor_probe::CursorProbe;
 use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::log::Event;
 use crate::replay::motion::Motion;
-use crate::replay::simulate::{Effect, Simulation};
+use crate::replay::simulate::Simulation;
 use crate::scene::is_mask;
 use crate::scene::text::Text;
 
@@ -133,7 +133,7 @@ impl Proven {
             row: canvas.cursor.row,
             steps: steps.iter().filter(is_proof).cloned().collect(),
             typed: last_typed(steps, screen),
-            probe: CursorProbe::of(steps, end),
+            probe: probe(steps, end),
             lost: end.suggestion.lost(),
             history_cursor: end.history_cursor(),
             layout: end.layout(),
@@ -143,6 +143,12 @@ impl Proven {
             crossing: end.crosses.then(|| end.crossing()),
         }
     }
+}
+
+/// Returns the cursor's way, if all keys were motions.
+fn probe(steps: &[Step], end: &Simulation<'_>) -> Option<CursorProbe> {
+    let motions = steps.iter().map(|step| Some((step.key, step.motion?)));
+    Some(CursorProbe::new(steps.first()?.at, motions.collect::<Option<_>>()?, end))
 }
 
 /// Returns the last key and where it was typed, if it is a character, all keys have drawn something, and the screen has the

@@ -1,7 +1,7 @@
 //! The verdict of a screen on the keys on their way, and the habits of the program that it gives away.
 
-use crate::engine::InputNum;
 use crate::keystroke::Key;
+use crate::network::InputNum;
 use crate::replay::cursor_probe::CursorProbe;
 use crate::replay::exit::Pair;
 use crate::replay::field::Field;

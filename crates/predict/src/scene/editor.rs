@@ -3,7 +3,7 @@
 use rove_terminal::{Pen, Position, Screen};
 
 use super::pane::{self, Pane};
-use super::{Background, cells, character, characters, is_blank, to_column};
+use super::row::{Background, cells, character, characters, is_blank, to_column};
 
 /// Fewest rows with numbers that make a gutter, the cursor's among them. Chosen: with two it may be a table.
 const GUTTER_ROWS_MIN: usize = 3;

@@ -6,7 +6,7 @@ use std::hash::DefaultHasher;
 
 use rove_terminal::{Cell, Pen, Screen};
 
-use super::{cells, character, characters, is_blank, is_half};
+use super::row::{cells, character, characters, is_blank, is_half};
 
 /// The common part of two prompts of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use core::ops::Range;
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen, Underline};
 
 use super::pane::{self, Pane};
-use super::{Background, cells, character, is_blank, to_column};
+use super::row::{Background, cells, character, is_blank, to_column};
 
 /// Fewest blanks that part what is not input from it. Chosen: one parts words.
 const GAP_COLUMNS_MIN: usize = 2;

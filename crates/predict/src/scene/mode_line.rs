@@ -4,7 +4,7 @@ use rove_terminal::{Cell, Position, Screen};
 
 use super::editor::{EditorMode, mode_named};
 use super::pane::{self, Pane};
-use super::{Background, cells, character, characters};
+use super::row::{Background, cells, character, characters};
 
 /// The words of vim's ruler that are no numbers.
 const RULER_WORDS: [&str; 3] = ["All", "Top", "Bot"];

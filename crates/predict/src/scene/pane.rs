@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use rove_terminal::{Cell, Position, Screen};
 
-use super::{Background, cell, cells, character, to_column};
+use super::row::{Background, cell, cells, character, to_column};
 
 /// Fewest rows that make a vertical line. Chosen: two may be the same command twice.
 const LINE_ROWS_MIN: u16 = 3;

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use rove_terminal::{Cell, Pen, Screen};
 
-use super::{cells, character};
+use super::row::{cells, character};
 
 /// Signs that begin a comment up to the end of the row in most languages that a terminal shows.
 const COMMENTS: [&str; 3] = ["#", "//", "--"];

@@ -2,7 +2,7 @@
 
 use rove_terminal::{Cell, Position, Screen};
 
-use super::{cells, characters, is_blank};
+use super::row::{cells, characters, is_blank};
 
 /// Words that such prompts contain, in lower case. Source: what sudo, login, passwd, ssh, gpg, git and web services
 /// ask, and "password" in the languages that systems are translated to, or its stem where it is inflected.

@@ -1,5 +1,6 @@
-use rove_terminal::{Color, Pen, Position, Size, Terminal};
+use rove_terminal::{Color, Pen, Position, Screen, Size, Terminal};
 
+use super::row::cells;
 use super::*;
 
 /// Returns the screen that a program leaves behind, and the cursor on it.

@@ -2,7 +2,7 @@
 
 use rove_terminal::{Cell, Position, Screen};
 
-use super::is_space;
+use super::row::is_space;
 
 /// The text of one place, in which all blanks are the same: a character, and what combines with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

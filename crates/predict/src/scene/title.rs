@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use rove_terminal::Screen;
 
-use super::{cells, characters};
+use super::row::{cells, characters};
 
 /// Words of the title that a prompt must have. Chosen: one may be a word that any program has in its prompt, such as
 /// the user's name or that of a database.

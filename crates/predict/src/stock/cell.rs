@@ -3,7 +3,7 @@
 use rove_terminal::{Glyph, Position, Screen};
 use rove_units::{Duration, Instant};
 
-use crate::engine::InputNum;
+use crate::network::InputNum;
 use crate::overlay::Content;
 
 /// Most different texts remembered of a place. Chosen: more than are typed and erased again in a round

@@ -3,7 +3,7 @@
 use rove_terminal::{Position, Screen};
 
 use super::cell::{Stamp, Validity};
-use crate::engine::InputNum;
+use crate::network::InputNum;
 
 /// Where the cursor will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

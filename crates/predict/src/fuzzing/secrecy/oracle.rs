@@ -7,7 +7,7 @@
 use rove_terminal::{MouseReporting, Screen};
 use rove_units::{Duration, Instant};
 
-use super::{SECRET, UNKNOWN};
+use super::texts::{SECRET, UNKNOWN};
 
 /// Lines that make a shell's prompt known. Source: docs/prediction.md.
 const LINES: usize = 3;

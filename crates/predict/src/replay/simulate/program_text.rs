@@ -3,8 +3,8 @@
 use rove_terminal::{Pen, char_width, clusters, may_be_newer};
 
 use crate::replay::canvas::Tile;
-use crate::replay::class::Class;
-use crate::replay::simulate::{Effect, Simulation};
+use crate::replay::class::{Class, Effect};
+use crate::replay::simulate::Simulation;
 use crate::scene::text::cell;
 
 impl Simulation<'_> {

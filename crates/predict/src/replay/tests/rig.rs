@@ -5,7 +5,7 @@ use core::ops::Range;
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
-use crate::engine::{InputNum, Network};
+use crate::network::{InputNum, Network};
 use crate::policy::{EngineKind, Prediction, Preference};
 use crate::replay::Replay;
 use crate::tty::Tty;

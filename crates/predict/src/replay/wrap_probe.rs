@@ -1,0 +1,87 @@
+//! Finding out whether keys have gone on over the edge of a row, and how.
+
+use rove_terminal::{Position, Screen};
+
+use crate::keystroke::Key;
+use crate::replay::base::Base;
+use crate::replay::class::Effect;
+use crate::replay::field::Field;
+use crate::replay::layout::Crossing;
+use crate::replay::simulate::{Habits, Simulation};
+use crate::scene::text::Text;
+
+/// Returns whether a key at the edge may have been answered: its character stands there, and the cursor waits on it.
+pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
+    let at = screen.cursor().position();
+    let Key::Text(c) = key else { return false };
+    at.column + 1 == base.field.bounds.pane.right
+        && Text::of(screen, at) == Text::plain(c)
+        && Text::of(&base.screen, at) != Text::plain(c)
+}
+
+/// Returns whether keys have gone on with a word that stands in a row of its own by now, below what stood before it.
+pub(super) fn is_broken(base: &Base, keys: &[Key], screen: &Screen) -> bool {
+    let text = |screen: &Screen, row, end| -> String {
+        let columns = base.field.bounds.left..end;
+        columns.filter_map(|column| Text::of(screen, Position { row, column }).base).collect()
+    };
+    let (from, to) = (base.screen.cursor(), screen.cursor());
+    let above = text(screen, to.row.saturating_sub(1), base.field.bounds.pane.right);
+    let below = text(screen, to.row, to.column);
+    let mut typed = text(&base.screen, from.row, from.column);
+    let is_text = |key: &&Key| matches!(key, Key::Text(_));
+    let is_moved = |key: &Key| {
+        typed.extend(if let Key::Text(c) = key { Text::plain(*c).base } else { None });
+        typed.strip_prefix(above.as_str()) == Some(below.as_str())
+    };
+    let may_be = !base.field.is_line() && !above.is_empty() && !below.is_empty();
+    may_be && keys.iter().take_while(is_text).any(is_moved)
+}
+
+/// Finds out whether keys have gone on over the edge in a way that was not known, and returns the field as it is then; `keys`
+/// are those that had arrived.
+pub(super) fn discover(
+    base: &Base,
+    habits: Habits<'_>,
+    keys: &[Key],
+    screen: &Screen,
+) -> Option<(Field, Crossing)> {
+    if base.field.bounds.is_bounded {
+        return None;
+    }
+    let mut field = base.field.clone();
+    field.lay_out();
+    let known = base.field.wrap.map(|wrap| wrap.is_lazy);
+    let first = known.unwrap_or_default();
+    let crossing = [first, !first].into_iter().find_map(|is_lazy| {
+        let habits =
+            Habits { goes_on: true, is_lazy, scrolls: true, takes_commands: false, ..habits };
+        goes_on(Simulation::new(&base.screen, &field, habits), base, keys, screen)
+    })?;
+    (known != Some(crossing.is_lazy)).then_some((field, crossing))
+}
+
+/// Returns what the screen shows of the edge, if keys have gone on over it in the way of a simulation.
+fn goes_on(
+    mut simulation: Simulation<'_>,
+    base: &Base,
+    keys: &[Key],
+    screen: &Screen,
+) -> Option<Crossing> {
+    let mut found = None;
+    for key in keys.iter().copied() {
+        let at = simulation.layout().at(simulation.place());
+        if simulation.apply(key) == Effect::Unknown {
+            break;
+        }
+        // A character at the edge that was not there before is what tells, and a blank is as good as none.
+        let Key::Text(c) = key else { continue };
+        let is_news = c == ' ' || Text::of(&base.screen, at) != Text::plain(c);
+        let canvas = &simulation.canvas;
+        let is_there = canvas.cursor == screen.cursor().position();
+        if simulation.crosses && is_news && is_there && canvas.agrees(screen) {
+            found = Some(simulation.crossing());
+        }
+    }
+    found
+}
