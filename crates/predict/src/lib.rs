@@ -32,9 +32,9 @@
 //!
 //! # The replay engine
 //!
-//! - A `log` holds the keys that no screen shows yet, and a `base` is the screen that they start from. Both together are an
-//!   `pending_keys`.
-//! - `simulate` plays a key: text at the `edge` of a row, `program_text`, and the `window_text` of a
+//! - A `log` holds the keys that no screen shows yet, and a `base` is the screen that they start from. Both together are
+//!   the `pending_keys`.
+//! - `simulate` plays a key on the `input_text`: text at the `edge` of a row, `program_text`, and the `window_text` of a
 //!   full-screen program. It draws on a `canvas`, in a `field`, with a `layout` of rows. `motion`, `history_cursor` and `class` are
 //!   its words for keys.
 //! - `timeline` is one pass over the keys. `match_result` finds out how many of them a screen shows.

@@ -76,7 +76,7 @@ pub(super) fn observe_step(state: &mut State) {
     let Some(name) = state.editor() else { return };
     let simulation = state.pending_keys().start();
     if simulation.is_at_end() {
-        let line = simulation.line();
+        let line = simulation.text().line();
         state.learned.history.observe(name, history_cursor.depth, &line);
     } else {
         state.base.field.history_cursor.is_lost = true;

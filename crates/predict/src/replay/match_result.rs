@@ -95,7 +95,7 @@ impl MatchResult {
             is_reached,
             is_still: is_reached && end.is_at(cursor),
             is_empty: end.is_empty(),
-            line: is_enter(key).then(|| (Line::new(&end.line()), end.row())),
+            line: is_enter(key).then(|| (Line::new(&end.text().line()), end.text().row())),
             before: prove(steps.len(), &end),
         });
         Self { shown: shown.map(|(count, end)| prove(count, &end)), barrier }

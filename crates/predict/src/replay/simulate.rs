@@ -2,6 +2,7 @@
 
 mod cursor_motion;
 mod edge;
+mod input_text;
 mod program_text;
 mod suggestion;
 mod window_text;
@@ -16,21 +17,19 @@ use crate::replay::bounds::Bounds;
 use crate::replay::canvas::{Canvas, Tile};
 use crate::replay::class::{Class, Edit, Effect, Target};
 use crate::replay::field::{Field, Kind};
-use crate::replay::history_cursor::{HistoryCursor, Line, Past};
+use crate::replay::history_cursor::{HistoryCursor, Past};
 use crate::replay::layout::Layout;
 use crate::replay::motion::{Guide, Motion, Step};
 use crate::scene::Pane;
 use crate::scene::text::{Text, cell};
 
 use self::cursor_motion::CursorMotion;
+use self::input_text::InputText;
 use self::suggestion::Suggestion;
 use self::window_text::WindowText;
 
 /// Characters that some editors put behind the cursor by themselves when the one that they close is typed.
 const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
-
-/// Brackets, and those that close them.
-const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
 
 /// How the program takes keys.
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,19 +155,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Returns the text of the input.
-    pub(super) fn line(&self) -> String {
-        // The right half of a wide character is none.
-        let is_half =
-            |column: u16| column > self.bounds.start && self.canvas.is_wide(self.at(column - 1));
-        let columns = (self.bounds.start..self.bounds.end).filter(|column| !is_half(*column));
-        columns.map(|column| self.base(column)).collect()
-    }
-
-    /// Returns its row as far as it goes, with the prompt; `None` where it goes on in another row.
-    pub(super) fn row(&self) -> Option<Line> {
-        let columns = self.bounds.pane.left..self.bounds.end;
-        let text: String = columns.map(|column| self.base(column)).collect();
-        (!self.bounds.layout.parts(self.bounds.start, self.bounds.end)).then(|| Line::new(&text))
+    pub(super) const fn text(&self) -> InputText<'_> {
+        InputText { canvas: &self.canvas, bounds: &self.bounds }
     }
 
     /// Returns what a key is here: before a suggestion some accept it.
@@ -310,33 +298,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns the column of a place.
-    fn target(&self, target: Target) -> u16 {
-        let column = self.column();
-        match target {
-            Target::Left => self.before(column),
-            Target::Right => self.after(column),
-            Target::Start => self.bounds.left,
-            Target::End => self.bounds.end,
-            Target::WordLeft => self.word_start(column, is_word),
-            Target::WordRight => self.word_end_within(column, self.bounds.end),
-            Target::SolidLeft => self.word_start(column, is_solid),
-        }
-    }
-
-    /// Returns the text of a column, for those who look for words.
-    fn base(&self, column: u16) -> char {
-        match self.canvas.tile(self.at(column)) {
-            Tile::Original(from) => cell(self.canvas.screen(), from).base.unwrap_or(' '),
-            Tile::Typed { base, .. } | Tile::Guess { base, .. } => base,
-            Tile::Blank(_) | Tile::Veiled(_) => ' ',
-        }
-    }
-
     fn write(&mut self, c: char) -> Effect {
         let column = self.column();
         let counting = self.canvas.screen().cluster_widths();
-        let before = (column > self.bounds.left).then(|| self.base(self.before(column)));
+        let before =
+            (column > self.bounds.left).then(|| self.text().base(self.text().before(column)));
         if before.is_some_and(|before| counting.joins(before.encode_utf8(&mut [0; 4]), c)) {
             return Effect::Unknown;
         }
@@ -366,21 +332,8 @@ impl<'a> Simulation<'a> {
         }
         self.bounds.end = self.bounds.end.max(next);
         self.go_to(next);
-        self.flash = self.opener(c, column);
+        self.flash = self.text().opener(c, column);
         Effect::Drawn
-    }
-
-    /// Returns the bracket of the row that a character closes which was typed at a column.
-    fn opener(&self, c: char, column: u16) -> Option<Position> {
-        let (open, _) = BRACKETS.into_iter().find(|(_, close)| *close == c)?;
-        let mut depth = 0;
-        let mut columns = (self.bounds.left..=column).rev();
-        let found = columns.find(|column| {
-            let base = self.base(*column);
-            depth += i32::from(base == c) - i32::from(base == open);
-            depth == 0
-        });
-        found.map(|found| self.at(found)).filter(|at| at.row == self.canvas.cursor.row)
     }
 
     /// Returns whether a character may take the place of the same one at the cursor instead of moving it: editors that close
@@ -401,7 +354,7 @@ impl<'a> Simulation<'a> {
         if self.kind == Kind::Full && self.bounds.is_bounded && column + 1 >= self.bounds.right {
             return Effect::Unknown;
         }
-        let before = self.before(column);
+        let before = self.text().before(column);
         if self.overwrites && self.kind != Kind::Kernel {
             return Effect::Unknown;
         }
@@ -472,44 +425,9 @@ impl<'a> Simulation<'a> {
         Effect::Drawn
     }
 
-    /// Returns where the character left of a column begins.
-    fn before(&self, column: u16) -> u16 {
-        if column <= self.bounds.left {
-            return column;
-        }
-        let one = column - 1;
-        let is_half = one > self.bounds.left && self.canvas.is_wide(self.at(one - 1));
-        one - u16::from(is_half)
-    }
-
-    /// Returns where the character at a column ends.
-    fn after(&self, column: u16) -> u16 {
-        if column >= self.bounds.end {
-            return column;
-        }
-        (column + 1 + u16::from(self.canvas.is_wide(self.at(column)))).min(self.bounds.end)
-    }
-
-    fn word_start(&self, column: u16, is_part: fn(char) -> bool) -> u16 {
-        let mut start = column;
-        while start > self.bounds.left && !is_part(self.base(start - 1)) {
-            start -= 1;
-        }
-        while start > self.bounds.left && is_part(self.base(start - 1)) {
-            start -= 1;
-        }
-        start
-    }
-
-    fn word_end_within(&self, column: u16, limit: u16) -> u16 {
-        let mut end = column;
-        while end < limit && !is_word(self.base(end)) {
-            end += 1;
-        }
-        while end < limit && is_word(self.base(end)) {
-            end += 1;
-        }
-        end
+    /// Returns the column of a place.
+    fn target(&self, target: Target) -> u16 {
+        self.text().target(self.column(), target)
     }
 
     fn column(&self) -> u16 {
@@ -524,14 +442,4 @@ impl<'a> Simulation<'a> {
     fn at(&self, column: u16) -> Position {
         self.bounds.layout.at(column)
     }
-}
-
-/// Whether a character belongs to a word as line editors move by them.
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric()
-}
-
-/// Whether a character belongs to a word as the kernel and Ctrl-W take it.
-fn is_solid(c: char) -> bool {
-    !c.is_whitespace()
 }

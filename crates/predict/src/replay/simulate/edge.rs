@@ -19,7 +19,7 @@ impl Simulation<'_> {
             return self.kind != Kind::Full || self.bounds.is_bounded || end < self.bounds.right;
         }
         // A wide character that does not fit leaves a blank behind, and all that follows moves.
-        if width > 1 || self.has_wide(column) || !self.may_cross() {
+        if width > 1 || self.text().has_wide(column) || !self.may_cross() {
             return false;
         }
         let [before, after] = [self.bounds.end, end].map(|end| self.last_row(end));
@@ -36,7 +36,7 @@ impl Simulation<'_> {
         if !self.bounds.layout.parts(from, self.bounds.end) && !leaves_row {
             return true;
         }
-        let is_followed = !self.has_wide(from) && self.may_go_back();
+        let is_followed = !self.text().has_wide(from) && self.may_go_back();
         self.crosses |= is_followed;
         is_followed
     }
@@ -112,9 +112,5 @@ impl Simulation<'_> {
             self.has_scrolled = true;
         }
         may_scroll
-    }
-
-    fn has_wide(&self, column: u16) -> bool {
-        (column..self.bounds.end).any(|column| self.canvas.is_wide(self.at(column)))
     }
 }

@@ -70,7 +70,7 @@ impl Simulation<'_> {
     /// Keeps what is suggested as long as it is typed; else another suggestion will come, or none.
     pub(super) fn follow_suggestion(&mut self, c: char, width: u16) {
         let column = self.column();
-        if column != self.bounds.end || self.base(column) != c {
+        if column != self.bounds.end || self.text().base(column) != c {
             self.lose_suggestion(self.bounds.end, Class::Hint);
         } else {
             self.suggestion.shorten(column + width);
@@ -87,7 +87,7 @@ impl Simulation<'_> {
         let Some(end) = self.suggestion.lose(class, is_kept) else { return };
         let pen = self.canvas.pen(self.at(self.bounds.end));
         for column in from..end {
-            let (at, base) = (self.at(column), self.base(column));
+            let (at, base) = (self.at(column), self.text().base(column));
             let tile = match is_kept {
                 true => Tile::Guess { base, wide: self.canvas.is_wide(at), pen },
                 false => Tile::Veiled(Pen::default()),
@@ -104,7 +104,7 @@ impl Simulation<'_> {
             return Effect::Unknown;
         }
         for column in self.column()..to.min(end) {
-            let (at, base) = (self.at(column), self.base(column));
+            let (at, base) = (self.at(column), self.text().base(column));
             let (wide, pen) = (self.canvas.is_wide(at), Pen::default());
             self.canvas.put(at, Tile::Typed { base, wide, pen });
             self.bounds.end = column + 1;
@@ -117,7 +117,7 @@ impl Simulation<'_> {
     /// Returns the column behind the next word of what is suggested.
     pub(super) fn suggested_word_end(&self) -> u16 {
         let end = self.suggestion.end().unwrap_or(self.bounds.end);
-        self.word_end_within(self.column(), end)
+        self.text().word_end_within(self.column(), end)
     }
 
     /// Removes the end of the input, from a column on. Nobody knows what is suggested then.

@@ -1,0 +1,131 @@
+//! The text of an input as it is drawn by now, and the places in it that keys lead to.
+
+use rove_terminal::Position;
+
+use crate::replay::bounds::Bounds;
+use crate::replay::canvas::{Canvas, Tile};
+use crate::replay::class::Target;
+use crate::replay::history_cursor::Line;
+use crate::scene::text::cell;
+
+/// Brackets, and those that close them.
+const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
+
+/// The text of an input. Its columns are places.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::replay) struct InputText<'a> {
+    pub(super) canvas: &'a Canvas<'a>,
+    pub(super) bounds: &'a Bounds,
+}
+
+impl InputText<'_> {
+    /// Returns the text of the input.
+    pub(in crate::replay) fn line(&self) -> String {
+        // The right half of a wide character is none.
+        let is_half =
+            |column: u16| column > self.bounds.start && self.canvas.is_wide(self.at(column - 1));
+        let columns = (self.bounds.start..self.bounds.end).filter(|column| !is_half(*column));
+        columns.map(|column| self.base(column)).collect()
+    }
+
+    /// Returns its row as far as it goes, with the prompt; `None` where it goes on in another row.
+    pub(in crate::replay) fn row(&self) -> Option<Line> {
+        let columns = self.bounds.pane.left..self.bounds.end;
+        let text: String = columns.map(|column| self.base(column)).collect();
+        (!self.bounds.layout.parts(self.bounds.start, self.bounds.end)).then(|| Line::new(&text))
+    }
+
+    /// Returns the column of a place, as it is seen from another column.
+    pub(super) fn target(&self, column: u16, target: Target) -> u16 {
+        match target {
+            Target::Left => self.before(column),
+            Target::Right => self.after(column),
+            Target::Start => self.bounds.left,
+            Target::End => self.bounds.end,
+            Target::WordLeft => self.word_start(column, is_word),
+            Target::WordRight => self.word_end_within(column, self.bounds.end),
+            Target::SolidLeft => self.word_start(column, is_solid),
+        }
+    }
+
+    /// Returns the text of a column, for those who look for words.
+    pub(super) fn base(&self, column: u16) -> char {
+        match self.canvas.tile(self.at(column)) {
+            Tile::Original(from) => cell(self.canvas.screen(), from).base.unwrap_or(' '),
+            Tile::Typed { base, .. } | Tile::Guess { base, .. } => base,
+            Tile::Blank(_) | Tile::Veiled(_) => ' ',
+        }
+    }
+
+    /// Returns the bracket of the row that a character closes which was typed at a column.
+    pub(super) fn opener(&self, c: char, column: u16) -> Option<Position> {
+        let (open, _) = BRACKETS.into_iter().find(|(_, close)| *close == c)?;
+        let mut depth = 0;
+        let mut columns = (self.bounds.left..=column).rev();
+        let found = columns.find(|column| {
+            let base = self.base(*column);
+            depth += i32::from(base == c) - i32::from(base == open);
+            depth == 0
+        });
+        found.map(|found| self.at(found)).filter(|at| at.row == self.canvas.cursor.row)
+    }
+
+    /// Returns where the character left of a column begins.
+    pub(super) fn before(&self, column: u16) -> u16 {
+        if column <= self.bounds.left {
+            return column;
+        }
+        let one = column - 1;
+        let is_half = one > self.bounds.left && self.canvas.is_wide(self.at(one - 1));
+        one - u16::from(is_half)
+    }
+
+    /// Returns where the character at a column ends.
+    fn after(&self, column: u16) -> u16 {
+        if column >= self.bounds.end {
+            return column;
+        }
+        (column + 1 + u16::from(self.canvas.is_wide(self.at(column)))).min(self.bounds.end)
+    }
+
+    fn word_start(&self, column: u16, is_part: fn(char) -> bool) -> u16 {
+        let mut start = column;
+        while start > self.bounds.left && !is_part(self.base(start - 1)) {
+            start -= 1;
+        }
+        while start > self.bounds.left && is_part(self.base(start - 1)) {
+            start -= 1;
+        }
+        start
+    }
+
+    pub(super) fn word_end_within(&self, column: u16, limit: u16) -> u16 {
+        let mut end = column;
+        while end < limit && !is_word(self.base(end)) {
+            end += 1;
+        }
+        while end < limit && is_word(self.base(end)) {
+            end += 1;
+        }
+        end
+    }
+
+    /// Returns whether a wide character stands at a column or behind it.
+    pub(super) fn has_wide(&self, column: u16) -> bool {
+        (column..self.bounds.end).any(|column| self.canvas.is_wide(self.at(column)))
+    }
+
+    fn at(&self, column: u16) -> Position {
+        self.bounds.layout.at(column)
+    }
+}
+
+/// Whether a character belongs to a word as line editors move by them.
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric()
+}
+
+/// Whether a character belongs to a word as the kernel and Ctrl-W take it.
+fn is_solid(c: char) -> bool {
+    !c.is_whitespace()
+}
