@@ -40,18 +40,11 @@ impl Engine {
     /// Returns whether the engine for these settings makes use of [`Engine::handle_tty`], and waits for an
     /// echo that comes later than its ack.
     pub fn uses_tty(prediction: Prediction) -> bool {
-        matches!(
-            prediction,
-            Prediction {
-                preference: Preference::Adaptive | Preference::Always,
-                engine: EngineKind::Replay,
-                ..
-            }
-        )
+        prediction.engine == EngineKind::Replay
+            && matches!(prediction.preference, Preference::Adaptive | Preference::Always)
     }
 
-    /// Handles keys on their way to the program, read at once, after which `sent` is still the newest
-    /// input that has been sent.
+    /// Handles keys on their way to the program, read at once, after which `sent` is still the newest input that has been sent.
     pub fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         match self {
             Self::Off => {}
@@ -93,10 +86,8 @@ impl Engine {
     /// Returns the prompts that this session and earlier ones knew; `None` where the engine has no use for them or was
     /// handed no memory.
     pub fn prompt_memory(&self) -> Option<&PromptMemory> {
-        match self {
-            Self::Off | Self::Stock(_) => None,
-            Self::Replay(replay) => replay.prompt_memory(),
-        }
+        let Self::Replay(replay) = self else { return None };
+        replay.prompt_memory()
     }
 
     /// Forgets all predictions: the window has a new size.
@@ -108,8 +99,7 @@ impl Engine {
         }
     }
 
-    /// Judges the predictions by the newest screen, and returns it with those laid over it that are to
-    /// be seen.
+    /// Judges the predictions by the newest screen, and returns it with those laid over it that are to be seen.
     pub fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         match self {
             Self::Off => screen.clone(),
@@ -131,10 +121,8 @@ impl Engine {
     /// Returns why the newest key is shown or not, for those who work on an engine; `None` where no key is on its way, and of
     /// the rules of Mosh 1.4.0.
     pub fn explain(&self, now: Instant) -> Option<Explanation> {
-        match self {
-            Self::Off | Self::Stock(_) => None,
-            Self::Replay(replay) => replay.explain(now),
-        }
+        let Self::Replay(replay) = self else { return None };
+        replay.explain(now)
     }
 
     /// Returns when to make a new frame though nothing has happened.

@@ -1,10 +1,9 @@
 //! The user's bytes as keys: what each is to a line editor.
 //!
-//! Terminals spell keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before
-//! what Alt is held with, the keyboard protocol of kitty and xterm's `modifyOtherKeys`. They also send what
-//! is no key at all: mouse and focus reports, and answers to programs. All of it is told apart here;
-//! what a key will do is for those who predict. Sources: xterm's ctlseqs; rxvt's and the Linux
-//! console's manual pages for their own function keys; the kitty keyboard protocol's own page.
+//! Terminals spell keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before what Alt is held with,
+//! the keyboard protocol of kitty and xterm's `modifyOtherKeys`. They also send what is no key at all: mouse and focus reports, and
+//! answers to programs. All of it is told apart here; what a key will do is for those who predict. Sources: xterm's ctlseqs; rxvt's
+//! and the Linux console's manual pages for their own function keys; the kitty keyboard protocol's own page.
 
 mod character;
 mod key;
@@ -186,10 +185,9 @@ impl Keystrokes {
         }
     }
 
-    /// Handles a byte of an old mouse report: the button and two coordinates, each 32 more than it is. That
-    /// is one byte, or from 128 on a character of two bytes if the program wants UTF-8 (mode 1005).
-    /// The second byte of two would be the row as a byte only below row 95, and the row itself is taken
-    /// for one byte: windows that high are rarer than mode 1005, and that is rare.
+    /// Handles a byte of an old mouse report: the button and two coordinates, each 32 more than it is. That is one byte, or from
+    /// 128 on a character of two bytes if the program wants UTF-8 (mode 1005). The second byte of two would be the row as a byte
+    /// only below row 95, and the row itself is taken for one byte: windows that high are rarer than mode 1005, and that is rare.
     fn push_in_mouse(&mut self, missing: u8, is_lead: bool, byte: u8) -> Option<Key> {
         match byte {
             ESC => return self.begin_escape(EscapeKind::First),

@@ -38,7 +38,7 @@
 //!   full-screen program. It draws on a `canvas`, in a `field`, with a `layout` of rows. `motion`, `history_cursor` and `class` are
 //!   its words for keys.
 //! - `timeline` is one pass over the keys. `match_result` finds out how many of them a screen shows.
-//! - `judge` gives the `verdict` on the keys, and changes nothing. `learn` alone learns from it. `entered_lines` is its bookkeeping
+//! - `judge` gives the verdict on the keys, and changes nothing. `learn` alone learns from it. `entered_lines` is its bookkeeping
 //!   of lines that are entered and come back.
 //! - `state` holds all that the engine knows. `forecast` takes from it the effects that may be shown.
 //! - The models each learn one habit: `context` (prompts), `wrap` with `wrap_probe`, `exit` (of an editor's mode), `navigation`

@@ -86,48 +86,42 @@ impl Mechanism {
 
     /// Returns its name on command lines and in tables.
     pub const fn name(self) -> &'static str {
-        self.words().0
+        WORDS[self as usize].0
     }
 
     /// Returns what it does, in a line.
     pub const fn description(self) -> &'static str {
-        self.words().1
-    }
-
-    const fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::ShellPrompts => {
-                ("shell-prompts", "characters before their echo at shells, after three lines")
-            }
-            Self::Statements => {
-                ("statements", "the same where the server states that the shell waits")
-            }
-            Self::EditorModes => ("editor-modes", "the same in editors that name their mode"),
-            Self::Suggestions => ("suggestions", "grey text behind the cursor is no input"),
-            Self::LineKeys => ("line-keys", "Home, End, Delete, Ctrl-A, Ctrl-K and their like"),
-            Self::WordKeys => ("word-keys", "keys that move by words or take them out"),
-            Self::Motions => ("motions", "keys that were seen to move the cursor on the screen"),
-            Self::Rulers => ("rulers", "numbers that follow the cursor"),
-            Self::History => ("history", "lines that Up and Down bring back"),
-            Self::DrawnCursors => {
-                ("drawn-cursors", "cursors that programs draw, with the terminal's hidden")
-            }
-            Self::Wraps => ("wraps", "input over the edge of its row"),
-            Self::Colors => ("colors", "predictions painted as the text around them"),
-            Self::Palettes => ("palettes", "colours remembered from when text was typed"),
-            Self::LateEchoes => ("late-echoes", "overdue echoes are waited for and learned from"),
-            Self::Lateness => ("lateness", "how late echoes are sets how long to wait"),
-            Self::Latency => ("latency", "a screen far sooner than all answers before is none"),
-            Self::TypeAhead => ("type-ahead", "text typed ahead, found behind a new prompt"),
-            Self::NewPrompts => ("new-prompts", "a known prompt answers Enter at once"),
-            Self::Paste => ("paste", "a pasted line is text as if it were typed"),
-        }
+        WORDS[self as usize].1
     }
 
     fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
     }
 }
+
+/// The name and the description of each, in the same order.
+#[rustfmt::skip]
+const WORDS: [(&str, &str); Mechanism::ALL.len()] = [
+    ("shell-prompts", "characters before their echo at shells, after three lines"),
+    ("statements", "the same where the server states that the shell waits"),
+    ("editor-modes", "the same in editors that name their mode"),
+    ("suggestions", "grey text behind the cursor is no input"),
+    ("line-keys", "Home, End, Delete, Ctrl-A, Ctrl-K and their like"),
+    ("word-keys", "keys that move by words or take them out"),
+    ("motions", "keys that were seen to move the cursor on the screen"),
+    ("rulers", "numbers that follow the cursor"),
+    ("history", "lines that Up and Down bring back"),
+    ("drawn-cursors", "cursors that programs draw, with the terminal's hidden"),
+    ("wraps", "input over the edge of its row"),
+    ("colors", "predictions painted as the text around them"),
+    ("palettes", "colours remembered from when text was typed"),
+    ("late-echoes", "overdue echoes are waited for and learned from"),
+    ("lateness", "how late echoes are sets how long to wait"),
+    ("latency", "a screen far sooner than all answers before is none"),
+    ("type-ahead", "text typed ahead, found behind a new prompt"),
+    ("new-prompts", "a known prompt answers Enter at once"),
+    ("paste", "a pasted line is text as if it were typed"),
+];
 
 impl FromStr for Mechanism {
     type Err = UnknownMechanism;

@@ -8,10 +8,9 @@ use std::hash::DefaultHasher;
 
 /// A prompt's name, hashed with the salt of a memory.
 ///
-/// The hash is SipHash with a key that everybody knows. That is enough: the file that holds it is the user's own, and
-/// whoever reads that file could try prompts against any hash. The salt keeps equal prompts of two hosts from
-/// being told as equal. A program with another hasher finds none of its prompts in an old memory, which then knows
-/// nothing.
+/// The hash is SipHash with a key that everybody knows. That is enough: the file that holds it is the user's own, and whoever reads
+/// that file could try prompts against any hash. The salt keeps equal prompts of two hosts from being told as equal. A program with
+/// another hasher finds none of its prompts in an old memory, which then knows nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptHash(u64);
 

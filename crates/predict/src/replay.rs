@@ -6,9 +6,8 @@
 //! that text that scrolls or moves takes its predictions along. A key of unknown effect (Enter, Tab, a
 //! command) is a *barrier*: what is typed behind it waits until the screen shows what it did.
 //!
-//! Showing is a matter of trust, learned for each kind of prompt ([`context`]): the first key
-//! at a prompt like one where keys came true before is seen at once, and at others none is before one came
-//! true.
+//! Showing is a matter of trust, learned for each kind of prompt ([`context`]): the first key at a prompt like one where keys came
+//! true before is seen at once, and at others none is before one came true.
 
 mod base;
 mod bounds;
@@ -50,7 +49,6 @@ mod state;
 mod timeline;
 mod trust;
 mod type_ahead;
-mod verdict;
 mod wrap;
 mod wrap_probe;
 
@@ -137,8 +135,7 @@ impl Replay {
         self.state.network = network;
     }
 
-    /// Handles the state of the host's terminal, where it is told. Text that is typed for nobody to see is
-    /// forgotten.
+    /// Handles the state of the host's terminal, where it is told. Text that is typed for nobody to see is forgotten.
     pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
         if tty.is_some_and(Tty::hides_input) && !self.state.log.is_empty() {
             let screen = self.state.base.screen.clone();
@@ -182,8 +179,7 @@ impl Replay {
         self.state.unexplained_at = None;
     }
 
-    /// Judges the keys by the newest screen, and returns it with what they will do where that is to be
-    /// seen.
+    /// Judges the keys by the newest screen, and returns it with what they will do where that is to be seen.
     pub(crate) fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         if screen.size() != self.state.base.screen.size() {
             self.reset();

@@ -1,7 +1,6 @@
 //! Whether a typed character may be shown before the host has echoed it. Nothing else decides that.
 //!
-//! A program that asks for a secret looks like any other until it fails to echo. So a character is shown ahead of its
-//! echo only
+//! A program that asks for a secret looks like any other until it fails to echo. So a character is shown ahead of its echo only
 //!
 //! - where text was echoed in this very input line since it began ([`Line`]); or
 //! - in an editor whose mode line came that says that it takes characters for text (`-- INSERT --`), after an echo in that

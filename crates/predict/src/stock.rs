@@ -3,8 +3,7 @@
 //!
 //! Predictions are made in *epochs*. Those of an epoch of which nothing has come true yet are
 //! *tentative*: kept and judged, but not seen. What may change the screen in ways that cannot be known
-//! begins a new one; so a password typed behind Enter is never seen, and neither is the first letter
-//! after it.
+//! begins a new one; so a password typed behind Enter is never seen, and neither is the first letter after it.
 
 mod cell;
 mod cull;

@@ -122,35 +122,20 @@ impl TtyCharacters {
 
     /// Creates the characters from a list in the order of the fields.
     pub const fn from_bytes(bytes: [u8; Self::COUNT]) -> Self {
-        let [
-            erase,
-            kill,
-            word_erase,
-            literal_next,
-            reprint,
-            end_of_file,
-            end_of_line,
-            end_of_line_2,
-            interrupt,
-            quit,
-            suspend,
-            start,
-            stop,
-        ] = bytes;
         Self {
-            erase,
-            kill,
-            word_erase,
-            literal_next,
-            reprint,
-            end_of_file,
-            end_of_line,
-            end_of_line_2,
-            interrupt,
-            quit,
-            suspend,
-            start,
-            stop,
+            erase: bytes[0],
+            kill: bytes[1],
+            word_erase: bytes[2],
+            literal_next: bytes[3],
+            reprint: bytes[4],
+            end_of_file: bytes[5],
+            end_of_line: bytes[6],
+            end_of_line_2: bytes[7],
+            interrupt: bytes[8],
+            quit: bytes[9],
+            suspend: bytes[10],
+            start: bytes[11],
+            stop: bytes[12],
         }
     }
 

@@ -124,7 +124,10 @@ impl World {
         let choice = script.byte()?;
         match choice % 16 {
             0 | 1 if !self.is_secret => self.type_lines(script.byte()?),
-            2 if !self.is_secret => self.type_open(script.byte()?),
+            2 if !self.is_secret => {
+                let key = OPEN[usize::from(script.byte()?) % OPEN.len()];
+                self.type_key(key, Answer::Edit);
+            }
             3 if !self.is_secret => self.turn(script, false)?,
             4 | 5 if !self.is_secret => self.turn(script, true)?,
             // A secret ends, or another one is asked for.
@@ -165,10 +168,6 @@ impl World {
             self.type_key("\r", Answer::Turn { output, echo: Echo::Letters });
             self.arrive();
         }
-    }
-
-    fn type_open(&mut self, choice: u8) {
-        self.type_key(OPEN[usize::from(choice) % OPEN.len()], Answer::Edit);
     }
 
     fn type_secret(&mut self, choice: u8) {

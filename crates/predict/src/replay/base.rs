@@ -109,8 +109,7 @@ impl Base {
         !(self.has_moved(screen) || is_cleared || is_enter(key) && may_be_moved())
     }
 
-    /// Returns whether a screen still has the line that the cursor is in: keys that only move the cursor change nothing
-    /// in there.
+    /// Returns whether a screen still has the line that the cursor is in: keys that only move the cursor change nothing in there.
     pub(super) fn has_line(&self, screen: &Screen) -> bool {
         let most = INPUT_ROWS_MAX.saturating_mul(screen.size().columns());
         let places = self.field.bounds.start..self.field.bounds.end.min(most);

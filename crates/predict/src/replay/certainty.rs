@@ -30,7 +30,6 @@ impl Certainty {
         self.confirmed > 0
     }
 
-    /// Returns whether there is any doubt.
     pub(super) fn has_doubt(self) -> bool {
         self.doubt != Doubt::None
     }

@@ -86,7 +86,7 @@ pub(super) enum Target {
 pub enum Effect {
     /// The canvas shows it.
     Drawn,
-    /// None that could be seen.
+    /// No effect that could be seen.
     Nothing,
     /// Nobody knows: what is typed after it waits.
     Unknown,

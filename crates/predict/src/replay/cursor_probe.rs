@@ -56,8 +56,7 @@ impl CursorProbe {
     }
 }
 
-/// Looks whether keys of unknown effect have moved the cursor as motions do, and how many have; `keys` are those that had
-/// arrived.
+/// Looks whether keys of unknown effect have moved the cursor as motions do, and how many have; `keys` are those that had arrived.
 pub(super) fn find(
     simulation: &Simulation<'_>,
     keys: &[Key],
@@ -73,7 +72,8 @@ pub(super) fn find(
     let tries = habits.flat_map(|stops_on_last| [(stops_on_last, true), (stops_on_last, false)]);
     let mut found: Option<(usize, CursorProbe)> = None;
     for (stops_on_last, is_bold) in tries {
-        let simulation = simulation.clone().trying(stops_on_last, is_bold);
+        let mut simulation = simulation.clone();
+        simulation.motions = simulation.motions.trying(stops_on_last, is_bold);
         let Some((count, probe)) = follow(simulation, &motions, screen.cursor().position()) else {
             continue;
         };

@@ -48,8 +48,7 @@ impl Evidence {
         }
     }
 
-    /// Called when an error was shown that misleads nobody, such as a number aside: fewer proofs are asked for than after
-    /// others.
+    /// Called when an error was shown that misleads nobody, such as a number aside: fewer proofs are asked for than after others.
     pub(super) fn refute_mildly(&mut self) {
         self.streak = 0;
         self.needed = self.needed.saturating_mul(MILD_FACTOR).min(NEEDED_MAX);

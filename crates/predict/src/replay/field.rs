@@ -178,8 +178,7 @@ impl Field {
         }
     }
 
-    /// Returns the position in the last row of the input: the cursor, or the start of a row below it that the
-    /// text goes on in.
+    /// Returns the position in the last row of the input: the cursor, or the start of a row below it that the text goes on in.
     fn last_row(&self, screen: &Screen, at: Position, layout: Layout, place: u16) -> Position {
         let mut last = at;
         for row in at.row + 1..self.bounds.pane.bottom {
@@ -239,12 +238,6 @@ impl Field {
     fn begins_where(&self, other: &Self) -> bool {
         let start = |field: &Self| (field.row, field.bounds.start);
         start(self) == start(other) && self.prompt.has_text_of(&other.prompt)
-    }
-
-    /// Forgets what has come true here: something else stands there by now.
-    pub(super) const fn lose_proof(&mut self) {
-        self.certainty.lose();
-        self.line.end();
     }
 
     /// Returns where the text begins in whose indentation the cursor stands, if it does: that is no gap.

@@ -63,7 +63,7 @@ impl<'a> Forecast<'a> {
             }
             count += 1;
         }
-        let end = simulation.end();
+        let end = simulation.bounds.end;
         if let Some(at) = simulation.flash.filter(|_| pending.habits.flashes) {
             simulation.canvas.cursor = at;
         }
@@ -110,8 +110,7 @@ fn withheld(
     (!is_motion && is_elsewhere).then_some(Stop::OtherRow)
 }
 
-/// Returns whether a character may be shown before its echo, in the row of the input or ahead of the screen in another
-/// one.
+/// Returns whether a character may be shown before its echo, in the row of the input or ahead of the screen in another one.
 fn may_show(state: &State, is_ahead: bool) -> bool {
     let may_be_known =
         |prompt: &Prompt| !state.echo_off.is_off() && state.has(prompt.sort.mechanism());
@@ -141,7 +140,7 @@ pub(super) fn explain(state: &State, now: Instant) -> Option<Explanation> {
     let class = simulation.class_of(key);
     let score = trust.score(class);
     let may_be_seen = may_show(state, simulation.motions.has_climbed());
-    let has_suggestion = simulation.has_suggestion();
+    let has_suggestion = simulation.suggestion.stands();
     let effect = if unknown.is_some() { Effect::Unknown } else { simulation.apply(key) };
     let navigation = state.navigation();
     Some(Explanation {

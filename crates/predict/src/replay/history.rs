@@ -61,12 +61,12 @@ impl Sheet {
     fn new(pending: &PendingKeys<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
         let base = pending.base;
         let (text, row) = barrier.line.clone()?;
-        let event = pending.log.iter().nth(barrier.index).filter(|event| is_end(event.key))?;
-        let input = event.input;
+        let input = barrier.input;
         // A line that begins behind another one is empty at first, whatever the screen shows by now.
         let start = pending.start();
-        let is_begun = !base.is_new_line || !start.is_empty();
-        if input > pending.arrived || base.arrived >= input && is_begun {
+        let is_begun = !base.is_new_line || !start.bounds.is_empty();
+        let is_over = input > pending.arrived || base.arrived >= input && is_begun;
+        if is_over || !is_end(barrier.key) {
             return None;
         }
         let is_answered = base.unsure <= base.acked && base.field.suggested.is_none();

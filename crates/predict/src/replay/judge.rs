@@ -5,19 +5,22 @@ use rove_units::Instant;
 
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
+use crate::network::InputNum;
 use crate::replay::class::{Class, may_be_prefix};
-use crate::replay::cursor_probe;
+use crate::replay::cursor_probe::{self, CursorProbe};
 use crate::replay::entered_lines;
 use crate::replay::exit::Pair;
 use crate::replay::field::Field;
+use crate::replay::history::Sheet;
+use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::late::GivenUp;
+use crate::replay::layout::Crossing;
 use crate::replay::log::Event;
 use crate::replay::mask;
 use crate::replay::match_result::{Barrier, MatchResult};
 use crate::replay::state::{State, UNEXPLAINED_TIMEOUT};
 use crate::replay::timeline::Proven;
 use crate::replay::type_ahead;
-use crate::replay::verdict::{Answer, Findings, Shown, Verdict};
 use crate::replay::wrap_probe;
 use crate::scene::is_mask;
 
@@ -29,8 +32,60 @@ pub(super) struct Judge<'a> {
     pub(super) screen: &'a Screen,
 }
 
+/// The verdict of a screen, and its signs of habits.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// The two characters that have ended the mode of an editor.
+    pub(super) exit: Option<Pair>,
+    /// The line that is about to be entered.
+    pub(super) sheet: Option<Sheet>,
+    /// Whether a word that was typed at the edge stands in the next row.
+    pub(super) is_broken: bool,
+    pub(super) verdict: Verdict,
+}
+
+/// The fate of the oldest keys.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    /// They have gone on over the edge of the row, in a way that was not known. The field is as it is then.
+    Wrapped(Box<Field>, Crossing),
+    /// The screen agrees with what so many of them do, or with none of them. A key of unknown effect may follow them.
+    Shown(Box<Proven>, Option<Box<Barrier>>),
+    /// So many have moved the cursor as motions do, in this way.
+    Moved(usize, CursorProbe),
+    /// No key has arrived yet. The screen is still that of the keys before.
+    Awaited,
+    /// A masking character stands for each of so many.
+    Masked(usize),
+    /// The first key of unknown effect was answered, and all before it.
+    Answered(Box<Answer>),
+    /// The program may still be drawing.
+    Incomplete,
+    /// The first key may still be answered.
+    Pending,
+    /// The first key is overdue, but its effect may still come.
+    Late(GivenUp, InputNum),
+    /// The first key is overdue, and its effect does not come any more.
+    Missed,
+    /// So many are due, and did something else than predicted.
+    Failed(usize),
+    /// It is unknown. A key of unknown effect among them (`has_barrier`) may have drawn over what the others did.
+    Unexplained { has_barrier: bool },
+}
+
+/// A key of unknown effect that was answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) barrier: Barrier,
+    /// How far its line editor was taken back through its lines, with this key.
+    pub(super) history_cursor: HistoryCursor,
+    /// Whether characters were commands where it was typed, and whether they may be after it.
+    pub(super) takes_commands: bool,
+    pub(super) may_take_commands: bool,
+}
+
 impl Judge<'_> {
-    /// Returns what became of the oldest keys, and what else the screen tells.
+    /// Returns the fate of the oldest keys, and the other signs on the screen.
     pub(super) fn findings(&self) -> Findings {
         let (state, screen) = (self.state, self.screen);
         let MatchResult { shown, barrier } = state.match_screen(screen);
@@ -38,37 +93,37 @@ impl Judge<'_> {
         let exit = Pair::find(&state.pending_keys(), screen, is_gone);
         let sheet = barrier.as_ref().and_then(|barrier| entered_lines::sheet(state, barrier));
         let next = shown.as_ref().and_then(|shown| state.log.iter().nth(shown.count));
-        let waits =
-            next.is_some_and(|event| wrap_probe::waits_at_edge(&state.base, screen, event.key));
+        let waits = next.is_some_and(|it| wrap_probe::waits_at_edge(&state.base, screen, it.key));
         let may_wrap = (shown.is_none() || waits) && state.has(Mechanism::Wraps);
         let keys = if may_wrap { state.pending_keys().arrived_keys() } else { Vec::new() };
         let is_broken = may_wrap && wrap_probe::is_broken(&state.base, &keys, screen);
         let wrapped = || wrap_probe::discover(&state.base, state.habits(), &keys, screen);
         let verdict = match (may_wrap.then(wrapped).flatten(), shown) {
             (Some((field, crossing)), _) => Verdict::Wrapped(Box::new(field), crossing),
-            (None, Some(proven)) => self.shown(proven, barrier),
+            (None, Some(proven)) => Verdict::Shown(Box::new(proven), barrier.map(Box::new)),
             (None, None) => self.unshown(barrier),
         };
         Findings { exit, sheet, is_broken, verdict }
     }
 
-    fn shown(&self, proven: Proven, barrier: Option<Barrier>) -> Verdict {
-        let is_text = proven.count > 0 && self.state.log.is_text();
-        let has_preview = is_text && self.state.base.gains_row(self.screen);
-        Verdict::Shown(Box::new(Shown { proven, has_preview, barrier }))
+    /// Returns whether text that the screen shows has drawn a preview into the row below the input.
+    pub(super) fn has_preview(&self) -> bool {
+        self.state.log.is_text() && self.state.base.gains_row(self.screen)
     }
 
-    /// Decides what became of the keys where a screen shows none of them.
+    /// Decides the fate of the keys where a screen shows none of them.
     fn unshown(&self, barrier: Option<Barrier>) -> Verdict {
-        let (log, arrived) = (&self.state.log, self.state.network.arrived);
+        let log = &self.state.log;
         if let Some(moved) = self.motions() {
             return moved;
         }
-        if log.arrived(arrived) == 0 {
+        if self.state.arrived().len() == 0 {
             return Verdict::Awaited;
         }
-        if let Some(count) = self.stars() {
-            return Verdict::Masked(count);
+        let is_text = |event: &&Event| matches!(event.key, Key::Text(_));
+        let typed = self.state.arrived().take_while(is_text).count();
+        if let Some(count) = mask::stars(&self.state.base, self.screen, typed) {
+            return Verdict::Masked(count.into());
         }
         let is_first = barrier.as_ref().is_some_and(|barrier| barrier.index == 0);
         let has_barrier = barrier.is_some();
@@ -79,7 +134,7 @@ impl Judge<'_> {
         let due = log.due();
         let may_be_incomplete = log.front().is_some_and(|event| event.shown)
             && self.now.saturating_since(at) < UNEXPLAINED_TIMEOUT
-            && !self.conflicts();
+            && !self.state.pending_keys().conflicts(self.screen);
         // A program that draws in several pieces has its cursor elsewhere meanwhile.
         let cursor = self.screen.cursor();
         let is_elsewhere = !cursor.visible || cursor.row != self.state.base.field.row;
@@ -92,9 +147,9 @@ impl Judge<'_> {
         }
     }
 
-    /// Decides what became of the keys behind those that the screen shows, once these are retired.
-    pub(super) fn rest(&self, barrier: Option<Barrier>) -> Verdict {
-        let answer = || barrier.and_then(|barrier| self.answer(barrier, true));
+    /// Decides the fate of the keys that follow those that the screen shows, once these are retired.
+    pub(super) fn rest(&self, barrier: Option<Box<Barrier>>) -> Verdict {
+        let answer = || barrier.and_then(|barrier| self.answer(*barrier, true));
         self.motions().or_else(answer).unwrap_or_else(|| self.overdue())
     }
 
@@ -106,18 +161,6 @@ impl Judge<'_> {
         let pending = self.state.pending_keys();
         let found = cursor_probe::find(&pending.start(), &pending.arrived_keys(), self.screen);
         found.map(|(count, probe)| Verdict::Moved(count, probe))
-    }
-
-    /// Returns for how many keys the screen has a star each, if it has any.
-    fn stars(&self) -> Option<usize> {
-        let arrived = self.state.arrived();
-        let typed = arrived.take_while(|event| matches!(event.key, Key::Text(_))).count();
-        mask::stars(&self.state.base, self.screen, typed).map(usize::from)
-    }
-
-    /// Returns whether another text has come to where something is predicted that the user has seen.
-    pub(super) fn conflicts(&self) -> bool {
-        self.state.pending_keys().conflicts(self.screen)
     }
 
     /// Returns the verdict on a key of unknown effect and all before it, if it was answered: it is due, or the screen is that
@@ -137,24 +180,22 @@ impl Judge<'_> {
             _ if barrier.index == 0 => base.has_moved(self.screen),
             _ => !is_shown && barrier.is_reached,
         };
-        if !is_due && !(event.input <= self.state.network.arrived && has_answer()) {
+        if !(is_due || event.input <= self.state.network.arrived && has_answer()) {
             return None;
         }
-        let (key, input) = (event.key, event.input);
         // Line editors have no prefixes that are worth a wait.
-        let is_prefix = may_be_prefix(key) && !base.field.is_line() && !base.has_moved(self.screen);
+        let is_prefix =
+            may_be_prefix(event.key) && !base.field.is_line() && !base.has_moved(self.screen);
         let keeps_lines = self.state.editor().is_some();
         let history_cursor = barrier.before.history_cursor;
-        let mut history_cursor = history_cursor.answered(key, keeps_lines, barrier.is_empty);
+        let mut history_cursor = history_cursor.answered(event.key, keeps_lines, barrier.is_empty);
         history_cursor.is_lost |=
             history_cursor.is_open && barrier.index > 0 && !barrier.is_reached;
         Some(Verdict::Answered(Box::new(Answer {
-            key,
-            input,
             barrier,
             history_cursor,
             takes_commands: self.state.trust().takes_commands(),
-            may_take_commands: key == Key::Escape || is_prefix,
+            may_take_commands: event.key == Key::Escape || is_prefix,
         })))
     }
 
@@ -176,7 +217,7 @@ impl Judge<'_> {
         self.state.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
     }
 
-    /// Returns how many characters the screen shows behind a known prompt already, and the field there.
+    /// Returns how many characters the screen shows after a known prompt already, and the field there.
     pub(super) fn type_ahead(&self) -> Option<(usize, Field)> {
         if !self.state.has(Mechanism::TypeAhead) {
             return None;
@@ -192,7 +233,6 @@ impl Judge<'_> {
         })
     }
 
-    /// Decides whether the answer to the first key is overdue.
     fn overdue(&self) -> Verdict {
         let Some(&Event { key, input, due_at: Some(due_at), .. }) = self.state.log.front() else {
             return Verdict::Pending;
@@ -212,7 +252,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns how many of the keys that were given up the screen shows after all, and how many of those behind them.
+    /// Returns how many of the keys that were given up the screen shows after all, and how many of those after them.
     pub(super) fn late(&self) -> Option<(usize, usize)> {
         let late = &self.state.learned.late;
         // A screen that shows some of the other keys alone needs none of these.

@@ -59,8 +59,7 @@ impl Late {
         self.keys.iter().take_while(is_old).count()
     }
 
-    /// Returns how many keys a screen shows, those given up before those in `arrived`; `simulation` begins before all
-    /// of them.
+    /// Returns how many keys a screen shows, those given up before those in `arrived`; `simulation` begins before all of them.
     pub(super) fn answered(
         &self,
         mut simulation: Simulation<'_>,

@@ -5,8 +5,7 @@
 
 use rove_terminal::Position;
 
-/// Most rows of an input. Chosen: longer ones are pasted rather than typed, and places stay within 16 bits
-/// on the widest screen.
+/// Most rows of an input. Chosen: longer ones are pasted rather than typed, and places stay within 16 bits on the widest screen.
 pub(super) const INPUT_ROWS_MAX: u16 = 15;
 
 /// The rows of an input.

@@ -1,4 +1,4 @@
-//! Learning from what became of keys: the only place where a screen changes what the engine knows.
+//! Learning from the fate of keys: the only place where a screen changes what the engine knows.
 
 use rove_terminal::Screen;
 use rove_units::Instant;
@@ -10,16 +10,15 @@ use crate::replay::cursor_probe::CursorProbe;
 use crate::replay::entered_lines;
 use crate::replay::exit;
 use crate::replay::field::{Field, Kind};
-use crate::replay::judge::Judge;
+use crate::replay::judge::{Answer, Findings, Judge, Verdict};
 use crate::replay::log::Event;
 use crate::replay::match_result::Barrier;
 use crate::replay::state::State;
 use crate::replay::timeline::{Proven, Step};
-use crate::replay::verdict::{Answer, Findings, Shown, Verdict};
 use crate::scene;
 
-/// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
-/// had its time to answer is then retired unjudged.
+/// Most steps in which one screen is judged, each of which looks at all keys that are left. Keys that
+/// the host has had its time to answer are then retired unjudged.
 /// Chosen: nobody types so many commands before one is answered, and a paste of them has nothing to teach.
 const ROUNDS_MAX: u32 = 32;
 
@@ -92,7 +91,7 @@ impl Learner<'_> {
                 field.wrap = self.state.learned.wraps.find(field.context);
                 self.state.base.field = *field;
             }
-            Verdict::Shown(shown) => return self.learn_shown(*shown),
+            Verdict::Shown(proven, barrier) => return self.learn_shown(*proven, barrier),
             Verdict::Moved(count, probe) => {
                 self.retire(count);
                 self.arrive(&probe);
@@ -128,9 +127,11 @@ impl Learner<'_> {
             Verdict::Missed => self.fail(1),
             Verdict::Unexplained { has_barrier } => {
                 if self.state.log.front().is_some_and(|event| event.shown) {
-                    self.state.base.field.lose_proof();
+                    // Something else stands there by now.
+                    self.state.base.field.certainty.lose();
+                    self.state.base.field.line.end();
                     // A key of unknown effect may have drawn over it.
-                    if !has_barrier && self.judge().conflicts() {
+                    if !has_barrier && self.state.pending_keys().conflicts(self.screen) {
                         self.state.learned.contexts.distrust(self.state.base.field.context);
                     }
                 }
@@ -141,8 +142,8 @@ impl Learner<'_> {
     }
 
     /// Retires the keys that a screen shows, or else the next that it answers otherwise; returns whether there were any.
-    fn learn_shown(&mut self, shown: Shown) -> bool {
-        let Shown { mut proven, has_preview, barrier } = shown;
+    fn learn_shown(&mut self, mut proven: Proven, barrier: Option<Box<Barrier>>) -> bool {
+        let has_preview = proven.count > 0 && self.judge().has_preview();
         let (count, row, probe) = (proven.count, proven.row, proven.probe.take());
         self.confirm(proven);
         if self.state.base.move_to(row, self.screen.cursor().row) || has_preview {
@@ -179,8 +180,7 @@ impl Learner<'_> {
         true
     }
 
-    /// Learns from keys that a screen shows: from what they did, and from the colours that the program
-    /// paints them in.
+    /// Learns from keys that a screen shows: from what they did, and from the colours that the program paints them in.
     fn confirm(&mut self, proven: Proven) {
         let State { base, learned, .. } = &mut *self.state;
         let (context, cursor) = (base.field.context, self.screen.cursor().position());
@@ -212,9 +212,9 @@ impl Learner<'_> {
         if let Some(crossing) = proven.crossing {
             learned.wraps.learn(context, crossing);
         }
-        for Step { key, class, at, typed_at, due_at, is_doubtful, .. } in proven.steps {
-            let late = due_at.map(|due| self.now.saturating_since(due)).unwrap_or_default();
-            let age = self.now.saturating_since(typed_at);
+        for Step { event, class, at, .. } in proven.steps {
+            let late = event.due_at.map(|due| self.now.saturating_since(due)).unwrap_or_default();
+            let age = self.now.saturating_since(event.at);
             learned.contexts.learn(context, class, true);
             learned.contexts.pass(context);
             learned.echo_timeouts.handle_answer(context, late);
@@ -223,11 +223,11 @@ impl Learner<'_> {
                 learned.latency.handle_answer(age);
             }
             // Where it may have been a command, the echo of the key after it looks the same.
-            let may_be_command = is_doubtful && field.certainty.may_be_command();
+            let may_be_command = event.is_doubtful && field.certainty.may_be_command();
             if class == Class::Text && !may_be_command {
                 field.certainty.confirm();
             }
-            if let Key::Text(c) = key {
+            if let Key::Text(c) = event.key {
                 learned.wraps.note_width(context, at.column + 1, false);
                 echo_off.handle_echo();
                 field.line.note_echo(c);
@@ -278,9 +278,8 @@ impl Learner<'_> {
 
     /// Learns from a key of unknown effect that was answered, and retires it with all before it.
     fn pass_barrier(&mut self, answer: Answer) {
-        let Answer { key, input, barrier, history_cursor, takes_commands, may_take_commands } =
-            answer;
-        let Barrier { index, is_reached, is_still, before, line, .. } = barrier;
+        let Answer { barrier, history_cursor, takes_commands, may_take_commands } = answer;
+        let Barrier { index, key, input, is_reached, is_still, before, line, .. } = barrier;
         self.note_failed_motion(index, false);
         entered_lines::note_entered(self.state, key, input, self.screen);
         if is_reached {
@@ -314,7 +313,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Retires characters that the screen shows behind a known prompt already.
+    /// Retires characters that the screen shows after a known prompt already.
     fn skip_echoed(&mut self) {
         let Some((count, mut field)) = self.judge().type_ahead() else { return };
         entered_lines::note_edits(self.state, count);

@@ -2,9 +2,12 @@
 
 use rove_terminal::Screen;
 
+use crate::keystroke::Key;
+use crate::network::InputNum;
 use crate::replay::class::{Effect, is_enter};
 use crate::replay::history_cursor::Line;
 use crate::replay::latency::Latency;
+use crate::replay::log::Event;
 use crate::replay::pending_keys::PendingKeys;
 use crate::replay::simulate::Simulation;
 use crate::replay::timeline::{Proven, Timeline};
@@ -21,6 +24,9 @@ pub(super) struct MatchResult {
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
     pub(super) index: usize,
+    pub(super) key: Key,
+    /// The input that holds it.
+    pub(super) input: InputNum,
     /// Whether the screen has what the keys before it draw, and what that proves.
     pub(super) is_reached: bool,
     /// Whether it has that, and the cursor where they put it: the key itself has not moved it.
@@ -38,7 +44,7 @@ impl MatchResult {
         let PendingKeys { base, log, .. } = *pending;
         let cursor = screen.cursor().position();
         let due = log.due();
-        let mut timeline = Timeline::from(pending.start());
+        let mut timeline = Timeline { steps: Vec::new(), end: pending.start() };
         let start = timeline.end.canvas.cursor;
         let is_moved = start.row != cursor.row
             && start.column == cursor.column
@@ -54,7 +60,7 @@ impl MatchResult {
         let mut barrier = None;
         for (count, event) in (1..).zip(log.iter().take(arrived)) {
             if timeline.play(event) == Effect::Unknown {
-                barrier = Some(event.key);
+                barrier = Some(event);
                 break;
             }
             let simulation = &timeline.end;
@@ -90,11 +96,13 @@ impl MatchResult {
         let prove =
             |count: usize, end: &Simulation<'_>| Proven::of(&steps[..count], end, base, screen);
         let is_reached = !steps.is_empty() && end.canvas.agrees(screen);
-        let barrier = barrier.map(|key| Barrier {
+        let barrier = barrier.map(|&Event { key, input, .. }| Barrier {
             index: steps.len(),
+            key,
+            input,
             is_reached,
             is_still: is_reached && end.is_at(cursor),
-            is_empty: end.is_empty(),
+            is_empty: end.bounds.is_empty(),
             line: is_enter(key).then(|| (Line::new(&end.text().line()), end.text().row())),
             before: prove(steps.len(), &end),
         });

@@ -54,12 +54,6 @@ struct Place<'a> {
     word_start: usize,
 }
 
-impl Palettes {
-    fn find(&self, name: PromptId) -> &Palette {
-        self.known.find(&name).unwrap_or(&self.empty)
-    }
-}
-
 impl Palette {
     /// Records how a character was painted when it was typed last.
     fn learn(&mut self, place: &Place<'_>, pen: Pen) {
@@ -111,8 +105,7 @@ impl<'a> Place<'a> {
         rest.iter().all(|cell| matches!(cell.base, None | Some(' ')))
     }
 
-    /// Returns what stands before it, without the first word: commands and keywords are painted in ways
-    /// of their own.
+    /// Returns what stands before it, without the first word: commands and keywords are painted in ways of their own.
     fn behind_first(&self) -> &[Cell] {
         let is_blank = |cell: &Cell| matches!(cell.base, None | Some(' '));
         let start = self.before.iter().position(|cell| !is_blank(cell)).unwrap_or_default();
@@ -143,7 +136,7 @@ impl Palettes {
 
     /// Paints what is predicted in a field.
     pub(super) fn paint(&self, field: &Field, canvas: &mut Canvas<'_>) {
-        let palette = self.find(field.context.weak);
+        let palette = self.known.find(&field.context.weak).unwrap_or(&self.empty);
         for (row, columns) in canvas.written() {
             let first = first_column(field, row).min(columns.start);
             let mut cells = canvas.cells(row, first..columns.end);
@@ -170,7 +163,9 @@ impl Palettes {
                     0 => canvas.screen().pen(),
                     _ => canvas.pen(left),
                 });
-                rest[0].pen = if has_default_background { unmarked(pen) } else { pen };
+                // A shell may mark text that was just pasted.
+                let attributes = pen.attributes.without(Attributes::INVERSE);
+                rest[0].pen = if has_default_background { Pen { attributes, ..pen } } else { pen };
                 canvas.paint(at, rest[0].pen);
             }
             if !field.is_line() {
@@ -206,11 +201,6 @@ fn paint_words(canvas: &mut Canvas<'_>, row: u16, first: u16, cells: &[Cell]) {
 /// Returns whether a place has the terminal's own background, and belongs to no field that is painted.
 fn has_default_background(screen: &Screen, at: Position) -> bool {
     is_on_default_background(cell(screen, at).pen)
-}
-
-/// Returns a pen without the mark that some shells give to what was just pasted.
-fn unmarked(pen: Pen) -> Pen {
-    Pen { attributes: pen.attributes.without(Attributes::INVERSE), ..pen }
 }
 
 fn is_on_default_background(pen: Pen) -> bool {

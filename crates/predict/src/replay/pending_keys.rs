@@ -42,11 +42,6 @@ impl<'a> PendingKeys<'a> {
         simulation
     }
 
-    /// Returns the same where characters are commands, or text.
-    pub(super) const fn taking(self, takes_commands: bool) -> Self {
-        self.with(Habits { takes_commands, ..self.habits })
-    }
-
     /// Returns the keys that have arrived.
     pub(super) fn arrived_keys(&self) -> Vec<Key> {
         self.log.iter().take(self.log.arrived(self.arrived)).map(|event| event.key).collect()

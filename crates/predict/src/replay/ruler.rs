@@ -42,8 +42,7 @@ enum Axis {
     Column,
 }
 
-/// A number in a word: its characters, and its value. Of `0-1`, as vim counts columns that are not bytes, it is the
-/// second.
+/// A number in a word: its characters, and its value. Of `0-1`, as vim counts columns that are not bytes, it is the second.
 struct Number {
     start: usize,
     end: usize,

@@ -45,8 +45,7 @@ pub(super) struct Habits<'a> {
     pub(super) is_lazy: bool,
     /// Whether it is where there is no row below, so that all text moves up.
     pub(super) scrolls: bool,
-    /// Whether a suggestion stays, as a hint does, behind a character that it does not go on with, and behind what is
-    /// taken back.
+    /// Whether a suggestion stays, as a hint does, behind a character that it does not go on with, and behind what is taken back.
     pub(super) keeps_hint: bool,
     pub(super) regrows: bool,
     /// Whether the cursor stands for a moment on the bracket that a typed one closes.
@@ -59,7 +58,7 @@ pub(super) struct Habits<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Simulation<'a> {
     pub(super) canvas: Canvas<'a>,
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
     /// Where the cursor is; nowhere if it has left the field.
     column: Option<u16>,
     kind: Kind,
@@ -74,7 +73,7 @@ pub(super) struct Simulation<'a> {
     has_scrolled: bool,
     pub(super) motions: CursorMotion<'a>,
     /// How far it was gone back through lines.
-    history_cursor: HistoryCursor,
+    pub(super) history_cursor: HistoryCursor,
 }
 
 impl<'a> Simulation<'a> {
@@ -111,11 +110,6 @@ impl<'a> Simulation<'a> {
         Self { motions: self.motions.guided(guide, goal), ..self }
     }
 
-    /// Lets motions be tried, boldly those too of which it is not known that they are possible.
-    pub(super) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
-        Self { motions: self.motions.trying(stops_on_last, is_bold), ..self }
-    }
-
     /// Returns the rows that the input may use.
     fn rows(&self) -> Range<u16> {
         let Pane { top, bottom, .. } = self.bounds.pane;
@@ -125,23 +119,9 @@ impl<'a> Simulation<'a> {
         top..bottom.saturating_sub(below)
     }
 
-    pub(super) const fn end(&self) -> u16 {
-        self.bounds.end
-    }
-
-    /// Returns where the places of the input are by now.
-    pub(super) const fn layout(&self) -> Layout {
-        self.bounds.layout
-    }
-
     /// Returns whether the cursor may stand in a place.
     pub(super) fn is_at(&self, at: Position) -> bool {
         self.canvas.cursor == at || self.flash == Some(at)
-    }
-
-    /// Returns the place of the cursor.
-    pub(super) fn place(&self) -> u16 {
-        self.column()
     }
 
     /// Returns whether the screen has the input as far as the cursor, which is in another row there.
@@ -149,12 +129,6 @@ impl<'a> Simulation<'a> {
         self.canvas.agrees_elsewhere(screen, self.bounds.layout.row, row)
     }
 
-    /// Returns how far it was gone back through lines.
-    pub(super) const fn history_cursor(&self) -> HistoryCursor {
-        self.history_cursor
-    }
-
-    /// Returns the text of the input.
     pub(super) const fn text(&self) -> InputText<'_> {
         InputText { canvas: &self.canvas, bounds: &self.bounds }
     }
@@ -196,17 +170,13 @@ impl<'a> Simulation<'a> {
             self.motions.forget_goal();
         }
         self.go_to(to.column);
-        self.rule_to(to);
-        Effect::Drawn
-    }
-
-    /// Turns the numbers that say where the cursor is.
-    fn rule_to(&mut self, to: Position) {
+        // The numbers that say where it is follow.
         let from = self.motions.number(to);
         if let Some(guide) = self.motions.guide {
             let step = self.step(from, to);
             guide.draw_numbers(&mut self.canvas, step);
         }
+        Effect::Drawn
     }
 
     /// Returns how the cursor has moved since the first key.
@@ -292,7 +262,10 @@ impl<'a> Simulation<'a> {
             }
             Edit::Erase(target) => self.delete(self.column(), self.target(target)),
             Edit::Accept { is_word: false } => self.accept(u16::MAX),
-            Edit::Accept { is_word: true } => self.accept(self.suggested_word_end()),
+            Edit::Accept { is_word: true } => {
+                let end = self.suggestion.end().unwrap_or(self.bounds.end);
+                self.accept(self.text().word_end_within(self.column(), end))
+            }
             Edit::Navigate(motion) => self.navigate(motion),
             Edit::Recall { is_back } => self.recall(is_back),
         }
@@ -425,12 +398,12 @@ impl<'a> Simulation<'a> {
         Effect::Drawn
     }
 
-    /// Returns the column of a place.
     fn target(&self, target: Target) -> u16 {
         self.text().target(self.column(), target)
     }
 
-    fn column(&self) -> u16 {
+    /// Returns the place of the cursor.
+    pub(super) fn column(&self) -> u16 {
         self.column.unwrap_or(self.bounds.left)
     }
 

@@ -76,16 +76,15 @@ impl State {
         self.tty.is_some_and(Tty::hides_input)
     }
 
-    /// Returns the keys that have arrived.
     pub(super) fn arrived(&self) -> impl ExactSizeIterator<Item = &Event> {
         self.log.iter().take(self.log.arrived(self.network.arrived))
     }
 
-    /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as
-    /// much as is seen of it.
+    /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as much as is seen of it.
     pub(super) fn match_screen(&self, screen: &Screen) -> MatchResult {
         let (pending, latency) = (self.pending_keys(), &self.learned.latency);
-        let result = MatchResult::of(&pending.taking(false), latency, screen);
+        let as_text = pending.with(Habits { takes_commands: false, ..pending.habits });
+        let result = MatchResult::of(&as_text, latency, screen);
         let count = result.shown.as_ref().map_or(0, |shown| shown.count);
         if !pending.habits.takes_commands || count > 0 && pending.writes(count, screen) {
             result

@@ -1,7 +1,6 @@
 //! A pass over the keys on their way: the effect of each, and the proof that a run of them gives.
 
 use rove_terminal::{Position, Screen};
-use rove_units::Instant;
 
 use crate::keystroke::Key;
 use crate::replay::base::Base;
@@ -27,7 +26,7 @@ pub(super) struct Timeline<'a> {
 /// A key, and where it was typed.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    pub(super) key: Key,
+    pub(super) event: Event,
     pub(super) class: Class,
     /// The place of the cursor, and where that was.
     place: u16,
@@ -35,10 +34,6 @@ pub(super) struct Step {
     pub(super) effect: Effect,
     /// The motion on the whole screen that it was, if it was one.
     pub(super) motion: Option<Motion>,
-    pub(super) typed_at: Instant,
-    pub(super) due_at: Option<Instant>,
-    /// Whether a screen may have shown it before.
-    pub(super) is_doubtful: bool,
 }
 
 /// The proof that the first keys give where a screen shows what they do.
@@ -68,35 +63,18 @@ pub(super) struct Proven {
     pub(super) crossing: Option<Crossing>,
 }
 
-impl<'a> From<Simulation<'a>> for Timeline<'a> {
-    fn from(end: Simulation<'a>) -> Self {
-        Self { steps: Vec::new(), end }
-    }
-}
-
 impl Timeline<'_> {
     /// Plays a key. One of unknown effect changes nothing and is not kept.
     pub(super) fn play(&mut self, event: &Event) -> Effect {
         let simulation = &mut self.end;
-        let (place, at) = (simulation.place(), simulation.canvas.cursor);
+        let (place, at) = (simulation.column(), simulation.canvas.cursor);
         let class = simulation.class_of(event.key);
         let motion = simulation.motion(event.key);
         let effect = simulation.apply(event.key);
         if effect != Effect::Unknown {
             let motion =
-                motion.filter(|_| effect == Effect::Drawn && simulation.motions.has_navigated());
-            let Event { key, at: typed_at, due_at, is_doubtful, .. } = *event;
-            self.steps.push(Step {
-                key,
-                class,
-                place,
-                at,
-                effect,
-                motion,
-                typed_at,
-                due_at,
-                is_doubtful,
-            });
+                motion.filter(|_| effect == Effect::Drawn && simulation.motions.has_navigated);
+            self.steps.push(Step { event: event.clone(), class, place, at, effect, motion });
         }
         effect
     }
@@ -107,7 +85,7 @@ impl Proven {
     pub(super) fn of(steps: &[Step], end: &Simulation<'_>, base: &Base, screen: &Screen) -> Self {
         // Characters that have left no trace, such as one that was taken back, prove nothing, and neither does a star: it
         // may stand for any other character.
-        let canvas = &end.canvas;
+        let (canvas, layout) = (&end.canvas, end.bounds.layout);
         let has_changed =
             canvas.cursor != Canvas::new(&base.screen).cursor || !canvas.agrees(&base.screen);
         // The row may have moved, by as much as the cursor has.
@@ -116,46 +94,45 @@ impl Proven {
             let moved = Position { row: (at.row + to).saturating_sub(from), ..at };
             [at, moved].into_iter().any(|at| Text::of(screen, at) == text)
         };
-        let is_proof = |step: &&Step| match step.key {
+        let is_proof = |step: &&Step| match step.event.key {
             _ if step.effect != Effect::Drawn => false,
             Key::Text(c) => {
                 let text = Text::plain(c);
                 !is_mask(c)
                     && !text.is_blank()
-                    && canvas.text(end.layout().at(step.place)) == text
-                    && is_seen(text, end.layout().at(step.place))
+                    && canvas.text(layout.at(step.place)) == text
+                    && is_seen(text, layout.at(step.place))
                     && Text::of(&base.screen, step.at) != text
             }
             _ => has_changed,
         };
+        let motions = steps.iter().map(|step| Some((step.event.key, step.motion?)));
+        let motions = motions.collect::<Option<_>>();
         Self {
             count: steps.len(),
             row: canvas.cursor.row,
             steps: steps.iter().filter(is_proof).cloned().collect(),
             typed: last_typed(steps, screen),
-            probe: probe(steps, end),
+            probe: steps
+                .first()
+                .zip(motions)
+                .map(|(it, motions)| CursorProbe::new(it.at, motions, end)),
             lost: end.suggestion.lost(),
-            history_cursor: end.history_cursor(),
-            layout: end.layout(),
-            end: end.end(),
+            history_cursor: end.history_cursor,
+            layout,
+            end: end.bounds.end,
             waits: end.waits(),
-            flash: end.flash.map(|at| (at, end.place())),
+            flash: end.flash.map(|at| (at, end.column())),
             crossing: end.crosses.then(|| end.crossing()),
         }
     }
-}
-
-/// Returns the cursor's way, if all keys were motions.
-fn probe(steps: &[Step], end: &Simulation<'_>) -> Option<CursorProbe> {
-    let motions = steps.iter().map(|step| Some((step.key, step.motion?)));
-    Some(CursorProbe::new(steps.first()?.at, motions.collect::<Option<_>>()?, end))
 }
 
 /// Returns the last key and where it was typed, if it is a character, all keys have drawn something, and the screen has the
 /// character there.
 fn last_typed(steps: &[Step], screen: &Screen) -> Option<(char, Position)> {
     let last = steps.last()?;
-    let Key::Text(base) = last.key else { return None };
+    let Key::Text(base) = last.event.key else { return None };
     let is_drawn = steps.iter().all(|step| step.effect == Effect::Drawn);
     let is_shown =
         last.at.row == screen.cursor().row && Text::of(screen, last.at) == Text::plain(base);

@@ -52,13 +52,8 @@ impl Trust<'_> {
             return score.estimate(EDITOR) >= self.threshold;
         }
         // All others have shown what they do here.
-        self.has_shown(class) && !self.is_veiled()
-    }
-
-    /// Returns whether keys of this class have shown what they do here, and did little else.
-    fn has_shown(&self, class: Class) -> bool {
-        let is_proven = self.score(class).estimate(PROVEN) >= self.threshold;
-        self.knows(class) && is_proven
+        let is_proven = score.estimate(PROVEN) >= self.threshold;
+        self.knows(class) && is_proven && !self.is_veiled()
     }
 
     /// Returns whether characters are commands here, and no text.

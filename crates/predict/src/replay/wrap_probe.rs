@@ -70,7 +70,7 @@ fn goes_on(
 ) -> Option<Crossing> {
     let mut found = None;
     for key in keys.iter().copied() {
-        let at = simulation.layout().at(simulation.place());
+        let at = simulation.bounds.layout.at(simulation.column());
         if simulation.apply(key) == Effect::Unknown {
             break;
         }

@@ -110,8 +110,7 @@ pub(super) fn mode_named(name: &str) -> Option<EditorMode> {
     MODE_NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(mode, _)| *mode)
 }
 
-/// Returns the first column right of the line numbers that stand at the pane's left edge; the edge itself if
-/// there are none.
+/// Returns the first column right of the line numbers that stand at the pane's left edge; the edge itself if there are none.
 ///
 /// Line numbers end in the same column on at least three rows around the cursor, which stands behind them;
 /// and they count up or down or are painted in another way than the text behind them.

@@ -25,8 +25,7 @@ pub(crate) struct Pane {
     pub(crate) bottom: u16,
 }
 
-/// Returns the rectangle around a place that lines and bars bound: the panes of tmux and screen, the
-/// windows of editors, boxes.
+/// Returns the rectangle around a place that lines and bars bound: the panes of tmux and screen, the windows of editors, boxes.
 ///
 /// A column is a bound where vertical lines stand on at least three rows, this one among them, from edge to
 /// edge; a row is one where a horizontal line goes all along, with a title in it perhaps, or where all has one colour that is not

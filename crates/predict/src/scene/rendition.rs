@@ -54,9 +54,8 @@ pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
     is_one_word.then_some(previous.pen)
 }
 
-/// Returns how the string or the comment is painted that goes on behind these cells, those of its row: as its last
-/// character, as some shells paint the quote in another way until the string is closed. In plain text a quote is an
-/// apostrophe.
+/// Returns how the string or the comment is painted that goes on behind these cells, those of its row: as its last character, as
+/// some shells paint the quote in another way until the string is closed. In plain text a quote is an apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
     // Both go on as their last character is painted; in most rows that tells at once that there is none.
     let last = before.iter().rposition(|cell| character(cell) != ' ')?;

@@ -1,18 +1,13 @@
 //! Judging predictions by a screen: who has come true, who is dropped, and what is learnt from it.
 
+use core::ops::ControlFlow;
+
 use rove_terminal::{Pen, Position, Screen};
 use rove_units::Instant;
 
 use super::cell::{Epoch, Validity};
 use super::cursor::CursorPrediction;
 use super::{PredictedRow, Stock};
-
-/// Whether what is left is still to be judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    GoOn,
-    AllDropped,
-}
 
 impl Stock {
     /// Judges all predictions by `screen`.
@@ -23,32 +18,37 @@ impl Stock {
         }
         let is_active = self.is_active();
         self.policy.handle_send_interval(self.network.send_interval, is_active);
-        if self.cull_cells(now, screen) == Verdict::AllDropped {
+        if self.cull_cells(now, screen).is_break() {
             return;
         }
         self.rows.retain(PredictedRow::is_active);
         self.cull_cursors(screen);
     }
 
-    fn cull_cells(&mut self, now: Instant, screen: &Screen) -> Verdict {
+    /// Judges the cells until all predictions are dropped.
+    fn cull_cells(&mut self, now: Instant, screen: &Screen) -> ControlFlow<()> {
         for index in 0..self.rows.len() {
             for column in 0..self.size.columns() {
-                if self.cull_cell(now, screen, index, column) == Verdict::AllDropped {
-                    return Verdict::AllDropped;
-                }
+                self.cull_cell(now, screen, index, column)?;
             }
         }
-        Verdict::GoOn
+        ControlFlow::Continue(())
     }
 
-    fn cull_cell(&mut self, now: Instant, screen: &Screen, index: usize, column: u16) -> Verdict {
+    fn cull_cell(
+        &mut self,
+        now: Instant,
+        screen: &Screen,
+        index: usize,
+        column: u16,
+    ) -> ControlFlow<()> {
         let row = &mut self.rows[index];
         let at = Position { row: row.row, column };
         let cell = &mut row.cells[usize::from(column)];
         let (Some(stamp), Some(validity)) =
             (cell.stamp, cell.validity(at, screen, self.network.echo_ack))
         else {
-            return Verdict::GoOn;
+            return ControlFlow::Continue(());
         };
         match validity {
             Validity::Pending => self.policy.handle_wait(stamp.age(now)),
@@ -67,10 +67,10 @@ impl Stock {
             }
             Validity::Wrong => {
                 self.reset();
-                return Verdict::AllDropped;
+                return ControlFlow::Break(());
             }
         }
-        Verdict::GoOn
+        ControlFlow::Continue(())
     }
 
     fn cull_cursors(&mut self, screen: &Screen) {

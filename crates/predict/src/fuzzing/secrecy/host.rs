@@ -23,12 +23,10 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// Creates a program that echoes.
     pub(super) const fn new(terminal: Terminal) -> Self {
         Self { terminal, echo: Echo::Letters, len: 0, at: 0 }
     }
 
-    /// Returns whether it echoes.
     pub(super) fn is_open(&self) -> bool {
         self.echo == Echo::Letters
     }

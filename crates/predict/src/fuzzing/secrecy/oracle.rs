@@ -107,11 +107,8 @@ impl Oracle {
         self.echo = None;
         self.unanswered = self.unanswered.filter(|(letter, _)| *letter > input);
         if let Some(place) = self.not_echoed.take().filter(|_| !is_open) {
-            self.prompts.iter_mut().filter(|it| it.prompt.text == place.prompt_text()).for_each(
-                |it| {
-                    it.is_refused = true;
-                },
-            );
+            let is_there = |it: &&mut Known| it.prompt.text == place.prompt_text();
+            self.prompts.iter_mut().filter(is_there).for_each(|it| it.is_refused = true);
         }
     }
 

@@ -4,20 +4,9 @@
 pub(super) const SECRET: [char; 8] = ['Q', 'W', 'Z', 'J', 'V', 'K', 'Y', 'B'];
 
 /// Keys that are typed while the program echoes, letters first.
+#[rustfmt::skip]
 pub(super) const OPEN: [&str; 14] = [
-    "a",
-    "b",
-    "c",
-    "x",
-    ".",
-    " ",
-    "\x7f",
-    "\x1b[D",
-    "\x1b[C",
-    "\x01",
-    "\x05",
-    "\x15",
-    "\x1b[I",
+    "a", "b", "c", "x", ".", " ", "\x7f", "\x1b[D", "\x1b[C", "\x01", "\x05", "\x15", "\x1b[I",
     "\x1b[M !!",
 ];
 
@@ -26,44 +15,21 @@ pub(super) const UNKNOWN: [&str; 8] =
     ["\t", "\x14", "\x18", "\x0f", "\x1bOP", "\x1b[15~", "\x1c", "\x07"];
 
 /// Keys that are typed beside the letters of a secret.
+#[rustfmt::skip]
 pub(super) const BESIDE: [&str; 14] = [
-    "x",
-    "xx",
-    ".",
-    "*",
-    " ",
-    "\x1b[D",
-    "\x01",
-    "\x1b[A",
-    "\x1b[I",
-    "\x1b[M !!",
-    "\x1b[<0;3;3M",
-    "\t",
-    "\x7f",
-    "\x15",
+    "x", "xx", ".", "*", " ", "\x1b[D", "\x01", "\x1b[A", "\x1b[I", "\x1b[M !!", "\x1b[<0;3;3M",
+    "\t", "\x7f", "\x15",
 ];
 
 /// Prompts of shells, of other programs, and of none; `%` stands for a number.
+#[rustfmt::skip]
 pub(super) const PROMPTS: [&str; 16] = [
-    "$ ",
-    "ann@host:~/src$ ",
-    "ann@host:/a%$ ",
-    "# ",
-    ">>> ",
-    "Name: ",
-    "[%] value? ",
-    "> ",
-    "sql> ",
-    "\x1b[32mann@host\x1b[0m:~$ ",
-    "Password: ",
-    "",
-    "key$ ",
-    "\u{276f} ",
-    "Unlock: ",
+    "$ ", "ann@host:~/src$ ", "ann@host:/a%$ ", "# ", ">>> ", "Name: ", "[%] value? ", "> ",
+    "sql> ", "\x1b[32mann@host\x1b[0m:~$ ", "Password: ", "", "key$ ", "\u{276f} ", "Unlock: ",
     "ann: ",
 ];
 
-/// Texts and modes that come beside the input, most of them from other programs. None moves the cursor.
+/// Texts and modes that come beside the input, most of them from other programs. They do not move the cursor.
 pub(super) const OUTPUTS: [&str; 24] = [
     "\x1b[?2004h",
     "\x1b[?2004l",

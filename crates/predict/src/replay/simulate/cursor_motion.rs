@@ -13,7 +13,7 @@ pub(in crate::replay) struct CursorMotion<'a> {
     /// The column that motions up and down keep to.
     goal: Option<u16>,
     /// Whether the last key was a motion.
-    pub(super) has_navigated: bool,
+    pub(in crate::replay) has_navigated: bool,
     /// Whether the cursor has gone to another row.
     has_climbed: bool,
     /// Whether motions are tried of which it is not known that they are possible.
@@ -44,16 +44,12 @@ impl<'a> CursorMotion<'a> {
     }
 
     /// Lets motions be tried, boldly those too of which it is not known that they are possible.
-    pub(super) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
+    pub(in crate::replay) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
         Self { is_bold, stops_on_last, ..self }
     }
 
     pub(in crate::replay) const fn goal(&self) -> Option<u16> {
         self.goal
-    }
-
-    pub(in crate::replay) const fn has_navigated(&self) -> bool {
-        self.has_navigated
     }
 
     pub(in crate::replay) const fn has_climbed(&self) -> bool {

@@ -61,8 +61,7 @@ impl Simulation<'_> {
         self.may_cross() && !self.habits.is_lazy
     }
 
-    /// Returns whether the cursor stands on the last character of a full row, or may wait there: nothing is seen of the
-    /// difference.
+    /// Returns whether the cursor stands on the last character of a full row, or may wait there: nothing is seen of the difference.
     pub(super) fn may_wait(&self) -> bool {
         self.habits.is_lazy
             && self.canvas.cursor.column == self.bounds.layout.edge.saturating_sub(1)

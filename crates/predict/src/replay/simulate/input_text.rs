@@ -42,9 +42,9 @@ impl InputText<'_> {
             Target::Right => self.after(column),
             Target::Start => self.bounds.left,
             Target::End => self.bounds.end,
-            Target::WordLeft => self.word_start(column, is_word),
+            Target::WordLeft => self.word_start(column, char::is_alphanumeric),
             Target::WordRight => self.word_end_within(column, self.bounds.end),
-            Target::SolidLeft => self.word_start(column, is_solid),
+            Target::SolidLeft => self.word_start(column, |c| !c.is_whitespace()),
         }
     }
 
@@ -89,25 +89,16 @@ impl InputText<'_> {
     }
 
     fn word_start(&self, column: u16, is_part: fn(char) -> bool) -> u16 {
-        let mut start = column;
-        while start > self.bounds.left && !is_part(self.base(start - 1)) {
-            start -= 1;
-        }
-        while start > self.bounds.left && is_part(self.base(start - 1)) {
-            start -= 1;
-        }
-        start
+        let left = self.bounds.left;
+        let mut columns = (left..column).rev().skip_while(|column| !is_part(self.base(*column)));
+        let before = columns.find(|column| !is_part(self.base(*column)));
+        before.map_or(left.min(column), |before| before + 1)
     }
 
     pub(super) fn word_end_within(&self, column: u16, limit: u16) -> u16 {
-        let mut end = column;
-        while end < limit && !is_word(self.base(end)) {
-            end += 1;
-        }
-        while end < limit && is_word(self.base(end)) {
-            end += 1;
-        }
-        end
+        let mut columns =
+            (column..limit).skip_while(|column| !self.base(*column).is_alphanumeric());
+        columns.find(|column| !self.base(*column).is_alphanumeric()).unwrap_or(limit.max(column))
     }
 
     /// Returns whether a wide character stands at a column or behind it.
@@ -118,14 +109,4 @@ impl InputText<'_> {
     fn at(&self, column: u16) -> Position {
         self.bounds.layout.at(column)
     }
-}
-
-/// Whether a character belongs to a word as line editors move by them.
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric()
-}
-
-/// Whether a character belongs to a word as the kernel and Ctrl-W take it.
-fn is_solid(c: char) -> bool {
-    !c.is_whitespace()
 }

@@ -10,7 +10,7 @@ use crate::scene::text::cell;
 impl Simulation<'_> {
     /// Goes back or forth by one line, if it is known which that is.
     pub(super) fn recall(&mut self, is_back: bool) -> Effect {
-        let history_cursor = self.history_cursor.step(is_back, self.is_empty());
+        let history_cursor = self.history_cursor.step(is_back, self.bounds.is_empty());
         let effect = history_cursor
             .line(self.habits.lines)
             .map_or(Effect::Unknown, |line| self.replace(line));
@@ -18,11 +18,6 @@ impl Simulation<'_> {
             self.history_cursor = history_cursor;
         }
         effect
-    }
-
-    /// Returns whether nothing stands in the input.
-    pub(in crate::replay) const fn is_empty(&self) -> bool {
-        self.bounds.is_empty()
     }
 
     /// Puts a text in place of the input, with the cursor behind it.
@@ -55,11 +50,6 @@ impl Simulation<'_> {
         self.bounds.end = end;
         self.go_to(end);
         Effect::Drawn
-    }
-
-    /// Returns whether a suggestion stands at the end of the input.
-    pub(in crate::replay) const fn has_suggestion(&self) -> bool {
-        self.suggestion.stands()
     }
 
     /// Returns whether keys are typed at the end of the input.
@@ -112,12 +102,6 @@ impl Simulation<'_> {
         }
         self.suggestion.shorten(to);
         Effect::Drawn
-    }
-
-    /// Returns the column behind the next word of what is suggested.
-    pub(super) fn suggested_word_end(&self) -> u16 {
-        let end = self.suggestion.end().unwrap_or(self.bounds.end);
-        self.text().word_end_within(self.column(), end)
     }
 
     /// Removes the end of the input, from a column on. Nobody knows what is suggested then.

@@ -24,7 +24,7 @@ impl Suggestion {
     }
 
     /// Returns whether there is one.
-    pub(super) const fn stands(&self) -> bool {
+    pub(in crate::replay) const fn stands(&self) -> bool {
         self.end.is_some()
     }
 

@@ -28,7 +28,9 @@ impl WindowText<'_> {
         let column = match motion {
             Motion::Up | Motion::Down => return self.climb(motion),
             Motion::Left if from.column > self.left => self.before(from),
-            Motion::Right if from.column + 1 < end => self.after_in(from, end),
+            Motion::Right if from.column + 1 < end => {
+                (from.column + 1 + u16::from(self.canvas.is_wide(from))).min(end)
+            }
             Motion::Right if from.column + 1 == end && !self.motions.stops_on_last()? => end,
             // At an edge some go to the next line, and some do not.
             Motion::Left | Motion::Right => return None,
@@ -115,9 +117,5 @@ impl WindowText<'_> {
         let one = at.column - 1;
         let is_half = one > self.left && self.canvas.is_wide(Position { column: one - 1, ..at });
         one - u16::from(is_half)
-    }
-
-    fn after_in(&self, at: Position, end: u16) -> u16 {
-        (at.column + 1 + u16::from(self.canvas.is_wide(at))).min(end)
     }
 }

@@ -277,6 +277,10 @@ fn a_shell_with_lines_of_others_is_not_believed() {
     assert!(wrong <= 1, "{wrong} lines were wrong");
 }
 
+fn has_hunter(rig: &Rig) -> bool {
+    format!("{:?}", rig.engine.state.learned.history.lines).contains("hun")
+}
+
 #[test]
 fn what_is_not_echoed_is_not_remembered() {
     for prompt in ["Password: ", "\x1b[?2004hvault> ", "? ", ""] {
@@ -285,16 +289,10 @@ fn what_is_not_echoed_is_not_remembered() {
             for key in ["h", "u", "n", "t", "e", "r", "2", "\r", UP, UP, "\r"] {
                 rig.type_keys(key);
                 rig.run(haste);
-                assert!(
-                    !format!("{:?}", rig.engine.state.learned.history.lines).contains("hun"),
-                    "{prompt}"
-                );
+                assert!(!has_hunter(&rig), "{prompt}");
             }
             rig.assert_converges();
-            assert!(
-                !format!("{:?}", rig.engine.state.learned.history.lines).contains("hun"),
-                "{prompt}"
-            );
+            assert!(!has_hunter(&rig), "{prompt}");
         }
     }
 }
@@ -307,5 +305,5 @@ fn what_is_typed_while_the_terminal_hides_it_is_not_remembered() {
     rig.tell(tty);
     rig.type_keys("hunter2\r");
     rig.run_until_idle();
-    assert!(!format!("{:?}", rig.engine.state.learned.history.lines).contains("hun"));
+    assert!(!has_hunter(&rig));
 }
