@@ -9,8 +9,8 @@
 //!
 //! - `screen` is everything that two ends must agree on. Its rows (`row`) hold cells (`cell`, `cells`), combining characters
 //!   (`marks`), and links and colours of underlines (`decoration`). `glyph` is one place with all of these.
-//! - Beside the cells it has a `cursor`, modes (`mode`), a `progress` and colours (`palette`, with `color_space` and
-//!   `intensity`).
+//! - Beside the cells it has a `cursor`, modes (`mode`), a `progress` and colours (`rgb` and `palette`, with `color_space`
+//!   and `intensity`).
 //! - `overlay` draws on a copy of a screen, and `compose` makes one screen out of several.
 //! - `width` gives the columns of a code point. `cluster_widths` gives those of a cluster, as the user's terminal counts.
 //!   `newer` keeps the characters of a newer Unicode that this terminal draws wide.
@@ -29,9 +29,9 @@
 //! Picture to bytes:
 //!
 //! - `display` draws the difference of two screens (`canvas`, `line`, `scroll`, `motion`, `brush`), or a whole screen as
-//!   lines of output (`lines`).
+//!   lines of output (`lines`). `dialect` says for which terminal.
 //! - `renderer` draws on the user's terminal, and gives back what it borrowed (`loan`, `settings`). `feed` fills the
-//!   terminal's history.
+//!   terminal's history, and `capabilities` says what the terminal can do.
 //! - `user_terminal` is what the server knows of the user's terminal.
 //!
 //! Text and keys from outside:
@@ -71,8 +71,9 @@ pub use screen::cursor::Cursor;
 pub use screen::decoration::{Decoration, Hyperlink};
 pub use screen::glyph::Glyph;
 pub use screen::mode::{MouseEncoding, MouseReporting};
-pub use screen::palette::{ColorSlot, Colors, Rgb};
+pub use screen::palette::{ColorSlot, Colors};
 pub use screen::progress::{Progress, ProgressKind};
+pub use screen::rgb::Rgb;
 pub use screen::row::Row;
 pub use screen::{COLUMNS_MAX, Position, ROWS_MAX, Screen, Size, SizeError};
 pub use scrollback::{SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, ScrollbackLine};

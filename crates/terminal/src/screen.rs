@@ -13,6 +13,7 @@ pub(crate) mod mode;
 mod overlay;
 pub(crate) mod palette;
 pub(crate) mod progress;
+pub(crate) mod rgb;
 pub(crate) mod row;
 
 use std::sync::Arc;

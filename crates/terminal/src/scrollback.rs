@@ -26,9 +26,9 @@ const PEN_BYTES: usize = 8;
 /// A line that scrolled off: a row without the blanks at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScrollbackLine {
-    row: Row,
+    pub(crate) row: Row,
     /// How wide the screen was.
-    columns: u16,
+    pub(crate) columns: u16,
 }
 
 impl ScrollbackLine {
@@ -121,32 +121,6 @@ impl ScrollbackLine {
         let is_full = end - start + 1 >= columns;
         row.wrapped = is_full && (!is_last || self.row.wrapped && columns == self.columns);
         row
-    }
-}
-
-impl Screen {
-    /// Creates a picture of lines below each other, all of them as wide as it; `None` for none, for too
-    /// many, or for lines of another width. Whether the last goes on in the next is left out.
-    pub fn of_lines<'a>(
-        columns: u16,
-        lines: impl ExactSizeIterator<Item = &'a ScrollbackLine>,
-    ) -> Option<Self> {
-        let size = Size::new(columns, u16::try_from(lines.len()).ok()?).ok()?;
-        let mut screen = Self::blank(size);
-        for (slot, line) in screen.rows.iter_mut().zip(lines) {
-            if line.columns != columns {
-                return None;
-            }
-            let mut row = line.row.resized(columns, Pen::default());
-            row.wrapped = line.row.wrapped;
-            *slot = Arc::new(row);
-        }
-        if let Some(last) = screen.rows.last_mut()
-            && last.wrapped
-        {
-            Arc::make_mut(last).wrapped = false;
-        }
-        Some(screen)
     }
 }
 

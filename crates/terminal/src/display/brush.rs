@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::dialect::{Dialect, History};
 use super::doubt::{is_cluster, is_narrowed, width_is_settled};
 use super::modes::private_mode;
 use super::motion::{Place, csi, push_number, write_motion};
 use super::sgr::{Rendition, write_sgr};
-use super::{Dialect, History};
 use crate::screen::cell::{Cell, Pen, Underline};
 use crate::screen::cursor::Cursor;
 use crate::screen::decoration::{Decoration, Hyperlink};

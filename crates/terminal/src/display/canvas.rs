@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::brush::Brush;
+use super::dialect::{Dialect, History};
 use super::doubt::joins_row_above;
 use super::edit::draw_row;
 use super::line::{Drawn, Line, is_settled};
 use super::scroll;
-use super::{Dialect, History};
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 use crate::screen::{Screen, same_row};

@@ -2,7 +2,8 @@
 //! takes.
 
 use super::motion::push_number;
-use crate::screen::palette::{ColorSlot, Colors, Rgb};
+use crate::screen::palette::{ColorSlot, Colors};
+use crate::screen::rgb::Rgb;
 
 /// Writes what makes a terminal that was given the colours `old` have those of `new`.
 pub(crate) fn colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {

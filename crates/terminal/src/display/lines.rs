@@ -1,7 +1,7 @@
 //! A screen as lines of output, for wherever the cursor of a real terminal is.
 
-use super::Dialect;
 use super::brush::Brush;
+use super::dialect::Dialect;
 use crate::screen::Screen;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::canvas::picture;
+use super::dialect::Dialect;
 use super::motion::csi;
-use super::{Dialect, picture};
 use crate::screen::cell::Pen;
 use crate::screen::cursor::Cursor;
 use crate::screen::decoration::Decoration;

@@ -4,7 +4,8 @@
 //! that on, and has colours for the mouse pointer, its Tektronix window and what is selected. These are the user's own
 //! terminal's, or there is nothing like them here. A program may set and reset them, and reads back what it set.
 
-use crate::screen::palette::{ColorSlot, Rgb};
+use crate::screen::palette::ColorSlot;
+use crate::screen::rgb::Rgb;
 
 /// Something that has a colour without an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

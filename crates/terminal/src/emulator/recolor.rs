@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::emulator::Emulator;
 use crate::emulator::noted_colors::NotedColor;
 use crate::parse::Terminator;
-use crate::screen::palette::{ColorSlot, Colors, Rgb};
+use crate::screen::palette::{ColorSlot, Colors};
+use crate::screen::rgb::Rgb;
 
 /// Numbers of the dynamic colours.
 /// Source: xterm's ctlseqs, OSC 10.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::TerminalCapabilities;
+use super::capabilities::TerminalCapabilities;
 use crate::display::{Dialect, History, make_room, picture, scroll_off};
 use crate::screen::Screen;
 use crate::screen::row::Row;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::TerminalCapabilities;
+use super::capabilities::TerminalCapabilities;
 use crate::display::{colors, directory, progress, reset_colors};
 use crate::screen::Screen;
 use crate::screen::palette::Colors;

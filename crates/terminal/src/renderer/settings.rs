@@ -1,6 +1,6 @@
 //! What the user's terminal is set to beside its cells: keys, wheel, cursor style, screen.
 
-use super::TerminalCapabilities;
+use super::capabilities::TerminalCapabilities;
 use crate::display::rich::{application_keypad, cursor_style, kitty_keyboard, modify_other_keys};
 use crate::display::{Vocabulary, private_mode};
 use crate::screen::Screen;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::display::Repertoire;
 use crate::terminal::Terminal;
 
 fn readable(bytes: &[u8]) -> String {

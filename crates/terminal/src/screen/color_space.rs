@@ -4,7 +4,7 @@
 //! the screen cannot show becomes the one of the same hue and luminance that is as saturated as it can be.
 
 use crate::screen::intensity::{Intensities, three_numbers};
-use crate::screen::palette::Rgb;
+use crate::screen::rgb::Rgb;
 
 /// Conversion of luminance and chromaticity to the intensities of a screen that has no colour profile.
 /// Source: libX11's profile of a screen that has none.

@@ -6,7 +6,8 @@ use rove_units::Bytes;
 
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
-use crate::screen::{Position, Screen, same_row};
+use crate::screen::{Position, Screen, Size, same_row};
+use crate::scrollback::ScrollbackLine;
 use crate::width::char_width;
 
 impl Screen {
@@ -84,9 +85,7 @@ impl Screen {
         }
         Some(middle)
     }
-}
 
-impl Screen {
     /// Returns a screen on the way from `base`, of the same size, to `target`: as that, but with rows of `base` where
     /// more than `cells_max` cells would have to be drawn at once. `None` where all of it may be.
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
@@ -100,6 +99,30 @@ impl Screen {
         let mut middle = target.clone();
         left.into_iter().for_each(|row| middle.rows[row] = Arc::clone(&base.rows[row]));
         Some(middle)
+    }
+
+    /// Creates a picture of lines below each other, all of them as wide as it; `None` for none, for too
+    /// many, or for lines of another width. Whether the last goes on in the next is left out.
+    pub fn of_lines<'a>(
+        columns: u16,
+        lines: impl ExactSizeIterator<Item = &'a ScrollbackLine>,
+    ) -> Option<Self> {
+        let size = Size::new(columns, u16::try_from(lines.len()).ok()?).ok()?;
+        let mut screen = Self::blank(size);
+        for (slot, line) in screen.rows.iter_mut().zip(lines) {
+            if line.columns != columns {
+                return None;
+            }
+            let mut row = line.row.resized(columns, Pen::default());
+            row.wrapped = line.row.wrapped;
+            *slot = Arc::new(row);
+        }
+        if let Some(last) = screen.rows.last_mut()
+            && last.wrapped
+        {
+            Arc::make_mut(last).wrapped = false;
+        }
+        Some(screen)
     }
 }
 

@@ -3,7 +3,7 @@
 //! The colour that an intensity stands for depends on the monitor. An X server that has no profile of its monitor, as
 //! nearly all, assumes the monitor that was measured for libX11 long ago, and so do we.
 
-use crate::screen::palette::Rgb;
+use crate::screen::rgb::Rgb;
 
 /// The intensities of a component from one above `floor`, up to 255 in steps of five. Between two of
 /// them lie straight lines, and below the first one a line that starts at `floor` for the intensity 0.

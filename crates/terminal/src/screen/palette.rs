@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::screen::color_space;
 use crate::screen::intensity::Intensities;
+use crate::screen::rgb::Rgb;
 
 /// The sixteen colours that have names, as xterm has them.
 /// Source: xterm's defaults (XTerm-col.ad).
@@ -26,23 +27,7 @@ const NAMED: [Rgb; 16] = [
     Rgb::new(0xff, 0xff, 0xff),
 ];
 
-/// A colour of eight bits a component.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Rgb {
-    /// Red.
-    pub red: u8,
-    /// Green.
-    pub green: u8,
-    /// Blue.
-    pub blue: u8,
-}
-
 impl Rgb {
-    /// Creates a colour.
-    pub const fn new(red: u8, green: u8, blue: u8) -> Self {
-        Self { red, green, blue }
-    }
-
     /// Returns the colour that a specification as of `XParseColor` names; `None` for names.
     ///
     /// `rgb:r/g/b` scales components of one to four digits. Of `#rgb` and its longer forms the
