@@ -9,7 +9,7 @@
 //!
 //! - `screen` is everything that two ends must agree on. Its rows (`row`) hold cells (`cell`, `cells`), combining characters
 //!   (`marks`), and links and colours of underlines (`decoration`). `glyph` is one place with all of these.
-//! - Beside the cells it has a `cursor`, modes (`mode`), a `progress` and colours (`rgb` and `palette`, with `color_space`
+//! - Beside the cells it has a `cursor`, modes (`mode`), a `progress`, `titles` and colours (`rgb` and `palette`, with `color_space`
 //!   and `intensity`).
 //! - `overlay` draws on a copy of a screen, and `compose` makes one screen out of several.
 //! - `width` gives the columns of a code point. `cluster_widths` gives those of a cluster, as the user's terminal counts.
@@ -19,11 +19,12 @@
 //! Bytes to picture:
 //!
 //! - `parse` is the byte parser, and `emulator` the state behind the picture. `terminal` is both together.
-//! - `dispatch` says which function does what, and the other parts of `emulator` are one file for each group of functions.
-//!   `print` and `edit` change text. `region`, `rectangle`, `tabs`, `protection` and `reverse_wrap` say where. `sgr`,
-//!   `charset` and `recolor` say how. `decset`, `modes`, `noted_modes`, `saved_modes`, `level` and `settings` are modes.
-//!   `reply`, `device`, `checksum`, `terminfo` and `window` answer programs. `osc` and `status` read strings. `effort`
-//!   counts the work.
+//! - `dispatch` calls the function that each sequence names. `grid` is what most functions change: a screen with its margins
+//!   (`region`), `tabs` and `protection`. Its other methods move the cursor (`motion`, `reverse_wrap`) and `edit` cells.
+//!   `print` and `rectangle` write to it, and `effort` counts its work.
+//! - Each other file of `emulator` is a mechanism with its own state. `sgr`, `charset` and `recolor` choose how text looks.
+//!   `decset`, `modes`, `noted_modes`, `saved_modes`, `level` and `settings` are modes. `reply`, `device`, `checksum`,
+//!   `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep what programs say in strings.
 //! - `clipboard` and `notification` are the events that happen once.
 //!
 //! Picture to bytes:

@@ -188,7 +188,7 @@ impl Renderer {
         let repaint = self.stale || self.shown.is_none() || shown.size() != frame.size();
         let base = Some(shown).filter(|_| !repaint);
         if self.capabilities.titles {
-            if frame.titled && !core::mem::replace(&mut self.has_pushed_title, true) {
+            if frame.titles.given && !core::mem::replace(&mut self.has_pushed_title, true) {
                 out.extend(PUSH_TITLES);
             }
             titles(&mut out, base, frame, &self.capabilities.title_prefix);

@@ -15,16 +15,18 @@ pub(crate) mod palette;
 pub(crate) mod progress;
 pub(crate) mod rgb;
 pub(crate) mod row;
+pub(crate) mod titles;
 
 use std::sync::Arc;
 
 use self::cell::Pen;
 use self::cursor::Cursor;
 use self::decoration::Decoration;
-use self::mode::{MouseEncoding, MouseReporting, RichModes};
+use self::mode::{InputModes, MouseEncoding, MouseReporting, RichModes};
 use self::palette::Colors;
 use self::progress::Progress;
 use self::row::Row;
+use self::titles::Titles;
 use crate::cluster_widths::ClusterWidths;
 
 /// Most columns a screen may have.
@@ -103,16 +105,10 @@ pub struct Screen {
     /// What the next character gets beside its pen.
     pub(crate) decoration: Decoration,
     pub(crate) reverse_video: bool,
-    pub(crate) bracketed_paste: bool,
-    pub(crate) focus_reporting: bool,
-    pub(crate) mouse_reporting: MouseReporting,
-    pub(crate) mouse_encoding: MouseEncoding,
+    pub(crate) input: InputModes,
     /// What a stock client knows nothing of.
     pub(crate) rich: RichModes,
-    /// Whether any title was ever set; until then the outer title is left alone.
-    pub(crate) titled: bool,
-    pub(crate) icon_name: Arc<str>,
-    pub(crate) title: Arc<str>,
+    pub(crate) titles: Titles,
     pub(crate) colors: Arc<Colors>,
     /// The address of the working directory; empty if it is not known.
     pub(crate) directory: Arc<str>,
@@ -137,14 +133,9 @@ impl Screen {
             pen: Pen::default(),
             decoration: Decoration::default(),
             reverse_video: false,
-            bracketed_paste: false,
-            focus_reporting: false,
-            mouse_reporting: MouseReporting::Off,
-            mouse_encoding: MouseEncoding::Default,
+            input: InputModes::default(),
             rich: RichModes::default(),
-            titled: false,
-            icon_name: "".into(),
-            title: "".into(),
+            titles: Titles::default(),
             colors: Arc::default(),
             directory: "".into(),
             progress: None,
@@ -186,22 +177,22 @@ impl Screen {
 
     /// Returns whether pasted text is to be bracketed.
     pub const fn bracketed_paste(&self) -> bool {
-        self.bracketed_paste
+        self.input.bracketed_paste
     }
 
     /// Returns whether gaining and losing focus is to be reported.
     pub const fn focus_reporting(&self) -> bool {
-        self.focus_reporting
+        self.input.focus_reporting
     }
 
     /// Returns which mouse events are to be reported.
     pub const fn mouse_reporting(&self) -> MouseReporting {
-        self.mouse_reporting
+        self.input.mouse_reporting
     }
 
     /// Returns how mouse events are to be written.
     pub const fn mouse_encoding(&self) -> MouseEncoding {
-        self.mouse_encoding
+        self.input.mouse_encoding
     }
 
     /// Returns the style of the cursor as DECSCUSR numbers them, 0 to 6: 0 is the terminal's own.
@@ -242,17 +233,17 @@ impl Screen {
 
     /// Returns whether a title or icon name was ever set.
     pub const fn titled(&self) -> bool {
-        self.titled
+        self.titles.given
     }
 
     /// Returns the window title.
     pub fn title(&self) -> &str {
-        &self.title
+        &self.titles.title
     }
 
     /// Returns the icon name.
     pub fn icon_name(&self) -> &str {
-        &self.icon_name
+        &self.titles.icon_name
     }
 
     /// Returns the colours that programs have set.
@@ -325,13 +316,10 @@ impl PartialEq for Screen {
             && self.pen == other.pen
             && self.decoration == other.decoration
             && self.reverse_video == other.reverse_video
-            && self.bracketed_paste == other.bracketed_paste
-            && self.focus_reporting == other.focus_reporting
-            && self.mouse_reporting == other.mouse_reporting
-            && self.mouse_encoding == other.mouse_encoding
+            && self.input == other.input
             && self.rich == other.rich
-            && self.icon_name == other.icon_name
-            && self.title == other.title
+            && self.titles.icon_name == other.titles.icon_name
+            && self.titles.title == other.titles.title
             && self.colors == other.colors
             && self.directory == other.directory
             && self.progress == other.progress

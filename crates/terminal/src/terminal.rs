@@ -41,7 +41,7 @@ impl Terminal {
     /// say is as in a blank terminal.
     pub fn showing(screen: Screen) -> Self {
         let mut terminal = Self::host(screen.size());
-        terminal.emulator.screen = screen;
+        terminal.emulator.grid.screen = screen;
         terminal
     }
 
@@ -57,14 +57,14 @@ impl Terminal {
         let mut taken = 0;
         for run in bytes.chunks(RUN_BYTES_MAX) {
             let len = self.parser.advance(run, &mut self.emulator);
-            self.emulator.effort.read(len);
+            self.emulator.grid.effort.read(len);
             taken += len;
             if len < run.len() {
                 break;
             }
         }
         if cfg!(debug_assertions) {
-            self.emulator.assert_integrity();
+            self.emulator.grid.assert_integrity();
         }
         taken
     }
@@ -73,7 +73,7 @@ impl Terminal {
     pub fn resize(&mut self, size: Size) {
         self.emulator.resize(size);
         if cfg!(debug_assertions) {
-            self.emulator.assert_integrity();
+            self.emulator.grid.assert_integrity();
         }
     }
 
@@ -85,13 +85,13 @@ impl Terminal {
     /// Returns and forgets the answers owed to the program on the pty. Bounded; a flood of
     /// questions beyond the bound goes unanswered.
     pub fn take_replies(&mut self) -> Vec<u8> {
-        core::mem::take(&mut self.emulator.replies)
+        self.emulator.answers.take()
     }
 
     /// Returns and forgets what a program copied last (OSC 52) since this was asked; never of a replica,
     /// whose far end may repeat itself.
     pub fn take_copied(&mut self) -> Option<Copied> {
-        self.emulator.copied.take()
+        self.emulator.copies.last.take()
     }
 
     /// Returns and forgets what programs notified of, oldest first, the last
@@ -103,33 +103,33 @@ impl Terminal {
     /// Keeps lines that scroll off the top of the primary screen from now on, until they are taken: up
     /// to [`crate::SCROLLBACK_LINES_MAX`] and [`crate::SCROLLBACK_BYTES_MAX`], the newest.
     pub fn keep_scrollback(&mut self) {
-        self.emulator.scrollback.get_or_insert_default();
+        self.emulator.grid.scrollback.get_or_insert_default();
     }
 
     /// Returns how many lines that scrolled off wait to be taken.
     pub fn scrollback_len(&self) -> usize {
-        self.emulator.scrollback.as_ref().map_or(0, |scrollback| scrollback.len())
+        self.emulator.grid.scrollback.as_ref().map_or(0, |scrollback| scrollback.len())
     }
 
     /// Returns the oldest line that scrolled off, and its number: how many there were before it,
     /// those dropped counted.
     pub fn scrollback_line(&self) -> Option<(u64, &ScrollbackLine)> {
-        self.emulator.scrollback.as_ref()?.front()
+        self.emulator.grid.scrollback.as_ref()?.front()
     }
 
     /// Takes the line that [`Self::scrollback_line`] returns.
     pub fn take_scrollback_line(&mut self) -> Option<(u64, ScrollbackLine)> {
-        self.emulator.scrollback.as_mut()?.pop()
+        self.emulator.grid.scrollback.as_mut()?.pop()
     }
 
     /// Returns the picture; clone it for a snapshot.
     pub fn screen(&self) -> &Screen {
-        &self.emulator.screen
+        &self.emulator.grid.screen
     }
 
     /// Returns the picture as it is now, which later writes leave alone.
     pub fn snapshot(&self) -> Screen {
-        self.emulator.screen.clone()
+        self.emulator.grid.screen.clone()
     }
 
     /// Tells a host terminal what is known of the user's real terminal.
@@ -152,7 +152,7 @@ impl Terminal {
     /// bytes, the rows and what stands beside the cells are worth. A caller that plays a stranger's bytes limits by
     /// it how long they can keep a processor busy.
     pub fn effort(&self) -> u64 {
-        self.emulator.effort.cells()
+        self.emulator.grid.effort.cells()
     }
 
     /// Returns the memory this terminal takes beyond what it shares with `neighbour`: the picture, the one that is

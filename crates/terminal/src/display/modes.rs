@@ -23,9 +23,11 @@ pub(crate) const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
 ///
 /// The prefix goes before the window title, and before the icon name if the two are one text.
 pub(crate) fn titles(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, prefix: &str) {
-    let old = old.filter(|old| old.titled);
-    let unchanged = |old: &Screen| old.title == new.title && old.icon_name == new.icon_name;
-    if !new.titled || old.is_some_and(unchanged) {
+    let old = old.filter(|old| old.titles.given);
+    let unchanged = |old: &Screen| {
+        old.titles.title == new.titles.title && old.titles.icon_name == new.titles.icon_name
+    };
+    if !new.titles.given || old.is_some_and(unchanged) {
         return;
     }
     let (icon_name, title) = prefixed(new, prefix);
@@ -47,7 +49,7 @@ pub(crate) fn titles(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pref
 }
 
 fn prefixed<'a>(screen: &'a Screen, prefix: &str) -> (Cow<'a, str>, Cow<'a, str>) {
-    let (icon_name, title) = (&*screen.icon_name, &*screen.title);
+    let (icon_name, title) = (&*screen.titles.icon_name, &*screen.titles.title);
     if prefix.is_empty() {
         return (icon_name.into(), title.into());
     }
@@ -88,15 +90,15 @@ pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixel
     };
     for (number, was, now) in [
         (5, old.reverse_video, new.reverse_video),
-        (2004, old.bracketed_paste, new.bracketed_paste),
-        (1004, old.focus_reporting, new.focus_reporting),
+        (2004, old.input.bracketed_paste, new.input.bracketed_paste),
+        (1004, old.input.focus_reporting, new.input.focus_reporting),
     ] {
         if was != now {
             private_mode(out, number, now);
         }
     }
-    exchange(out, reporting(old.mouse_reporting), reporting(new.mouse_reporting));
-    let encoding = |screen: &Screen| encoding(screen.mouse_encoding, pixels);
+    exchange(out, reporting(old.input.mouse_reporting), reporting(new.input.mouse_reporting));
+    let encoding = |screen: &Screen| encoding(screen.input.mouse_encoding, pixels);
     exchange(out, encoding(old), encoding(new));
 }
 

@@ -124,8 +124,8 @@ fn degraded(screen: &Screen, vocabulary: Vocabulary) -> Screen {
         screen.colors = Arc::default();
         screen.directory = "".into();
         screen.progress = None;
-        if screen.mouse_encoding == MouseEncoding::SgrPixels {
-            screen.mouse_encoding = MouseEncoding::Sgr;
+        if screen.input.mouse_encoding == MouseEncoding::SgrPixels {
+            screen.input.mouse_encoding = MouseEncoding::Sgr;
         }
     }
     screen
@@ -427,7 +427,7 @@ proptest! {
             before.cursor.row = after.cursor.row;
             before.cursor.column = after.cursor.column;
             before.bells = after.bells;
-            (before.title, before.icon_name) = (after.title.clone(), after.icon_name.clone());
+            (before.titles.title, before.titles.icon_name) = (after.titles.title.clone(), after.titles.icon_name.clone());
             before.clipboard = after.clipboard.clone();
             prop_assert_eq!(after, &before);
         }

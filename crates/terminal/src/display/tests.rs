@@ -162,18 +162,18 @@ fn text_of_unsettled_width_is_followed_by_an_absolute_motion() {
 fn modes_titles_and_copied_text_are_carried_once() {
     let old = page(10, &["a"]);
     let mut new = old.clone();
-    new.titled = true;
-    new.title = "t\x07".into();
+    new.titles.given = true;
+    new.titles.title = "t\x07".into();
     new.clipboard = "aGVsbG8=".into();
     new.bells = 7;
-    new.bracketed_paste = true;
-    new.mouse_reporting = crate::MouseReporting::AnyMotion;
-    new.mouse_encoding = crate::MouseEncoding::Sgr;
+    new.input.bracketed_paste = true;
+    new.input.mouse_reporting = crate::MouseReporting::AnyMotion;
+    new.input.mouse_encoding = crate::MouseEncoding::Sgr;
     new.cursor.visible = false;
     assert_eq!(change(&old, &new), "!^]52;c;aGVsbG8=!^]2;t!^[?2004h^[?1003h^[?1006h^[?25l");
     let mut next = new.clone();
-    next.icon_name = "t".into();
-    next.title = "t".into();
+    next.titles.icon_name = "t".into();
+    next.titles.title = "t".into();
     next.clipboard = "?".into();
     assert_eq!(change(&new, &next), "^]0;t!");
 }
@@ -182,9 +182,9 @@ fn modes_titles_and_copied_text_are_carried_once() {
 fn overlong_titles_and_copied_text_keep_to_what_a_stock_client_takes() {
     let old = page(10, &["a"]);
     let mut new = old.clone();
-    new.titled = true;
+    new.titles.given = true;
     for (length, sent) in [(254, 254), (255, 254)] {
-        new.title = "x".repeat(length).into();
+        new.titles.title = "x".repeat(length).into();
         assert_eq!(diff(&old, &new, Vocabulary::Rich).len(), sent + 5);
     }
     let mut new = old.clone();

@@ -2,16 +2,21 @@
 
 use crate::emulator::Emulator;
 use crate::emulator::level::Level;
-use crate::emulator::noted_modes::Mode;
+use crate::emulator::noted_modes::{Mode, fixed};
 use crate::emulator::region::Region;
+use crate::emulator::window::has_size_announcements;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
+
+/// The private mode in which clusters are counted as one. The user's terminal decides; programs cannot.
+/// Source: the "terminal unicode core" proposal that Contour, Ghostty and others follow.
+const CLUSTERS: u16 = 2027;
 
 impl Emulator {
     /// Sets or resets an ANSI mode.
     pub(crate) fn set_ansi_mode(&mut self, mode: u16, set: bool) {
         match mode {
-            4 => self.modes.insert = set,
-            20 => self.modes.newline = set,
+            4 => self.grid.modes.insert = set,
+            20 => self.grid.modes.newline = set,
             _ => self.modes.noted.set(Mode::Ansi(mode), set),
         }
     }
@@ -19,8 +24,8 @@ impl Emulator {
     /// Returns whether an ANSI mode is set; `None` if it is unknown.
     pub(crate) fn ansi_mode(&self, mode: u16) -> Option<bool> {
         match mode {
-            4 => Some(self.modes.insert),
-            20 => Some(self.modes.newline),
+            4 => Some(self.grid.modes.insert),
+            20 => Some(self.grid.modes.newline),
             _ => self.modes.noted.get(Mode::Ansi(mode)),
         }
     }
@@ -28,51 +33,51 @@ impl Emulator {
     /// Sets or resets a DEC private mode.
     pub(crate) fn set_private_mode(&mut self, mode: u16, set: bool) {
         match mode {
-            1 => self.screen.rich.application_cursor_keys = set,
+            1 => self.grid.screen.rich.application_cursor_keys = set,
             3 if self.modes.column_switch => self.switch_columns(set),
-            5 => self.screen.reverse_video = set,
+            5 => self.grid.screen.reverse_video = set,
             6 => {
-                self.modes.origin = set;
-                self.move_to(0, 0);
+                self.grid.modes.origin = set;
+                self.grid.move_to(0, 0);
             }
-            7 => self.modes.autowrap = set,
-            25 => self.screen.cursor.visible = set,
+            7 => self.grid.modes.autowrap = set,
+            25 => self.grid.screen.cursor.visible = set,
             40 => self.modes.column_switch = set,
             // A replica has but one picture, and the far end sends what becomes of it.
-            47 | 1047 | 1049 if !self.is_host() => self.screen.rich.alternate_screen = set,
+            47 | 1047 | 1049 if !self.is_host() => self.grid.screen.rich.alternate_screen = set,
             // Stock Mosh has none of these, and a replica is to end up as it does.
-            41 if self.is_host() => self.modes.tab_wraps = set,
-            45 if self.is_host() => self.modes.reverse_wrap = set,
-            1045 if self.is_host() => self.modes.extended_reverse_wrap = set,
+            41 if self.is_host() => self.grid.modes.tab_wraps = set,
+            45 if self.is_host() => self.grid.modes.reverse_wrap = set,
+            1045 if self.is_host() => self.grid.modes.extended_reverse_wrap = set,
             47 => self.show_alternate(set),
-            66 => self.screen.rich.application_keypad = set,
-            69 if self.level >= Level::VT400 => self.set_side_margin_mode(set),
+            66 => self.grid.screen.rich.application_keypad = set,
+            69 if self.level >= Level::VT400 => self.grid.set_side_margin_mode(set),
             95 if self.level >= Level::VT500 => self.modes.column_switch_keeps = set,
-            1004 => self.screen.focus_reporting = set,
-            1007 => self.screen.rich.alternate_scroll = Some(set),
+            1004 => self.grid.screen.input.focus_reporting = set,
+            1007 => self.grid.screen.rich.alternate_scroll = Some(set),
             1047 => {
-                if !set && self.screen.rich.alternate_screen {
-                    self.clear_screen();
+                if !set && self.grid.screen.rich.alternate_screen {
+                    self.grid.clear_screen();
                 }
                 self.show_alternate(set);
             }
             1048 if set => self.save_cursor(),
             1048 => self.restore_cursor(),
             1049 if set => {
-                if !self.screen.rich.alternate_screen {
+                if !self.grid.screen.rich.alternate_screen {
                     self.save_cursor();
                     self.show_alternate(true);
                 }
-                self.clear_screen();
+                self.grid.clear_screen();
             }
             1049 => {
                 self.show_alternate(false);
                 self.restore_cursor();
             }
-            2004 => self.screen.bracketed_paste = set,
+            2004 => self.grid.screen.input.bracketed_paste = set,
             2026 => self.modes.synchronized_output = set,
             2031 => self.modes.color_scheme_updates = set,
-            2048 if self.has_size_announcements() => {
+            2048 if has_size_announcements(&self.user_terminal) => {
                 self.modes.size_announcements = set;
                 self.announce_size();
             }
@@ -87,12 +92,12 @@ impl Emulator {
     /// done as if it had not.
     fn switch_columns(&mut self, wide: bool) {
         self.modes.wide_columns = wide;
-        self.region = Region::full(self.screen.size);
-        self.modes.side_margins = false;
+        self.grid.region = Region::full(self.grid.screen.size);
+        self.grid.modes.side_margins = false;
         if !self.modes.column_switch_keeps {
-            self.clear_screen();
+            self.grid.clear_screen();
         }
-        self.set_cursor(0, 0);
+        self.grid.set_cursor(0, 0);
     }
 
     /// XTSAVE: keeps what a private mode is now.
@@ -103,11 +108,11 @@ impl Emulator {
         } else if mode == 1048 {
             self.save_cursor();
         } else if mode == 1007 {
-            saved.alternate_scroll = self.screen.rich.alternate_scroll;
+            saved.alternate_scroll = self.grid.screen.rich.alternate_scroll;
         } else if mouse_reporting(mode).is_some() {
-            saved.mouse_reporting = self.screen.mouse_reporting;
+            saved.mouse_reporting = self.grid.screen.input.mouse_reporting;
         } else if self.mouse_encoding(mode).is_some() {
-            saved.mouse_encoding = self.screen.mouse_encoding;
+            saved.mouse_encoding = self.grid.screen.input.mouse_encoding;
         } else if let Some(set) = self.modes.noted.get(Mode::Private(mode)) {
             saved.noted.set(Mode::Private(mode), set);
         } else if let Some(set) = self.private_mode(mode) {
@@ -121,15 +126,15 @@ impl Emulator {
     pub(crate) fn restore_private_mode(&mut self, mode: u16) {
         let saved = self.saved_modes;
         if mode == 1007 {
-            self.screen.rich.alternate_scroll = saved.alternate_scroll;
+            self.grid.screen.rich.alternate_scroll = saved.alternate_scroll;
         } else if !self.is_host() {
             // Nothing else was ever restored by a difference.
         } else if mode == 1048 {
             self.restore_cursor();
         } else if mouse_reporting(mode).is_some() {
-            self.screen.mouse_reporting = saved.mouse_reporting;
+            self.grid.screen.input.mouse_reporting = saved.mouse_reporting;
         } else if self.mouse_encoding(mode).is_some() {
-            self.screen.mouse_encoding = saved.mouse_encoding;
+            self.grid.screen.input.mouse_encoding = saved.mouse_encoding;
         } else if let Some(set) = saved.noted.get(Mode::Private(mode)) {
             self.modes.noted.set(Mode::Private(mode), set);
         } else if let Some(set) =
@@ -143,46 +148,69 @@ impl Emulator {
         }
     }
 
+    /// DECRQM: 0 unknown, 1 set, 2 reset, 3 always set, 4 never.
+    pub(crate) fn report_mode(&mut self, mode: Mode) {
+        let (mark, number, state) = match mode {
+            Mode::Private(number) => ("?", number, self.private_mode(number)),
+            Mode::Ansi(_) if self.level < Level::VT300 => return,
+            Mode::Ansi(number) => ("", number, self.ansi_mode(number)),
+        };
+        let fixed = match mode {
+            Mode::Private(CLUSTERS) => Some(self.user_terminal.cluster_widths.has_mode()),
+            mode => fixed(mode),
+        };
+        let value = match (state, fixed) {
+            (Some(true), _) => 1,
+            (Some(false), _) => 2,
+            (None, Some(true)) => 3,
+            (None, Some(false)) => 4,
+            (None, None) => 0,
+        };
+        self.answers.push(&format!("\x1b[{mark}{number};{value}$y"));
+    }
+
     /// Mouse modes exclude each other; resetting any of them turns all of a kind off.
     fn set_mouse_mode(&mut self, mode: u16, set: bool) {
         if let Some(reporting) = mouse_reporting(mode) {
-            self.screen.mouse_reporting = if set { reporting } else { MouseReporting::Off };
+            self.grid.screen.input.mouse_reporting =
+                if set { reporting } else { MouseReporting::Off };
         } else if let Some(encoding) = self.mouse_encoding(mode) {
-            self.screen.mouse_encoding = if set { encoding } else { MouseEncoding::Default };
+            self.grid.screen.input.mouse_encoding =
+                if set { encoding } else { MouseEncoding::Default };
         }
     }
 
     /// Returns whether a DEC private mode is set; `None` if it is unknown.
     pub(crate) fn private_mode(&self, mode: u16) -> Option<bool> {
         Some(match mode {
-            1 => self.screen.rich.application_cursor_keys,
+            1 => self.grid.screen.rich.application_cursor_keys,
             // Sequences are ANSI's, and never those of a VT52.
             2 => true,
             3 => self.modes.wide_columns,
-            5 => self.screen.reverse_video,
-            6 => self.modes.origin,
-            7 => self.modes.autowrap,
-            25 => self.screen.cursor.visible,
+            5 => self.grid.screen.reverse_video,
+            6 => self.grid.modes.origin,
+            7 => self.grid.modes.autowrap,
+            25 => self.grid.screen.cursor.visible,
             40 => self.modes.column_switch,
-            41 => self.modes.tab_wraps,
-            45 => self.modes.reverse_wrap,
-            1045 => self.modes.extended_reverse_wrap,
-            47 | 1047 | 1049 => self.screen.rich.alternate_screen,
+            41 => self.grid.modes.tab_wraps,
+            45 => self.grid.modes.reverse_wrap,
+            1045 => self.grid.modes.extended_reverse_wrap,
+            47 | 1047 | 1049 => self.grid.screen.rich.alternate_screen,
             // There is always a cursor to be restored.
             1048 => true,
-            66 => self.screen.rich.application_keypad,
-            69 if self.level >= Level::VT400 => self.modes.side_margins,
+            66 => self.grid.screen.rich.application_keypad,
+            69 if self.level >= Level::VT400 => self.grid.modes.side_margins,
             95 if self.level >= Level::VT500 => self.modes.column_switch_keeps,
-            1004 => self.screen.focus_reporting,
+            1004 => self.grid.screen.input.focus_reporting,
             // Untouched, it is the user's terminal that decides: nearly all have it on.
-            1007 => self.screen.rich.alternate_scroll.unwrap_or(true),
-            2004 => self.screen.bracketed_paste,
+            1007 => self.grid.screen.rich.alternate_scroll.unwrap_or(true),
+            2004 => self.grid.screen.input.bracketed_paste,
             2026 => self.modes.synchronized_output,
             2031 => self.modes.color_scheme_updates,
-            2048 if self.has_size_announcements() => self.modes.size_announcements,
+            2048 if has_size_announcements(&self.user_terminal) => self.modes.size_announcements,
             _ => match (mouse_reporting(mode), self.mouse_encoding(mode)) {
-                (Some(reporting), _) => self.screen.mouse_reporting == reporting,
-                (_, Some(encoding)) => self.screen.mouse_encoding == encoding,
+                (Some(reporting), _) => self.grid.screen.input.mouse_reporting == reporting,
+                (_, Some(encoding)) => self.grid.screen.input.mouse_encoding == encoding,
                 _ => return self.modes.noted.get(Mode::Private(mode)),
             },
         })

@@ -1,45 +1,57 @@
 //! Which control function does what: the tables of docs/terminal.md as code.
 
-use crate::emulator::Emulator;
+use std::sync::Arc;
+
+use crate::clipboard::Copied;
+use crate::cluster_widths::ClusterWidths;
+use crate::display::CLIPBOARD_CHARS_MAX;
 use crate::emulator::charset::Charset;
 use crate::emulator::checksum::ChecksumExtension;
+use crate::emulator::grid::Grid;
 use crate::emulator::level::Level;
 use crate::emulator::noted_modes::Mode;
 use crate::emulator::protection::Erasing;
-use crate::emulator::{control_mode, sgr};
+use crate::emulator::recolor::Recolor;
+use crate::emulator::reply::{PRIMARY_ATTRIBUTES, TERTIARY_ATTRIBUTES, VERSION};
+use crate::emulator::{Emulator, control_mode, rectangle, reply, sgr, status, titles, window};
+use crate::notification::{NOTIFICATIONS_MAX, Notification};
 use crate::parse::{Perform, Sequence, Terminator};
 use crate::screen::Screen;
+use crate::screen::decoration::Hyperlink;
 
 impl Perform for Emulator {
     fn print_ascii(&mut self, text: &[u8]) {
-        self.print_ascii_text(text);
+        self.printer.print_ascii_text(&mut self.grid, text);
     }
 
     fn print(&mut self, text: &str) {
-        self.print_text(text);
+        self.printer.print_text(&mut self.grid, text);
     }
 
     fn execute(&mut self, control: char) {
+        let grid = &mut self.grid;
         match control {
-            '\x07' => self.screen.bells = self.screen.bells.wrapping_add(1),
-            '\x08' => self.backspace(),
-            '\x09' => self.tab_forward(1),
-            '\x0a'..='\x0c' => self.line_feed(),
-            '\x0d' => self.carriage_return(),
-            '\x0e' => self.charsets.lock(1),
-            '\x0f' => self.charsets.lock(0),
-            '\u{84}' => self.index(),
+            '\x07' => grid.screen.bells = grid.screen.bells.wrapping_add(1),
+            '\x08' => grid.backspace(),
+            '\x09' => grid.tab_forward(1),
+            '\x0a'..='\x0c' => grid.line_feed(),
+            '\x0d' => grid.carriage_return(),
+            '\x0e' => self.printer.charsets.lock(1),
+            '\x0f' => self.printer.charsets.lock(0),
+            '\u{84}' => grid.index(),
             '\u{85}' => {
-                self.index();
-                self.carriage_return();
+                grid.index();
+                grid.carriage_return();
             }
-            '\u{88}' => self.tabs.set(self.screen.cursor.column, true),
-            '\u{8d}' => self.reverse_index(),
-            '\u{8e}' => self.charsets.shift_once(2),
-            '\u{8f}' => self.charsets.shift_once(3),
-            '\u{96}' => self.guard(true),
-            '\u{97}' => self.guard(false),
-            '\u{9a}' => self.report_primary_attributes(),
+            '\u{88}' => grid.tabs.set(grid.screen.cursor.column, true),
+            '\u{8d}' => grid.reverse_index(),
+            '\u{8e}' => self.printer.charsets.shift_once(2),
+            '\u{8f}' => self.printer.charsets.shift_once(3),
+            '\u{96}' | '\u{97}' if grid.is_host() => {
+                let Grid { protection, screen, .. } = grid;
+                protection.guard(&mut screen.pen.attributes, control == '\u{96}');
+            }
+            '\u{9a}' => self.answers.push(PRIMARY_ATTRIBUTES),
             _ => {}
         }
     }
@@ -48,18 +60,18 @@ impl Perform for Emulator {
         match (intermediates, last) {
             (b"", b'7') => self.save_cursor(),
             (b"", b'8') => self.restore_cursor(),
-            (b"", b'=') => self.screen.rich.application_keypad = true,
-            (b"", b'>') => self.screen.rich.application_keypad = false,
-            (b"", b'6') if self.level >= Level::VT400 => self.back_index(),
-            (b"", b'9') if self.level >= Level::VT400 => self.forward_index(),
+            (b"", b'=') => self.grid.screen.rich.application_keypad = true,
+            (b"", b'>') => self.grid.screen.rich.application_keypad = false,
+            (b"", b'6') if self.level >= Level::VT400 => self.grid.back_index(),
+            (b"", b'9') if self.level >= Level::VT400 => self.grid.forward_index(),
             (b"", b'c') => self.reset(),
-            (b"", b'n') => self.charsets.lock(2),
-            (b"", b'o') => self.charsets.lock(3),
-            (b"#", b'8') => self.fill_with_e(),
-            (b"(", _) => self.charsets.designate(0, Charset::designated(last)),
-            (b")", _) => self.charsets.designate(1, Charset::designated(last)),
-            (b"*", _) => self.charsets.designate(2, Charset::designated(last)),
-            (b"+", _) => self.charsets.designate(3, Charset::designated(last)),
+            (b"", b'n') => self.printer.charsets.lock(2),
+            (b"", b'o') => self.printer.charsets.lock(3),
+            (b"#", b'8') => self.grid.fill_with_e(),
+            (b"(", _) => self.printer.charsets.designate(0, Charset::designated(last)),
+            (b")", _) => self.printer.charsets.designate(1, Charset::designated(last)),
+            (b"*", _) => self.printer.charsets.designate(2, Charset::designated(last)),
+            (b"+", _) => self.printer.charsets.designate(3, Charset::designated(last)),
             _ => {}
         }
     }
@@ -79,23 +91,30 @@ impl Perform for Emulator {
                 }
             }
             (b'?', b"", b'n') => {
-                self.report_private_status(parameters.value(0), parameters.value(1));
+                let Self { grid, level, user_terminal, .. } = self;
+                let answer = reply::private_status(grid, *level, user_terminal, parameters);
+                self.answers.extend(answer);
             }
-            (b'?', b"", b'J') => self.erase_display(parameters.value(0), Erasing::Selective),
-            (b'?', b"", b'K') => self.erase_line(parameters.value(0), Erasing::Selective),
-            (b'>', b"", b'c') if parameters.value(0) == 0 => self.report_secondary_attributes(),
+            (b'?', b"", b'J') => self.grid.erase_display(parameters.value(0), Erasing::Selective),
+            (b'?', b"", b'K') => self.grid.erase_line(parameters.value(0), Erasing::Selective),
+            (b'>', b"", b'c') if parameters.value(0) == 0 => {
+                self.answers.push(reply::secondary_attributes(&self.user_terminal));
+            }
             (b'=', b"", b'c') if parameters.value(0) == 0 && self.level >= Level::VT400 => {
-                self.report_tertiary_attributes();
+                self.answers.push(TERTIARY_ATTRIBUTES);
             }
-            (b'=', b"", b'w') => self.count_as_told(parameters.value(0)),
-            (b'>', b"", b'q') if parameters.value(0) == 0 => self.report_version(),
+            (b'=', b"", b'w') if !self.is_host() => {
+                let bits = parameters.value(0).into();
+                self.grid.screen.cluster_widths = ClusterWidths::from_bits(bits);
+            }
+            (b'>', b"", b'q') if parameters.value(0) == 0 => self.answers.push(VERSION),
             (0, b"!", b'p') => self.soft_reset(),
             (0, b" ", b'q') => self.set_cursor_style(parameters.value(0)),
-            (0, b" ", b'@') if self.is_cursor_in_region() => {
-                self.delete_columns(self.region.left, parameters.count(0));
+            (0, b" ", b'@') if self.grid.is_cursor_in_region() => {
+                self.grid.delete_columns(self.grid.region.left, parameters.count(0));
             }
-            (0, b" ", b'A') if self.is_cursor_in_region() => {
-                self.insert_columns(self.region.left, parameters.count(0));
+            (0, b" ", b'A') if self.grid.is_cursor_in_region() => {
+                self.grid.insert_columns(self.grid.region.left, parameters.count(0));
             }
             (0, b"$", b'v' | b'x' | b'z' | b'{')
             | (0, b"'", b'}' | b'~')
@@ -104,15 +123,24 @@ impl Perform for Emulator {
             {
                 self.vt400_csi(sequence);
             }
-            (0, b"\"", b'q') => self.set_character_protection(parameters.value(0)),
+            (0, b"\"", b'q') if self.is_host() => {
+                let Grid { protection, screen, .. } = &mut self.grid;
+                protection.protect(&mut screen.pen.attributes, parameters.value(0));
+            }
             (0, b"$", b'p') => self.report_mode(Mode::Ansi(parameters.value(0))),
             (b'?', b"$", b'p') => self.report_mode(Mode::Private(parameters.value(0))),
             (0, b"\"", b'p') => self.set_level(parameters.value(0)),
             (b'>', b"", b't' | b'T') if parameters.given() => {
-                let set = sequence.last == b't';
-                parameters.values().iter().for_each(|&mode| self.set_title_mode(mode, set));
+                // The other modes are about titles that are told, which none is, and about UTF-8, which all are.
+                if self.is_host() && parameters.values().contains(&0) {
+                    self.modes.hexadecimal_titles = sequence.last == b't';
+                }
             }
-            (b'?' | b'<' | b'=' | b'>', b"", b'm' | b'n' | b'u') => self.keyboard_csi(sequence),
+            (b'?' | b'<' | b'=' | b'>', b"", b'm' | b'n' | b'u') => {
+                let has_kitty_keyboard = self.has_kitty_keyboard();
+                let (keyboard, rich) = (&mut self.shown.keyboard, &mut self.grid.screen.rich);
+                self.answers.extend(keyboard.perform(rich, has_kitty_keyboard, sequence));
+            }
             (b'?', b"", b'r') => {
                 parameters.values().iter().for_each(|&mode| self.restore_private_mode(mode));
             }
@@ -125,19 +153,42 @@ impl Perform for Emulator {
 
     #[inline]
     fn is_spent(&self) -> bool {
-        self.effort.cells() > self.effort_max
+        self.grid.effort.cells() > self.effort_max
     }
 
     fn osc(&mut self, text: &str, cut: bool, terminator: Terminator) {
-        self.operating_system_command(text, cut, terminator);
+        let Some((number, rest)) = text.split_once(';') else {
+            return self.recolor(terminator).perform(text, "");
+        };
+        match number {
+            "" | "0" => self.set_titles([true, true], rest),
+            "1" => self.set_titles([true, false], rest),
+            "2" => self.set_titles([false, true], rest),
+            // Only a title that is cut is of use.
+            _ if cut => {}
+            "7" => status::set_directory(&mut self.grid.screen, rest),
+            "9" => match rest.strip_prefix("4;") {
+                Some(progress) => status::set_progress(&mut self.grid.screen, progress),
+                None => self.notify(text),
+            },
+            "8" => self.grid.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
+            "52" => match rest.strip_suffix(";?") {
+                Some(selections) => self.tell_copied(selections, terminator),
+                None => self.copy(rest),
+            },
+            "66" => self.printer.print_sized(&mut self.grid, rest),
+            "99" | "777" => self.notify(text),
+            _ => self.recolor(terminator).perform(number, rest),
+        }
     }
 
     fn dcs_head(&mut self, sequence: &Sequence<'_>) {
-        control_mode::refuse(self, sequence);
+        control_mode::refuse(&mut self.grid, &mut self.printer, sequence);
     }
 
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str) {
-        self.device_control(sequence, text);
+        let Self { answers, grid, level, .. } = self;
+        reply::device_control(answers, grid, *level, sequence, text);
     }
 }
 
@@ -145,18 +196,22 @@ impl Emulator {
     /// Performs a control sequence on rectangles and columns.
     fn vt400_csi(&mut self, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
+        let grid = &mut self.grid;
         match (sequence.intermediates, sequence.last) {
-            (b"$", b'v') => self.copy_rectangle(parameters),
-            (b"$", b'x') => self.fill_rectangle(parameters),
-            (b"$", b'z') => self.erase_rectangle(parameters),
-            (b"$", b'{') => self.erase_rectangle_selectively(parameters),
-            (b"'", b'}') if self.is_cursor_in_region() => {
-                self.insert_columns(self.screen.cursor.column, parameters.count(0));
+            (b"$", b'v') => rectangle::copy(grid, parameters),
+            (b"$", b'x') => rectangle::fill(grid, parameters),
+            (b"$", b'z') => rectangle::erase(grid, parameters),
+            (b"$", b'{') => rectangle::erase_selectively(grid, parameters),
+            (b"'", b'}') if grid.is_cursor_in_region() => {
+                grid.insert_columns(grid.screen.cursor.column, parameters.count(0));
             }
-            (b"'", b'~') if self.is_cursor_in_region() => {
-                self.delete_columns(self.screen.cursor.column, parameters.count(0));
+            (b"'", b'~') if grid.is_cursor_in_region() => {
+                grid.delete_columns(grid.screen.cursor.column, parameters.count(0));
             }
-            (b"*", b'y') => self.report_checksum(parameters),
+            (b"*", b'y') if self.user_terminal.screen_checksums => {
+                let extension = self.checksum_extension;
+                self.answers.push(&reply::checksum(grid, extension, parameters));
+            }
             (b"#", b'y') => self.checksum_extension = ChecksumExtension::new(parameters.value(0)),
             _ => {}
         }
@@ -166,73 +221,129 @@ impl Emulator {
     fn plain_csi(&mut self, last: u8, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
         let count = parameters.count(0);
-        let cursor = self.screen.cursor;
+        let grid = &mut self.grid;
+        let cursor = grid.screen.cursor;
         match last {
-            b'@' => self.insert_cells(count),
-            b'A' => self.move_up(count),
-            b'B' => self.move_down(count),
-            b'C' => self.move_right(count),
+            b'@' => grid.insert_cells(count),
+            b'A' => grid.move_up(count),
+            b'B' => grid.move_down(count),
+            b'C' => grid.move_right(count),
             b'a' => {
-                let column = cursor.column.saturating_sub(self.origin_column());
-                self.move_to_column(column.saturating_add(count));
+                let column = cursor.column.saturating_sub(grid.origin_column());
+                grid.move_to_column(column.saturating_add(count));
             }
-            b'D' => self.move_back(count),
-            b'E' => {
-                self.move_down(count);
-                self.carriage_return();
+            b'D' => grid.move_back(count),
+            b'E' | b'F' => {
+                if last == b'E' {
+                    grid.move_down(count)
+                } else {
+                    grid.move_up(count)
+                }
+                grid.carriage_return();
             }
-            b'F' => {
-                self.move_up(count);
-                self.carriage_return();
-            }
-            b'G' | b'`' => self.move_to_column(count - 1),
-            b'H' | b'f' => self.move_to(count - 1, parameters.count(1) - 1),
-            b'I' => self.tab_forward(count),
+            b'G' | b'`' => grid.move_to_column(count - 1),
+            b'H' | b'f' => grid.move_to(count - 1, parameters.count(1) - 1),
+            b'I' => grid.tab_forward(count),
             b'J' => {
-                self.keep_before_clearing(parameters.value(0));
-                self.erase_display(parameters.value(0), Erasing::Plain);
+                grid.keep_before_clearing(parameters.value(0));
+                grid.erase_display(parameters.value(0), Erasing::Plain);
             }
-            b'K' => self.erase_line(parameters.value(0), Erasing::Plain),
-            b'L' => self.insert_lines(count),
-            b'M' => self.delete_lines(count),
-            b'P' => self.delete_cells(count),
-            b'S' => self.scroll_off(count),
+            b'K' => grid.erase_line(parameters.value(0), Erasing::Plain),
+            b'L' => grid.insert_lines(count),
+            b'M' => grid.delete_lines(count),
+            b'P' => grid.delete_cells(count),
+            b'S' => grid.scroll_off(count),
             // With more parameters it is the start of highlight mouse tracking.
-            b'T' if parameters.values().len() == 1 => self.scroll_down(self.region.top, count),
-            b'X' => self.erase_cells(count),
-            b'Z' => self.tab_back(count),
-            b'b' => self.repeat(count),
-            b'c' if parameters.value(0) == 0 => self.report_primary_attributes(),
-            b'd' => self.move_to_row(count - 1),
+            b'T' if parameters.values().len() == 1 => grid.scroll_down(grid.region.top, count),
+            b'X' => grid.erase_cells(count),
+            b'Z' => grid.tab_back(count),
+            b'b' => self.printer.repeat(grid, count),
+            b'c' if parameters.value(0) == 0 => self.answers.push(PRIMARY_ATTRIBUTES),
+            b'd' => grid.move_to_row(count - 1),
             b'e' => {
-                let row = cursor.row.saturating_sub(self.origin_row());
-                self.move_to_row(row.saturating_add(count));
+                let row = cursor.row.saturating_sub(grid.origin_row());
+                grid.move_to_row(row.saturating_add(count));
             }
             b'g' => match parameters.value(0) {
-                0 => self.tabs.set(cursor.column, false),
+                0 => grid.tabs.set(cursor.column, false),
                 3 => {
-                    self.effort.touch(usize::from(self.columns()));
-                    self.tabs.clear();
+                    grid.effort.touch(usize::from(grid.columns()));
+                    grid.tabs.clear();
                 }
                 _ => {}
             },
             b'h' | b'l' => {
-                for &mode in parameters.values() {
-                    self.set_ansi_mode(mode, last == b'h');
-                }
+                let set = last == b'h';
+                parameters.values().iter().for_each(|&mode| self.set_ansi_mode(mode, set));
             }
             b'm' => {
-                let Screen { pen, decoration, .. } = &mut self.screen;
+                let Screen { pen, decoration, .. } = &mut grid.screen;
                 sgr::apply(pen, &mut decoration.underline_color, parameters);
             }
-            b'n' => self.report_status(parameters.value(0)),
-            b'r' => self.set_margins(count, parameters.value(1)),
-            b's' if self.modes.side_margins => self.set_side_margins(count, parameters.value(1)),
+            b'n' => self.answers.extend(reply::status(grid, parameters.value(0))),
+            b'r' => grid.set_margins(count, parameters.value(1)),
+            b's' if grid.modes.side_margins => grid.set_side_margins(count, parameters.value(1)),
             b's' if !parameters.given() => self.save_cursor(),
             b't' => self.window_operation(parameters.value(0), parameters.value(1)),
-            b'x' => self.report_parameters(parameters.value(0)),
+            b'x' => self.answers.extend(reply::parameters(parameters.value(0))),
             b'u' if !parameters.given() => self.restore_cursor(),
             _ => {}
+        }
+    }
+
+    /// XTWINOPS: sizes that are asked for, and titles put aside. What asks for a title is never answered: it would be
+    /// typed at the prompt, and any file that is shown can set it.
+    fn window_operation(&mut self, operation: u16, what: u16) {
+        let screen = &mut self.grid.screen;
+        self.answers.extend(window::report(operation, &self.user_terminal, screen.size));
+        self.title_stack.perform(operation, what, &mut screen.titles);
+    }
+
+    fn set_titles(&mut self, which: [bool; 2], text: &str) {
+        let is_hexadecimal = self.modes.hexadecimal_titles;
+        titles::set_titles(&mut self.grid.screen.titles, which, text, is_hexadecimal);
+    }
+
+    fn recolor(&mut self, terminator: Terminator) -> Recolor<'_> {
+        Recolor {
+            shown: &mut self.grid.screen.colors,
+            noted: &mut self.noted_colors,
+            user: &self.user_terminal,
+            answers: &mut self.answers,
+            terminator,
+        }
+    }
+
+    /// OSC 9, 99 and 777.
+    fn notify(&mut self, command: &str) {
+        let Some(notification) = Notification::new(command).filter(|_| self.is_host()) else {
+            return;
+        };
+        if self.notifications.len() == NOTIFICATIONS_MAX {
+            self.notifications.pop_front();
+        }
+        self.notifications.push_back(notification);
+    }
+
+    /// OSC 52. The screen keeps what a stock client may be told; the copy itself is an event.
+    fn copy(&mut self, text: &str) {
+        let parts = text.split_once(';');
+        let Some(copied) = parts.and_then(|(to, text)| Copied::new(to, text)) else { return };
+        if copied.is_for_clipboard() && copied.text().len() <= CLIPBOARD_CHARS_MAX {
+            self.grid.screen.clipboard = Arc::clone(copied.text());
+        }
+        self.copies.note(&copied, self.user_terminal.read_copied);
+        if self.is_host() {
+            self.copies.keep(copied);
+        }
+    }
+
+    /// OSC 52 with a question, where the user lets programs read what was copied.
+    fn tell_copied(&mut self, selections: &str, terminator: Terminator) {
+        let is_allowed = self.user_terminal.read_copied;
+        if let Some(text) = self.copies.readable(selections).filter(|_| is_allowed) {
+            let end = terminator.as_str();
+            self.answers.push(&format!("\x1b]52;{selections};{text}{end}"));
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::emulator::Emulator;
+use crate::emulator::grid::Grid;
 use crate::emulator::protection::{Erasing, unprotected_run};
 use crate::emulator::region::Region;
 use crate::screen::cell::{Cell, Pen};
 use crate::screen::row::Row;
 
-impl Emulator {
+impl Grid {
     /// Empties cells of a row in the current background.
     pub(crate) fn erase_in_row(&mut self, row: u16, columns: Range<u16>) {
         let pen = self.screen.pen;
@@ -121,6 +121,58 @@ impl Emulator {
         if self.is_cursor_in_region() {
             self.scroll_up(self.screen.cursor.row, count);
             self.carriage_return();
+        }
+    }
+
+    /// Shifts what stands at and behind `column` right, up to the right margin.
+    pub(crate) fn insert_in_row(&mut self, row: u16, column: u16, count: u16) {
+        let (pen, host, end) = (self.screen.pen, self.is_host(), self.region.right + 1);
+        self.count_shift(row, column);
+        if end == self.columns() {
+            let row = self.row_mut_at(row, column);
+            row.insert(column, count, pen);
+            if host {
+                row.trim_wide();
+            }
+        } else {
+            let count = count.min(end - column);
+            let from = Arc::clone(&self.screen.rows[usize::from(row)]);
+            self.copy_cells(&from, column..end - count, row, column + count);
+            self.erase_in_row(row, column..column + count);
+        }
+    }
+
+    /// Removes cells at `column`; what stands behind, up to the right margin, moves left.
+    pub(crate) fn delete_in_row(&mut self, row: u16, column: u16, count: u16) {
+        let (pen, end) = (self.screen.pen, self.region.right + 1);
+        self.count_shift(row, column);
+        if end == self.columns() {
+            self.row_mut_at(row, column).delete(column, count, pen);
+        } else {
+            let count = count.min(end - column);
+            let from = Arc::clone(&self.screen.rows[usize::from(row)]);
+            self.copy_cells(&from, column + count..end, row, column);
+            self.erase_in_row(row, end - count..end);
+        }
+    }
+
+    /// Counts that the rest of a row from `column` on is shifted.
+    fn count_shift(&mut self, row: u16, column: u16) {
+        self.effort.touch(usize::from(self.columns().saturating_sub(column)));
+        self.effort.move_beside(&self.screen.rows[usize::from(row)], 2);
+    }
+
+    /// SR and DECIC: shifts all rows between the margins right from `column` on. A wrap stays pending, as in xterm.
+    pub(crate) fn insert_columns(&mut self, column: u16, count: u16) {
+        for row in self.region.top..=self.region.bottom {
+            self.insert_in_row(row, column, count);
+        }
+    }
+
+    /// SL and DECDC: removes columns from all rows between the margins. A wrap stays pending.
+    pub(crate) fn delete_columns(&mut self, column: u16, count: u16) {
+        for row in self.region.top..=self.region.bottom {
+            self.delete_in_row(row, column, count);
         }
     }
 

@@ -1,8 +1,7 @@
 //! What programs ask of the keyboard: the protocol of kitty, and xterm's modifyOtherKeys.
 
-use crate::emulator::Emulator;
 use crate::parse::Sequence;
-use crate::screen::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX};
+use crate::screen::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX, RichModes};
 
 /// Most flags put aside for one screen; one more displaces the oldest.
 /// Chosen: as many as kitty keeps, which leaves the choice to the terminal.
@@ -33,29 +32,31 @@ impl KeyboardStack {
         self.0.truncate(left);
         flags.unwrap_or(0)
     }
-}
 
-impl Emulator {
-    /// Performs a control sequence with a private marker that ends in `m`, `n` or `u`.
-    pub(crate) fn keyboard_csi(&mut self, sequence: &Sequence<'_>) {
+    /// Performs a control sequence with a private marker that ends in `m`, `n` or `u`; returns the answer to a question.
+    pub(crate) fn perform(
+        &mut self,
+        rich: &mut RichModes,
+        has_kitty_keyboard: bool,
+        sequence: &Sequence<'_>,
+    ) -> Option<String> {
         let parameters = sequence.parameters;
         let (first, second) = (parameters.value(0), parameters.value(1));
         let flags = u8::try_from(first & u16::from(KITTY_FLAGS_MAX)).expect("masked");
         match (sequence.private, sequence.last) {
             (b'>', b'm') if first == OTHER_KEYS && second <= MODIFY_OTHER_KEYS_MAX => {
-                self.screen.rich.modify_other_keys = u8::try_from(second).expect("at most 2");
+                rich.modify_other_keys = u8::try_from(second).expect("at most 2");
             }
-            (b'>', b'm') if !parameters.given() => self.screen.rich.modify_other_keys = 0,
-            (b'>', b'n') if first == OTHER_KEYS => self.screen.rich.modify_other_keys = 0,
+            (b'>', b'm') if !parameters.given() => rich.modify_other_keys = 0,
+            (b'>', b'n') if first == OTHER_KEYS => rich.modify_other_keys = 0,
             (b'?', b'm') if first == OTHER_KEYS => {
-                let level = self.screen.rich.modify_other_keys;
-                self.reply(&format!("\x1b[>{OTHER_KEYS};{level}m"));
+                return Some(format!("\x1b[>{OTHER_KEYS};{}m", rich.modify_other_keys));
             }
-            (_, b'u') if !self.has_kitty_keyboard() => {}
-            (b'?', b'u') => self.reply(&format!("\x1b[?{}u", self.screen.rich.kitty_keyboard)),
+            (_, b'u') if !has_kitty_keyboard => {}
+            (b'?', b'u') => return Some(format!("\x1b[?{}u", rich.kitty_keyboard)),
             (b'=', b'u') => {
-                let old = self.screen.rich.kitty_keyboard;
-                self.screen.rich.kitty_keyboard = match second {
+                let old = rich.kitty_keyboard;
+                rich.kitty_keyboard = match second {
                     0 | 1 => flags,
                     2 => old | flags,
                     3 => old & !flags,
@@ -63,29 +64,15 @@ impl Emulator {
                 };
             }
             (b'>', b'u') => {
-                self.keyboard.push(self.screen.rich.kitty_keyboard);
-                self.screen.rich.kitty_keyboard = flags;
+                self.push(rich.kitty_keyboard);
+                rich.kitty_keyboard = flags;
             }
             (b'<', b'u') => {
-                self.screen.rich.kitty_keyboard = self.keyboard.pop(parameters.count(0));
+                rich.kitty_keyboard = self.pop(parameters.count(0));
             }
             _ => {}
         }
-    }
-
-    /// Returns whether flags can be put in force: on the user's terminal, or since the far end says so.
-    pub(crate) const fn has_kitty_keyboard(&self) -> bool {
-        !self.is_host() || self.user_terminal.kitty_keyboard
-    }
-
-    /// Forgets the flags of both screens, and all that were put aside.
-    pub(crate) fn reset_keyboard(&mut self) {
-        self.screen.rich.kitty_keyboard = 0;
-        self.keyboard = KeyboardStack::default();
-        if let Some(hidden) = &mut self.hidden {
-            hidden.kitty_keyboard = 0;
-            hidden.keyboard = KeyboardStack::default();
-        }
+        None
     }
 }
 

@@ -1,7 +1,5 @@
 //! DECSCL: which of DEC's terminals a program wants to talk to.
 
-use crate::emulator::Emulator;
-
 /// A conformance level: how far DEC's terminals had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Level(u16);
@@ -34,17 +32,6 @@ impl Level {
 impl Default for Level {
     fn default() -> Self {
         Self::VT400
-    }
-}
-
-impl Emulator {
-    /// DECSCL: a soft reset, and from then on the functions of this level and those below. Controls stay
-    /// those of seven bits: bytes of C1 are no UTF-8. Neither stock Mosh nor a replica has levels.
-    pub(crate) fn set_level(&mut self, parameter: u16) {
-        if let Some(level) = Level::from_parameter(parameter).filter(|_| self.is_host()) {
-            self.soft_reset();
-            self.level = level;
-        }
     }
 }
 

@@ -1,29 +1,49 @@
 //! Printing characters, each in a cell of its own or, where the user's terminal counts so, several as one cluster.
 
 use crate::cluster_widths::{ClusterWidths, begins_cluster, is_selector};
-use crate::emulator::Emulator;
-use crate::newer::may_be_newer;
+use crate::emulator::charset::Charsets;
+use crate::emulator::grid::Grid;
+use crate::newer::{NewerWide, may_be_newer};
 use crate::screen::Position;
+use crate::user_terminal::UserTerminal;
 use crate::width::char_width;
 
-impl Emulator {
+/// Turns characters into cells.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Printer {
+    pub(crate) charsets: Charsets,
+    /// What REP repeats.
+    last_printed: Option<char>,
+    /// How the user's terminal counts columns. A far end says itself how wide a cell is, so a replica needs no rule.
+    counting: ClusterWidths,
+    /// The characters that the user's terminal gives two columns, and our tables do not.
+    newer_wide: NewerWide,
+}
+
+impl Printer {
+    /// Takes note of how the user's terminal counts columns.
+    pub(crate) const fn learn(&mut self, user_terminal: &UserTerminal) {
+        self.counting = user_terminal.cluster_widths;
+        self.newer_wide = user_terminal.newer_wide;
+    }
+
     /// Prints a run of ASCII.
-    pub(crate) fn print_ascii_text(&mut self, text: &[u8]) {
+    pub(crate) fn print_ascii_text(&mut self, grid: &mut Grid, text: &[u8]) {
         if self.charsets.is_plain() {
-            self.print_ascii(text);
+            self.print_ascii(grid, text);
         } else {
-            self.print_text(str::from_utf8(text).expect("ASCII"));
+            self.print_text(grid, str::from_utf8(text).expect("ASCII"));
         }
     }
 
     /// Prints a run of text.
-    pub(crate) fn print_text(&mut self, text: &str) {
+    pub(crate) fn print_text(&mut self, grid: &mut Grid, text: &str) {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
-            let run = self.print_in_row(rest, c);
+            let run = self.print_in_row(grid, rest, c);
             if run == 0 {
                 let c = self.charsets.translate(c);
-                self.print_char(c);
+                self.print_char(grid, c);
             }
             rest = &rest[run.max(c.len_utf8())..];
         }
@@ -31,178 +51,147 @@ impl Emulator {
 
     /// Prints the beginning of `text` that fits into a row, if nothing special is to be done for its
     /// characters; `first` is the first of them. Returns its bytes.
-    fn print_in_row(&mut self, text: &str, first: char) -> usize {
-        let end = self.plain_end(text);
+    fn print_in_row(&mut self, grid: &mut Grid, text: &str, first: char) -> usize {
+        let end = self.plain_end(grid, text);
         let plain = end > 0
             && self.charsets.is_plain()
-            && !self.modes.insert
-            && self.screen.decoration.is_none()
-            && self.has_full_width();
+            && !grid.modes.insert
+            && grid.screen.decoration.is_none()
+            && grid.has_full_width();
         if !plain || char_width(first) == 0 {
             return 0;
         }
-        self.wrap_if_pending();
-        let (at, pen) = (self.screen.cursor, self.screen.pen);
-        let row = self.row_mut_at(at.row, at.column);
+        grid.wrap_if_pending();
+        let (at, pen) = (grid.screen.cursor, grid.screen.pen);
+        let row = grid.row_mut_at(at.row, at.column);
         let Some(written) = row.write_text(at.column, &text[..end], pen) else { return 0 };
-        self.effort.touch(written.bytes);
-        let marks = &self.screen.rows[usize::from(at.row)].marks;
+        grid.effort.touch(written.bytes);
+        let marks = &grid.screen.rows[usize::from(at.row)].marks;
         let behind = marks.len_from(written.column + written.columns);
-        self.effort.move_at_once(written.pieces * behind);
+        grid.effort.move_at_once(written.pieces * behind);
         self.last_printed = Some(written.last);
-        self.advance(at.row, written.column, written.columns);
+        grid.advance(at.row, written.column, written.columns);
         written.bytes
     }
 
     /// REP: prints the last character again, a screenful at most: more would only scroll the same text
     /// away, while a few bytes keep the server busy. Stock Mosh does not know it, nor does a replica.
-    pub(crate) fn repeat(&mut self, count: u16) {
-        let Some(c) = self.last_printed.filter(|_| self.is_host()) else { return };
-        let screenful = self.columns().saturating_mul(self.screen.size.rows());
+    pub(crate) fn repeat(&mut self, grid: &mut Grid, count: u16) {
+        let Some(c) = self.last_printed.filter(|_| grid.is_host()) else { return };
+        let screenful = grid.columns().saturating_mul(grid.screen.size.rows());
         let count = count.min(screenful);
         if !c.is_ascii() {
-            return (0..count).for_each(|_| self.print_char(c));
+            return (0..count).for_each(|_| self.print_char(grid, c));
         }
         let mut byte = [0];
         c.encode_utf8(&mut byte);
-        let row = vec![byte[0]; usize::from(count.min(self.columns()))];
+        let row = vec![byte[0]; usize::from(count.min(grid.columns()))];
         for start in (0..count).step_by(row.len()) {
-            self.print_ascii(&row[..row.len().min(usize::from(count - start))]);
+            self.print_ascii(grid, &row[..row.len().min(usize::from(count - start))]);
         }
     }
 
     /// Prints ASCII without controls, a row's worth at a time.
-    fn print_ascii(&mut self, mut text: &[u8]) {
+    fn print_ascii(&mut self, grid: &mut Grid, mut text: &[u8]) {
         if let Some(&last) = text.last() {
             self.last_printed = Some(char::from(last));
         }
         while !text.is_empty() {
-            self.wrap_if_pending();
-            let cursor = self.screen.cursor;
-            let room = self.line_end() + 1 - cursor.column;
+            grid.wrap_if_pending();
+            let cursor = grid.screen.cursor;
+            let room = grid.line_end() + 1 - cursor.column;
             let count = u16::try_from(text.len()).map_or(room, |len| len.min(room));
-            if self.modes.insert {
-                self.insert_cells(count);
+            if grid.modes.insert {
+                grid.insert_cells(count);
             }
             let (head, tail) = text.split_at(usize::from(count));
-            self.effort.touch(head.len());
-            let pen = self.screen.pen;
-            self.row_mut_at(cursor.row, cursor.column).write_ascii(cursor.column, head, pen);
-            if !self.screen.decoration.is_none() {
-                self.decorate(cursor.row, cursor.column..cursor.column + count);
+            grid.effort.touch(head.len());
+            let pen = grid.screen.pen;
+            grid.row_mut_at(cursor.row, cursor.column).write_ascii(cursor.column, head, pen);
+            if !grid.screen.decoration.is_none() {
+                grid.decorate(cursor.row, cursor.column..cursor.column + count);
             }
-            self.advance(cursor.row, cursor.column + count - 1, 1);
+            grid.advance(cursor.row, cursor.column + count - 1, 1);
             // Without autowrap the rest overwrites the last column, and only its end stays.
-            text = if self.modes.autowrap { tail } else { &tail[tail.len().saturating_sub(1)..] };
+            text = if grid.modes.autowrap { tail } else { &tail[tail.len().saturating_sub(1)..] };
         }
     }
 
-    fn print_char(&mut self, c: char) {
+    fn print_char(&mut self, grid: &mut Grid, c: char) {
         match char_width(c) {
-            0 => self.combine(c),
-            _ if self.joins(c) => self.combine(c),
+            0 => self.combine(grid, c),
+            _ if self.joins(grid, c) => self.combine(grid, c),
             _ => {
-                let width = if self.user_terminal.newer_wide.contains(c) {
-                    2
-                } else {
-                    self.counting().char_width(c)
-                };
+                let width =
+                    if self.newer_wide.contains(c) { 2 } else { self.counting.char_width(c) };
                 self.last_printed = Some(c);
-                self.print_wide_or_narrow(c, width);
+                self.print_wide_or_narrow(grid, c, width);
             }
         }
     }
 
-    fn print_wide_or_narrow(&mut self, c: char, width: u16) {
-        self.effort.touch(1);
-        self.wrap_if_pending();
-        let last = self.line_end();
-        if width == 2 && self.screen.cursor.column == last {
-            self.erase_in_row(self.screen.cursor.row, last..last + 1);
-            if !self.modes.autowrap || last == self.line_start() {
+    fn print_wide_or_narrow(&mut self, grid: &mut Grid, c: char, width: u16) {
+        grid.effort.touch(1);
+        grid.wrap_if_pending();
+        let last = grid.line_end();
+        if width == 2 && grid.screen.cursor.column == last {
+            grid.erase_in_row(grid.screen.cursor.row, last..last + 1);
+            if !grid.modes.autowrap || last == grid.line_start() {
                 return;
             }
-            self.go_to_next_line();
+            grid.go_to_next_line();
         }
-        if self.modes.insert {
-            self.insert_cells(width);
+        if grid.modes.insert {
+            grid.insert_cells(width);
         }
-        let (cursor, pen) = (self.screen.cursor, self.screen.pen);
-        let row = self.row_mut_at(cursor.row, cursor.column);
+        let (cursor, pen) = (grid.screen.cursor, grid.screen.pen);
+        let row = grid.row_mut_at(cursor.row, cursor.column);
         row.write(cursor.column, c, width == 2, pen);
-        if !self.screen.decoration.is_none() {
+        if !grid.screen.decoration.is_none() {
             // The empty half of a wide character is never decorated, so it needs no care when it loses
             // the other.
-            self.decorate(cursor.row, cursor.column..cursor.column + 1);
+            grid.decorate(cursor.row, cursor.column..cursor.column + 1);
         }
-        self.advance(cursor.row, cursor.column, width);
+        grid.advance(cursor.row, cursor.column, width);
     }
 
     /// Adds a combining character to the cell last printed or, after a movement, under the cursor.
-    fn combine(&mut self, mark: char) {
-        if self.combining_target.is_none() && !self.may_combine_after_motion(mark) {
+    fn combine(&mut self, grid: &mut Grid, mark: char) {
+        if grid.combining_target.is_none() && !self.may_combine_after_motion(mark) {
             return;
         }
-        self.effort.touch(1);
-        let cursor = self.screen.cursor;
+        grid.effort.touch(1);
+        let cursor = grid.screen.cursor;
         let under = cursor.position();
-        let mut target = self.combining_target.unwrap_or(under);
-        let host = self.is_host();
-        self.effort.move_behind(&self.screen.rows[usize::from(target.row)], target.column);
-        let row = self.row_mut(target.row);
+        let mut target = grid.combining_target.unwrap_or(under);
+        let host = grid.is_host();
+        grid.effort.move_behind(&grid.screen.rows[usize::from(target.row)], target.column);
+        let row = grid.row_mut(target.row);
         if host && target.column > 0 && row.cells[usize::from(target.column) - 1].wide {
             target.column -= 1;
         }
         let cell = row.cells[usize::from(target.column)];
         row.combine(target.column, mark);
         if cell.is_blank() {
-            self.advance(cursor.row, cursor.column, 1);
-            self.combining_target = Some(target);
-        } else if self.combining_target.is_some() {
-            self.fit(target);
+            grid.advance(cursor.row, cursor.column, 1);
+            grid.combining_target = Some(target);
+        } else if grid.combining_target.is_some() {
+            self.fit(grid, target);
         }
-    }
-
-    /// Goes to the next row if the last column has been written.
-    fn wrap_if_pending(&mut self) {
-        if self.pending_wrap && self.modes.autowrap {
-            if self.screen.cursor.column + 1 == self.columns() {
-                self.row_mut(self.screen.cursor.row).wrapped = true;
-            }
-            self.go_to_next_line();
-        }
-    }
-
-    fn go_to_next_line(&mut self) {
-        self.index();
-        self.screen.cursor.column = self.region.left;
-    }
-
-    /// Puts the cursor behind the cell printed at `column`.
-    fn advance(&mut self, row: u16, column: u16, width: u16) {
-        let last = self.line_end();
-        self.pending_wrap = column + width > last;
-        self.screen.cursor.column = (column + width).min(last);
-        self.combining_target = Some(Position { row, column });
-    }
-
-    /// Returns how columns are counted. A far end says itself how wide a cell is, so a replica needs no rule.
-    pub(crate) const fn counting(&self) -> ClusterWidths {
-        self.user_terminal.cluster_widths
     }
 
     /// Returns the length in bytes of the beginning of `text` in which each character has a cell of its own for certain.
-    fn plain_end(&self, text: &str) -> usize {
-        let newer_wide = &self.user_terminal.newer_wide;
+    fn plain_end(&self, grid: &Grid, text: &str) -> usize {
+        let newer_wide = &self.newer_wide;
         let may_be_wide = |c| !newer_wide.is_empty() && may_be_newer(c);
-        if self.counting().is_code_points() {
+        if self.counting.is_code_points() {
             return if newer_wide.is_empty() {
                 text.len()
             } else {
                 text.find(may_be_wide).unwrap_or(text.len())
             };
         }
-        let last = self.combining_target.and_then(|at| self.text_at(at).chars().next_back());
+        let last = grid.combining_target.and_then(|at| grid.text_at(at).chars().next_back());
         if !last.is_none_or(begins_cluster) {
             return 0;
         }
@@ -210,70 +199,63 @@ impl Emulator {
     }
 
     /// Returns whether a character belongs to the cell that was printed last.
-    fn joins(&self, c: char) -> bool {
-        let counting = self.counting();
+    fn joins(&self, grid: &Grid, c: char) -> bool {
+        let counting = self.counting;
         !counting.is_code_points()
-            && self.combining_target.is_some_and(|at| counting.joins(&self.text_at(at), c))
+            && grid.combining_target.is_some_and(|at| counting.joins(&grid.text_at(at), c))
     }
 
     /// Returns whether a mark may be added to the cell under the cursor, where no text was printed just now: where clusters
     /// are counted, a selector that came alone would give the cell other columns than those it stands in.
     fn may_combine_after_motion(&self, mark: char) -> bool {
-        self.counting().is_code_points() || !is_selector(mark)
+        self.counting.is_code_points() || !is_selector(mark)
     }
 
     /// Gives the cell that was printed last, and has got more text, the columns of that text.
-    fn fit(&mut self, at: Position) {
-        if self.counting().is_code_points() {
+    fn fit(&mut self, grid: &mut Grid, at: Position) {
+        if self.counting.is_code_points() {
             return;
         }
-        let text = self.text_at(at);
-        let wide = self.counting().cell_width(&text) == 2
-            || text.starts_with(|base| self.user_terminal.newer_wide.contains(base));
-        let (column, end) = (at.column, self.line_end());
-        let cell = self.screen.rows[usize::from(at.row)].cells[usize::from(column)];
+        let text = grid.text_at(at);
+        let wide = self.counting.cell_width(&text) == 2
+            || text.starts_with(|base| self.newer_wide.contains(base));
+        let (column, end) = (at.column, grid.line_end());
+        let cell = grid.screen.rows[usize::from(at.row)].cells[usize::from(column)];
         if wide == cell.wide {
             return;
         }
         if wide && column >= end {
-            return self.carry_over(at);
+            return self.carry_over(grid, at);
         }
-        if wide && self.modes.insert {
-            self.insert_cells(1);
+        if wide && grid.modes.insert {
+            grid.insert_cells(1);
         }
-        self.effort.touch(1);
-        self.row_mut(at.row).set_wide(column, wide);
-        self.advance(at.row, column, if wide { 2 } else { 1 });
+        grid.effort.touch(1);
+        grid.row_mut(at.row).set_wide(column, wide);
+        grid.advance(at.row, column, if wide { 2 } else { 1 });
     }
 
     /// Moves the cell in the last column to the next row because its text needs two columns. Without autowrap its base stays there
     /// alone.
-    fn carry_over(&mut self, at: Position) {
-        let row = self.row_mut(at.row);
+    fn carry_over(&mut self, grid: &mut Grid, at: Position) {
+        let row = grid.row_mut(at.row);
         let (cell, marks) = (row.cells[usize::from(at.column)], row.marks(at.column).to_owned());
         let Some(base) = cell.base else { return };
-        let pen = core::mem::replace(&mut self.screen.pen, cell.pen);
-        self.screen.cursor.column = at.column;
-        self.pending_wrap = false;
-        if self.modes.autowrap && at.column > self.line_start() {
-            self.print_wide_or_narrow(base, 2);
-            marks.chars().for_each(|mark| self.combine(mark));
+        let pen = core::mem::replace(&mut grid.screen.pen, cell.pen);
+        grid.screen.cursor.column = at.column;
+        grid.pending_wrap = false;
+        if grid.modes.autowrap && at.column > grid.line_start() {
+            self.print_wide_or_narrow(grid, base, 2);
+            marks.chars().for_each(|mark| self.combine(grid, mark));
         } else {
-            self.print_wide_or_narrow(base, 1);
+            self.print_wide_or_narrow(grid, base, 1);
         }
-        self.screen.pen = pen;
-    }
-
-    /// Records how the far end counts columns from here on (`CSI = n w`).
-    pub(crate) fn count_as_told(&mut self, bits: u16) {
-        if !self.is_host() {
-            self.screen.cluster_widths = ClusterWidths::from_bits(bits.into());
-        }
+        grid.screen.pen = pen;
     }
 
     /// OSC 66, of a far end only: a cluster with the columns that it takes.
-    pub(crate) fn print_sized(&mut self, sized: &str) {
-        let Some((width, text)) = sized.split_once(';').filter(|_| !self.is_host()) else { return };
+    pub(crate) fn print_sized(&mut self, grid: &mut Grid, sized: &str) {
+        let Some((width, text)) = sized.split_once(';').filter(|_| !grid.is_host()) else { return };
         let width = match width {
             "w=1" => 1,
             "w=2" => 2,
@@ -281,17 +263,9 @@ impl Emulator {
         };
         let mut text = text.chars();
         let Some(base) = text.next().filter(|base| char_width(*base) > 0) else { return };
-        self.print_wide_or_narrow(base, width);
+        self.print_wide_or_narrow(grid, base, width);
         for mark in text.filter(|mark| !mark.is_control()) {
-            self.combine(mark);
+            self.combine(grid, mark);
         }
-    }
-
-    /// Returns the text of a cell; empty where it has no base.
-    fn text_at(&self, at: Position) -> String {
-        let row = &self.screen.rows[usize::from(at.row)];
-        // Marks alone are no text that anything joins.
-        let Some(base) = row.cells[usize::from(at.column)].base else { return String::new() };
-        format!("{base}{}", row.marks(at.column))
     }
 }

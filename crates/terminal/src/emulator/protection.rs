@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use crate::emulator::Emulator;
-use crate::screen::cell::Cell;
+use crate::screen::cell::{Attributes, Cell};
 
 /// The function that protected last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,32 +39,21 @@ impl Protection {
             Self::Iso => !matches!(erasing, Erasing::SelectiveRectangle),
         }
     }
-}
 
-impl Emulator {
-    /// DECSCA: 1 protects what is printed from now on, 0 and 2 do not. Stock Mosh has no protection, nor has a replica.
-    pub(crate) fn set_character_protection(&mut self, how: u16) {
-        if self.is_host() {
-            self.protection = Protection::Dec;
-            if how <= 2 {
-                self.protect(how == 1);
-            }
+    /// DECSCA: 1 protects what is printed from now on, 0 and 2 do not.
+    pub(crate) fn protect(&mut self, pen: &mut Attributes, how: u16) {
+        *self = Self::Dec;
+        if how <= 2 {
+            *pen = pen.protected(how == 1);
         }
     }
 
     /// SPA and EPA: begins and ends a guarded area.
-    pub(crate) fn guard(&mut self, guarded: bool) {
-        if self.is_host() {
-            if guarded {
-                self.protection = Protection::Iso;
-            }
-            self.protect(guarded);
+    pub(crate) fn guard(&mut self, pen: &mut Attributes, guarded: bool) {
+        if guarded {
+            *self = Self::Iso;
         }
-    }
-
-    fn protect(&mut self, protected: bool) {
-        let attributes = &mut self.screen.pen.attributes;
-        *attributes = attributes.protected(protected);
+        *pen = pen.protected(guarded);
     }
 }
 
@@ -87,7 +75,7 @@ pub(crate) fn unprotected_run(cells: &[Cell], columns: Range<u16>) -> Range<u16>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::screen::cell::{Attributes, Pen};
+    use crate::screen::cell::Pen;
 
     fn cells(text: &str) -> Vec<Cell> {
         let mut cells = Vec::new();

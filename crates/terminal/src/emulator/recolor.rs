@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::emulator::Emulator;
-use crate::emulator::noted_colors::NotedColor;
+use crate::emulator::noted_colors::{NotedColor, NotedColors};
+use crate::emulator::reply::Answers;
 use crate::parse::Terminator;
 use crate::screen::palette::{ColorSlot, Colors};
 use crate::screen::rgb::Rgb;
+use crate::user_terminal::UserTerminal;
 
 /// Numbers of the dynamic colours.
 /// Source: xterm's ctlseqs, OSC 10.
@@ -47,23 +48,32 @@ impl Target {
     }
 }
 
-impl Emulator {
-    /// Performs a command about colours: its number and what follows. Others are not known.
-    pub(crate) fn color_command(&mut self, number: &str, rest: &str, terminator: Terminator) {
+/// A command about colours in the making: what it may change, and what it may tell.
+pub(crate) struct Recolor<'a> {
+    pub(crate) shown: &'a mut Arc<Colors>,
+    pub(crate) noted: &'a mut NotedColors,
+    pub(crate) user: &'a UserTerminal,
+    pub(crate) answers: &'a mut Answers,
+    pub(crate) terminator: Terminator,
+}
+
+impl Recolor<'_> {
+    /// Performs a command: its number and what follows. Others are not known.
+    pub(crate) fn perform(mut self, number: &str, rest: &str) {
         if number.starts_with('+') {
             return;
         }
         match number.parse() {
-            Ok(4) => self.set_colors("4", rest, Target::entry, terminator),
-            Ok(5) => self.set_colors("5", rest, Target::rendition, terminator),
+            Ok(4) => self.set_colors("4", rest, Target::entry),
+            Ok(5) => self.set_colors("5", rest, Target::rendition),
             Ok(first @ DYNAMIC_FIRST..=DYNAMIC_LAST) => {
                 for (number, color) in (first..=DYNAMIC_LAST).zip(rest.split(';')) {
                     let target = Target::dynamic(number).expect("a number of a dynamic colour");
-                    self.set_or_tell_color(target, color, &number.to_string(), terminator);
+                    self.set_or_tell_color(target, color, &number.to_string());
                 }
             }
             Ok(104) => {
-                if rest.is_empty() && self.screen.colors.sets_palette() {
+                if rest.is_empty() && self.shown.sets_palette() {
                     self.change_colors(Colors::reset_palette);
                 }
                 self.reset_colors(rest, Target::entry);
@@ -79,20 +89,14 @@ impl Emulator {
     }
 
     /// OSC 4 and 5: pairs of a number and its colour, or a question for it.
-    fn set_colors(
-        &mut self,
-        command: &str,
-        text: &str,
-        target: fn(usize) -> Option<Target>,
-        terminator: Terminator,
-    ) {
+    fn set_colors(&mut self, command: &str, text: &str, target: fn(usize) -> Option<Target>) {
         let mut fields = text.split(';');
         while let (Some(number), Some(color)) = (fields.next(), fields.next()) {
             if let Some((number, target)) =
                 number.parse().ok().and_then(|number| Some((number, target(number)?)))
             {
                 let name = format!("{command};{number}");
-                self.set_or_tell_color(target, color, &name, terminator);
+                self.set_or_tell_color(target, color, &name);
             }
         }
     }
@@ -100,7 +104,7 @@ impl Emulator {
     /// OSC 104 and 105: the numbers that are listed, or all renditions.
     fn reset_colors(&mut self, text: &str, target: fn(usize) -> Option<Target>) {
         if text.is_empty() {
-            NotedColor::renditions().for_each(|color| self.noted_colors.set(color, None));
+            NotedColor::renditions().for_each(|color| self.noted.set(color, None));
         }
         for target in text.split(';').filter_map(|number| target(number.parse().ok()?)) {
             self.reset_color(target);
@@ -109,30 +113,24 @@ impl Emulator {
 
     fn reset_color(&mut self, target: Target) {
         match target {
-            Target::Noted(color) => self.noted_colors.set(color, None),
+            Target::Noted(color) => self.noted.set(color, None),
             Target::Shown(slot) => {
-                if self.screen.colors.get(slot).is_some() {
+                if self.shown.get(slot).is_some() {
                     self.change_colors(|colors| colors.reset(slot));
                 }
             }
         }
     }
 
-    fn set_or_tell_color(
-        &mut self,
-        target: Target,
-        text: &str,
-        name: &str,
-        terminator: Terminator,
-    ) {
+    fn set_or_tell_color(&mut self, target: Target, text: &str, name: &str) {
         if text == "?" {
-            return self.tell_color(target, name, terminator);
+            return self.tell_color(target, name);
         }
         let Some(color) = Rgb::parse(text) else { return };
         match target {
-            Target::Noted(noted) => self.noted_colors.set(noted, Some(color)),
+            Target::Noted(noted) => self.noted.set(noted, Some(color)),
             Target::Shown(slot) => {
-                if self.screen.colors.get(slot) != Some(color) {
+                if self.shown.get(slot) != Some(color) {
                     self.change_colors(|colors| colors.set(slot, color));
                 }
             }
@@ -140,22 +138,22 @@ impl Emulator {
     }
 
     fn change_colors(&mut self, change: impl FnOnce(&mut Colors)) {
-        change(Arc::make_mut(&mut self.screen.colors));
+        change(Arc::make_mut(self.shown));
     }
 
     /// Answers with a colour, in the form of the question. What is not known goes unanswered.
-    fn tell_color(&mut self, target: Target, name: &str, terminator: Terminator) {
+    fn tell_color(&mut self, target: Target, name: &str) {
         let color = match target {
             Target::Shown(slot) => self.shown_color(slot),
             Target::Noted(noted) => self.noted_color(noted),
         };
         let Some(color) = color else { return };
-        self.reply(&format!("\x1b]{name};{}{}", color.answer(), terminator.as_str()));
+        self.answers.push(&format!("\x1b]{name};{}{}", color.answer(), self.terminator.as_str()));
     }
 
     /// Returns how something looks to the user, as far as it is known.
     fn shown_color(&self, slot: ColorSlot) -> Option<Rgb> {
-        self.screen.colors.get(slot).or_else(|| self.own_color(slot))
+        self.shown.get(slot).or_else(|| self.own_color(slot))
     }
 
     /// Returns a colour that a program has set without an effect, or else what looks so. Text of a rendition is as xterm's
@@ -163,12 +161,12 @@ impl Emulator {
     fn noted_color(&self, color: NotedColor) -> Option<Rgb> {
         let otherwise = color.is_of_rendition().then_some(Rgb::of_palette(0));
         let look_alike = || self.own_color(color.look_alike());
-        self.noted_colors.get(color).or_else(look_alike).or(otherwise)
+        self.noted.get(color).or_else(look_alike).or(otherwise)
     }
 
     /// Returns the colour that the user's terminal has where no program sets one.
     fn own_color(&self, slot: ColorSlot) -> Option<Rgb> {
-        let user = &self.user_terminal;
+        let user = self.user;
         let (red, green, blue) = match slot {
             ColorSlot::Palette(index) => return Some(Rgb::of_palette(index)),
             ColorSlot::Foreground => user.foreground,

@@ -14,3 +14,10 @@ pub(crate) struct SavedCursor {
     pub(crate) origin: bool,
     pub(crate) charsets: Charsets,
 }
+
+impl SavedCursor {
+    /// Follows rows that moved up.
+    pub(crate) fn lift(&mut self, rows: u16) {
+        self.row = self.row.saturating_sub(rows);
+    }
+}

@@ -1,24 +1,26 @@
 //! DECRQSS: what a setting is now, as the parameters and the last bytes of the sequence that sets it.
 
-use crate::emulator::Emulator;
+use crate::emulator::grid::Grid;
+use crate::emulator::level::Level;
 use crate::emulator::protection::Protection;
 use crate::screen::Screen;
 use crate::screen::cell::{Attributes, Color, Underline};
 
 /// Returns the setting that the last bytes of a sequence name.
-pub(crate) fn setting(emulator: &Emulator, name: &str) -> Option<String> {
-    let (region, size) = (emulator.region, emulator.screen.size);
+pub(crate) fn setting(grid: &Grid, level: Level, name: &str) -> Option<String> {
+    let Grid { region, screen, .. } = grid;
+    let size = screen.size;
     let values = match name {
-        "m" => rendition(emulator),
+        "m" => rendition(screen),
         "r" => format!("{};{}", region.top + 1, region.bottom + 1),
         "s" => format!("{};{}", region.left + 1, region.right + 1),
-        " q" => emulator.screen.rich.cursor_style.to_string(),
+        " q" => screen.rich.cursor_style.to_string(),
         "\"q" => {
             // Protection by SPA is not reported as DECSCA's.
-            let protected = emulator.screen.pen.attributes.is_protected();
-            u8::from(protected && emulator.protection == Protection::Dec).to_string()
+            let protected = screen.pen.attributes.is_protected();
+            u8::from(protected && grid.protection == Protection::Dec).to_string()
         }
-        "\"p" => format!("{};1", emulator.level.parameter()),
+        "\"p" => format!("{};1", level.parameter()),
         "t" | "*|" => size.rows().to_string(),
         "$|" => size.columns().to_string(),
         // DECSASD and DECSSDT: the screen is written to, and there is no status line.
@@ -42,8 +44,8 @@ const ATTRIBUTES: [(Attributes, u8); 7] = [
 
 /// Returns the SGR parameters that set what is set now, in xterm's form: colours have their names if they have any, and are
 /// otherwise single parameters with colons.
-fn rendition(emulator: &Emulator) -> String {
-    let Screen { pen, decoration, .. } = &emulator.screen;
+fn rendition(screen: &Screen) -> String {
+    let Screen { pen, decoration, .. } = screen;
     let mut text = "0".to_owned();
     if pen.attributes.contains(Attributes::BOLD) {
         text += ";1";

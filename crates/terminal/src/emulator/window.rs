@@ -1,74 +1,44 @@
 //! What programs are told of the window and of the user's terminal: asked, or unasked where they have
 //! switched that on (modes 2031 and 2048).
 
-use crate::emulator::Emulator;
+use crate::screen::Size;
 use crate::user_terminal::UserTerminal;
 
-impl Emulator {
-    /// Takes note of what is known of the user's terminal now.
-    pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
-        let old = core::mem::replace(&mut self.user_terminal, user_terminal);
-        self.screen.cluster_widths = user_terminal.cluster_widths;
-        if !self.has_kitty_keyboard() {
-            self.reset_keyboard();
-        }
-        let colors = |user: &UserTerminal| (user.foreground, user.background, user.cursor);
-        if colors(&old) != colors(&user_terminal) && self.modes.color_scheme_updates {
-            self.report_color_scheme();
-        }
-        if old.cell_pixels != user_terminal.cell_pixels {
-            self.announce_size();
-        }
+/// XTWINOPS 14, 16 and 18: the sizes of the window and of a cell in pixels, and of the window in
+/// cells. A size in pixels that is not known stays unanswered.
+pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<String> {
+    match what {
+        14 => pixels(user, size).map(|(height, width)| format!("\x1b[4;{height};{width}t")),
+        16 => user.cell_pixels.map(|(width, height)| format!("\x1b[6;{height};{width}t")),
+        18 => Some(format!("\x1b[8;{};{}t", size.rows(), size.columns())),
+        _ => None,
     }
+}
 
-    /// XTWINOPS 14, 16 and 18: the sizes of the window and of a cell in pixels, and of the window in
-    /// cells. A size in pixels that is not known stays unanswered.
-    pub(crate) fn report_window(&mut self, what: u16) {
-        let size = self.screen.size;
-        match what {
-            14 if let Some((height, width)) = self.window_pixels() => {
-                self.reply(&format!("\x1b[4;{height};{width}t"));
-            }
-            16 if let Some((width, height)) = self.user_terminal.cell_pixels => {
-                self.reply(&format!("\x1b[6;{height};{width}t"));
-            }
-            18 => self.reply(&format!("\x1b[8;{};{}t", size.rows(), size.columns())),
-            _ => {}
-        }
-    }
+/// Returns whether there is a mode 2048. Programs take a terminal that announces its size for one that reports the
+/// mouse in pixels, and divide by the size of a cell.
+/// Source: Textual 8.2.8 as observed, which ends with an error at the first click where that size is 0, and clicks
+/// elsewhere where the mouse is reported in cells.
+pub(crate) const fn has_size_announcements(user: &UserTerminal) -> bool {
+    user.cell_pixels.is_some() && user.pixel_mouse
+}
 
-    /// Returns whether there is a mode 2048. Programs take a terminal that announces its size for one that reports the
-    /// mouse in pixels, and divide by the size of a cell.
-    /// Source: Textual 8.2.8 as observed, which ends with an error at the first click where that size is 0, and clicks
-    /// elsewhere where the mouse is reported in cells.
-    pub(crate) const fn has_size_announcements(&self) -> bool {
-        self.user_terminal.cell_pixels.is_some() && self.user_terminal.pixel_mouse
-    }
+/// Mode 2048: the size in cells and pixels.
+pub(crate) fn announcement(user: &UserTerminal, size: Size) -> Option<String> {
+    let (height, width) = pixels(user, size)?;
+    Some(format!("\x1b[48;{};{};{height};{width}t", size.rows(), size.columns()))
+}
 
-    /// Mode 2048: the size in cells and pixels. To be called when it is switched on and at every change.
-    pub(crate) fn announce_size(&mut self) {
-        if self.modes.size_announcements
-            && let Some((height, width)) = self.window_pixels()
-        {
-            let size = self.screen.size;
-            self.reply(&format!("\x1b[48;{};{};{height};{width}t", size.rows(), size.columns()));
-        }
-    }
+/// Whether the user prefers dark or light colours, told by the background.
+pub(crate) fn color_scheme(user: &UserTerminal) -> Option<String> {
+    user.background.map(|color| format!("\x1b[?997;{}n", if is_light(color) { 2 } else { 1 }))
+}
 
-    /// Whether the user prefers dark or light colours, told by the background.
-    pub(crate) fn report_color_scheme(&mut self) {
-        if let Some(background) = self.user_terminal.background {
-            self.reply(if is_light(background) { "\x1b[?997;2n" } else { "\x1b[?997;1n" });
-        }
-    }
-
-    /// Returns the height and the width in pixels of all cells together.
-    fn window_pixels(&self) -> Option<(u32, u32)> {
-        let (width, height) = self.user_terminal.cell_pixels?;
-        let size = self.screen.size;
-        let product = |cells: u16, pixels: u16| u32::from(cells) * u32::from(pixels);
-        Some((product(size.rows(), height), product(size.columns(), width)))
-    }
+/// Returns the height and the width in pixels of all cells together.
+fn pixels(user: &UserTerminal, size: Size) -> Option<(u32, u32)> {
+    let (width, height) = user.cell_pixels?;
+    let product = |cells: u16, pixels: u16| u32::from(cells) * u32::from(pixels);
+    Some((product(size.rows(), height), product(size.columns(), width)))
 }
 
 /// Returns whether text on this background had better be dark.

@@ -16,8 +16,8 @@ impl Screen {
         let shared = neighbour.map(|screen| row_addresses(&screen.rows)).unwrap_or_default();
         let rows = rows_beyond(&self.rows, &shared);
         let texts: usize = [
-            (&self.icon_name, neighbour.map(|screen| &screen.icon_name)),
-            (&self.title, neighbour.map(|screen| &screen.title)),
+            (&self.titles.icon_name, neighbour.map(|screen| &screen.titles.icon_name)),
+            (&self.titles.title, neighbour.map(|screen| &screen.titles.title)),
             (&self.directory, neighbour.map(|screen| &screen.directory)),
             (&self.clipboard, neighbour.map(|screen| &screen.clipboard)),
         ]

@@ -34,6 +34,15 @@ pub enum MouseEncoding {
     SgrPixels,
 }
 
+/// The modes of the user's terminal that a stock client's screen has too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InputModes {
+    pub(crate) bracketed_paste: bool,
+    pub(crate) focus_reporting: bool,
+    pub(crate) mouse_reporting: MouseReporting,
+    pub(crate) mouse_encoding: MouseEncoding,
+}
+
 /// The modes that the user's terminal follows beyond those of a stock client's screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RichModes {

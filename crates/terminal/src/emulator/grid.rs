@@ -1,0 +1,329 @@
+//! The cells that functions write to, and the state that steers all of them: margins, modes, a pending wrap.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::emulator::effort::Effort;
+use crate::emulator::modes::TextModes;
+use crate::emulator::protection::Protection;
+use crate::emulator::region::Region;
+use crate::emulator::resize::resize_rows;
+use crate::emulator::tabs::TabStops;
+use crate::screen::cell::{Color, Underline};
+use crate::screen::decoration::row_link_bytes_max;
+use crate::screen::row::Row;
+use crate::screen::{Position, Screen, Size};
+use crate::scrollback::Scrollback;
+
+/// Whose bytes drive the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Programs on a pty: questions are answered, halves of wide characters repaired.
+    Host,
+    /// The far end's diffs: done to the letter, since the far end believes in the result.
+    Replica,
+}
+
+/// A screen with what decides where and how functions change it.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
+    pub(crate) role: Role,
+    pub(crate) screen: Screen,
+    pub(crate) region: Region,
+    pub(crate) modes: TextModes,
+    pub(crate) protection: Protection,
+    pub(crate) tabs: TabStops,
+    /// The last column was written: the next character wraps first.
+    pub(crate) pending_wrap: bool,
+    /// The cell last printed; `None` after a movement, which makes it the cell under the cursor.
+    pub(crate) combining_target: Option<Position>,
+    /// Lines that scrolled off, where somebody wants them.
+    pub(crate) scrollback: Option<Box<Scrollback>>,
+    /// What [`crate::Terminal::effort`] returns.
+    pub(crate) effort: Effort,
+    /// An empty row in the current background, shared by all that are.
+    blank: Arc<Row>,
+}
+
+impl Grid {
+    pub(crate) fn new(size: Size, role: Role) -> Self {
+        let screen = Screen::blank(size);
+        let blank = Arc::clone(&screen.rows[0]);
+        Self {
+            role,
+            screen,
+            region: Region::full(size),
+            modes: TextModes::default(),
+            protection: Protection::Off,
+            tabs: TabStops::new(size.columns()),
+            pending_wrap: false,
+            combining_target: None,
+            scrollback: None,
+            effort: Effort::default(),
+            blank,
+        }
+    }
+
+    pub(crate) const fn is_host(&self) -> bool {
+        matches!(self.role, Role::Host)
+    }
+
+    pub(crate) const fn columns(&self) -> u16 {
+        self.screen.size.columns()
+    }
+
+    /// Returns whether the margins at the sides are the edges of the screen.
+    pub(crate) const fn has_full_width(&self) -> bool {
+        self.region.left == 0 && self.region.right + 1 == self.columns()
+    }
+
+    /// Returns whether the cursor is between all four margins.
+    pub(crate) const fn is_cursor_in_region(&self) -> bool {
+        let cursor = self.screen.cursor;
+        self.region.contains_row(cursor.row) && self.region.contains_column(cursor.column)
+    }
+
+    /// Returns the most bytes of hyperlinks that a row may hold.
+    pub(crate) fn row_link_bytes_max(&self) -> usize {
+        let most = row_link_bytes_max(self.screen.size);
+        if self.is_host() { most } else { 2 * most }
+    }
+
+    /// Returns an empty row in the current background.
+    pub(crate) fn blank_row(&mut self) -> Arc<Row> {
+        self.refresh_blank();
+        Arc::clone(&self.blank)
+    }
+
+    fn refresh_blank(&mut self) {
+        let erased = self.screen.pen.erased();
+        if self.blank.cells[0].pen != erased || self.blank.columns() != self.columns() {
+            self.effort.touch(usize::from(self.columns()));
+            self.blank = Arc::new(Row::erased(self.columns(), erased));
+        }
+    }
+
+    /// Returns the text of a cell; empty where it has no base.
+    pub(crate) fn text_at(&self, at: Position) -> String {
+        let row = &self.screen.rows[usize::from(at.row)];
+        // Marks alone are no text that anything joins.
+        let Some(base) = row.cells[usize::from(at.column)].base else { return String::new() };
+        format!("{base}{}", row.marks(at.column))
+    }
+
+    /// Returns a row for writing; it is copied first if a snapshot shares it.
+    pub(crate) fn row_mut(&mut self, row: u16) -> &mut Row {
+        let slot = &mut self.screen.rows[usize::from(row)];
+        if Arc::strong_count(slot) > 1 {
+            self.effort.copy_row(slot);
+        }
+        Arc::make_mut(slot)
+    }
+
+    /// Returns a row for writing at and behind `column`; a wide character cut there is blanked.
+    pub(crate) fn row_mut_at(&mut self, row: u16, column: u16) -> &mut Row {
+        let host = self.is_host();
+        self.effort.move_behind(&self.screen.rows[usize::from(row)], column);
+        let row = self.row_mut(row);
+        if host {
+            row.split_wide(column);
+        }
+        row
+    }
+
+    /// Gives the cells just written what the next character gets beside its pen, if anything: an
+    /// underline's colour only where there is an underline.
+    pub(crate) fn decorate(&mut self, row: u16, columns: Range<u16>) {
+        let mut decoration = self.screen.decoration.clone();
+        if self.screen.pen.attributes.underline() == Underline::None {
+            decoration.underline_color = Color::Default;
+        }
+        let link_bytes_max = self.row_link_bytes_max();
+        self.effort.move_behind(&self.screen.rows[usize::from(row)], columns.start);
+        self.row_mut(row).decorate(columns, &decoration, link_bytes_max);
+    }
+
+    /// IND at the bottom margin, and SU: scrolls all between the margins up. What leaves the primary
+    /// screen over its top edge is kept if somebody wants it.
+    pub(crate) fn scroll_off(&mut self, count: u16) {
+        if let Some(scrollback) = &mut self.scrollback
+            && self.region.top == 0
+            && !self.screen.rich.alternate_screen
+            && self.region.columns().len() == usize::from(self.screen.size.columns())
+        {
+            let leaving = usize::from(count.min(self.region.bottom + 1));
+            self.screen.rows[..leaving].iter().for_each(|row| scrollback.push(row));
+        }
+        self.scroll_up(self.region.top, count);
+    }
+
+    /// Called before ED: what the primary screen shows is kept, if somebody wants it, before all of it is
+    /// erased. So the key of a shell that clears the screen loses nothing, as in tmux.
+    pub(crate) fn keep_before_clearing(&mut self, what: u16) {
+        let clears_all = match what {
+            0 => self.screen.cursor.position() == Position { row: 0, column: 0 },
+            2 => true,
+            _ => false,
+        };
+        if let Some(scrollback) = &mut self.scrollback
+            && clears_all
+            && !self.screen.rich.alternate_screen
+        {
+            let looked_at = scrollback.push_screen(&self.screen.rows);
+            self.effort.touch(looked_at * usize::from(self.screen.size.columns()));
+        }
+    }
+
+    /// Moves the rows from `top` to the bottom margin up; empty rows follow.
+    pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
+        if !self.has_full_width() {
+            return self.scroll_columns_up(top, count);
+        }
+        let region = usize::from(top)..=usize::from(self.region.bottom);
+        let moved = usize::from(self.region.bottom - top + 1);
+        let count = usize::from(count).min(moved);
+        self.effort.move_rows(moved);
+        if count == 1 {
+            self.screen.rows[region].rotate_left(1);
+            self.clear_row(self.region.bottom);
+        } else {
+            let blank = self.blank_row();
+            let rows = &mut self.screen.rows[region];
+            rows.rotate_left(count);
+            rows[moved - count..].fill(blank);
+        }
+    }
+
+    /// Moves the rows from `top` to the bottom margin down; empty rows come in at `top`.
+    pub(crate) fn scroll_down(&mut self, top: u16, count: u16) {
+        if !self.has_full_width() {
+            return self.scroll_columns_down(top, count);
+        }
+        let blank = self.blank_row();
+        let range = usize::from(top)..=usize::from(self.region.bottom);
+        self.effort.move_rows(range.clone().count());
+        let rows = &mut self.screen.rows[range];
+        let count = usize::from(count).min(rows.len());
+        rows.rotate_right(count);
+        rows[..count].fill(blank);
+    }
+
+    /// Moves what is between the margins at the sides, from `top` to the bottom margin, up.
+    pub(crate) fn scroll_columns_up(&mut self, top: u16, count: u16) {
+        for row in top..=self.region.bottom {
+            self.replace_columns(row, row.checked_add(count));
+        }
+    }
+
+    /// Moves what is between the margins at the sides, from `top` to the bottom margin, down.
+    pub(crate) fn scroll_columns_down(&mut self, top: u16, count: u16) {
+        for row in (top..=self.region.bottom).rev() {
+            self.replace_columns(row, row.checked_sub(count).filter(|&from| from >= top));
+        }
+    }
+
+    /// Gives `row` the columns of another one that is within the margins, or else empties them.
+    fn replace_columns(&mut self, row: u16, from: Option<u16>) {
+        let columns = self.region.columns();
+        match from.filter(|&from| from <= self.region.bottom) {
+            Some(from) => {
+                let from = Arc::clone(&self.screen.rows[usize::from(from)]);
+                self.copy_cells(&from, columns.clone(), row, columns.start);
+            }
+            None => self.erase_in_row(row, columns),
+        }
+    }
+
+    /// Copies the cells of `columns` to a place in a row.
+    pub(crate) fn copy_cells(&mut self, from: &Row, columns: Range<u16>, row: u16, column: u16) {
+        self.effort.touch(columns.len());
+        self.effort.copy_beside(from);
+        self.effort.copy_beside(&self.screen.rows[usize::from(row)]);
+        let link_bytes_max = self.row_link_bytes_max();
+        self.row_mut(row).copy_columns(from, columns, column, link_bytes_max);
+    }
+
+    /// Empties a row in the current background. One that no snapshot shares is used again, since what
+    /// is cleared is mostly written next.
+    pub(crate) fn clear_row(&mut self, row: u16) {
+        let (row, columns) = (usize::from(row), self.columns());
+        if self.screen.rows[row].is_erased(0..columns, self.screen.pen) {
+            return;
+        }
+        self.effort.touch(usize::from(columns));
+        self.effort.copy_beside(&self.screen.rows[row]);
+        self.refresh_blank();
+        let slot = &mut self.screen.rows[row];
+        match Arc::get_mut(slot) {
+            Some(row) => row.copy_blank(&self.blank),
+            None => *slot = Arc::clone(&self.blank),
+        }
+    }
+
+    /// DECSTBM; `bottom` 0 means the last row.
+    pub(crate) fn set_margins(&mut self, top: u16, bottom: u16) {
+        let rows = self.screen.size.rows();
+        let bottom = if bottom == 0 { rows } else { bottom.min(rows) };
+        if top < bottom {
+            self.region = Region { top: top - 1, bottom: bottom - 1, ..self.region };
+            self.move_to(0, 0);
+        }
+    }
+
+    /// Mode 69: whether margins at the sides can be set; without it there are none.
+    pub(crate) const fn set_side_margin_mode(&mut self, set: bool) {
+        self.modes.side_margins = set;
+        if !set {
+            let Region { left, right, .. } = Region::full(self.screen.size);
+            self.region.left = left;
+            self.region.right = right;
+        }
+    }
+
+    /// DECSLRM; `right` 0 means the last column.
+    pub(crate) fn set_side_margins(&mut self, left: u16, right: u16) {
+        let columns = self.columns();
+        let right = if right == 0 { columns } else { right.min(columns) };
+        if left < right {
+            self.region.left = left - 1;
+            self.region.right = right - 1;
+            self.move_to(0, 0);
+        }
+    }
+
+    /// Returns how many rows above `row` a size has no room for. A saved cursor may be from a time when the screen had more
+    /// rows.
+    pub(crate) fn rows_dropped(&self, row: u16, size: Size) -> u16 {
+        let last = self.screen.size.rows() - 1;
+        if self.is_host() { (row.min(last) + 1).saturating_sub(size.rows()) } else { 0 }
+    }
+
+    /// Changes the size, without the rows `above`.
+    pub(crate) fn resize(&mut self, size: Size, above: u16) {
+        let cursor = self.screen.cursor;
+        resize_rows(&mut self.screen.rows, size, above, self.screen.pen.erased());
+        self.screen.size = size;
+        self.region = Region::full(size);
+        self.tabs.resize(size.columns());
+        let pending_wrap = self.pending_wrap && cursor.column + 1 >= size.columns();
+        let target = self.combining_target;
+        // A wrap that was pending finds room now.
+        let column = cursor.column + u16::from(self.pending_wrap && !pending_wrap);
+        self.set_cursor(cursor.row - above, column);
+        self.pending_wrap = pending_wrap;
+        self.combining_target = target.and_then(|mut target| {
+            target.row = target.row.checked_sub(above)?;
+            (target.row < size.rows() && target.column < size.columns()).then_some(target)
+        });
+    }
+
+    /// Panics if what must always hold does not.
+    pub(crate) fn assert_integrity(&self) {
+        assert!(self.region.top <= self.region.bottom);
+        assert!(self.region.bottom < self.screen.size.rows());
+        assert!(self.region.left <= self.region.right && self.region.right < self.columns());
+        if self.is_host() {
+            self.screen.assert_integrity();
+        }
+    }
+}

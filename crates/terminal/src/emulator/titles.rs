@@ -1,0 +1,70 @@
+//! Titles that programs set, and the stack on which they put them aside.
+//!
+//! A title longer than a diff can carry is cut here already, and is [`plain`] text from here on.
+
+use std::sync::Arc;
+
+use crate::display::TITLE_CHARS_MAX;
+use crate::emulator::hexadecimal::decoded;
+use crate::plain::plain;
+use crate::screen::titles::Titles;
+
+/// Most titles put aside; one more displaces the oldest.
+/// Source: xterm's stack has 10 places.
+pub(crate) const TITLE_STACK_MAX: usize = 10;
+
+/// Titles put aside, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TitleStack(Vec<Titles>);
+
+impl TitleStack {
+    /// XTWINOPS: 22 puts titles aside, and 23 takes them back; `what` is 0 for both, 1 for the icon name, 2 for the title.
+    pub(crate) fn perform(&mut self, operation: u16, what: u16, titles: &mut Titles) {
+        match operation {
+            _ if what > 2 => {}
+            22 => {
+                if self.0.len() == TITLE_STACK_MAX {
+                    self.0.remove(0);
+                }
+                self.0.push(titles.clone());
+            }
+            23 => {
+                if let Some(Titles { icon_name, title, .. }) = self.0.pop() {
+                    if what != 2 {
+                        titles.icon_name = icon_name;
+                    }
+                    if what != 1 {
+                        titles.title = title;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns how many bytes of memory they take, beyond what is shared with a neighbour.
+    pub(crate) fn bytes(&self, neighbour: Option<&Self>) -> usize {
+        let theirs = neighbour.map_or(&[][..], |neighbour| &neighbour.0);
+        let texts = self.0.iter().enumerate().map(|(at, Titles { icon_name, title, .. })| {
+            let is_shared = theirs.get(at).is_some_and(|theirs| Arc::ptr_eq(title, &theirs.title));
+            if is_shared { 0 } else { icon_name.len() + title.len() }
+        });
+        self.0.capacity() * size_of::<Titles>() + texts.sum::<usize>()
+    }
+}
+
+/// Sets the icon name, the title or both. In hexadecimal digits, a text that is none of them or empty sets nothing.
+pub(crate) fn set_titles(titles: &mut Titles, which: [bool; 2], text: &str, is_hexadecimal: bool) {
+    let bytes = if is_hexadecimal { decoded(text).unwrap_or_default() } else { text.into() };
+    if is_hexadecimal && bytes.is_empty() {
+        return;
+    }
+    titles.given = true;
+    let text = plain(&String::from_utf8_lossy(&bytes));
+    let end = text.char_indices().nth(TITLE_CHARS_MAX).map_or(text.len(), |(at, _)| at);
+    for (is_set, name) in which.into_iter().zip([&mut titles.icon_name, &mut titles.title]) {
+        if is_set {
+            *name = text[..end].into();
+        }
+    }
+}
