@@ -15,6 +15,7 @@ pub(crate) mod palette;
 pub(crate) mod progress;
 pub(crate) mod rgb;
 pub(crate) mod row;
+mod size;
 pub(crate) mod titles;
 
 use std::sync::Arc;
@@ -26,74 +27,9 @@ use self::mode::{InputModes, MouseEncoding, MouseReporting, RichModes};
 use self::palette::Colors;
 use self::progress::Progress;
 use self::row::Row;
+pub use self::size::{COLUMNS_MAX, Position, ROWS_MAX, Size, SizeError};
 use self::titles::Titles;
 use crate::cluster_widths::ClusterWidths;
-
-/// Most columns a screen may have.
-/// Chosen: four times the widest wall of monitors seen; bounds what a hostile peer can make us hold.
-pub const COLUMNS_MAX: u16 = 4096;
-/// Most rows a screen may have.
-pub const ROWS_MAX: u16 = 2048;
-
-/// The dimensions of a screen in cells, each at least 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    columns: u16,
-    rows: u16,
-}
-
-/// A size no screen may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a screen of {columns} columns and {rows} rows is outside 1x1 to {COLUMNS_MAX}x{ROWS_MAX}")]
-pub struct SizeError {
-    /// The columns asked for.
-    pub columns: i64,
-    /// The rows asked for.
-    pub rows: i64,
-}
-
-impl Size {
-    /// The size of a terminal that says nothing of its own.
-    pub const DEFAULT: Self = Self { columns: 80, rows: 24 };
-
-    /// Creates a size.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`SizeError`] outside 1x1 to 4096x2048.
-    pub fn new(columns: impl Into<i64>, rows: impl Into<i64>) -> Result<Self, SizeError> {
-        let (columns, rows) = (columns.into(), rows.into());
-        let error = SizeError { columns, rows };
-        match (u16::try_from(columns), u16::try_from(rows)) {
-            (Ok(c @ 1..=COLUMNS_MAX), Ok(r @ 1..=ROWS_MAX)) => Ok(Self { columns: c, rows: r }),
-            _ => Err(error),
-        }
-    }
-
-    /// Creates the nearest allowed size.
-    pub fn clamped(columns: u16, rows: u16) -> Self {
-        Self { columns: columns.clamp(1, COLUMNS_MAX), rows: rows.clamp(1, ROWS_MAX) }
-    }
-
-    /// Returns the columns.
-    pub const fn columns(self) -> u16 {
-        self.columns
-    }
-
-    /// Returns the rows.
-    pub const fn rows(self) -> u16 {
-        self.rows
-    }
-}
-
-/// A place on the screen, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// Row, from the top.
-    pub row: u16,
-    /// Column, from the left.
-    pub column: u16,
-}
 
 /// The picture two ends agree on, and what the user's terminal must follow with it.
 #[derive(Clone, Debug)]
@@ -125,10 +61,10 @@ pub struct Screen {
 impl Screen {
     /// Creates a blank screen.
     pub fn blank(size: Size) -> Self {
-        let blank = Arc::new(Row::erased(size.columns, Pen::default()));
+        let blank = Arc::new(Row::erased(size.columns(), Pen::default()));
         Self {
             size,
-            rows: vec![blank; usize::from(size.rows)],
+            rows: vec![blank; usize::from(size.rows())],
             cursor: Cursor { row: 0, column: 0, visible: true },
             pen: Pen::default(),
             decoration: Decoration::default(),
@@ -296,12 +232,12 @@ impl Screen {
 
     /// Panics if a row breaks the rules of wide and combining characters, or the cursor is outside.
     pub(crate) fn assert_integrity(&self) {
-        assert_eq!(self.rows.len(), usize::from(self.size.rows));
-        assert!(self.cursor.row < self.size.rows && self.cursor.column < self.size.columns);
+        assert_eq!(self.rows.len(), usize::from(self.size.rows()));
+        assert!(self.cursor.row < self.size.rows() && self.cursor.column < self.size.columns());
         for (index, row) in self.rows.iter().enumerate() {
             let checked = index > 0 && Arc::ptr_eq(row, &self.rows[index - 1]);
             if !checked {
-                assert_eq!(row.columns(), self.size.columns);
+                assert_eq!(row.columns(), self.size.columns());
                 row.assert_integrity();
             }
         }

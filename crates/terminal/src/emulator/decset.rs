@@ -1,8 +1,10 @@
 //! Switching modes: SM, RM, DECSET and DECRST, and what DECRQM asks.
 
 use crate::emulator::Emulator;
+use crate::emulator::grid::{Grid, Role};
 use crate::emulator::level::Level;
-use crate::emulator::noted_modes::{Mode, fixed};
+use crate::emulator::noted_modes::Mode::{self, Ansi, Private};
+use crate::emulator::noted_modes::fixed;
 use crate::emulator::region::Region;
 use crate::emulator::window::has_size_announcements;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
@@ -12,48 +14,56 @@ use crate::screen::mode::{MouseEncoding, MouseReporting};
 const CLUSTERS: u16 = 2027;
 
 impl Emulator {
-    /// Sets or resets an ANSI mode.
-    pub(crate) fn set_ansi_mode(&mut self, mode: u16, set: bool) {
-        match mode {
-            4 => self.grid.modes.insert = set,
-            20 => self.grid.modes.newline = set,
-            _ => self.modes.noted.set(Mode::Ansi(mode), set),
-        }
+    /// Returns the flag that a mode sets and resets, if the mode does nothing else.
+    fn flag(&mut self, mode: Mode) -> Option<&mut bool> {
+        let Self { grid: Grid { modes, screen, role, .. }, level, .. } = self;
+        let is_host = *role == Role::Host;
+        Some(match mode {
+            Ansi(4) => &mut modes.insert,
+            Ansi(20) => &mut modes.newline,
+            Private(1) => &mut screen.rich.application_cursor_keys,
+            Private(5) => &mut screen.reverse_video,
+            Private(7) => &mut modes.autowrap,
+            Private(25) => &mut screen.cursor.visible,
+            Private(40) => &mut self.modes.column_switch,
+            // Stock Mosh has none of these, and a replica is to end up as it does.
+            Private(41) if is_host => &mut modes.tab_wraps,
+            Private(45) if is_host => &mut modes.reverse_wrap,
+            Private(1045) if is_host => &mut modes.extended_reverse_wrap,
+            Private(66) => &mut screen.rich.application_keypad,
+            Private(95) if *level >= Level::VT500 => &mut self.modes.column_switch_keeps,
+            Private(1004) => &mut screen.input.focus_reporting,
+            Private(2004) => &mut screen.input.bracketed_paste,
+            Private(2026) => &mut self.modes.synchronized_output,
+            Private(2031) => &mut self.modes.color_scheme_updates,
+            _ => return None,
+        })
     }
 
-    /// Returns whether an ANSI mode is set; `None` if it is unknown.
-    pub(crate) fn ansi_mode(&self, mode: u16) -> Option<bool> {
-        match mode {
-            4 => Some(self.grid.modes.insert),
-            20 => Some(self.grid.modes.newline),
-            _ => self.modes.noted.get(Mode::Ansi(mode)),
+    /// Sets or resets an ANSI mode.
+    pub(crate) fn set_ansi_mode(&mut self, mode: u16, set: bool) {
+        match self.flag(Ansi(mode)) {
+            Some(flag) => *flag = set,
+            None => self.modes.noted.set(Ansi(mode), set),
         }
     }
 
     /// Sets or resets a DEC private mode.
     pub(crate) fn set_private_mode(&mut self, mode: u16, set: bool) {
+        if let Some(flag) = self.flag(Private(mode)) {
+            *flag = set;
+            return;
+        }
         match mode {
-            1 => self.grid.screen.rich.application_cursor_keys = set,
             3 if self.modes.column_switch => self.switch_columns(set),
-            5 => self.grid.screen.reverse_video = set,
             6 => {
                 self.grid.modes.origin = set;
                 self.grid.move_to(0, 0);
             }
-            7 => self.grid.modes.autowrap = set,
-            25 => self.grid.screen.cursor.visible = set,
-            40 => self.modes.column_switch = set,
             // A replica has but one picture, and the far end sends what becomes of it.
             47 | 1047 | 1049 if !self.is_host() => self.grid.screen.rich.alternate_screen = set,
-            // Stock Mosh has none of these, and a replica is to end up as it does.
-            41 if self.is_host() => self.grid.modes.tab_wraps = set,
-            45 if self.is_host() => self.grid.modes.reverse_wrap = set,
-            1045 if self.is_host() => self.grid.modes.extended_reverse_wrap = set,
             47 => self.show_alternate(set),
-            66 => self.grid.screen.rich.application_keypad = set,
             69 if self.level >= Level::VT400 => self.grid.set_side_margin_mode(set),
-            95 if self.level >= Level::VT500 => self.modes.column_switch_keeps = set,
-            1004 => self.grid.screen.input.focus_reporting = set,
             1007 => self.grid.screen.rich.alternate_scroll = Some(set),
             1047 => {
                 if !set && self.grid.screen.rich.alternate_screen {
@@ -74,15 +84,12 @@ impl Emulator {
                 self.show_alternate(false);
                 self.restore_cursor();
             }
-            2004 => self.grid.screen.input.bracketed_paste = set,
-            2026 => self.modes.synchronized_output = set,
-            2031 => self.modes.color_scheme_updates = set,
             2048 if has_size_announcements(&self.user_terminal) => {
                 self.modes.size_announcements = set;
                 self.announce_size();
             }
             _ => {
-                self.modes.noted.set(Mode::Private(mode), set);
+                self.modes.noted.set(Private(mode), set);
                 self.set_mouse_mode(mode, set);
             }
         }
@@ -113,8 +120,8 @@ impl Emulator {
             saved.mouse_reporting = self.grid.screen.input.mouse_reporting;
         } else if self.mouse_encoding(mode).is_some() {
             saved.mouse_encoding = self.grid.screen.input.mouse_encoding;
-        } else if let Some(set) = self.modes.noted.get(Mode::Private(mode)) {
-            saved.noted.set(Mode::Private(mode), set);
+        } else if let Some(set) = self.modes.noted.get(Private(mode)) {
+            saved.noted.set(Private(mode), set);
         } else if let Some(set) = self.private_mode(mode) {
             saved.save(mode, set);
         }
@@ -135,8 +142,8 @@ impl Emulator {
             self.grid.screen.input.mouse_reporting = saved.mouse_reporting;
         } else if self.mouse_encoding(mode).is_some() {
             self.grid.screen.input.mouse_encoding = saved.mouse_encoding;
-        } else if let Some(set) = saved.noted.get(Mode::Private(mode)) {
-            self.modes.noted.set(Mode::Private(mode), set);
+        } else if let Some(set) = saved.noted.get(Private(mode)) {
+            self.modes.noted.set(Private(mode), set);
         } else if let Some(set) =
             saved.saved(mode).filter(|set| self.private_mode(mode) != Some(*set))
         {
@@ -151,12 +158,15 @@ impl Emulator {
     /// DECRQM: 0 unknown, 1 set, 2 reset, 3 always set, 4 never.
     pub(crate) fn report_mode(&mut self, mode: Mode) {
         let (mark, number, state) = match mode {
-            Mode::Private(number) => ("?", number, self.private_mode(number)),
-            Mode::Ansi(_) if self.level < Level::VT300 => return,
-            Mode::Ansi(number) => ("", number, self.ansi_mode(number)),
+            Private(number) => ("?", number, self.private_mode(number)),
+            Ansi(_) if self.level < Level::VT300 => return,
+            Ansi(number) => {
+                let flag = self.flag(mode).map(|flag| *flag);
+                ("", number, flag.or_else(|| self.modes.noted.get(mode)))
+            }
         };
         let fixed = match mode {
-            Mode::Private(CLUSTERS) => Some(self.user_terminal.cluster_widths.has_mode()),
+            Private(CLUSTERS) => Some(self.user_terminal.cluster_widths.has_mode()),
             mode => fixed(mode),
         };
         let value = match (state, fixed) {
@@ -181,37 +191,26 @@ impl Emulator {
     }
 
     /// Returns whether a DEC private mode is set; `None` if it is unknown.
-    pub(crate) fn private_mode(&self, mode: u16) -> Option<bool> {
+    fn private_mode(&mut self, mode: u16) -> Option<bool> {
+        if let Some(flag) = self.flag(Private(mode)) {
+            return Some(*flag);
+        }
         Some(match mode {
-            1 => self.grid.screen.rich.application_cursor_keys,
             // Sequences are ANSI's, and never those of a VT52.
             2 => true,
             3 => self.modes.wide_columns,
-            5 => self.grid.screen.reverse_video,
             6 => self.grid.modes.origin,
-            7 => self.grid.modes.autowrap,
-            25 => self.grid.screen.cursor.visible,
-            40 => self.modes.column_switch,
-            41 => self.grid.modes.tab_wraps,
-            45 => self.grid.modes.reverse_wrap,
-            1045 => self.grid.modes.extended_reverse_wrap,
             47 | 1047 | 1049 => self.grid.screen.rich.alternate_screen,
             // There is always a cursor to be restored.
             1048 => true,
-            66 => self.grid.screen.rich.application_keypad,
             69 if self.level >= Level::VT400 => self.grid.modes.side_margins,
-            95 if self.level >= Level::VT500 => self.modes.column_switch_keeps,
-            1004 => self.grid.screen.input.focus_reporting,
             // Untouched, it is the user's terminal that decides: nearly all have it on.
             1007 => self.grid.screen.rich.alternate_scroll.unwrap_or(true),
-            2004 => self.grid.screen.input.bracketed_paste,
-            2026 => self.modes.synchronized_output,
-            2031 => self.modes.color_scheme_updates,
             2048 if has_size_announcements(&self.user_terminal) => self.modes.size_announcements,
             _ => match (mouse_reporting(mode), self.mouse_encoding(mode)) {
                 (Some(reporting), _) => self.grid.screen.input.mouse_reporting == reporting,
                 (_, Some(encoding)) => self.grid.screen.input.mouse_encoding == encoding,
-                _ => return self.modes.noted.get(Mode::Private(mode)),
+                _ => return self.modes.noted.get(Private(mode)),
             },
         })
     }

@@ -85,10 +85,12 @@ impl Perform for Emulator {
         }
         match key {
             (0, b"", last) => self.plain_csi(last, sequence),
-            (b'?', b"", b'h' | b'l') => {
-                for &mode in parameters.values() {
-                    self.set_private_mode(mode, sequence.last == b'h');
-                }
+            (b'?', b"", last @ (b'h' | b'l' | b'r' | b's')) => {
+                parameters.values().iter().for_each(|&mode| match last {
+                    b'r' => self.restore_private_mode(mode),
+                    b's' => self.save_private_mode(mode),
+                    _ => self.set_private_mode(mode, last == b'h'),
+                });
             }
             (b'?', b"", b'n') => {
                 let Self { grid, level, user_terminal, .. } = self;
@@ -140,12 +142,6 @@ impl Perform for Emulator {
                 let has_kitty_keyboard = self.has_kitty_keyboard();
                 let (keyboard, rich) = (&mut self.shown.keyboard, &mut self.grid.screen.rich);
                 self.answers.extend(keyboard.perform(rich, has_kitty_keyboard, sequence));
-            }
-            (b'?', b"", b'r') => {
-                parameters.values().iter().for_each(|&mode| self.restore_private_mode(mode));
-            }
-            (b'?', b"", b's') => {
-                parameters.values().iter().for_each(|&mode| self.save_private_mode(mode));
             }
             _ => {}
         }
@@ -264,14 +260,11 @@ impl Emulator {
                 let row = cursor.row.saturating_sub(grid.origin_row());
                 grid.move_to_row(row.saturating_add(count));
             }
-            b'g' => match parameters.value(0) {
-                0 => grid.tabs.set(cursor.column, false),
-                3 => {
-                    grid.effort.touch(usize::from(grid.columns()));
-                    grid.tabs.clear();
-                }
-                _ => {}
-            },
+            b'g' if parameters.value(0) == 0 => grid.tabs.set(cursor.column, false),
+            b'g' if parameters.value(0) == 3 => {
+                grid.effort.touch(usize::from(grid.columns()));
+                grid.tabs.clear();
+            }
             b'h' | b'l' => {
                 let set = last == b'h';
                 parameters.values().iter().for_each(|&mode| self.set_ansi_mode(mode, set));

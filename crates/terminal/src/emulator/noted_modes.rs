@@ -65,35 +65,12 @@ const KEPT: [(Mode, bool); 35] = [
     (Private(2006), false),
 ];
 
-/// The modes that cannot be changed, and whether they are set.
+/// The modes that cannot be changed: all reset but the last three.
 /// Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. Of the others rove has one state only: there is no toolbar (10), no Tektronix (38), no printer of graphics (43) and no image (80, 1070, 8452),
 /// what makes the cursor blink is not left to a menu (13), and the alternate screen can always be shown (1046).
-const FIXED: [(Mode, bool); 24] = [
-    (Ansi(1), false),
-    (Ansi(3), false),
-    (Ansi(5), false),
-    (Ansi(7), false),
-    (Ansi(10), false),
-    (Ansi(11), false),
-    (Ansi(13), false),
-    (Ansi(14), false),
-    (Ansi(15), false),
-    (Ansi(16), false),
-    (Ansi(17), false),
-    (Ansi(18), false),
-    (Ansi(19), false),
-    (Private(8), false),
-    (Private(10), false),
-    (Private(13), false),
-    (Private(14), true),
-    (Private(38), false),
-    (Private(43), false),
-    (Private(46), false),
-    (Private(80), false),
-    (Private(1046), true),
-    (Private(1070), true),
-    (Private(8452), false),
-];
+const FIXED_ANSI: [u16; 13] = [1, 3, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
+const FIXED_PRIVATE: [u16; 8] = [8, 10, 13, 38, 43, 46, 80, 8452];
+const FIXED_PRIVATE_SET: [u16; 3] = [14, 1046, 1070];
 
 const _: () = assert!(KEPT.len() <= u64::BITS as usize);
 
@@ -129,7 +106,11 @@ impl NotedModes {
 
 /// Returns whether a mode that nothing changes is set; `None` if it is none of these.
 pub(crate) fn fixed(mode: Mode) -> Option<bool> {
-    FIXED.iter().find(|(fixed, _)| *fixed == mode).map(|(_, set)| *set)
+    match mode {
+        Ansi(number) => FIXED_ANSI.contains(&number).then_some(false),
+        Private(number) if FIXED_PRIVATE_SET.contains(&number) => Some(true),
+        Private(number) => FIXED_PRIVATE.contains(&number).then_some(false),
+    }
 }
 
 fn bit(mode: Mode) -> Option<u64> {
@@ -140,9 +121,14 @@ fn bit(mode: Mode) -> Option<u64> {
 mod tests {
     use super::*;
 
+    fn all_fixed() -> impl Iterator<Item = Mode> {
+        let private = FIXED_PRIVATE.into_iter().chain(FIXED_PRIVATE_SET);
+        FIXED_ANSI.into_iter().map(Ansi).chain(private.map(Private))
+    }
+
     #[test]
     fn a_mode_is_kept_or_fixed_and_listed_once() {
-        let all: Vec<Mode> = KEPT.iter().chain(&FIXED).map(|(mode, _)| *mode).collect();
+        let all: Vec<Mode> = KEPT.iter().map(|(mode, _)| *mode).chain(all_fixed()).collect();
         let mut distinct = all.clone();
         distinct.sort_unstable();
         distinct.dedup();
@@ -166,7 +152,7 @@ mod tests {
             assert_eq!(modes, NotedModes::default());
             assert_eq!(fixed(mode), None);
         }
-        for (mode, _) in FIXED {
+        for mode in all_fixed() {
             let mut modes = NotedModes::default();
             modes.set(mode, true);
             assert_eq!((modes, modes.get(mode)), (NotedModes::default(), None));

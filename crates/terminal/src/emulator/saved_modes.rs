@@ -3,28 +3,12 @@
 use crate::emulator::noted_modes::NotedModes;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The modes that are on or off, and whether they are on at the start. 47 stands for 1047 and 1049 too.
-const SWITCHES: [(u16, bool); 19] = [
-    (1, false),
-    (3, false),
-    (5, false),
-    (6, false),
-    (7, true),
-    (25, true),
-    (40, false),
-    (41, false),
-    (45, false),
-    (47, false),
-    (66, false),
-    (69, false),
-    (95, false),
-    (1004, false),
-    (1045, false),
-    (2004, false),
-    (2026, false),
-    (2031, false),
-    (2048, false),
-];
+/// The modes that are on or off. 47 stands for 1047 and 1049 too.
+const SWITCHES: [u16; 19] =
+    [1, 3, 5, 6, 7, 25, 40, 41, 45, 47, 66, 69, 95, 1004, 1045, 2004, 2026, 2031, 2048];
+
+/// The modes among them that are on at the start.
+const ON_AT_START: [u16; 2] = [7, 25];
 
 const _: () = assert!(SWITCHES.len() <= u32::BITS as usize);
 
@@ -43,7 +27,7 @@ pub(crate) struct SavedModes {
 impl Default for SavedModes {
     fn default() -> Self {
         Self {
-            switches: (0..SWITCHES.len()).filter(|&at| SWITCHES[at].1).map(|at| 1 << at).sum(),
+            switches: ON_AT_START.into_iter().filter_map(bit).sum(),
             noted: NotedModes::default(),
             mouse_reporting: MouseReporting::Off,
             mouse_encoding: MouseEncoding::Default,
@@ -68,7 +52,7 @@ impl SavedModes {
 
 fn bit(mode: u16) -> Option<u32> {
     let mode = if matches!(mode, 1047 | 1049) { 47 } else { mode };
-    Some(1 << SWITCHES.iter().position(|(switch, _)| *switch == mode)?)
+    Some(1 << SWITCHES.iter().position(|switch| *switch == mode)?)
 }
 
 #[cfg(test)]
@@ -77,10 +61,11 @@ mod tests {
 
     #[test]
     fn each_switch_is_saved_alone() {
-        for (mode, at_start) in SWITCHES {
+        for mode in SWITCHES {
             let mut saved = SavedModes::default();
-            saved.save(mode, !at_start);
-            for (other, at_start) in SWITCHES {
+            saved.save(mode, !ON_AT_START.contains(&mode));
+            for other in SWITCHES {
+                let at_start = ON_AT_START.contains(&other);
                 assert_eq!(saved.saved(other), Some(at_start != (mode == other)), "{mode} {other}");
             }
         }

@@ -2,7 +2,6 @@
 
 use crate::screen::cell::Cell;
 use crate::screen::decoration::Decoration;
-use crate::screen::row::Row;
 
 /// A cell taken out of its row: what it needs to stand in another place.
 #[derive(Clone, Debug, Default, Eq)]
@@ -16,15 +15,6 @@ pub struct Glyph {
 }
 
 impl Glyph {
-    /// Returns what stands at `column` of a row, which has that column.
-    pub(crate) fn of(row: &Row, column: u16) -> Self {
-        Self {
-            cell: row.cells()[usize::from(column)],
-            marks: row.marks(column).into(),
-            decoration: row.decoration(column).clone(),
-        }
-    }
-
     /// Returns whether it looks empty, but for its colours: nothing, a space or a no-break space.
     pub fn is_blank(&self) -> bool {
         matches!(self.cell.base, None | Some(' ' | '\u{a0}')) && self.marks.is_empty()

@@ -17,7 +17,7 @@ impl Screen {
     /// Returns what stands in one place; `None` outside the screen.
     pub fn glyph(&self, at: Position) -> Option<Glyph> {
         let row = self.rows.get(usize::from(at.row))?;
-        (at.column < self.size.columns()).then(|| Glyph::of(row, at.column))
+        (at.column < self.size.columns()).then(|| row.glyph(at.column))
     }
 
     /// Replaces what stands in one place; outside the screen it does nothing. Halves of wide characters

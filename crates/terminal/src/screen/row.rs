@@ -60,6 +60,15 @@ impl Row {
         self.decorations.at(column)
     }
 
+    /// Returns the cell in `column` with its combining characters and decoration.
+    pub(crate) fn glyph(&self, column: u16) -> Glyph {
+        Glyph {
+            cell: self.cells[usize::from(column)],
+            marks: self.marks(column).into(),
+            decoration: self.decoration(column).clone(),
+        }
+    }
+
     /// Returns whether its text goes on in the next row without a line break.
     pub const fn wrapped(&self) -> bool {
         self.wrapped
