@@ -11,9 +11,7 @@ pub use self::capabilities::TerminalCapabilities;
 use self::feed::Feed;
 use self::loan::Loan;
 use self::settings::{OWN_CURSOR_STYLE, POP_KITTY_KEYBOARD, Settings};
-use crate::display::{
-    Dialect, History, MODES_OFF, Vocabulary, lines, modes, picture, private_mode, titles,
-};
+use crate::display::{History, MODES_OFF, Vocabulary, lines, modes, picture, private_mode, titles};
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 
@@ -197,15 +195,8 @@ impl Renderer {
         modes(&mut out, base, frame, self.capabilities.pixel_mouse);
         self.settings.change(&mut out, wanted, repaint);
         let is_main = !self.capabilities.init && !wanted.alternate_screen;
-        let dialect = Dialect {
-            replica: false,
-            history: self.feed.history(&self.capabilities, is_main),
-            erase_characters: self.capabilities.erase_characters,
-            background_color_erase: self.capabilities.background_color_erase,
-            clusters: !frame.cluster_widths().is_code_points(),
-            wide_flags: self.capabilities.has_wide_flags(frame),
-            repertoire: self.capabilities.repertoire,
-        };
+        let history = self.feed.history(&self.capabilities, is_main);
+        let dialect = self.capabilities.dialect(frame, history);
         let mut out = if self.capabilities.scrollback && is_main {
             self.feed.frame(out, lines, (shown, frame), repaint, dialect)
         } else {
@@ -276,16 +267,7 @@ impl Renderer {
         let has_own = self.open && self.capabilities.init && !self.capabilities.leave.is_empty();
         let mut out = self.close();
         if has_own {
-            let dialect = Dialect {
-                replica: false,
-                history: History::Frames,
-                erase_characters: self.capabilities.erase_characters,
-                background_color_erase: self.capabilities.background_color_erase,
-                clusters: !screen.cluster_widths().is_code_points(),
-                wide_flags: self.capabilities.has_wide_flags(screen),
-                repertoire: self.capabilities.repertoire,
-            };
-            out.extend(lines(screen, dialect));
+            out.extend(lines(screen, self.capabilities.dialect(screen, History::Frames)));
         }
         out
     }

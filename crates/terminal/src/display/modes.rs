@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::motion::push_number;
 use crate::screen::Screen;
-use crate::screen::mode::{MouseEncoding, MouseReporting};
+use crate::screen::mode::MouseEncoding;
 
 /// Most code points of a title that are sent.
 /// Source: Mosh 1.4.0 as observed, docs/terminal.md: 256 with the two of `2;`.
@@ -97,42 +97,20 @@ pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixel
             private_mode(out, number, now);
         }
     }
-    exchange(out, reporting(old.input.mouse_reporting), reporting(new.input.mouse_reporting));
-    let encoding = |screen: &Screen| encoding(screen.input.mouse_encoding, pixels);
+    exchange(out, old.input.mouse_reporting as u16, new.input.mouse_reporting as u16);
+    let encoding = |screen: &Screen| match screen.input.mouse_encoding {
+        MouseEncoding::SgrPixels if !pixels => MouseEncoding::Sgr as u16,
+        encoding => encoding as u16,
+    };
     exchange(out, encoding(old), encoding(new));
 }
 
-/// Switches from one mode to another, of which at most one may be on.
-fn exchange(out: &mut Vec<u8>, old: Option<u16>, new: Option<u16>) {
-    if old == new {
-        return;
-    }
-    if let Some(number) = old {
-        private_mode(out, number, false);
-    }
-    if let Some(number) = new {
-        private_mode(out, number, true);
-    }
-}
-
-const fn reporting(mode: MouseReporting) -> Option<u16> {
-    match mode {
-        MouseReporting::Off => None,
-        MouseReporting::X10 => Some(9),
-        MouseReporting::Normal => Some(1000),
-        MouseReporting::Highlight => Some(1001),
-        MouseReporting::ButtonMotion => Some(1002),
-        MouseReporting::AnyMotion => Some(1003),
-    }
-}
-
-const fn encoding(mode: MouseEncoding, pixels: bool) -> Option<u16> {
-    match mode {
-        MouseEncoding::Default => None,
-        MouseEncoding::Utf8 => Some(1005),
-        MouseEncoding::SgrPixels if pixels => Some(1016),
-        MouseEncoding::Sgr | MouseEncoding::SgrPixels => Some(1006),
-        MouseEncoding::Urxvt => Some(1015),
+/// Switches from one mode to another, of which at most one may be on. The number 0 stands for no mode.
+fn exchange(out: &mut Vec<u8>, old: u16, new: u16) {
+    for (number, on) in [(old, false), (new, true)] {
+        if old != new && number > 0 {
+            private_mode(out, number, on);
+        }
     }
 }
 

@@ -15,17 +15,14 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Takes note of a copy. `is_readable` says whether the user lets programs read it.
-    pub(crate) fn note(&mut self, copied: &Copied, is_readable: bool) {
+    /// Keeps a copy: for programs if they may read it, and for the user's terminal if this is a host.
+    pub(crate) fn keep(&mut self, copied: Copied, is_readable: bool, is_host: bool) {
         if copied.is_for_clipboard() {
             let is_readable = is_readable && copied.text().len() <= REPLIES_BYTES_MAX;
             self.readable = is_readable.then(|| Arc::clone(copied.text()));
         }
-    }
-
-    /// Keeps a copy until it is taken. Copying nothing is no reason to take the user's own clipboard away.
-    pub(crate) fn keep(&mut self, copied: Copied) {
-        if !copied.text().is_empty() {
+        // Copying nothing is no reason to take the user's own clipboard away.
+        if is_host && !copied.text().is_empty() {
             self.last = Some(copied.after(self.last.take()));
         }
     }

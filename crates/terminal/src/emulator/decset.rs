@@ -216,24 +216,16 @@ impl Emulator {
     }
 
     /// Pixels are of no use to a program on a terminal that has none to report.
-    const fn mouse_encoding(&self, mode: u16) -> Option<MouseEncoding> {
-        Some(match mode {
-            1005 => MouseEncoding::Utf8,
-            1006 => MouseEncoding::Sgr,
-            1015 => MouseEncoding::Urxvt,
-            1016 if !self.is_host() || self.user_terminal.pixel_mouse => MouseEncoding::SgrPixels,
-            _ => return None,
-        })
+    fn mouse_encoding(&self, mode: u16) -> Option<MouseEncoding> {
+        use MouseEncoding::{Sgr, SgrPixels, Urxvt, Utf8};
+        let has_pixels = !self.is_host() || self.user_terminal.pixel_mouse;
+        let known = [Utf8, Sgr, Urxvt, SgrPixels].into_iter().find(|it| *it as u16 == mode);
+        known.filter(|encoding| *encoding != SgrPixels || has_pixels)
     }
 }
 
 fn mouse_reporting(mode: u16) -> Option<MouseReporting> {
-    Some(match mode {
-        9 => MouseReporting::X10,
-        1000 => MouseReporting::Normal,
-        1001 => MouseReporting::Highlight,
-        1002 => MouseReporting::ButtonMotion,
-        1003 => MouseReporting::AnyMotion,
-        _ => return None,
-    })
+    use MouseReporting::{AnyMotion, ButtonMotion, Highlight, Normal, X10};
+    let known = [X10, Normal, Highlight, ButtonMotion, AnyMotion];
+    known.into_iter().find(|reporting| *reporting as u16 == mode)
 }

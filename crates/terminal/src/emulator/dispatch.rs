@@ -132,11 +132,12 @@ impl Perform for Emulator {
             (0, b"$", b'p') => self.report_mode(Mode::Ansi(parameters.value(0))),
             (b'?', b"$", b'p') => self.report_mode(Mode::Private(parameters.value(0))),
             (0, b"\"", b'p') => self.set_level(parameters.value(0)),
-            (b'>', b"", b't' | b'T') if parameters.given() => {
-                // The other modes are about titles that are told, which none is, and about UTF-8, which all are.
-                if self.is_host() && parameters.values().contains(&0) {
-                    self.modes.hexadecimal_titles = sequence.last == b't';
-                }
+            // XTSMTITLE and XTRMTITLE: 0, titles are in hexadecimal digits. The others are about titles that are told, which
+            // none is, and about UTF-8, which all are.
+            (b'>', b"", b't' | b'T')
+                if parameters.given() && self.is_host() && parameters.values().contains(&0) =>
+            {
+                self.modes.hexadecimal_titles = sequence.last == b't';
             }
             (b'?' | b'<' | b'=' | b'>', b"", b'm' | b'n' | b'u') => {
                 let has_kitty_keyboard = self.has_kitty_keyboard();
@@ -325,10 +326,7 @@ impl Emulator {
         if copied.is_for_clipboard() && copied.text().len() <= CLIPBOARD_CHARS_MAX {
             self.grid.screen.clipboard = Arc::clone(copied.text());
         }
-        self.copies.note(&copied, self.user_terminal.read_copied);
-        if self.is_host() {
-            self.copies.keep(copied);
-        }
+        self.copies.keep(copied, self.user_terminal.read_copied, self.is_host());
     }
 
     /// OSC 52 with a question, where the user lets programs read what was copied.

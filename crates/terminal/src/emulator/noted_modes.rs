@@ -15,55 +15,35 @@ pub(crate) enum Mode {
 
 use Mode::{Ansi, Private};
 
-/// The modes that are kept, and whether they are set at the start.
-/// Source: xterm's ctlseqs, "DEC Private Mode Set"; the start as xterm 379 tells it.
-const KEPT: [(Mode, bool); 35] = [
-    // KAM, SRM: the user's keyboard.
-    (Ansi(2), false),
-    (Ansi(12), true),
+/// The private modes that are kept, by what they steer.
+/// Source: xterm's ctlseqs, "DEC Private Mode Set".
+const KEPT_PRIVATE: [&[u16]; 9] = [
     // DECSCLM: smooth scroll. 12: a cursor that blinks; DECSCUSR does that.
-    (Private(4), false),
-    (Private(12), false),
+    &[4, 12],
     // DECPFF, DECPEX: the printer.
-    (Private(18), false),
-    (Private(19), false),
+    &[18, 19],
     // The scrollbar, font sizes by keys, national character sets, the bell at the margin.
-    (Private(30), false),
-    (Private(35), true),
-    (Private(42), false),
-    (Private(44), false),
+    &[30, 35, 42, 44],
     // DECBKM: what the key for backspace sends.
-    (Private(67), false),
+    &[67],
     // Where the terminal's own history stands after output and keys, and how fast it scrolls.
-    (Private(1010), true),
-    (Private(1011), false),
-    (Private(1014), false),
+    &[1010, 1011, 1014],
     // Bytes that keys send with Meta, Alt and Delete.
-    (Private(1034), true),
-    (Private(1035), true),
-    (Private(1036), false),
-    (Private(1037), false),
-    (Private(1039), false),
+    &[1034, 1035, 1036, 1037, 1039],
     // Selections, and what a bell does to the window.
-    (Private(1040), true),
-    (Private(1041), false),
-    (Private(1042), false),
-    (Private(1043), false),
-    (Private(1044), false),
+    &[1040, 1041, 1042, 1043, 1044],
     // Keyboards of other terminals.
-    (Private(1050), false),
-    (Private(1051), false),
-    (Private(1052), false),
-    (Private(1053), false),
-    (Private(1060), false),
-    (Private(1061), false),
+    &[1050, 1051, 1052, 1053, 1060, 1061],
     // The mouse in an input line, and how text is pasted into it.
-    (Private(2001), false),
-    (Private(2002), false),
-    (Private(2003), false),
-    (Private(2005), false),
-    (Private(2006), false),
+    &[2001, 2002, 2003, 2005, 2006],
 ];
+
+/// The ANSI modes that are kept: KAM and SRM, the user's keyboard.
+const KEPT_ANSI: [u16; 2] = [2, 12];
+
+/// The kept modes that are set at the start, as xterm 379 tells it.
+const SET_AT_START: [Mode; 6] =
+    [Ansi(12), Private(35), Private(1010), Private(1034), Private(1035), Private(1040)];
 
 /// The modes that cannot be changed: all reset but the last three.
 /// Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. Of the others rove has one state only: there is no toolbar (10), no Tektronix (38), no printer of graphics (43) and no image (80, 1070, 8452),
@@ -72,15 +52,13 @@ const FIXED_ANSI: [u16; 13] = [1, 3, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
 const FIXED_PRIVATE: [u16; 8] = [8, 10, 13, 38, 43, 46, 80, 8452];
 const FIXED_PRIVATE_SET: [u16; 3] = [14, 1046, 1070];
 
-const _: () = assert!(KEPT.len() <= u64::BITS as usize);
-
 /// Which of the modes without an effect are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotedModes(u64);
 
 impl Default for NotedModes {
     fn default() -> Self {
-        Self((0..KEPT.len()).filter(|&at| KEPT[at].1).map(|at| 1 << at).sum())
+        Self(SET_AT_START.into_iter().filter_map(bit).sum())
     }
 }
 
@@ -113,8 +91,14 @@ pub(crate) fn fixed(mode: Mode) -> Option<bool> {
     }
 }
 
+/// Returns the modes that are kept, each of which has a bit.
+fn kept() -> impl Iterator<Item = Mode> {
+    let private = KEPT_PRIVATE.iter().copied().flatten();
+    KEPT_ANSI.into_iter().map(Ansi).chain(private.map(|number| Private(*number)))
+}
+
 fn bit(mode: Mode) -> Option<u64> {
-    Some(1 << KEPT.iter().position(|(kept, _)| *kept == mode)?)
+    Some(1 << kept().position(|kept| kept == mode)?)
 }
 
 #[cfg(test)]
@@ -128,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_mode_is_kept_or_fixed_and_listed_once() {
-        let all: Vec<Mode> = KEPT.iter().map(|(mode, _)| *mode).chain(all_fixed()).collect();
+        let all: Vec<Mode> = kept().chain(all_fixed()).collect();
         let mut distinct = all.clone();
         distinct.sort_unstable();
         distinct.dedup();
@@ -137,11 +121,13 @@ mod tests {
 
     #[test]
     fn each_kept_mode_is_set_and_reset_alone() {
-        for (mode, at_start) in KEPT {
+        for mode in kept() {
+            let at_start = SET_AT_START.contains(&mode);
             let mut modes = NotedModes::default();
             assert_eq!(modes.get(mode), Some(at_start), "{mode:?}");
             modes.set(mode, !at_start);
-            for (other, at_start) in KEPT {
+            for other in kept() {
+                let at_start = SET_AT_START.contains(&other);
                 assert_eq!(
                     modes.get(other),
                     Some(at_start != (mode == other)),

@@ -1,7 +1,7 @@
 //! What a program knows of the user's terminal.
 
 use crate::cluster_widths::ClusterWidths;
-use crate::display::Repertoire;
+use crate::display::{Dialect, History, Repertoire};
 use crate::screen::Screen;
 
 /// What the user's terminal can do, read from terminfo and the environment by the program, and learnt
@@ -53,8 +53,21 @@ pub struct TerminalCapabilities {
 }
 
 impl TerminalCapabilities {
+    /// Returns how a screen is drawn on this terminal.
+    pub(super) const fn dialect(&self, screen: &Screen, history: History) -> Dialect {
+        Dialect {
+            replica: false,
+            history,
+            erase_characters: self.erase_characters,
+            background_color_erase: self.background_color_erase,
+            clusters: !screen.cluster_widths().is_code_points(),
+            wide_flags: self.has_wide_flags(screen),
+            repertoire: self.repertoire,
+        }
+    }
+
     /// Returns whether it makes half of a flag wide, and the screen does not: a stock server counts code points.
-    pub(super) const fn has_wide_flags(&self, screen: &Screen) -> bool {
+    const fn has_wide_flags(&self, screen: &Screen) -> bool {
         self.cluster_widths.contains(ClusterWidths::FLAGS)
             && !screen.cluster_widths().contains(ClusterWidths::FLAGS)
     }

@@ -1,37 +1,37 @@
 //! The modes that the user's terminal must follow.
 
-/// Which mouse events are reported.
+/// Which mouse events are reported. The values are the numbers of the modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseReporting {
     /// None.
     #[default]
-    Off,
+    Off = 0,
     /// `CSI ? 9 h`.
-    X10,
+    X10 = 9,
     /// `CSI ? 1000 h`.
-    Normal,
+    Normal = 1000,
     /// `CSI ? 1001 h`.
-    Highlight,
+    Highlight = 1001,
     /// `CSI ? 1002 h`.
-    ButtonMotion,
+    ButtonMotion = 1002,
     /// `CSI ? 1003 h`.
-    AnyMotion,
+    AnyMotion = 1003,
 }
 
-/// How mouse events are written.
+/// How mouse events are written. The values are the numbers of the modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseEncoding {
     /// Bytes offset by 32.
     #[default]
-    Default,
+    Default = 0,
     /// `CSI ? 1005 h`.
-    Utf8,
+    Utf8 = 1005,
     /// `CSI ? 1006 h`.
-    Sgr,
+    Sgr = 1006,
     /// `CSI ? 1015 h`.
-    Urxvt,
+    Urxvt = 1015,
     /// `CSI ? 1016 h`: as 1006, but in pixels.
-    SgrPixels,
+    SgrPixels = 1016,
 }
 
 /// The modes of the user's terminal that a stock client's screen has too.
