@@ -1,4 +1,4 @@
-//! The state behind the picture.
+//! The state of a terminal that no picture shows, and the functions that need all of it.
 
 mod charset;
 mod checksum;
@@ -64,7 +64,7 @@ use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 use crate::user_terminal::UserTerminal;
 
-/// How many rows of cells a reset (RIS) costs. Chosen: as measured.
+/// The cost of a reset (RIS), in rows of cells. Chosen: as measured.
 const RESET_ROWS: usize = 4;
 
 /// The state of a terminal between two sequences.
@@ -73,37 +73,37 @@ pub(crate) struct Emulator {
     pub(crate) grid: Grid,
     pub(crate) printer: Printer,
     pub(crate) modes: Modes,
-    /// Private modes as programs saved them.
+    /// The values that XTSAVE put aside.
     pub(crate) saved_modes: SavedModes,
     pub(crate) noted_colors: NotedColors,
     pub(crate) level: Level,
     pub(crate) checksum_extension: ChecksumExtension,
-    /// What the screen that is shown has for itself.
+    /// The saved cursor and keyboard flags of the screen that is shown.
     pub(crate) shown: ScreenState,
-    /// The screen that is not shown, once there was an alternate one.
+    /// The screen that is not shown. `None` until a program first shows the alternate screen.
     pub(crate) hidden: Option<HiddenScreen>,
     pub(crate) title_stack: TitleStack,
     pub(crate) answers: Answers,
     pub(crate) copies: Copies,
-    /// What programs notified of, oldest first, until somebody takes it.
+    /// Notifications that wait to be taken, oldest first.
     pub(crate) notifications: VecDeque<Notification>,
     pub(crate) user_terminal: UserTerminal,
-    /// Above which effort no further sequence is performed.
+    /// The effort above which no further sequence is performed.
     pub(crate) effort_max: u64,
 }
 
-/// What each of the two screens has for itself beside its picture.
+/// The state that the primary and the alternate screen each have for themselves, beside their cells.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScreenState {
     pub(crate) saved_cursor: SavedCursor,
     pub(crate) keyboard: KeyboardStack,
 }
 
-/// What is kept of the screen that is not shown.
+/// The screen that is not shown, and its state.
 #[derive(Clone, Debug)]
 pub(crate) struct HiddenScreen {
     pub(crate) rows: Vec<Arc<Row>>,
-    /// The flags of its keyboard.
+    /// The flags of the keyboard protocol of kitty that are in force on it.
     pub(crate) kitty_keyboard: u8,
     pub(crate) state: ScreenState,
 }
@@ -133,7 +133,7 @@ impl Emulator {
         self.grid.is_host()
     }
 
-    /// Takes note of what is known of the user's terminal now.
+    /// Sets the facts known of the user's terminal. Programs that asked for changes of colour or size are told.
     pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         let old = core::mem::replace(&mut self.user_terminal, user_terminal);
         self.grid.screen.cluster_widths = user_terminal.cluster_widths;
@@ -150,7 +150,8 @@ impl Emulator {
         }
     }
 
-    /// Mode 2048: the size in cells and pixels. To be called when it is switched on and at every change.
+    /// Reports the size in cells and pixels, if mode 2048 is set. Call this when the mode is set and at every
+    /// change of the size.
     pub(crate) fn announce_size(&mut self) {
         if self.modes.size_announcements {
             let size = self.grid.screen.size;
@@ -158,8 +159,8 @@ impl Emulator {
         }
     }
 
-    /// Changes the size. Rows are cut and added at the bottom, but a host keeps the cursor's row:
-    /// rows above it go first. Nothing is reflowed.
+    /// Changes the size. Rows are cut and added at the bottom, but a host keeps the cursor's row: rows above it go
+    /// first. Lines are not wrapped again.
     pub(crate) fn resize(&mut self, size: Size) {
         if size == self.grid.screen.size {
             return;
@@ -176,7 +177,7 @@ impl Emulator {
         self.announce_size();
     }
 
-    /// Counts that all rows are copied into ones of another length.
+    /// Counts the effort of a resize: a change of the width copies all rows.
     fn count_resize(&mut self, size: Size) {
         let Grid { screen, effort, .. } = &mut self.grid;
         effort.move_rows(usize::from(size.rows()));
@@ -189,7 +190,7 @@ impl Emulator {
         }
     }
 
-    /// DECSC.
+    /// DECSC: saves the cursor.
     pub(crate) fn save_cursor(&mut self) {
         let Grid { screen, pending_wrap, modes, .. } = &self.grid;
         self.shown.saved_cursor = SavedCursor {
@@ -203,7 +204,7 @@ impl Emulator {
         };
     }
 
-    /// DECRC.
+    /// DECRC: restores the saved cursor.
     pub(crate) fn restore_cursor(&mut self) {
         let (saved, grid) = (self.shown.saved_cursor, &mut self.grid);
         grid.modes.origin = saved.origin;
@@ -214,14 +215,14 @@ impl Emulator {
         grid.pending_wrap = saved.pending_wrap && grid.screen.cursor.column == grid.line_end();
     }
 
-    /// DECSCUSR; a number without a style is ignored.
+    /// DECSCUSR: sets the style of the cursor. An unknown style is ignored.
     pub(crate) fn set_cursor_style(&mut self, style: u16) {
         if style <= CURSOR_STYLE_MAX {
             self.grid.screen.rich.cursor_style = u8::try_from(style).expect("at most 6");
         }
     }
 
-    /// Shows the alternate screen or the primary one; the cursor stays where it is.
+    /// Shows the alternate screen or the primary one. The cursor does not move.
     pub(crate) fn show_alternate(&mut self, show: bool) {
         let screen = &mut self.grid.screen;
         if show == screen.rich.alternate_screen {
@@ -238,7 +239,7 @@ impl Emulator {
         screen.rich.alternate_screen = show;
     }
 
-    /// RIS. Titles, clipboard and the count of bells stay, as in xterm.
+    /// RIS: resets the terminal. Titles, clipboard and the count of bells stay, as in xterm.
     pub(crate) fn reset(&mut self) {
         let mut fresh = Self::new(self.grid.screen.size, self.grid.role);
         let (old, screen) = (&self.grid.screen, &mut fresh.grid.screen);
@@ -257,13 +258,13 @@ impl Emulator {
         fresh.copies = core::mem::take(&mut self.copies);
         fresh.notifications = core::mem::take(&mut self.notifications);
         fresh.effort_max = self.effort_max;
-        // A blank row, the tab stops, and what is allocated for all the rest.
+        // The effort of a reset: a blank row, the tab stops, and the other memory that it allocates.
         (0..RESET_ROWS).for_each(|_| fresh.grid.effort.touch(usize::from(old.size.columns())));
         fresh.grid.effort.move_rows(usize::from(old.size.rows()));
         *self = fresh;
     }
 
-    /// DECSTR. The cursor does not move.
+    /// DECSTR: resets modes, margins, pen and saved cursor. Text stays, and the cursor does not move.
     pub(crate) fn soft_reset(&mut self) {
         let Grid { screen, modes, .. } = &mut self.grid;
         modes.insert = false;
@@ -288,12 +289,13 @@ impl Emulator {
         self.shown.saved_cursor = SavedCursor::default();
     }
 
-    /// Returns whether flags can be put in force: on the user's terminal, or since the far end says so.
+    /// Returns whether the keyboard protocol of kitty can be used. On a host the user's terminal must know it; a
+    /// replica follows the far end.
     pub(crate) const fn has_kitty_keyboard(&self) -> bool {
         !self.is_host() || self.user_terminal.kitty_keyboard
     }
 
-    /// Forgets the flags of both screens, and all that were put aside.
+    /// Resets the keyboard flags of both screens, and those that programs put aside.
     pub(crate) fn reset_keyboard(&mut self) {
         self.grid.screen.rich.kitty_keyboard = 0;
         self.shown.keyboard = KeyboardStack::default();
@@ -303,8 +305,8 @@ impl Emulator {
         }
     }
 
-    /// DECSCL: a soft reset, and from then on the functions of this level and those below. Controls stay
-    /// those of seven bits: bytes of C1 are no UTF-8. Neither stock Mosh nor a replica has levels.
+    /// DECSCL: does a soft reset, then allows the functions of this level and of those below. Controls stay 7-bit
+    /// ones, because 8-bit C1 controls are not valid UTF-8. Replicas ignore it, as stock Mosh does.
     pub(crate) fn set_level(&mut self, parameter: u16) {
         if let Some(level) = Level::from_parameter(parameter).filter(|_| self.is_host()) {
             self.soft_reset();
@@ -312,7 +314,7 @@ impl Emulator {
         }
     }
 
-    /// Returns the memory that the tab stops and the titles put aside take, beyond what is shared with a neighbour.
+    /// Returns the memory of the tab stops and the title stack, without the parts shared with `neighbour`.
     pub(crate) fn unseen_bytes(&self, neighbour: Option<&Self>) -> usize {
         self.grid.tabs.bytes() + self.title_stack.bytes(neighbour.map(|it| &it.title_stack))
     }

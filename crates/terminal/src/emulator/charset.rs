@@ -1,9 +1,9 @@
-//! ISO 2022 character sets: translated to Unicode when a character is printed.
+//! ISO 2022 character sets. Characters are translated to Unicode when they are printed.
 
 /// A 94-character set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Charset {
-    /// `B`, and every set we do not know.
+    /// `B`: ASCII. Unknown sets count as this one.
     #[default]
     Ascii,
     /// `0`: DEC special graphics, the line drawing set.
@@ -44,9 +44,9 @@ impl Charset {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Charsets {
     sets: [Charset; 4],
-    /// The set locked into GL.
+    /// The set that is used for all text (GL), as an index.
     locked: usize,
-    /// The set for the next character only.
+    /// The set that is used for the next character only.
     single: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ impl Charsets {
         self.sets[slot] = charset;
     }
 
-    /// Uses set `slot` from now on.
+    /// Uses set `slot` for all text that follows.
     pub(crate) fn lock(&mut self, slot: usize) {
         self.locked = slot;
     }
@@ -66,12 +66,12 @@ impl Charsets {
         self.single = Some(slot);
     }
 
-    /// Returns whether text passes through unchanged.
+    /// Returns whether text is printed without translation.
     pub(crate) fn is_plain(&self) -> bool {
         self.single.is_none() && self.sets[self.locked] == Charset::Ascii
     }
 
-    /// Returns what `c` stands for, and ends a single shift.
+    /// Returns the character that `c` stands for. A single shift ends here.
     pub(crate) fn translate(&mut self, c: char) -> char {
         let slot = self.single.take().unwrap_or(self.locked);
         self.sets[slot].translate(c)

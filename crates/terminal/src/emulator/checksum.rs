@@ -1,6 +1,7 @@
-//! DECRQCRA: a checksum of what a rectangle of the screen shows.
+//! DECRQCRA: a checksum of a rectangle of the screen.
 //!
-//! With a rectangle of one cell it reads the screen back, which is why the user has to allow it.
+//! A checksum of a single cell tells its character. So programs could read the screen, and the user has to allow
+//! it.
 
 use crate::screen::cell::{Attributes, Cell, Underline};
 
@@ -9,7 +10,6 @@ use crate::screen::cell::{Attributes, Cell, Underline};
 pub(crate) struct ChecksumExtension(u16);
 
 impl ChecksumExtension {
-    /// Creates it from the parameter of XTCHECKSUM.
     pub(crate) const fn new(bits: u16) -> Self {
         Self(bits)
     }
@@ -26,7 +26,7 @@ impl ChecksumExtension {
         !self.has(1)
     }
 
-    /// Whether cells that nothing was written to count as spaces.
+    /// Returns whether cells that nothing was written to count as spaces.
     const fn counts_empty(self) -> bool {
         self.has(2) && !self.has(3)
     }
@@ -36,33 +36,33 @@ impl ChecksumExtension {
     }
 }
 
-/// The sum so far of a rectangle's cells.
+/// The checksum of the cells that were added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checksum {
     extension: ChecksumExtension,
     sum: u16,
-    /// The first cell counts as a space if nothing was written to it.
+    /// Whether no cell was added yet. The first cell counts as a space if nothing was written to it.
     is_first: bool,
 }
 
 impl Checksum {
-    /// Creates that of no cell.
     pub(crate) const fn new(extension: ChecksumExtension) -> Self {
         Self { extension, sum: 0, is_first: true }
     }
 
-    /// Adds a cell; `left` is the one before it in its row. Source: xterm 379 as observed.
+    /// Adds a cell; `left` is its left neighbour.
+    /// Source: xterm 379 as observed.
     pub(crate) fn add(&mut self, left: Option<Cell>, cell: Cell) {
         let is_first = core::mem::take(&mut self.is_first);
         let is_right_half = left.is_some_and(|left| left.wide);
         let is_written = cell.base.is_some() || is_right_half;
-        // Only the first cell counts in any case: with bit 2 unset all others do that were written.
+        // If bit 2 is not set, empty cells do not count, except the first one.
         if !(is_written || self.extension.counts_empty() || is_first && !self.extension.has(3)) {
             return;
         }
         let is_hidden = cell.pen.attributes.contains(Attributes::INVISIBLE);
         let character = match cell.base {
-            // The value that xterm keeps in the right half of a wide character.
+            // xterm keeps this value in the right half of a wide character.
             None if is_right_half => 0xffff,
             Some(base) if !is_hidden => u32::from(base),
             _ => u32::from(' '),
@@ -75,13 +75,12 @@ impl Checksum {
         }
     }
 
-    /// Returns the checksum.
     pub(crate) const fn value(self) -> u16 {
         if self.extension.is_negated() { self.sum.wrapping_neg() } else { self.sum }
     }
 }
 
-/// Returns what attributes add to a cell.
+/// Returns the sum of the values that xterm adds for a cell's attributes.
 fn weight(attributes: Attributes) -> u16 {
     let of = |attribute, weight| if attributes.contains(attribute) { weight } else { 0 };
     let underline = if attributes.underline() == Underline::Straight { 0x10 } else { 0 };

@@ -1,8 +1,10 @@
-//! tmux's control mode (`tmux -CC`), which the user is told to run over ssh.
+//! tmux's control mode (`tmux -CC`), which rove refuses: it prints a notice that tells the user to run it over
+//! ssh.
 //!
-//! In it tmux draws nothing: it expects a terminal that opens windows of its own, and reads all it says as commands for that.
-//! The far end gets pictures and no such commands. So a user would see nothing from then on, and is told why and what
-//! leaves it. Nothing is typed on the user's behalf: any file that is shown can begin the mode.
+//! In control mode tmux draws nothing. It expects a terminal that opens windows of its own, and that reads tmux's
+//! output as commands. The far end receives pictures and no commands, so the user would see nothing. The notice
+//! says why, and which key leaves the mode. The emulator itself does not type that key: any file that a program
+//! prints can begin the mode.
 
 use crate::emulator::charset::Charsets;
 use crate::emulator::grid::Grid;
@@ -11,14 +13,15 @@ use crate::parse::Sequence;
 use crate::screen::cell::Pen;
 use crate::screen::decoration::Decoration;
 
-/// The number in the head of the string that control mode is in.
+/// The number at the head of the device control string in which tmux's control mode runs.
 /// Source: tmux 3.3a as observed: `ESC P 1000 p`; an empty line ends it.
 const CONTROL_MODE: u16 = 1000;
 
 const REFUSAL: &[u8] =
     b"tmux -CC cannot run in rove: press Enter to leave it, and start it over ssh.";
 
-/// Called when the head of a device control string is complete. A replica's far end has said it already.
+/// Prints the notice if this head of a device control string begins control mode. A replica prints none: its far
+/// end has printed it.
 pub(crate) fn refuse(grid: &mut Grid, printer: &mut Printer, sequence: &Sequence<'_>) {
     let head = (sequence.private, sequence.intermediates, sequence.last);
     let begins = head == (0, b"", b'p') && sequence.parameters.value(0) == CONTROL_MODE;
@@ -37,7 +40,7 @@ pub(crate) fn refuse(grid: &mut Grid, printer: &mut Printer, sequence: &Sequence
     (grid.modes, printer.charsets) = (modes, charsets);
 }
 
-/// Goes to the beginning of a line, which is the next one unless the cursor is there.
+/// Moves to the start of the next line, unless the cursor is in the first column.
 fn start_line(grid: &mut Grid) {
     if grid.screen.cursor.column > 0 {
         grid.index();

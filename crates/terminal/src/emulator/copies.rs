@@ -1,33 +1,36 @@
-//! What programs copied (OSC 52): for the user's terminal, and for programs that may ask for it.
+//! The texts that programs copied (OSC 52).
 
 use std::sync::Arc;
 
 use crate::clipboard::Copied;
 use crate::emulator::reply::REPLIES_BYTES_MAX;
 
-/// The texts that programs copied last.
+/// The last copied texts: one for the user's terminal, one for programs that ask for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
-    /// What a program copied last, until somebody takes it.
+    /// The last copy, until it is taken.
     pub(crate) last: Option<Copied>,
-    /// The last text that a program copied to the clipboard, where programs may ask for it and an answer has room for it.
+    /// The last text copied to the clipboard. `None` if programs may not read it, or if it is too long for an
+    /// answer.
     readable: Option<Arc<str>>,
 }
 
 impl Copies {
-    /// Keeps a copy: for programs if they may read it, and for the user's terminal if this is a host.
+    /// Keeps a copy: for programs if they may read it (`is_readable`), and for the user's terminal if this is a
+    /// host.
     pub(crate) fn keep(&mut self, copied: Copied, is_readable: bool, is_host: bool) {
         if copied.is_for_clipboard() {
             let is_readable = is_readable && copied.text().len() <= REPLIES_BYTES_MAX;
             self.readable = is_readable.then(|| Arc::clone(copied.text()));
         }
-        // Copying nothing is no reason to take the user's own clipboard away.
+        // An empty copy does not clear the user's own clipboard.
         if is_host && !copied.text().is_empty() {
             self.last = Some(copied.after(self.last.take()));
         }
     }
 
-    /// Returns what a program of this session copied to `selections` last. The user's own clipboard is never told.
+    /// Returns the last text that a program of this session copied to `selections`. The user's own clipboard is
+    /// never returned.
     pub(crate) fn readable(&self, selections: &str) -> Option<&str> {
         let copied = Copied::new(selections, "")?;
         self.readable.as_deref().filter(|_| copied.is_for_clipboard())

@@ -1,4 +1,5 @@
-//! Switching modes: SM, RM, DECSET and DECRST, and what DECRQM asks.
+//! Modes: SM, RM, DECSET and DECRST set and reset them, DECRQM asks for them, XTSAVE and XTRESTORE save and
+//! restore them.
 
 use crate::emulator::Emulator;
 use crate::emulator::grid::{Grid, Role};
@@ -9,7 +10,8 @@ use crate::emulator::region::Region;
 use crate::emulator::window::has_size_announcements;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The private mode in which clusters are counted as one. The user's terminal decides; programs cannot.
+/// The private mode in which clusters count as one character. It follows the user's terminal, and programs cannot
+/// change it.
 /// Source: the "terminal unicode core" proposal that Contour, Ghostty and others follow.
 const CLUSTERS: u16 = 2027;
 
@@ -26,7 +28,7 @@ impl Emulator {
             Private(7) => &mut modes.autowrap,
             Private(25) => &mut screen.cursor.visible,
             Private(40) => &mut self.modes.column_switch,
-            // Stock Mosh has none of these, and a replica is to end up as it does.
+            // Stock Mosh has none of these three modes. A replica must end in the same state as stock Mosh.
             Private(41) if is_host => &mut modes.tab_wraps,
             Private(45) if is_host => &mut modes.reverse_wrap,
             Private(1045) if is_host => &mut modes.extended_reverse_wrap,
@@ -60,7 +62,7 @@ impl Emulator {
                 self.grid.modes.origin = set;
                 self.grid.move_to(0, 0);
             }
-            // A replica has but one picture, and the far end sends what becomes of it.
+            // A replica has a single picture. The far end's diffs draw whichever screen is shown.
             47 | 1047 | 1049 if !self.is_host() => self.grid.screen.rich.alternate_screen = set,
             47 => self.show_alternate(set),
             69 if self.level >= Level::VT400 => self.grid.set_side_margin_mode(set),
@@ -95,8 +97,8 @@ impl Emulator {
         }
     }
 
-    /// DECCOLM, where mode 40 allows it: the window keeps the width its user gave it, and the rest is
-    /// done as if it had not.
+    /// DECCOLM, where mode 40 allows it: clears the screen, resets the margins and homes the cursor. The width
+    /// stays, because the user chose it.
     fn switch_columns(&mut self, wide: bool) {
         self.modes.wide_columns = wide;
         self.grid.region = Region::full(self.grid.screen.size);
@@ -107,11 +109,11 @@ impl Emulator {
         self.grid.set_cursor(0, 0);
     }
 
-    /// XTSAVE: keeps what a private mode is now.
+    /// XTSAVE: saves the value of a private mode.
     pub(crate) fn save_private_mode(&mut self, mode: u16) {
         let mut saved = self.saved_modes;
         if !self.is_host() {
-            // Nothing that a difference says is to be found in another one.
+            // Diffs do not depend on each other, so a replica saves nothing.
         } else if mode == 1048 {
             self.save_cursor();
         } else if mode == 1007 {
@@ -128,14 +130,14 @@ impl Emulator {
         self.saved_modes = saved;
     }
 
-    /// XTRESTORE: makes a private mode what it was when it was saved, or at the start. In a replica no mode
-    /// was ever saved, and 1007 alone is restored.
+    /// XTRESTORE: restores the saved value of a private mode, or the start value if none was saved. A replica
+    /// restores mode 1007 only, to its start value.
     pub(crate) fn restore_private_mode(&mut self, mode: u16) {
         let saved = self.saved_modes;
         if mode == 1007 {
             self.grid.screen.rich.alternate_scroll = saved.alternate_scroll;
         } else if !self.is_host() {
-            // Nothing else was ever restored by a difference.
+            // A diff restores no other mode.
         } else if mode == 1048 {
             self.restore_cursor();
         } else if mouse_reporting(mode).is_some() {
@@ -148,14 +150,14 @@ impl Emulator {
             saved.saved(mode).filter(|set| self.private_mode(mode) != Some(*set))
         {
             match mode {
-                // Which screen is shown was saved, and nothing of what is on it.
+                // The saved value says which screen was shown, but not its text.
                 1047 | 1049 => self.show_alternate(set),
                 _ => self.set_private_mode(mode, set),
             }
         }
     }
 
-    /// DECRQM: 0 unknown, 1 set, 2 reset, 3 always set, 4 never.
+    /// DECRQM: answers 0 for an unknown mode, 1 set, 2 reset, 3 always set, 4 always reset.
     pub(crate) fn report_mode(&mut self, mode: Mode) {
         let (mark, number, state) = match mode {
             Private(number) => ("?", number, self.private_mode(number)),
@@ -179,7 +181,8 @@ impl Emulator {
         self.answers.push(&format!("\x1b[{mark}{number};{value}$y"));
     }
 
-    /// Mouse modes exclude each other; resetting any of them turns all of a kind off.
+    /// Sets or resets a mouse mode. Only one mode of a kind is set at a time, and resetting any of them resets the
+    /// kind.
     fn set_mouse_mode(&mut self, mode: u16, set: bool) {
         if let Some(reporting) = mouse_reporting(mode) {
             self.grid.screen.input.mouse_reporting =
@@ -196,15 +199,15 @@ impl Emulator {
             return Some(*flag);
         }
         Some(match mode {
-            // Sequences are ANSI's, and never those of a VT52.
+            // DECANM: sequences are always ANSI's, never those of a VT52.
             2 => true,
             3 => self.modes.wide_columns,
             6 => self.grid.modes.origin,
             47 | 1047 | 1049 => self.grid.screen.rich.alternate_screen,
-            // There is always a cursor to be restored.
+            // There is always a saved cursor to restore.
             1048 => true,
             69 if self.level >= Level::VT400 => self.grid.modes.side_margins,
-            // Untouched, it is the user's terminal that decides: nearly all have it on.
+            // Until a program sets it, the user's terminal decides. Nearly all terminals have it on.
             1007 => self.grid.screen.rich.alternate_scroll.unwrap_or(true),
             2048 if has_size_announcements(&self.user_terminal) => self.modes.size_announcements,
             _ => match (mouse_reporting(mode), self.mouse_encoding(mode)) {
@@ -215,7 +218,7 @@ impl Emulator {
         })
     }
 
-    /// Pixels are of no use to a program on a terminal that has none to report.
+    /// Returns the encoding that a mode selects. Mode 1016 needs a user's terminal that reports pixels.
     fn mouse_encoding(&self, mode: u16) -> Option<MouseEncoding> {
         use MouseEncoding::{Sgr, SgrPixels, Urxvt, Utf8};
         let has_pixels = !self.is_host() || self.user_terminal.pixel_mouse;

@@ -1,4 +1,4 @@
-//! Which control function does what: the tables of docs/terminal.md as code.
+//! The control functions, and the function that each calls: the tables of docs/terminal.md as code.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ impl Perform for Emulator {
     fn csi(&mut self, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
         let key = (sequence.private, sequence.intermediates, sequence.last);
-        // Only SGR knows sub-parameters; elsewhere a colon belongs to a function of another terminal.
+        // Only SGR has sub-parameters. With a colon, other sequences are functions of other terminals.
         if parameters.has_colons() && key != (0, b"", b'm') {
             return;
         }
@@ -132,8 +132,8 @@ impl Perform for Emulator {
             (0, b"$", b'p') => self.report_mode(Mode::Ansi(parameters.value(0))),
             (b'?', b"$", b'p') => self.report_mode(Mode::Private(parameters.value(0))),
             (0, b"\"", b'p') => self.set_level(parameters.value(0)),
-            // XTSMTITLE and XTRMTITLE: 0, titles are in hexadecimal digits. The others are about titles that are told, which
-            // none is, and about UTF-8, which all are.
+            // XTSMTITLE and XTRMTITLE. In mode 0 titles are set in hexadecimal digits. The other modes choose the
+            // form of reported titles, and no title is ever reported.
             (b'>', b"", b't' | b'T')
                 if parameters.given() && self.is_host() && parameters.values().contains(&0) =>
             {
@@ -161,7 +161,7 @@ impl Perform for Emulator {
             "" | "0" => self.set_titles([true, true], rest),
             "1" => self.set_titles([true, false], rest),
             "2" => self.set_titles([false, true], rest),
-            // Only a title that is cut is of use.
+            // A text without its end is useful only as a title.
             _ if cut => {}
             "7" => status::set_directory(&mut self.grid.screen, rest),
             "9" => match rest.strip_prefix("4;") {
@@ -190,7 +190,7 @@ impl Perform for Emulator {
 }
 
 impl Emulator {
-    /// Performs a control sequence on rectangles and columns.
+    /// Performs a control sequence on rectangles or columns (VT400).
     fn vt400_csi(&mut self, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
         let grid = &mut self.grid;
@@ -250,7 +250,7 @@ impl Emulator {
             b'M' => grid.delete_lines(count),
             b'P' => grid.delete_cells(count),
             b'S' => grid.scroll_off(count),
-            // With more parameters it is the start of highlight mouse tracking.
+            // With more parameters it starts highlight mouse tracking.
             b'T' if parameters.values().len() == 1 => grid.scroll_down(grid.region.top, count),
             b'X' => grid.erase_cells(count),
             b'Z' => grid.tab_back(count),
@@ -285,8 +285,8 @@ impl Emulator {
         }
     }
 
-    /// XTWINOPS: sizes that are asked for, and titles put aside. What asks for a title is never answered: it would be
-    /// typed at the prompt, and any file that is shown can set it.
+    /// XTWINOPS: reports sizes, and puts titles aside. Questions for a title go unanswered: the answer would be
+    /// typed at the prompt, and any file that a program prints can set the title.
     fn window_operation(&mut self, operation: u16, what: u16) {
         let screen = &mut self.grid.screen;
         self.answers.extend(window::report(operation, &self.user_terminal, screen.size));
@@ -308,7 +308,7 @@ impl Emulator {
         }
     }
 
-    /// OSC 9, 99 and 777.
+    /// OSC 9, 99 and 777: queues a notification.
     fn notify(&mut self, command: &str) {
         let Some(notification) = Notification::new(command).filter(|_| self.is_host()) else {
             return;
@@ -319,7 +319,8 @@ impl Emulator {
         self.notifications.push_back(notification);
     }
 
-    /// OSC 52. The screen keeps what a stock client may be told; the copy itself is an event.
+    /// OSC 52: copies text. The screen keeps the text that a stock client can receive; the copy itself is an
+    /// event.
     fn copy(&mut self, text: &str) {
         let parts = text.split_once(';');
         let Some(copied) = parts.and_then(|(to, text)| Copied::new(to, text)) else { return };
@@ -329,7 +330,7 @@ impl Emulator {
         self.copies.keep(copied, self.user_terminal.read_copied, self.is_host());
     }
 
-    /// OSC 52 with a question, where the user lets programs read what was copied.
+    /// OSC 52 with a question: reports the last copy, where the user lets programs read it.
     fn tell_copied(&mut self, selections: &str, terminator: Terminator) {
         let is_allowed = self.user_terminal.read_copied;
         if let Some(text) = self.copies.readable(selections).filter(|_| is_allowed) {

@@ -10,7 +10,7 @@ use crate::screen::cell::{Cell, Pen};
 use crate::screen::row::Row;
 
 impl Grid {
-    /// Empties cells of a row in the current background.
+    /// Erases cells of a row. They get the current background.
     pub(crate) fn erase_in_row(&mut self, row: u16, columns: Range<u16>) {
         let pen = self.screen.pen;
         if columns.len() == usize::from(self.columns()) {
@@ -21,7 +21,7 @@ impl Grid {
         }
     }
 
-    /// Empties cells of a row as the function `erasing` does: maybe without those that are protected.
+    /// Erases cells of a row. Protected cells stay if `erasing` spares them.
     pub(crate) fn erase_sparing(&mut self, row: u16, columns: Range<u16>, erasing: Erasing) {
         if !self.protection.spares(erasing) {
             return self.erase_in_row(row, columns);
@@ -37,7 +37,7 @@ impl Grid {
         }
     }
 
-    /// EL and DECSEL: 0 from the cursor, 1 up to the cursor, 2 all of the row.
+    /// EL and DECSEL: erases from the cursor on (0), up to the cursor (1), or the whole row (2).
     pub(crate) fn erase_line(&mut self, what: u16, erasing: Erasing) {
         let cursor = self.screen.cursor;
         let columns = match what {
@@ -50,7 +50,7 @@ impl Grid {
         self.erase_sparing(cursor.row, columns, erasing);
     }
 
-    /// ED and DECSED: 0 from the cursor, 1 up to the cursor, 2 the whole screen.
+    /// ED and DECSED: erases from the cursor on (0), up to the cursor (1), or the whole screen (2).
     pub(crate) fn erase_display(&mut self, what: u16, erasing: Erasing) {
         let (row, end) = (self.screen.cursor.row, self.screen.size.rows());
         let rows = match what {
@@ -70,7 +70,7 @@ impl Grid {
         }
     }
 
-    /// Empties the whole screen, whatever is protected.
+    /// Erases the whole screen, protected cells too.
     pub(crate) fn clear_screen(&mut self) {
         self.pending_wrap = false;
         self.clear_rows(0..self.screen.rows.len());
@@ -82,7 +82,7 @@ impl Grid {
         self.screen.rows[rows].fill(blank);
     }
 
-    /// ECH.
+    /// ECH: erases `count` cells from the cursor on.
     pub(crate) fn erase_cells(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         let end = cursor.column.saturating_add(count).min(self.columns());
@@ -90,7 +90,7 @@ impl Grid {
         self.erase_sparing(cursor.row, cursor.column..end, Erasing::Plain);
     }
 
-    /// ICH, and what insert mode does before it prints.
+    /// ICH, and the first step of printing in insert mode: inserts empty cells at the cursor.
     pub(crate) fn insert_cells(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         self.pending_wrap = false;
@@ -99,7 +99,7 @@ impl Grid {
         }
     }
 
-    /// DCH.
+    /// DCH: deletes cells at the cursor.
     pub(crate) fn delete_cells(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         self.pending_wrap = false;
@@ -108,7 +108,7 @@ impl Grid {
         }
     }
 
-    /// IL: within the margins only; the cursor goes to the left one.
+    /// IL: inserts lines within the margins. The cursor goes to the left margin.
     pub(crate) fn insert_lines(&mut self, count: u16) {
         if self.is_cursor_in_region() {
             self.scroll_down(self.screen.cursor.row, count);
@@ -116,7 +116,7 @@ impl Grid {
         }
     }
 
-    /// DL: within the margins only; the cursor goes to the left one.
+    /// DL: deletes lines within the margins. The cursor goes to the left margin.
     pub(crate) fn delete_lines(&mut self, count: u16) {
         if self.is_cursor_in_region() {
             self.scroll_up(self.screen.cursor.row, count);
@@ -124,7 +124,7 @@ impl Grid {
         }
     }
 
-    /// Shifts what stands at and behind `column` right, up to the right margin.
+    /// Inserts empty cells at `column`. The cells from there to the right margin move right.
     pub(crate) fn insert_in_row(&mut self, row: u16, column: u16, count: u16) {
         let (pen, host, end) = (self.screen.pen, self.is_host(), self.region.right + 1);
         self.count_shift(row, column);
@@ -142,7 +142,7 @@ impl Grid {
         }
     }
 
-    /// Removes cells at `column`; what stands behind, up to the right margin, moves left.
+    /// Deletes cells at `column`. The cells after them, up to the right margin, move left.
     pub(crate) fn delete_in_row(&mut self, row: u16, column: u16, count: u16) {
         let (pen, end) = (self.screen.pen, self.region.right + 1);
         self.count_shift(row, column);
@@ -156,27 +156,28 @@ impl Grid {
         }
     }
 
-    /// Counts that the rest of a row from `column` on is shifted.
+    /// Counts the effort of moving all cells of a row from `column` on.
     fn count_shift(&mut self, row: u16, column: u16) {
         self.effort.touch(usize::from(self.columns().saturating_sub(column)));
         self.effort.move_beside(&self.screen.rows[usize::from(row)], 2);
     }
 
-    /// SR and DECIC: shifts all rows between the margins right from `column` on. A wrap stays pending, as in xterm.
+    /// SR and DECIC: inserts columns at `column` in all rows between the margins. A pending wrap stays, as in
+    /// xterm.
     pub(crate) fn insert_columns(&mut self, column: u16, count: u16) {
         for row in self.region.top..=self.region.bottom {
             self.insert_in_row(row, column, count);
         }
     }
 
-    /// SL and DECDC: removes columns from all rows between the margins. A wrap stays pending.
+    /// SL and DECDC: deletes columns at `column` in all rows between the margins. A pending wrap stays.
     pub(crate) fn delete_columns(&mut self, column: u16, count: u16) {
         for row in self.region.top..=self.region.bottom {
             self.delete_in_row(row, column, count);
         }
     }
 
-    /// Counts that rows are dropped, with what they alone hold.
+    /// Counts the effort of dropping rows, and of freeing their marks and links if no snapshot shares them.
     fn drop_rows(&mut self, rows: Range<usize>) {
         self.effort.move_rows(rows.len());
         for row in &self.screen.rows[rows] {
@@ -186,8 +187,7 @@ impl Grid {
         }
     }
 
-    /// DECALN: fills the screen with `E` in the terminal's own colours, opens the margins, homes the
-    /// cursor.
+    /// DECALN: fills the screen with `E` in the default pen, resets the margins and homes the cursor.
     pub(crate) fn fill_with_e(&mut self) {
         let mut row = Row::erased(self.columns(), Pen::default());
         row.cells.fill(Cell { base: Some('E'), ..Cell::default() });

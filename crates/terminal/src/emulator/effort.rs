@@ -1,33 +1,32 @@
-//! The work that a terminal has done, counted in cells: about a nanosecond each.
+//! The work that a terminal has done, counted in cells of about a nanosecond each.
 //!
-//! Whoever plays a stranger's bytes bounds by it how long they keep a processor busy. What it counts is an
-//! estimate that runs high; `examples/effort.rs` shows it beside the time that each function takes.
+//! A program that plays a stranger's bytes uses this count to limit the processor time they take. The count is an
+//! estimate, and rather too high; `examples/effort.rs` prints it beside the measured time of each function.
 
 use crate::screen::row::Row;
 
-/// Cost of a byte that is read, whatever it means. Chosen: the shortest sequences take 6 to 12 ns a byte, a title 18.
+/// Cost of reading a byte. Chosen: the shortest sequences take 6 to 12 ns a byte, a title 18.
 const BYTE: u64 = 16;
 
-/// Cost of an operation on a row besides its cells. Chosen: as measured, the search for what stands beside
-/// them included.
+/// Cost of an operation on a row, without its cells. Chosen: as measured, with the search for marks and
+/// decorations.
 const OPERATION: u64 = 16;
 
-/// Cost of a row that is moved or replaced as a whole: its address and its count of references.
+/// Cost of moving or replacing a whole row: its address and its reference count.
 const ROW: u64 = 4;
 
-/// Cost of the combining characters of a cell, or of a run of decorated cells, after a place where some are inserted or
-/// removed: all are moved at once. Chosen: as measured, 1 ns.
+/// Cost of the marks of a cell, or of a run of decorated cells, that lie after a place where others are inserted
+/// or removed. All of them are moved at once. Chosen: as measured, 1 ns.
 const BEHIND: u64 = 1;
 
-/// Cost of the combining characters of a cell that are moved one by one or copied. Chosen: 40 bytes of them, against 16
-/// of a cell.
+/// Cost of moving or copying the marks of one cell. Chosen: they take 40 bytes, and a cell takes 16.
 const MARK: u64 = 4;
 
-/// Cost of a run of decorated cells that is moved.
+/// Cost of moving a run of decorated cells.
 const RUN: u64 = 2;
 
-/// Cost of a run of decorated cells that is copied or dropped, with a link that lives somewhere else in memory.
-/// Chosen: as measured with 100,000 different links.
+/// Cost of copying or dropping a run of decorated cells, whose link lies elsewhere in memory. Chosen: as measured
+/// with 100,000 different links.
 const LINK: u64 = 64;
 
 /// The work done so far, in cells.
@@ -35,7 +34,6 @@ const LINK: u64 = 64;
 pub(crate) struct Effort(u64);
 
 impl Effort {
-    /// Returns it in cells.
     pub(crate) const fn cells(self) -> u64 {
         self.0
     }
@@ -46,57 +44,57 @@ impl Effort {
         self.spend(bytes, BYTE);
     }
 
-    /// Counts rows that were moved or replaced as a whole.
+    /// Counts rows that were moved or replaced.
     #[inline]
     pub(crate) fn move_rows(&mut self, rows: usize) {
         self.spend(rows, ROW);
     }
 
-    /// Counts cells of one row that were written, moved or looked at.
+    /// Counts an operation on cells of one row: writing, moving or reading them.
     #[inline]
     pub(crate) fn touch(&mut self, cells: usize) {
         self.spend(1, OPERATION);
         self.spend(cells, 1);
     }
 
-    /// Counts that what stands beside the cells of a row was moved so many times, piece by piece.
+    /// Counts that a row's marks and decorations were moved one by one, `times` times.
     #[inline]
     pub(crate) fn move_beside(&mut self, row: &Row, times: usize) {
         self.spend(times * row.marks.len(), MARK);
         self.spend(times * row.decorations.len(), RUN);
     }
 
-    /// Counts that what stands beside the cells of a row from `column` on was moved at once, and searched.
+    /// Counts that a row's marks and decorations from `column` on were searched and moved at once.
     #[inline]
     pub(crate) fn move_behind(&mut self, row: &Row, column: u16) {
-        // Nearly all rows have nothing there.
+        // Nearly all rows have no marks and no decorations.
         if row.marks.len() + row.decorations.len() > 0 {
             self.spend(1, OPERATION);
             self.move_at_once(row.marks.len_from(column) + row.decorations.len_from(column));
         }
     }
 
-    /// Counts that the combining characters of so many cells were moved at once.
+    /// Counts that the marks of `cells` cells were moved at once.
     #[inline]
     pub(crate) fn move_at_once(&mut self, cells: usize) {
         self.spend(cells, BEHIND);
     }
 
-    /// Counts that a row, all of it, was copied, and another one dropped for it.
+    /// Counts that a row was copied, and that the copy replaced another row.
     #[inline]
     pub(crate) fn copy_row(&mut self, row: &Row) {
         self.touch(row.cells.len());
         self.copy_beside(row);
     }
 
-    /// Counts that what stands beside the cells of a row was copied.
+    /// Counts that a row's marks and decorations were copied.
     #[inline]
     pub(crate) fn copy_beside(&mut self, row: &Row) {
         self.spend(row.marks.len(), MARK);
         self.spend(row.decorations.len(), LINK);
     }
 
-    /// Counts a number of things that cost so much each. 64 bits are nanoseconds for centuries.
+    /// Counts `count` things of a cost. A 64-bit number of nanoseconds lasts for centuries.
     #[inline]
     fn spend(&mut self, count: usize, each: u64) {
         self.0 = self.0.wrapping_add((count as u64).wrapping_mul(each));
@@ -109,7 +107,7 @@ mod tests {
     use crate::screen::Size;
     use crate::terminal::Terminal;
 
-    /// Returns what a replica of 500 columns and 200 rows that shows `before` spends on `bytes`.
+    /// Returns the effort of `bytes` in a replica of 500 columns and 200 rows that shows `before`.
     fn spent(before: &str, bytes: &str) -> u64 {
         let mut terminal = Terminal::replica(Size::clamped(500, 200));
         terminal.write(before.as_bytes());

@@ -1,4 +1,4 @@
-//! The cells that functions write to, and the state that steers all of them: margins, modes, a pending wrap.
+//! The grid: a screen, and the state that decides where and how functions change it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::scrollback::Scrollback;
 
-/// Whose bytes drive the terminal.
+/// The source of the bytes that drive a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Programs on a pty: questions are answered, halves of wide characters repaired.
+    /// Programs on a pty. Questions are answered, and a wide character that loses one half is blanked.
     Host,
-    /// The far end's diffs: done to the letter, since the far end believes in the result.
+    /// Diffs of the far end. They are performed to the letter, because the far end relies on the result.
     Replica,
 }
 
-/// A screen with what decides where and how functions change it.
+/// A screen with its margins, text modes, tab stops, protection and pending wrap.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     pub(crate) role: Role,
@@ -33,15 +33,16 @@ pub(crate) struct Grid {
     pub(crate) modes: TextModes,
     pub(crate) protection: Protection,
     pub(crate) tabs: TabStops,
-    /// The last column was written: the next character wraps first.
+    /// Whether the last column was written, so that the next character wraps first.
     pub(crate) pending_wrap: bool,
-    /// The cell last printed; `None` after a movement, which makes it the cell under the cursor.
+    /// The cell that was printed last, which combining characters join. After a movement it is `None`, and they
+    /// join the cell under the cursor.
     pub(crate) combining_target: Option<Position>,
-    /// Lines that scrolled off, where somebody wants them.
+    /// The lines that scrolled off; `None` if nobody asked to keep them.
     pub(crate) scrollback: Option<Box<Scrollback>>,
-    /// What [`crate::Terminal::effort`] returns.
+    /// The work done so far ([`crate::Terminal::effort`]).
     pub(crate) effort: Effort,
-    /// An empty row in the current background, shared by all that are.
+    /// An empty row in the background used last. All rows that are cleared share it.
     blank: Arc<Row>,
 }
 
@@ -72,18 +73,18 @@ impl Grid {
         self.screen.size.columns()
     }
 
-    /// Returns whether the margins at the sides are the edges of the screen.
+    /// Returns whether the side margins are the edges of the screen.
     pub(crate) const fn has_full_width(&self) -> bool {
         self.region.left == 0 && self.region.right + 1 == self.columns()
     }
 
-    /// Returns whether the cursor is between all four margins.
     pub(crate) const fn is_cursor_in_region(&self) -> bool {
         let cursor = self.screen.cursor;
         self.region.contains_row(cursor.row) && self.region.contains_column(cursor.column)
     }
 
-    /// Returns the most bytes of hyperlinks that a row may hold.
+    /// Returns the limit of a row's hyperlinks in bytes. A replica allows twice as many, because its far end
+    /// decides.
     pub(crate) fn row_link_bytes_max(&self) -> usize {
         let most = row_link_bytes_max(self.screen.size);
         if self.is_host() { most } else { 2 * most }
@@ -103,15 +104,15 @@ impl Grid {
         }
     }
 
-    /// Returns the text of a cell; empty where it has no base.
+    /// Returns the text of a cell: its base and its marks. It is empty if there is no base.
     pub(crate) fn text_at(&self, at: Position) -> String {
         let row = &self.screen.rows[usize::from(at.row)];
-        // Marks alone are no text that anything joins.
+        // Marks without a base form no cluster with later text.
         let Some(base) = row.cells[usize::from(at.column)].base else { return String::new() };
         format!("{base}{}", row.marks(at.column))
     }
 
-    /// Returns a row for writing; it is copied first if a snapshot shares it.
+    /// Returns a row for writing. If a snapshot shares the row, it is copied first.
     pub(crate) fn row_mut(&mut self, row: u16) -> &mut Row {
         let slot = &mut self.screen.rows[usize::from(row)];
         if Arc::strong_count(slot) > 1 {
@@ -120,7 +121,7 @@ impl Grid {
         Arc::make_mut(slot)
     }
 
-    /// Returns a row for writing at and behind `column`; a wide character cut there is blanked.
+    /// Returns a row for writing from `column` on. On a host, a wide character that `column` cuts is blanked.
     pub(crate) fn row_mut_at(&mut self, row: u16, column: u16) -> &mut Row {
         let host = self.is_host();
         self.effort.move_behind(&self.screen.rows[usize::from(row)], column);
@@ -131,8 +132,8 @@ impl Grid {
         row
     }
 
-    /// Gives the cells just written what the next character gets beside its pen, if anything: an
-    /// underline's colour only where there is an underline.
+    /// Gives the hyperlink and the underline's colour that are set to the cells just written. The colour is left
+    /// out where there is no underline.
     pub(crate) fn decorate(&mut self, row: u16, columns: Range<u16>) {
         let mut decoration = self.screen.decoration.clone();
         if self.screen.pen.attributes.underline() == Underline::None {
@@ -143,8 +144,8 @@ impl Grid {
         self.row_mut(row).decorate(columns, &decoration, link_bytes_max);
     }
 
-    /// IND at the bottom margin, and SU: scrolls all between the margins up. What leaves the primary
-    /// screen over its top edge is kept if somebody wants it.
+    /// IND at the bottom margin, and SU: scrolls the region up. Rows that leave the primary screen at its top edge
+    /// go to the scrollback.
     pub(crate) fn scroll_off(&mut self, count: u16) {
         if let Some(scrollback) = &mut self.scrollback
             && self.region.top == 0
@@ -157,8 +158,8 @@ impl Grid {
         self.scroll_up(self.region.top, count);
     }
 
-    /// Called before ED: what the primary screen shows is kept, if somebody wants it, before all of it is
-    /// erased. So the key of a shell that clears the screen loses nothing, as in tmux.
+    /// Copies the primary screen to the scrollback before ED clears all of it. So the key that clears the screen
+    /// in a shell loses no text, as in tmux.
     pub(crate) fn keep_before_clearing(&mut self, what: u16) {
         let clears_all = match what {
             0 => self.screen.cursor.position() == Position { row: 0, column: 0 },
@@ -174,7 +175,7 @@ impl Grid {
         }
     }
 
-    /// Moves the rows from `top` to the bottom margin up; empty rows follow.
+    /// Moves the rows from `top` to the bottom margin up. Empty rows fill the space at the bottom.
     pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
         if !self.has_full_width() {
             return self.scroll_columns_up(top, count);
@@ -194,7 +195,7 @@ impl Grid {
         }
     }
 
-    /// Moves the rows from `top` to the bottom margin down; empty rows come in at `top`.
+    /// Moves the rows from `top` to the bottom margin down. Empty rows fill the space at `top`.
     pub(crate) fn scroll_down(&mut self, top: u16, count: u16) {
         if !self.has_full_width() {
             return self.scroll_columns_down(top, count);
@@ -208,21 +209,22 @@ impl Grid {
         rows[..count].fill(blank);
     }
 
-    /// Moves what is between the margins at the sides, from `top` to the bottom margin, up.
+    /// Scrolls up as [`Self::scroll_up`] does, but only the columns between the side margins.
     pub(crate) fn scroll_columns_up(&mut self, top: u16, count: u16) {
         for row in top..=self.region.bottom {
             self.replace_columns(row, row.checked_add(count));
         }
     }
 
-    /// Moves what is between the margins at the sides, from `top` to the bottom margin, down.
+    /// Scrolls down as [`Self::scroll_down`] does, but only the columns between the side margins.
     pub(crate) fn scroll_columns_down(&mut self, top: u16, count: u16) {
         for row in (top..=self.region.bottom).rev() {
             self.replace_columns(row, row.checked_sub(count).filter(|&from| from >= top));
         }
     }
 
-    /// Gives `row` the columns of another one that is within the margins, or else empties them.
+    /// Replaces the columns between the side margins by those of row `from`. They become empty if `from` is `None`
+    /// or below the bottom margin.
     fn replace_columns(&mut self, row: u16, from: Option<u16>) {
         let columns = self.region.columns();
         match from.filter(|&from| from <= self.region.bottom) {
@@ -234,7 +236,7 @@ impl Grid {
         }
     }
 
-    /// Copies the cells of `columns` to a place in a row.
+    /// Copies the cells of `columns` in `from` to `row`, starting at `column`.
     pub(crate) fn copy_cells(&mut self, from: &Row, columns: Range<u16>, row: u16, column: u16) {
         self.effort.touch(columns.len());
         self.effort.copy_beside(from);
@@ -243,8 +245,8 @@ impl Grid {
         self.row_mut(row).copy_columns(from, columns, column, link_bytes_max);
     }
 
-    /// Empties a row in the current background. One that no snapshot shares is used again, since what
-    /// is cleared is mostly written next.
+    /// Empties a row, which gets the current background. The memory of a row that no snapshot shares is reused,
+    /// because cleared rows are mostly written next.
     pub(crate) fn clear_row(&mut self, row: u16) {
         let (row, columns) = (usize::from(row), self.columns());
         if self.screen.rows[row].is_erased(0..columns, self.screen.pen) {
@@ -260,7 +262,7 @@ impl Grid {
         }
     }
 
-    /// DECSTBM; `bottom` 0 means the last row.
+    /// DECSTBM: sets the top and bottom margins. `bottom` 0 means the last row.
     pub(crate) fn set_margins(&mut self, top: u16, bottom: u16) {
         let rows = self.screen.size.rows();
         let bottom = if bottom == 0 { rows } else { bottom.min(rows) };
@@ -270,7 +272,7 @@ impl Grid {
         }
     }
 
-    /// Mode 69: whether margins at the sides can be set; without it there are none.
+    /// Mode 69: allows side margins, or removes them.
     pub(crate) const fn set_side_margin_mode(&mut self, set: bool) {
         self.modes.side_margins = set;
         if !set {
@@ -280,7 +282,7 @@ impl Grid {
         }
     }
 
-    /// DECSLRM; `right` 0 means the last column.
+    /// DECSLRM: sets the side margins. `right` 0 means the last column.
     pub(crate) fn set_side_margins(&mut self, left: u16, right: u16) {
         let columns = self.columns();
         let right = if right == 0 { columns } else { right.min(columns) };
@@ -291,14 +293,14 @@ impl Grid {
         }
     }
 
-    /// Returns how many rows above `row` a size has no room for. A saved cursor may be from a time when the screen had more
-    /// rows.
+    /// Returns the number of rows at the top that must go so that `row` fits into `size`. A saved cursor may be on
+    /// a row that the screen no longer has.
     pub(crate) fn rows_dropped(&self, row: u16, size: Size) -> u16 {
         let last = self.screen.size.rows() - 1;
         if self.is_host() { (row.min(last) + 1).saturating_sub(size.rows()) } else { 0 }
     }
 
-    /// Changes the size, without the rows `above`.
+    /// Changes the size, and drops the first `above` rows.
     pub(crate) fn resize(&mut self, size: Size, above: u16) {
         let cursor = self.screen.cursor;
         resize_rows(&mut self.screen.rows, size, above, self.screen.pen.erased());
@@ -307,7 +309,7 @@ impl Grid {
         self.tabs.resize(size.columns());
         let pending_wrap = self.pending_wrap && cursor.column + 1 >= size.columns();
         let target = self.combining_target;
-        // A wrap that was pending finds room now.
+        // A wider screen has room after the last character, so a pending wrap ends.
         let column = cursor.column + u16::from(self.pending_wrap && !pending_wrap);
         self.set_cursor(cursor.row - above, column);
         self.pending_wrap = pending_wrap;
@@ -317,7 +319,7 @@ impl Grid {
         });
     }
 
-    /// Panics if what must always hold does not.
+    /// Panics if the margins or the screen are not valid.
     pub(crate) fn assert_integrity(&self) {
         assert!(self.region.top <= self.region.bottom);
         assert!(self.region.bottom < self.screen.size.rows());

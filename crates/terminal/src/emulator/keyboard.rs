@@ -1,4 +1,4 @@
-//! What programs ask of the keyboard: the protocol of kitty, and xterm's modifyOtherKeys.
+//! The keyboard modes of programs: the protocol of kitty, and xterm's modifyOtherKeys.
 
 use crate::parse::Sequence;
 use crate::screen::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX, RichModes};
@@ -7,7 +7,7 @@ use crate::screen::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX, RichModes};
 /// Chosen: as many as kitty keeps, which leaves the choice to the terminal.
 const STACK_MAX: usize = 8;
 
-/// The key modifier option that modifyOtherKeys is. Source: xterm, XTMODKEYS.
+/// The number of modifyOtherKeys among the key modifier options. Source: xterm, XTMODKEYS.
 const OTHER_KEYS: u16 = 4;
 
 /// The flags of kitty's protocol that programs put aside, oldest first.
@@ -22,7 +22,7 @@ impl KeyboardStack {
         self.0.push(flags);
     }
 
-    /// Takes `count` back and returns the last of them; below the first there are no flags.
+    /// Removes the last `count` entries and returns the first of them. If there are not so many, the flags are 0.
     fn pop(&mut self, count: u16) -> u8 {
         let Some(left) = self.0.len().checked_sub(usize::from(count)) else {
             self.0.clear();
@@ -33,7 +33,8 @@ impl KeyboardStack {
         flags.unwrap_or(0)
     }
 
-    /// Performs a control sequence with a private marker that ends in `m`, `n` or `u`; returns the answer to a question.
+    /// Performs a control sequence with a private marker that ends in `m`, `n` or `u`. Returns the answer if it is
+    /// a question.
     pub(crate) fn perform(
         &mut self,
         rich: &mut RichModes,
@@ -132,7 +133,7 @@ mod tests {
         let pushes = |count: usize| -> String {
             (1..=count).map(|flags| format!("\x1b[>{flags}u")).collect()
         };
-        // The first push puts the 0 of the start aside.
+        // The first push puts the start value 0 aside.
         for (count, bottom) in [(STACK_MAX, 0), (STACK_MAX + 1, 1)] {
             let mut host = host(&pushes(count));
             host.write(format!("\x1b[<{STACK_MAX}u").as_bytes());

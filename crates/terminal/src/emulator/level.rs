@@ -1,6 +1,6 @@
-//! DECSCL: which of DEC's terminals a program wants to talk to.
+//! DECSCL: the DEC terminal that a program wants to talk to.
 
-/// A conformance level: how far DEC's terminals had come.
+/// A conformance level: each is a generation of DEC's terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Level(u16);
 
@@ -14,7 +14,7 @@ impl Level {
     /// VT500: DECNCSM.
     pub(crate) const VT500: Self = Self(5);
 
-    /// Sequences name a level by its number added to this.
+    /// The parameters that name a level are its number plus this.
     const BASE: u16 = 60;
 
     /// Returns the level that a parameter of DECSCL names.
@@ -22,13 +22,13 @@ impl Level {
         parameter.checked_sub(Self::BASE).filter(|level| (1..=5).contains(level)).map(Self)
     }
 
-    /// Returns what DECSCL names it by.
+    /// Returns the parameter of DECSCL that names this level.
     pub(crate) const fn parameter(self) -> u16 {
         Self::BASE + self.0
     }
 }
 
-/// A program that says nothing has the functions of a VT400, as in xterm.
+/// Without DECSCL, programs have the functions of a VT400, as in xterm.
 impl Default for Level {
     fn default() -> Self {
         Self::VT400

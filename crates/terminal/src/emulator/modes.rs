@@ -1,4 +1,4 @@
-//! The modes that only steer the emulator.
+//! Modes that are not part of the picture: they steer the emulator only.
 
 use crate::emulator::noted_modes::NotedModes;
 use crate::emulator::reverse_wrap::ReverseWrap;
@@ -6,21 +6,21 @@ use crate::emulator::reverse_wrap::ReverseWrap;
 /// The modes that decide where text goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextModes {
-    /// DECAWM: text goes on in the next row.
+    /// DECAWM: text that reaches the right margin goes on in the next row.
     pub(crate) autowrap: bool,
-    /// DECOM: rows count from the top margin.
+    /// DECOM: addresses count from the margins.
     pub(crate) origin: bool,
-    /// IRM: printing shifts the rest of the row.
+    /// IRM: printing moves the rest of the row to the right.
     pub(crate) insert: bool,
-    /// DECLRMM: margins at the sides can be set.
+    /// DECLRMM: programs can set side margins.
     pub(crate) side_margins: bool,
     /// LNM: a line feed returns to column 0 as well.
     pub(crate) newline: bool,
-    /// 41: HT and CHT do what a pending wrap asks for first.
+    /// 41: HT and CHT perform a pending wrap first.
     pub(crate) tab_wraps: bool,
-    /// 45: BS and CUB go back to the row above, where its text went on in this one.
+    /// 45: BS and CUB at the left margin go to the row above, if its text wrapped into this row.
     pub(crate) reverse_wrap: bool,
-    /// 1045: BS and CUB go on at the end of any row above.
+    /// 1045: BS and CUB at the left margin go to the row above, wrapped or not.
     pub(crate) extended_reverse_wrap: bool,
 }
 
@@ -40,7 +40,7 @@ impl Default for TextModes {
 }
 
 impl TextModes {
-    /// Returns where BS and CUB go on from the left margin, if anywhere.
+    /// Returns how BS and CUB continue at the left margin; `None` if they stop.
     pub(crate) const fn reverse_wrap(&self) -> Option<ReverseWrap> {
         if !self.autowrap {
             None
@@ -54,23 +54,23 @@ impl TextModes {
     }
 }
 
-/// The other modes that are no part of the picture.
+/// The other modes that are not part of the picture.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Modes {
-    /// 40: DECCOLM is heard, as far as it goes.
+    /// 40: DECCOLM is performed.
     pub(crate) column_switch: bool,
-    /// DECCOLM, as it was set last.
+    /// DECCOLM: 132 columns, as the program set it. The window keeps its width.
     pub(crate) wide_columns: bool,
     /// DECNCSM: DECCOLM does not clear the screen.
     pub(crate) column_switch_keeps: bool,
     /// Title mode 0: titles are set in hexadecimal digits.
     pub(crate) hexadecimal_titles: bool,
-    /// Modes without an effect.
+    /// Modes that are stored and have no effect.
     pub(crate) noted: NotedModes,
-    /// 2026: the picture is being drawn and better not shown.
+    /// 2026: a program is drawing a frame, so the picture is incomplete.
     pub(crate) synchronized_output: bool,
-    /// 2031: a change of the user's colours is told.
+    /// 2031: the program wants a report when the user's colours change.
     pub(crate) color_scheme_updates: bool,
-    /// 2048: a change of the size is told.
+    /// 2048: the program wants a report when the size changes.
     pub(crate) size_announcements: bool,
 }

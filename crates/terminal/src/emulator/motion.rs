@@ -4,28 +4,29 @@ use crate::emulator::grid::Grid;
 use crate::screen::{Position, Screen};
 
 impl Grid {
-    /// Returns the row that addresses count from.
+    /// Returns the row that addresses count from: 0, or the top margin in origin mode.
     pub(crate) const fn origin_row(&self) -> u16 {
         if self.modes.origin { self.region.top } else { 0 }
     }
 
-    /// Returns the column that addresses count from.
+    /// Returns the column that addresses count from: 0, or the left margin in origin mode.
     pub(crate) const fn origin_column(&self) -> u16 {
         if self.modes.origin { self.region.left } else { 0 }
     }
 
-    /// Returns the column that is the first for movements from the cursor to the left.
+    /// Returns where movements to the left end: at the left margin, or at the edge if the cursor is left of it.
     pub(crate) const fn line_start(&self) -> u16 {
         if self.screen.cursor.column >= self.region.left { self.region.left } else { 0 }
     }
 
-    /// Returns the column that is the last for text and movements from the cursor on.
+    /// Returns where text and movements to the right end: at the right margin, or at the edge if the cursor is
+    /// right of it.
     pub(crate) const fn line_end(&self) -> u16 {
         let last = self.columns() - 1;
         if self.screen.cursor.column <= self.region.right { self.region.right } else { last }
     }
 
-    /// Puts the cursor somewhere on the screen.
+    /// Moves the cursor, and ends a pending wrap. Positions outside the screen become the nearest inside.
     pub(crate) fn set_cursor(&mut self, row: u16, column: u16) {
         self.screen.cursor.row = row.min(self.screen.size.rows() - 1);
         self.screen.cursor.column = column.min(self.columns() - 1);
@@ -33,34 +34,34 @@ impl Grid {
         self.combining_target = None;
     }
 
-    /// Addresses the cursor: in origin mode relative to the margins and held within them.
+    /// CUP and HVP: moves the cursor to an address. In origin mode it counts from the margins and ends at them.
     pub(crate) fn move_to(&mut self, row: u16, column: u16) {
         self.move_to_row(row);
         self.move_to_column(column);
     }
 
-    /// VPA.
+    /// VPA: moves to a row.
     pub(crate) fn move_to_row(&mut self, row: u16) {
         let row = row.saturating_add(self.origin_row());
         let last = if self.modes.origin { self.region.bottom } else { self.screen.size.rows() - 1 };
         self.set_cursor(row.min(last), self.screen.cursor.column);
     }
 
-    /// CHA and HPA.
+    /// CHA and HPA: moves to a column.
     pub(crate) fn move_to_column(&mut self, column: u16) {
         let column = column.saturating_add(self.origin_column());
         let last = if self.modes.origin { self.region.right } else { self.columns() - 1 };
         self.set_cursor(self.screen.cursor.row, column.min(last));
     }
 
-    /// Moves up, stopping at the top margin if it is passed on the way.
+    /// CUU: moves up. A cursor at or below the top margin stops there.
     pub(crate) fn move_up(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         let stop = if cursor.row >= self.region.top { self.region.top } else { 0 };
         self.set_cursor(cursor.row.saturating_sub(count).max(stop), cursor.column);
     }
 
-    /// Moves down, stopping at the bottom margin if it is passed on the way.
+    /// CUD: moves down. A cursor at or above the bottom margin stops there.
     pub(crate) fn move_down(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         let last = self.screen.size.rows() - 1;
@@ -68,20 +69,20 @@ impl Grid {
         self.set_cursor(cursor.row.saturating_add(count).min(stop), cursor.column);
     }
 
-    /// Moves left, stopping at the left margin if it is passed on the way.
+    /// Moves left. A cursor at or right of the left margin stops there.
     pub(crate) fn move_left(&mut self, count: u16) {
         let (cursor, start) = (self.screen.cursor, self.line_start());
         self.set_cursor(cursor.row, cursor.column.saturating_sub(count).max(start));
     }
 
-    /// Moves right, stopping at the right margin if it is passed on the way.
+    /// CUF: moves right. A cursor at or left of the right margin stops there.
     pub(crate) fn move_right(&mut self, count: u16) {
         let (cursor, end) = (self.screen.cursor, self.line_end());
         self.set_cursor(cursor.row, cursor.column.saturating_add(count).min(end));
     }
 
-    /// BS and CUB, which in reverse wraparound do not end at the left margin. Then a pending wrap counts
-    /// as a place behind the last column.
+    /// CUB and BS: moves left. In reverse wraparound it goes on in the row above, and a pending wrap
+    /// counts as one column.
     pub(crate) fn move_back(&mut self, count: u16) {
         let Some(mode) = self.modes.reverse_wrap() else { return self.move_left(count) };
         let count = count - u16::from(self.pending_wrap);
@@ -92,8 +93,8 @@ impl Grid {
         self.set_cursor(to.row, to.column);
     }
 
-    /// BS. A diff of stock Mosh counts back from the column behind the last one, so in a replica
-    /// the first one only takes the pending wrap back.
+    /// BS. A diff of stock Mosh counts from the column after the last one. So in a replica the first BS only ends
+    /// a pending wrap.
     pub(crate) fn backspace(&mut self) {
         if self.pending_wrap && !self.is_host() {
             self.pending_wrap = false;
@@ -103,7 +104,8 @@ impl Grid {
         }
     }
 
-    /// HT and CHT: leave a pending wrap alone, or in mode 41 wrap and go to the first stop.
+    /// HT and CHT: moves to a later tab stop. A pending wrap stays. In mode 41 the cursor wraps, and goes to the
+    /// first stop.
     pub(crate) fn tab_forward(&mut self, count: u16) {
         let wraps = self.modes.tab_wraps && self.modes.autowrap && self.pending_wrap;
         if wraps {
@@ -117,21 +119,21 @@ impl Grid {
         self.combining_target = None;
     }
 
-    /// CBT: in origin mode no further than to the left margin.
+    /// CBT: moves to an earlier tab stop. In origin mode the left margin is the first one.
     pub(crate) fn tab_back(&mut self, count: u16) {
         let column = self.tabs.previous(self.screen.cursor.column, count);
         self.effort.touch(usize::from(column.abs_diff(self.screen.cursor.column)));
         self.set_cursor(self.screen.cursor.row, column.max(self.origin_column()));
     }
 
-    /// CR: to the left margin, or to the edge from beyond it.
+    /// CR: moves to the left margin. A cursor left of the margin goes to the edge.
     pub(crate) fn carriage_return(&mut self) {
         self.screen.cursor.column = self.line_start().max(self.origin_column());
         self.pending_wrap = false;
         self.combining_target = None;
     }
 
-    /// LF, VT and FF.
+    /// LF, VT and FF: moves down one row, and in LNM to its start.
     pub(crate) fn line_feed(&mut self) {
         self.index();
         if self.modes.newline {
@@ -139,7 +141,7 @@ impl Grid {
         }
     }
 
-    /// IND: down one row, scrolling at the bottom margin.
+    /// IND: moves down one row. At the bottom margin the region scrolls up.
     pub(crate) fn index(&mut self) {
         let cursor = self.screen.cursor;
         if cursor.row == self.region.bottom && self.region.contains_column(cursor.column) {
@@ -151,7 +153,7 @@ impl Grid {
         }
     }
 
-    /// RI: up one row, scrolling at the top margin.
+    /// RI: moves up one row. At the top margin the region scrolls down.
     pub(crate) fn reverse_index(&mut self) {
         if self.screen.cursor.row == self.region.top && self.is_cursor_in_region() {
             self.scroll_down(self.region.top, 1);
@@ -161,7 +163,7 @@ impl Grid {
         }
     }
 
-    /// DECBI: left one column, shifting at the left margin.
+    /// DECBI: moves left one column. At the left margin the region moves right.
     pub(crate) fn back_index(&mut self) {
         if self.screen.cursor.column != self.region.left {
             self.move_left(1);
@@ -170,7 +172,7 @@ impl Grid {
         }
     }
 
-    /// DECFI: right one column, shifting at the right margin.
+    /// DECFI: moves right one column. At the right margin the region moves left.
     pub(crate) fn forward_index(&mut self) {
         if self.screen.cursor.column != self.region.right {
             self.move_right(1);
@@ -179,7 +181,7 @@ impl Grid {
         }
     }
 
-    /// Goes to the next row if the last column has been written.
+    /// Moves to the next row if a wrap is pending, and marks the row as wrapped.
     pub(crate) fn wrap_if_pending(&mut self) {
         if self.pending_wrap && self.modes.autowrap {
             if self.screen.cursor.column + 1 == self.columns() {
@@ -189,13 +191,13 @@ impl Grid {
         }
     }
 
-    /// Goes to the left margin of the next row.
+    /// Moves to the left margin of the next row.
     pub(crate) fn go_to_next_line(&mut self) {
         self.index();
         self.screen.cursor.column = self.region.left;
     }
 
-    /// Puts the cursor behind the cell printed at `column`.
+    /// Moves the cursor after a character of `width` columns that was printed at `column`.
     pub(crate) fn advance(&mut self, row: u16, column: u16, width: u16) {
         let last = self.line_end();
         self.pending_wrap = column + width > last;

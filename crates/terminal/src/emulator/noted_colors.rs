@@ -1,32 +1,32 @@
-//! Colours that have no effect here, but are kept for whoever asks.
+//! Colours that have no effect here. Programs can set, reset and ask for them.
 //!
-//! xterm can draw bold, underlined, blinking, reversed or slanted text in a colour of its own, where its user has switched
-//! that on, and has colours for the mouse pointer, its Tektronix window and what is selected. These are the user's own
-//! terminal's, or there is nothing like them here. A program may set and reset them, and reads back what it set.
+//! xterm can draw bold, underlined, blinking, reversed or slanted text in a colour of its own, if its user allows
+//! that. It also has colours for the mouse pointer, its Tektronix window and the selection. All these belong to
+//! the user's own terminal, or do not exist here.
 
 use crate::screen::palette::ColorSlot;
 use crate::screen::rgb::Rgb;
 
-/// Something that has a colour without an effect.
+/// A colour without an effect: of a rendition or a dynamic one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotedColor(usize);
 
 impl NotedColor {
-    /// How many renditions have a colour: bold, underlined, blinking, reversed, slanted.
+    /// The number of renditions with a colour: bold, underlined, blinking, reversed, slanted.
     /// Source: xterm's ctlseqs, OSC 5.
     const RENDITIONS: usize = 5;
-    /// The number of the first of the dynamic colours that are noted, and of the last.
-    /// Source: xterm's ctlseqs, OSC 10: foreground and background of the pointer, of the Tektronix window and of what is
-    /// selected, and the Tektronix window's cursor.
+    /// The first and last number of the dynamic colours without an effect: foreground and background of the
+    /// pointer, of the Tektronix window and of the selection, and the cursor of the Tektronix window.
+    /// Source: xterm's ctlseqs, OSC 10.
     const DYNAMIC: (usize, usize) = (13, 19);
     const COUNT: usize = Self::RENDITIONS + Self::DYNAMIC.1 - Self::DYNAMIC.0 + 1;
 
-    /// Returns the colour of a rendition, as OSC 5 numbers them.
+    /// Returns the colour of the rendition that OSC 5 gives this number.
     pub(crate) fn of_rendition(number: usize) -> Option<Self> {
         (number < Self::RENDITIONS).then_some(Self(number))
     }
 
-    /// Returns the dynamic colour of this number.
+    /// Returns the dynamic colour that OSC 10 to 19 give this number.
     pub(crate) fn dynamic(number: usize) -> Option<Self> {
         let (first, last) = Self::DYNAMIC;
         (first..=last).contains(&number).then(|| Self(Self::RENDITIONS + number - first))
@@ -37,10 +37,10 @@ impl NotedColor {
         (0..Self::RENDITIONS).map(Self)
     }
 
-    /// Returns the colour that this one equals until a program sets it: text's, or that of the background.
+    /// Returns the colour that this one equals until a program sets it: the default foreground or background.
     /// Source: xterm 379 as observed.
     pub(crate) fn look_alike(self) -> ColorSlot {
-        // A selection exchanges the two colours: 17, which is behind it, equals text's.
+        // A selection exchanges foreground and background, so its background (17) equals the foreground.
         const BACKGROUNDS: [usize; 3] = [14, 16, 19];
         let dynamic = self.0.checked_sub(Self::RENDITIONS).map(|index| Self::DYNAMIC.0 + index);
         if dynamic.is_some_and(|number| BACKGROUNDS.contains(&number)) {

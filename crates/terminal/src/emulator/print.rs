@@ -1,4 +1,5 @@
-//! Printing characters, each in a cell of its own or, where the user's terminal counts so, several as one cluster.
+//! Printing. A character gets a cell of its own. If the user's terminal counts clusters, all characters of a
+//! cluster share a cell.
 
 use crate::cluster_widths::{ClusterWidths, begins_cluster, is_selector};
 use crate::emulator::charset::Charsets;
@@ -8,26 +9,28 @@ use crate::screen::Position;
 use crate::user_terminal::UserTerminal;
 use crate::width::char_width;
 
-/// Turns characters into cells.
+/// Writes characters to the grid: translates them, measures them, and joins combining characters to the cell
+/// before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Printer {
     pub(crate) charsets: Charsets,
-    /// What REP repeats.
+    /// The character that REP repeats.
     last_printed: Option<char>,
-    /// How the user's terminal counts columns. A far end says itself how wide a cell is, so a replica needs no rule.
+    /// How the user's terminal counts columns. A replica counts code points: its far end states the columns of a
+    /// cluster.
     counting: ClusterWidths,
-    /// The characters that the user's terminal gives two columns, and our tables do not.
+    /// The characters that are wide on the user's terminal, but unknown to the tables of this crate.
     newer_wide: NewerWide,
 }
 
 impl Printer {
-    /// Takes note of how the user's terminal counts columns.
+    /// Sets how the user's terminal counts columns.
     pub(crate) const fn learn(&mut self, user_terminal: &UserTerminal) {
         self.counting = user_terminal.cluster_widths;
         self.newer_wide = user_terminal.newer_wide;
     }
 
-    /// Prints a run of ASCII.
+    /// Prints ASCII without controls, and translates it if a character set requires that.
     pub(crate) fn print_ascii_text(&mut self, grid: &mut Grid, text: &[u8]) {
         if self.charsets.is_plain() {
             self.print_ascii(grid, text);
@@ -49,8 +52,8 @@ impl Printer {
         }
     }
 
-    /// Prints the beginning of `text` that fits into a row, if nothing special is to be done for its
-    /// characters; `first` is the first of them. Returns its bytes.
+    /// Prints the start of `text` that fits into the row, if its characters need no special care. `first` is its
+    /// first character. Returns the number of bytes printed.
     fn print_in_row(&mut self, grid: &mut Grid, text: &str, first: char) -> usize {
         let end = self.plain_end(grid, text);
         let plain = end > 0
@@ -74,8 +77,8 @@ impl Printer {
         written.bytes
     }
 
-    /// REP: prints the last character again, a screenful at most: more would only scroll the same text
-    /// away, while a few bytes keep the server busy. Stock Mosh does not know it, nor does a replica.
+    /// REP: prints the last character again, at most a screenful. More would only scroll the same text off, and
+    /// would keep the server busy. A replica ignores it, as stock Mosh does.
     pub(crate) fn repeat(&mut self, grid: &mut Grid, count: u16) {
         let Some(c) = self.last_printed.filter(|_| grid.is_host()) else { return };
         let screenful = grid.columns().saturating_mul(grid.screen.size.rows());
@@ -91,7 +94,7 @@ impl Printer {
         }
     }
 
-    /// Prints ASCII without controls, a row's worth at a time.
+    /// Prints ASCII without controls, a row at a time.
     fn print_ascii(&mut self, grid: &mut Grid, mut text: &[u8]) {
         if let Some(&last) = text.last() {
             self.last_printed = Some(char::from(last));
@@ -112,7 +115,7 @@ impl Printer {
                 grid.decorate(cursor.row, cursor.column..cursor.column + count);
             }
             grid.advance(cursor.row, cursor.column + count - 1, 1);
-            // Without autowrap the rest overwrites the last column, and only its end stays.
+            // Without autowrap, further characters overwrite the last column. Only the last of them stays.
             text = if grid.modes.autowrap { tail } else { &tail[tail.len().saturating_sub(1)..] };
         }
     }
@@ -148,14 +151,14 @@ impl Printer {
         let row = grid.row_mut_at(cursor.row, cursor.column);
         row.write(cursor.column, c, width == 2, pen);
         if !grid.screen.decoration.is_none() {
-            // The empty half of a wide character is never decorated, so it needs no care when it loses
-            // the other.
+            // The right half of a wide character has no decoration.
             grid.decorate(cursor.row, cursor.column..cursor.column + 1);
         }
         grid.advance(cursor.row, cursor.column, width);
     }
 
-    /// Adds a combining character to the cell last printed or, after a movement, under the cursor.
+    /// Adds a combining character to the cell that was printed last, or after a movement to the cell under the
+    /// cursor.
     fn combine(&mut self, grid: &mut Grid, mark: char) {
         if grid.combining_target.is_none() && !self.may_combine_after_motion(mark) {
             return;
@@ -180,7 +183,7 @@ impl Printer {
         }
     }
 
-    /// Returns the length in bytes of the beginning of `text` in which each character has a cell of its own for certain.
+    /// Returns the length in bytes of the start of `text` whose characters certainly have a cell each.
     fn plain_end(&self, grid: &Grid, text: &str) -> usize {
         let newer_wide = &self.newer_wide;
         let may_be_wide = |c| !newer_wide.is_empty() && may_be_newer(c);
@@ -198,20 +201,20 @@ impl Printer {
         text.find(|c| !begins_cluster(c) || may_be_wide(c)).unwrap_or(text.len())
     }
 
-    /// Returns whether a character belongs to the cell that was printed last.
+    /// Returns whether a character belongs to the cluster in the cell that was printed last.
     fn joins(&self, grid: &Grid, c: char) -> bool {
         let counting = self.counting;
         !counting.is_code_points()
             && grid.combining_target.is_some_and(|at| counting.joins(&grid.text_at(at), c))
     }
 
-    /// Returns whether a mark may be added to the cell under the cursor, where no text was printed just now: where clusters
-    /// are counted, a selector that came alone would give the cell other columns than those it stands in.
+    /// Returns whether a mark may join the cell under the cursor after a movement. If clusters are counted, a
+    /// variation selector may not: it would change the width of a cell that others surround.
     fn may_combine_after_motion(&self, mark: char) -> bool {
         self.counting.is_code_points() || !is_selector(mark)
     }
 
-    /// Gives the cell that was printed last, and has got more text, the columns of that text.
+    /// Adapts the width of the cell that was printed last after its text has grown.
     fn fit(&mut self, grid: &mut Grid, at: Position) {
         if self.counting.is_code_points() {
             return;
@@ -235,8 +238,8 @@ impl Printer {
         grid.advance(at.row, column, if wide { 2 } else { 1 });
     }
 
-    /// Moves the cell in the last column to the next row because its text needs two columns. Without autowrap its base stays there
-    /// alone.
+    /// Moves the cell in the last column to the next row, because its text needs two columns. Without autowrap its
+    /// base stays there alone.
     fn carry_over(&mut self, grid: &mut Grid, at: Position) {
         let row = grid.row_mut(at.row);
         let (cell, marks) = (row.cells[usize::from(at.column)], row.marks(at.column).to_owned());
@@ -253,7 +256,7 @@ impl Printer {
         grid.screen.pen = pen;
     }
 
-    /// OSC 66, of a far end only: a cluster with the columns that it takes.
+    /// OSC 66, in a replica only: prints a cluster with a stated width.
     pub(crate) fn print_sized(&mut self, grid: &mut Grid, sized: &str) {
         let Some((width, text)) = sized.split_once(';').filter(|_| !grid.is_host()) else { return };
         let width = match width {

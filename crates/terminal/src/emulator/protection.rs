@@ -1,25 +1,25 @@
-//! Protected characters: DECSCA and ISO's SPA and EPA, and which erasing spares them.
+//! Protected characters: DECSCA, SPA and EPA protect them, and erasing may spare them.
 //!
-//! Each character carries its protection in its attributes, but not the function that protected it: as in xterm, the
-//! function that protected last decides which erasing spares.
+//! Each cell stores whether it is protected, but not by which function. As in xterm, the function that protected
+//! last decides which kinds of erasing spare all of them.
 
 use std::ops::Range;
 
 use crate::screen::cell::{Attributes, Cell};
 
-/// The function that protected last.
+/// The function that protected last, since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Protection {
-    /// Nobody since the last reset.
+    /// No function has protected any character.
     #[default]
     Off,
-    /// DECSCA: selective erasing spares.
+    /// DECSCA: selective erasing spares protected characters.
     Dec,
-    /// SPA: erasing spares, selective or not, but for that of rectangles.
+    /// SPA: all erasing spares them, except DECSERA.
     Iso,
 }
 
-/// Which family of functions erases.
+/// A family of erasing functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Erasing {
     /// ED, EL, ECH.
@@ -31,7 +31,8 @@ pub(crate) enum Erasing {
 }
 
 impl Protection {
-    /// Returns whether this erasing spares protected characters. Source: xterm 379 as observed.
+    /// Returns whether a kind of erasing spares protected characters.
+    /// Source: xterm 379 as observed.
     pub(crate) const fn spares(self, erasing: Erasing) -> bool {
         match self {
             Self::Off => false,
@@ -40,7 +41,7 @@ impl Protection {
         }
     }
 
-    /// DECSCA: 1 protects what is printed from now on, 0 and 2 do not.
+    /// DECSCA: 1 protects the text that follows, 0 and 2 do not.
     pub(crate) fn protect(&mut self, pen: &mut Attributes, how: u16) {
         *self = Self::Dec;
         if how <= 2 {
@@ -48,7 +49,7 @@ impl Protection {
         }
     }
 
-    /// SPA and EPA: begins and ends a guarded area.
+    /// SPA and EPA: the text that follows is protected, or not.
     pub(crate) fn guard(&mut self, pen: &mut Attributes, guarded: bool) {
         if guarded {
             *self = Self::Iso;
@@ -57,8 +58,8 @@ impl Protection {
     }
 }
 
-/// Returns the first run of cells in `columns` that are not protected; an empty one at the end if all are. The two
-/// halves of a wide character share the protection of the left one.
+/// Returns the first run of cells in `columns` that are not protected. If all are, it is empty and at the end.
+/// Both halves of a wide character have the protection of the left half.
 pub(crate) fn unprotected_run(cells: &[Cell], columns: Range<u16>) -> Range<u16> {
     let is_protected = |column: u16| {
         let at = usize::from(column);

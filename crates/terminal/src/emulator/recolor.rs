@@ -1,4 +1,4 @@
-//! Setting, resetting and telling colours: OSC 4, 5, 10 to 19, and 100 more to reset them.
+//! Commands that set, reset and report colours: OSC 4, 5, 10 to 19, and 100 more to reset them.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::user_terminal::UserTerminal;
 /// Source: xterm's ctlseqs, OSC 10.
 const DYNAMIC_FIRST: usize = 10;
 const DYNAMIC_LAST: usize = 19;
-/// Number of the first rendition among the entries of the palette.
+/// The number of the first rendition's colour in OSC 4, after the entries of the palette.
 const RENDITION_ENTRY: usize = 256;
 
-/// The parts of the screen that a program may give a colour.
+/// A colour that a program can set.
 #[derive(Clone, Copy)]
 enum Target {
-    /// Part of the picture.
+    /// A colour of the picture.
     Shown(ColorSlot),
-    /// Kept, and nothing else.
+    /// A stored colour without an effect.
     Noted(NotedColor),
 }
 
 impl Target {
-    /// Returns an entry of the palette, which goes on with the renditions.
+    /// Returns the colour that OSC 4 gives this number: an entry of the palette, or after them a rendition.
     fn entry(number: usize) -> Option<Self> {
         match u8::try_from(number) {
             Ok(index) => Some(Self::Shown(ColorSlot::Palette(index))),
@@ -48,7 +48,7 @@ impl Target {
     }
 }
 
-/// A command about colours in the making: what it may change, and what it may tell.
+/// A command about colours, with the colours that it may change and the answers that it may give.
 pub(crate) struct Recolor<'a> {
     pub(crate) shown: &'a mut Arc<Colors>,
     pub(crate) noted: &'a mut NotedColors,
@@ -58,7 +58,7 @@ pub(crate) struct Recolor<'a> {
 }
 
 impl Recolor<'_> {
-    /// Performs a command: its number and what follows. Others are not known.
+    /// Performs the command `number` with the text `rest`. Unknown numbers are ignored.
     pub(crate) fn perform(mut self, number: &str, rest: &str) {
         if number.starts_with('+') {
             return;
@@ -88,7 +88,7 @@ impl Recolor<'_> {
         }
     }
 
-    /// OSC 4 and 5: pairs of a number and its colour, or a question for it.
+    /// OSC 4 and 5: pairs of a number and its new colour, or `?` to ask for it.
     fn set_colors(&mut self, command: &str, text: &str, target: fn(usize) -> Option<Target>) {
         let mut fields = text.split(';');
         while let (Some(number), Some(color)) = (fields.next(), fields.next()) {
@@ -101,7 +101,7 @@ impl Recolor<'_> {
         }
     }
 
-    /// OSC 104 and 105: the numbers that are listed, or all renditions.
+    /// OSC 104 and 105: resets the colours of the listed numbers. Without a list, all renditions are reset.
     fn reset_colors(&mut self, text: &str, target: fn(usize) -> Option<Target>) {
         if text.is_empty() {
             NotedColor::renditions().for_each(|color| self.noted.set(color, None));
@@ -141,7 +141,7 @@ impl Recolor<'_> {
         change(Arc::make_mut(self.shown));
     }
 
-    /// Answers with a colour, in the form of the question. What is not known goes unanswered.
+    /// Reports a colour, in the form of the question. An unknown colour is not reported.
     fn tell_color(&mut self, target: Target, name: &str) {
         let color = match target {
             Target::Shown(slot) => self.shown_color(slot),
@@ -151,20 +151,20 @@ impl Recolor<'_> {
         self.answers.push(&format!("\x1b]{name};{}{}", color.answer(), self.terminator.as_str()));
     }
 
-    /// Returns how something looks to the user, as far as it is known.
+    /// Returns a colour of the picture: the program's, or else the user's terminal's if it is known.
     fn shown_color(&self, slot: ColorSlot) -> Option<Rgb> {
         self.shown.get(slot).or_else(|| self.own_color(slot))
     }
 
-    /// Returns a colour that a program has set without an effect, or else what looks so. Text of a rendition is as xterm's
-    /// where nothing is known of the user's.
+    /// Returns a colour without an effect: the program's, or else the colour that it equals. If the user's
+    /// terminal is unknown, renditions have xterm's colour of text.
     fn noted_color(&self, color: NotedColor) -> Option<Rgb> {
         let otherwise = color.is_of_rendition().then_some(Rgb::of_palette(0));
         let look_alike = || self.own_color(color.look_alike());
         self.noted.get(color).or_else(look_alike).or(otherwise)
     }
 
-    /// Returns the colour that the user's terminal has where no program sets one.
+    /// Returns the user's terminal's own colour.
     fn own_color(&self, slot: ColorSlot) -> Option<Rgb> {
         let user = self.user;
         let (red, green, blue) = match slot {

@@ -8,13 +8,13 @@ use crate::emulator::protection::Erasing;
 use crate::parse::parameters::Parameters;
 use crate::screen::row::Row;
 
-/// Rows and columns.
+/// The rows and the columns of a rectangle.
 pub(crate) type Rectangle = (Range<u16>, Range<u16>);
 
-/// DECCRA: copies a rectangle. There is but one page.
+/// DECCRA: copies a rectangle. Page numbers are ignored, because there is one page.
 pub(crate) fn copy(grid: &mut Grid, parameters: &Parameters) {
     let Some((rows, columns)) = rectangle(grid, parameters, 0) else { return };
-    // A place, given as its upper left corner, reaches as far as it may.
+    // The target is given by its upper left corner, and reaches to the margins or edges.
     let corner = [parameters.value(5), parameters.value(6), 0, 0];
     let Some((to_rows, to_columns)) = rectangle_of(grid, corner) else { return };
     let height = rows.len().min(to_rows.len());
@@ -27,7 +27,7 @@ pub(crate) fn copy(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// DECFRA: fills a rectangle with a character, which is given by its number in Latin-1.
+/// DECFRA: fills a rectangle with a character of Latin-1, which is given by its number.
 pub(crate) fn fill(grid: &mut Grid, parameters: &Parameters) {
     let c = match parameters.value(0) {
         number @ (0x20..=0x7e | 0xa0..=0xff) => char::from(number.to_le_bytes()[0]),
@@ -45,7 +45,7 @@ pub(crate) fn fill(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// DECERA.
+/// DECERA: erases a rectangle.
 pub(crate) fn erase(grid: &mut Grid, parameters: &Parameters) {
     let Some((rows, columns)) = rectangle(grid, parameters, 0) else { return };
     for row in rows {
@@ -53,7 +53,7 @@ pub(crate) fn erase(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// DECSERA: erases what DECSCA has not protected.
+/// DECSERA: erases the cells of a rectangle that DECSCA has not protected.
 pub(crate) fn erase_selectively(grid: &mut Grid, parameters: &Parameters) {
     let Some((rows, columns)) = rectangle(grid, parameters, 0) else { return };
     for row in rows {
@@ -61,13 +61,13 @@ pub(crate) fn erase_selectively(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// Returns the rectangle that four numbers from `index` on give.
+/// Returns the rectangle that the four parameters from `index` on give.
 pub(crate) fn rectangle(grid: &Grid, parameters: &Parameters, index: usize) -> Option<Rectangle> {
     rectangle_of(grid, [0, 1, 2, 3].map(|number| parameters.value(index + number)))
 }
 
-/// Returns the rectangle between top, left, bottom and right, each from 1, in origin mode from the
-/// margins and within them; `None` for an empty one. 0 means as far as it may reach.
+/// Returns the rectangle between top, left, bottom and right, which count from 1; `None` for an empty one. In
+/// origin mode it counts from the margins and ends at them. The value 0 means the edge or margin.
 fn rectangle_of(grid: &Grid, [top, left, bottom, right]: [u16; 4]) -> Option<Rectangle> {
     let (mut rows, mut columns) = (0..grid.screen.size.rows(), 0..grid.columns());
     if grid.modes.origin {

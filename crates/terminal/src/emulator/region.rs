@@ -1,10 +1,10 @@
-//! The margins.
+//! The scrolling region between the margins.
 
 use std::ops::Range;
 
 use crate::screen::Size;
 
-/// The scrolling region: rows and columns, all inclusive.
+/// The scrolling region. All four numbers are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) top: u16,
@@ -14,17 +14,15 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Returns the region that is the whole screen.
+    /// Returns the region of the whole screen.
     pub(crate) const fn full(size: Size) -> Self {
         Self { top: 0, bottom: size.rows() - 1, left: 0, right: size.columns() - 1 }
     }
 
-    /// Returns whether `row` lies within the margins.
     pub(crate) const fn contains_row(self, row: u16) -> bool {
         self.top <= row && row <= self.bottom
     }
 
-    /// Returns whether `column` lies within the margins.
     pub(crate) const fn contains_column(self, column: u16) -> bool {
         self.left <= column && column <= self.right
     }

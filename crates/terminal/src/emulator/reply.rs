@@ -14,13 +14,13 @@ pub(crate) const REPLIES_BYTES_MAX: usize = 4096;
 
 /// DA1: the attributes of a VT420. Source: xterm 379 as observed.
 pub(crate) const PRIMARY_ATTRIBUTES: &str = "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c";
-/// DA2: VT420, and the xterm whose functions these are. Source: xterm 379 as observed.
+/// DA2: VT420, and the version of xterm whose functions the emulator has. Source: xterm 379 as observed.
 const XTERM_ATTRIBUTES: &str = "\x1b[>41;379;0c";
 /// DA2: VT220, firmware 10, no cartridge. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 const SECONDARY_ATTRIBUTES: &str = "\x1b[>1;10;0c";
-/// DA3: a unit number of zeros, as xterm has.
+/// DA3: a unit number of zeros, as in xterm.
 pub(crate) const TERTIARY_ATTRIBUTES: &str = "\x1bP!|00000000\x1b\\";
-/// XTVERSION.
+/// The answer to XTVERSION.
 pub(crate) const VERSION: &str = concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\");
 
 /// Answers that wait to be taken.
@@ -35,31 +35,31 @@ impl Answers {
         Self { role, bytes: Vec::new() }
     }
 
-    /// Queues an answer; a replica has nobody to answer.
+    /// Queues an answer. A replica drops it, because no program is connected.
     pub(crate) fn push(&mut self, text: &str) {
         if self.role == Role::Host && self.bytes.len() + text.len() <= REPLIES_BYTES_MAX {
             self.bytes.extend_from_slice(text.as_bytes());
         }
     }
 
-    /// Queues an answer, if there is one.
+    /// Queues an answer, if there is any.
     pub(crate) fn extend(&mut self, answer: Option<String>) {
         answer.iter().for_each(|text| self.push(text));
     }
 
-    /// Returns and forgets all answers.
+    /// Returns the queued answers, and empties the queue.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.bytes)
     }
 }
 
-/// DA2. Emacs takes an xterm from 242 on for one that tells its background, and waits two seconds for that. So the
-/// terminal passes for one only if it knows the background.
+/// Returns the answer to DA2. Emacs expects that an xterm from version 242 on reports its background, and waits
+/// two seconds for the report. So the emulator claims such a version only if the background is known.
 pub(crate) fn secondary_attributes(user: &UserTerminal) -> &'static str {
     if user.background.is_some() { XTERM_ATTRIBUTES } else { SECONDARY_ATTRIBUTES }
 }
 
-/// DSR: 5 the state of the device, 6 the place of the cursor.
+/// Returns the answer to DSR: 5 asks for the device's state, 6 for the cursor's place.
 pub(crate) fn status(grid: &Grid, what: u16) -> Option<String> {
     match what {
         5 => Some("\x1b[0n".to_owned()),
@@ -68,7 +68,8 @@ pub(crate) fn status(grid: &Grid, what: u16) -> Option<String> {
     }
 }
 
-/// DSR of DEC terminals: 6 the place of the cursor, 996 whether colours are to be dark or light, and the devices.
+/// Returns the answer to DSR of DEC terminals: 6 asks for the cursor's place, 996 for dark or light colours,
+/// others for devices.
 pub(crate) fn private_status(
     grid: &Grid,
     level: Level,
@@ -77,7 +78,7 @@ pub(crate) fn private_status(
 ) -> Option<String> {
     match parameters.value(0) {
         5 => Some("\x1b[?0n".to_owned()),
-        // There is one page.
+        // VT300 and later add the page, and there is one.
         6 if level >= Level::VT300 => Some(cursor(grid, "?", ";1")),
         6 => Some(cursor(grid, "?", "")),
         996 => window::color_scheme(user),
@@ -92,12 +93,12 @@ fn cursor(grid: &Grid, mark: &str, page: &str) -> String {
     format!("\x1b[{mark}{};{}{page}R", row + 1, column + 1)
 }
 
-/// DECREQTPARM: no parity, eight bits, 38400 baud both ways, as xterm says.
+/// Returns the answer to DECREQTPARM: no parity, eight bits, 38400 baud both ways, as in xterm.
 pub(crate) fn parameters(what: u16) -> Option<String> {
     (what <= 1).then(|| format!("\x1b[{};1;1;128;128;1;0x", what + 2))
 }
 
-/// DECRQCRA, where a recording is played: number of the question, page, rectangle.
+/// Returns the answer to DECRQCRA. The parameters are the number of the request, the page and the rectangle.
 pub(crate) fn checksum(
     grid: &mut Grid,
     extension: ChecksumExtension,
@@ -118,7 +119,7 @@ pub(crate) fn checksum(
     format!("\x1bP{number}!~{value:04X}\x1b\\")
 }
 
-/// Device control strings: DECRQSS and XTGETTCAP.
+/// Performs DECRQSS and XTGETTCAP.
 pub(crate) fn device_control(
     answers: &mut Answers,
     grid: &Grid,

@@ -1,4 +1,4 @@
-//! Following the size of the window.
+//! Changing the size of rows.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use crate::screen::Size;
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 
-/// Cuts or adds columns at the right and rows at the bottom, after dropping rows `above`.
+/// Drops the first `above` rows, then cuts or adds columns at the right and rows at the bottom.
 pub(crate) fn resize_rows(rows: &mut Vec<Arc<Row>>, size: Size, above: u16, pen: Pen) {
     rows.drain(..usize::from(above));
     rows.truncate(usize::from(size.rows()));
     if rows.first().is_some_and(|row| row.columns() != size.columns()) {
-        // Rows that were one object stay one.
+        // Rows that share memory still share it after the resize.
         let mut last: Option<(Arc<Row>, Arc<Row>)> = None;
         for row in rows.iter_mut() {
             let resized = match &last {

@@ -3,21 +3,21 @@
 use crate::emulator::region::Region;
 use crate::screen::{Position, Size};
 
-/// Where BS and CUB go on from the left margin.
+/// The way in which BS and CUB continue at the left margin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReverseWrap {
-    /// 45: in the row above, if its text went on in this row. They stop at the top margin.
-    /// Source: xterm's ctlseqs; xterm does so since 383.
+    /// Mode 45: in the row above, if its text wrapped into this row. They stop at the top margin.
+    /// Source: xterm's ctlseqs; xterm does so since version 383.
     WithinLine,
-    /// 1045: in any row above, and from the top margin at the bottom one.
-    /// Source: mode 45 of xterm 379 as observed; there CUB that begins in the upper left corner of the margins goes to the
-    /// lower right one, whatever its count is.
+    /// Mode 1045: in any row above, and from the top margin in the bottom one.
+    /// Source: mode 45 of xterm 379 as observed. There a CUB that begins in the upper left corner of the margins
+    /// goes to the lower right one, whatever its count is.
     Anywhere,
 }
 
 impl ReverseWrap {
-    /// Returns the place `count` cells before `from`, which is as many BS, and how many rows were passed on the way.
-    /// `goes_on` says whether the text of a row goes on in the next.
+    /// Returns the place `count` cells before `from`, and the number of rows passed on the way. `goes_on` says
+    /// whether the text of a row wraps into the next.
     pub(crate) fn step_back(
         self,
         from: Position,
@@ -58,7 +58,7 @@ mod tests {
         let (open, rows) = (Region::full(size), Region { top: 1, bottom: 4, ..Region::full(size) });
         let sides = Region { left: 2, right: 7, ..open };
         let at = |row, column| Position { row, column };
-        // From, count, margins, to; all from 0.
+        // From, count, margins, to; all count from 0.
         for (from, count, region, to) in [
             (at(3, 5), 5, open, at(3, 0)),
             (at(1, 0), 1, open, at(0, 15)),
@@ -89,7 +89,7 @@ mod tests {
         let size = Size::clamped(16, 6);
         let (open, rows) = (Region::full(size), Region { top: 2, bottom: 4, ..Region::full(size) });
         let at = |row, column| Position { row, column };
-        // Rows 1 and 2 go on. From, count, margins, to; all from 0.
+        // Rows 1 and 2 wrap. From, count, margins, to; all count from 0.
         for (from, count, region, to) in [
             (at(3, 5), 5, open, at(3, 0)),
             (at(3, 5), 6, open, at(2, 15)),

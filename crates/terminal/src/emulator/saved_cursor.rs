@@ -1,9 +1,9 @@
-//! What DECSC puts aside.
+//! The cursor that DECSC saves.
 
 use crate::emulator::charset::Charsets;
 use crate::screen::cell::{Color, Pen};
 
-/// What DECSC keeps for DECRC. Never saved, it is the state after a reset.
+/// The state that DECSC saves and DECRC restores. The default is the state after a reset.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SavedCursor {
     pub(crate) row: u16,
@@ -16,7 +16,7 @@ pub(crate) struct SavedCursor {
 }
 
 impl SavedCursor {
-    /// Follows rows that moved up.
+    /// Moves the saved row up, as the rows of the screen moved.
     pub(crate) fn lift(&mut self, rows: u16) {
         self.row = self.row.saturating_sub(rows);
     }

@@ -1,9 +1,9 @@
-//! XTSAVE and XTRESTORE: what private modes were, for whoever wants them so again.
+//! XTSAVE and XTRESTORE: saved values of private modes.
 
 use crate::emulator::noted_modes::NotedModes;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The modes that are on or off. 47 stands for 1047 and 1049 too.
+/// The saved modes that are on or off. Mode 47 stands for 1047 and 1049 too.
 const SWITCHES: [u16; 19] =
     [1, 3, 5, 6, 7, 25, 40, 41, 45, 47, 66, 69, 95, 1004, 1045, 2004, 2026, 2031, 2048];
 
@@ -12,13 +12,13 @@ const ON_AT_START: [u16; 2] = [7, 25];
 
 const _: () = assert!(SWITCHES.len() <= u32::BITS as usize);
 
-/// The value of each private mode when it was last saved; of a mode never saved, the value at the start.
+/// The value of each private mode when it was last saved. Of a mode that was never saved, it is the start value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SavedModes {
     /// A bit for each of [`SWITCHES`].
     switches: u32,
     pub(crate) noted: NotedModes,
-    /// The mouse modes exclude each other, so that of each kind one is saved and not all.
+    /// Only one mouse mode of a kind is set at a time, so each kind has one saved value.
     pub(crate) mouse_reporting: MouseReporting,
     pub(crate) mouse_encoding: MouseEncoding,
     pub(crate) alternate_scroll: Option<bool>,
@@ -37,14 +37,14 @@ impl Default for SavedModes {
 }
 
 impl SavedModes {
-    /// Saves whether a mode is on, if it is one that is on or off.
+    /// Saves whether a mode is on. Other modes than [`SWITCHES`] are ignored.
     pub(crate) fn save(&mut self, mode: u16, set: bool) {
         if let Some(bit) = bit(mode) {
             self.switches = if set { self.switches | bit } else { self.switches & !bit };
         }
     }
 
-    /// Returns whether a mode was on; `None` if it is none that is on or off.
+    /// Returns whether a mode was on; `None` if it is not among [`SWITCHES`].
     pub(crate) fn saved(&self, mode: u16) -> Option<bool> {
         Some(self.switches & bit(mode)? != 0)
     }

@@ -1,4 +1,4 @@
-//! DECRQSS: what a setting is now, as the parameters and the last bytes of the sequence that sets it.
+//! DECRQSS: reports a setting in the form of the sequence that sets it.
 
 use crate::emulator::grid::Grid;
 use crate::emulator::level::Level;
@@ -6,7 +6,7 @@ use crate::emulator::protection::Protection;
 use crate::screen::Screen;
 use crate::screen::cell::{Attributes, Color, Underline};
 
-/// Returns the setting that the last bytes of a sequence name.
+/// Returns a setting; `name` is the end of the sequence that sets it. `None` if it is unknown.
 pub(crate) fn setting(grid: &Grid, level: Level, name: &str) -> Option<String> {
     let Grid { region, screen, .. } = grid;
     let size = screen.size;
@@ -16,22 +16,22 @@ pub(crate) fn setting(grid: &Grid, level: Level, name: &str) -> Option<String> {
         "s" => format!("{};{}", region.left + 1, region.right + 1),
         " q" => screen.rich.cursor_style.to_string(),
         "\"q" => {
-            // Protection by SPA is not reported as DECSCA's.
+            // Protection by SPA is not reported as protection by DECSCA.
             let protected = screen.pen.attributes.is_protected();
             u8::from(protected && grid.protection == Protection::Dec).to_string()
         }
         "\"p" => format!("{};1", level.parameter()),
         "t" | "*|" => size.rows().to_string(),
         "$|" => size.columns().to_string(),
-        // DECSASD and DECSSDT: the screen is written to, and there is no status line.
+        // DECSASD and DECSSDT: text goes to the screen, and there is no status line.
         "$}" | "$~" => "0".to_owned(),
         _ => return None,
     };
     Some(values + name)
 }
 
-/// The attributes that follow bold and underlined in an answer, in xterm's order. Source: xterm 379 as observed; overlined
-/// text, which it does not know, comes last.
+/// The attributes that follow bold and underlined in an answer, in xterm's order.
+/// Source: xterm 379 as observed. It does not know overlined text, which comes last here.
 const ATTRIBUTES: [(Attributes, u8); 7] = [
     (Attributes::BLINK, 5),
     (Attributes::INVERSE, 7),
@@ -42,8 +42,8 @@ const ATTRIBUTES: [(Attributes, u8); 7] = [
     (Attributes::OVERLINE, 53),
 ];
 
-/// Returns the SGR parameters that set what is set now, in xterm's form: colours have their names if they have any, and are
-/// otherwise single parameters with colons.
+/// Returns the SGR parameters that set the current pen, as xterm writes them. Colours without a name are single
+/// parameters with colons.
 fn rendition(screen: &Screen) -> String {
     let Screen { pen, decoration, .. } = screen;
     let mut text = "0".to_owned();
@@ -66,8 +66,8 @@ fn rendition(screen: &Screen) -> String {
         + &color(decoration.underline_color, 50)
 }
 
-/// Returns the parameter for a colour: those with names count from `first`, and `first` + 8 begins the others. Underlines have no
-/// colours with names.
+/// Returns the SGR parameter of a colour. Named colours count from `first`; `first` + 8 begins other colours.
+/// Underlines have no named colours.
 fn color(color: Color, first: u8) -> String {
     match (color.named(), first) {
         (Color::Default, _) => String::new(),

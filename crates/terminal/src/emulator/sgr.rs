@@ -3,7 +3,7 @@
 use crate::parse::parameters::Parameters;
 use crate::screen::cell::{Attributes, Color, Pen, Underline};
 
-/// Changes the pen and the underline's colour as an SGR with these parameters says.
+/// Changes the pen and the underline's colour as the parameters of an SGR say.
 pub(crate) fn apply(pen: &mut Pen, underline_color: &mut Color, parameters: &Parameters) {
     let mut at = 0;
     while at < parameters.values().len() {
@@ -34,7 +34,7 @@ pub(crate) fn apply(pen: &mut Pen, underline_color: &mut Color, parameters: &Par
     }
 }
 
-/// Applies a code that stands alone.
+/// Applies a code without further parameters.
 fn apply_code(pen: &mut Pen, code: u16) {
     let low = |base: u16| Color::Named(u8::try_from(code - base).expect("at most 7"));
     let bright = |base: u16| Color::Named(u8::try_from(code - base + 8).expect("at most 15"));
@@ -90,8 +90,8 @@ fn color_of_group(group: &[u16]) -> Option<Color> {
     }
 }
 
-/// Reads `5;n` or `2;r;g;b`; returns also how many numbers it took. An unfinished colour takes all
-/// that follows, so that its parts are not misread as attributes.
+/// Reads `5;n` or `2;r;g;b`, and also returns how many numbers it read. An unfinished colour consumes all numbers
+/// that follow: they are not attributes.
 fn color_of_list(list: &[u16]) -> (Option<Color>, usize) {
     match *list {
         [5, n, ..] => (indexed(n), 2),

@@ -1,26 +1,26 @@
 //! Tab stops.
 
-/// Columns between the stops a terminal starts with.
+/// Columns between the tab stops at the start.
 /// Source: terminfo `it#8` of every xterm entry.
 const INTERVAL: usize = 8;
 
-/// Which columns have a tab stop.
+/// The columns with a tab stop.
 #[derive(Clone, Debug)]
 pub(crate) struct TabStops {
     stops: Vec<bool>,
-    /// Whether columns that a resize adds get the usual stops: until all stops were cleared.
+    /// Whether columns that a resize adds get the usual stops. It is false after all stops were cleared.
     regular: bool,
 }
 
 impl TabStops {
-    /// Creates the usual stops.
+    /// Creates a stop in every eighth column.
     pub(crate) fn new(columns: u16) -> Self {
         let mut tabs = Self { stops: Vec::new(), regular: true };
         tabs.resize(columns);
         tabs
     }
 
-    /// Follows the width of the screen.
+    /// Changes the width.
     pub(crate) fn resize(&mut self, columns: u16) {
         let columns = usize::from(columns);
         self.stops.truncate(columns);
@@ -29,7 +29,7 @@ impl TabStops {
         }
     }
 
-    /// Returns how many bytes of memory they take.
+    /// Returns the memory of the stops in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.stops.capacity()
     }

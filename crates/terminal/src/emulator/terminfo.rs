@@ -1,12 +1,10 @@
-//! What XTGETTCAP tells of a program's terminal: terminfo's entries that programs ask for by name.
+//! XTGETTCAP: terminfo entries that programs ask for by name.
 
 use crate::emulator::hexadecimal::{decoded, encoded};
 
-/// The names, and the values with their parameters as terminfo writes them; `None` for one that is
-/// only there or not.
+/// The names, with their values in terminfo's form. `None` is for an entry that has no value.
 ///
-/// Chosen: what programs of today ask for. Values are those of xterm and kitty, where
-/// they have one.
+/// Chosen: the entries that today's programs ask for, with the values of xterm and kitty.
 const CAPABILITIES: [(&str, Option<&str>); 11] = [
     ("TN", Some("xterm-256color")),
     ("Co", Some("256")),
@@ -21,7 +19,7 @@ const CAPABILITIES: [(&str, Option<&str>); 11] = [
     ("Se", Some("\x1b[0 q")),
 ];
 
-/// Returns the answer to one name of an XTGETTCAP request, both in hexadecimal digits.
+/// Returns the answer to a name of an XTGETTCAP request. Name and value are in hexadecimal digits.
 pub(crate) fn answer(name: &str) -> String {
     let Some(plain) = decoded(name) else { return "\x1bP0+r\x1b\\".to_owned() };
     match CAPABILITIES.iter().find(|(known, _)| known.as_bytes() == plain) {

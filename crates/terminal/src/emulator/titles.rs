@@ -1,6 +1,6 @@
-//! Titles that programs set, and the stack on which they put them aside.
+//! Titles that programs set, and the stack of titles.
 //!
-//! A title longer than a diff can carry is cut here already, and is [`plain`] text from here on.
+//! Titles are cut to the length that a diff can carry, and become [`plain`] text.
 
 use std::sync::Arc;
 
@@ -13,12 +13,13 @@ use crate::screen::titles::Titles;
 /// Source: xterm's stack has 10 places.
 pub(crate) const TITLE_STACK_MAX: usize = 10;
 
-/// Titles put aside, oldest first.
+/// The titles that programs put aside, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TitleStack(Vec<Titles>);
 
 impl TitleStack {
-    /// XTWINOPS: 22 puts titles aside, and 23 takes them back; `what` is 0 for both, 1 for the icon name, 2 for the title.
+    /// XTWINOPS: 22 puts the titles aside, 23 restores them. `what` selects both (0), the icon name (1) or the
+    /// title (2).
     pub(crate) fn perform(&mut self, operation: u16, what: u16, titles: &mut Titles) {
         match operation {
             _ if what > 2 => {}
@@ -42,7 +43,7 @@ impl TitleStack {
         }
     }
 
-    /// Returns how many bytes of memory they take, beyond what is shared with a neighbour.
+    /// Returns the memory of the titles in bytes, without those that are shared with `neighbour`.
     pub(crate) fn bytes(&self, neighbour: Option<&Self>) -> usize {
         let theirs = neighbour.map_or(&[][..], |neighbour| &neighbour.0);
         let texts = self.0.iter().enumerate().map(|(at, Titles { icon_name, title, .. })| {
@@ -53,7 +54,7 @@ impl TitleStack {
     }
 }
 
-/// Sets the icon name, the title or both. In hexadecimal digits, a text that is none of them or empty sets nothing.
+/// Sets the icon name, the title or both. Empty and malformed hexadecimal text is ignored.
 pub(crate) fn set_titles(titles: &mut Titles, which: [bool; 2], text: &str, is_hexadecimal: bool) {
     let bytes = if is_hexadecimal { decoded(text).unwrap_or_default() } else { text.into() };
     if is_hexadecimal && bytes.is_empty() {

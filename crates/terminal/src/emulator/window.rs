@@ -1,11 +1,11 @@
-//! What programs are told of the window and of the user's terminal: asked, or unasked where they have
-//! switched that on (modes 2031 and 2048).
+//! Reports of the window and of the user's terminal. Programs ask for them, or request reports of changes (modes
+//! 2031 and 2048).
 
 use crate::screen::Size;
 use crate::user_terminal::UserTerminal;
 
-/// XTWINOPS 14, 16 and 18: the sizes of the window and of a cell in pixels, and of the window in
-/// cells. A size in pixels that is not known stays unanswered.
+/// Returns the answer to XTWINOPS 14 (the window in pixels), 16 (a cell in pixels) and 18 (the window in cells).
+/// Unknown sizes are not reported.
 pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<String> {
     match what {
         14 => pixels(user, size).map(|(height, width)| format!("\x1b[4;{height};{width}t")),
@@ -15,34 +15,34 @@ pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<Strin
     }
 }
 
-/// Returns whether there is a mode 2048. Programs take a terminal that announces its size for one that reports the
+/// Returns whether mode 2048 is supported. Programs assume that a terminal that reports its size also reports the
 /// mouse in pixels, and divide by the size of a cell.
-/// Source: Textual 8.2.8 as observed, which ends with an error at the first click where that size is 0, and clicks
-/// elsewhere where the mouse is reported in cells.
+/// Source: Textual 8.2.8 as observed. It ends with an error at the first click if that size is 0, and clicks at
+/// wrong places if the mouse is reported in cells.
 pub(crate) const fn has_size_announcements(user: &UserTerminal) -> bool {
     user.cell_pixels.is_some() && user.pixel_mouse
 }
 
-/// Mode 2048: the size in cells and pixels.
+/// Returns the report of mode 2048: the size in cells and pixels.
 pub(crate) fn announcement(user: &UserTerminal, size: Size) -> Option<String> {
     let (height, width) = pixels(user, size)?;
     Some(format!("\x1b[48;{};{};{height};{width}t", size.rows(), size.columns()))
 }
 
-/// Whether the user prefers dark or light colours, told by the background.
+/// Returns the report of mode 2031: whether the user's background is dark or light.
 pub(crate) fn color_scheme(user: &UserTerminal) -> Option<String> {
     user.background.map(|color| format!("\x1b[?997;{}n", if is_light(color) { 2 } else { 1 }))
 }
 
-/// Returns the height and the width in pixels of all cells together.
+/// Returns height and width of the window's cells in pixels.
 fn pixels(user: &UserTerminal, size: Size) -> Option<(u32, u32)> {
     let (width, height) = user.cell_pixels?;
     let product = |cells: u16, pixels: u16| u32::from(cells) * u32::from(pixels);
     Some((product(size.rows(), height), product(size.columns(), width)))
 }
 
-/// Returns whether text on this background had better be dark.
-/// Source: luma as of ITU-R BT.601, as vim and neovim reckon.
+/// Returns whether dark text suits this background.
+/// Source: luma of ITU-R BT.601, as in vim and neovim.
 fn is_light((red, green, blue): (u8, u8, u8)) -> bool {
     let luma = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
     luma >= 1000 * 128
