@@ -1,19 +1,19 @@
 //! The difference of two screens as terminal bytes that any stock client can parse.
 //!
-//! One algorithm draws for two readers, told apart by a `Dialect`: a *replica* at the far end, which
-//! must come out equal to the cell, and the user's real terminal, which must come out looking the same
-//! ([`crate::Renderer`]). What is drawn is decided in `canvas` (scroll, clear, rows), `edit`
-//! (shifts within a row) and `line` (its cells); `brush` turns it into bytes and keeps account of the receiving terminal's state.
+//! The same code draws for two kinds of terminal, which a `Dialect` tells apart. A *replica* at the far end must
+//! end with equal cells. The user's real terminal must end with the same look ([`crate::Renderer`]). `canvas`
+//! decides how a frame is drawn (scroll, clear, rows), `edit` how a row is (cells moved within it), and `line`
+//! which cells are written. `brush` writes the bytes, and tracks the state of the terminal that receives them.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
-//! - to a stock client, what its screen cannot hold ([`Vocabulary::Stock`]);
+//! - the state that a stock client's screen cannot hold ([`Vocabulary::Stock`]);
 //! - a hyperlink in a row that holds more than 256 KiB of them, each piece counted;
-//! - the bell counter: the diff rings once, however far the counter moved;
-//! - a wrap flag that printing cannot set for certain: on a row that ends empty, in combining
-//!   characters or in a character whose width may be judged differently, and on the bottom row of a
-//!   screen less than three rows high or hardly wider than a character;
-//! - the title flag once set never goes back, and titles and copied text longer than a stock
-//!   client takes are cut (`TITLE_CHARS_MAX`) or left out (`CLIPBOARD_CHARS_MAX`).
+//! - the number of bells: a diff rings once, however many bells there were;
+//! - a wrap flag that printing does not set for certain: on a row that ends empty, in combining characters or in a
+//!   character of unsettled width, and on the bottom row of a screen of less than three rows or hardly more
+//!   columns than a character has;
+//! - the end of a title: once a title was set, there is always one;
+//! - the end of a long title (`TITLE_CHARS_MAX`), and all of a long copied text (`CLIPBOARD_CHARS_MAX`).
 
 mod brush;
 mod canvas;
@@ -49,11 +49,11 @@ pub(crate) use scrollback::{make_room, scroll_off};
 pub use sgr::Repertoire;
 pub(crate) use status::{directory, progress};
 
-/// Returns bytes that, played into a replica showing `old`, make it show `new`; empty when equal.
+/// Returns bytes that make a replica which shows `old` show `new`. They are empty if the two are equal.
 ///
-/// Where the sizes differ the replica must have been resized before the bytes are played.
-/// The bytes leave no margin or other hidden state behind, and hold whether or not the replica has a
-/// wrap pending. See the module for what is not carried.
+/// If the sizes differ, resize the replica before it reads the bytes. The bytes leave no margin or other hidden
+/// state, and they work whether or not the replica has a wrap pending. The documentation of this module lists what
+/// a diff does not carry.
 pub fn diff(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     if old.bells != new.bells {
@@ -66,8 +66,7 @@ pub fn diff(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     out
 }
 
-/// Returns what [`diff`] returns but for the bell and copied text, which between two roves are told
-/// apart from the picture.
+/// Returns the bytes of [`diff`] without the bell and copied text. Two roves send these apart from the picture.
 pub fn diff_without_events(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     titles(&mut out, Some(old), new, "");

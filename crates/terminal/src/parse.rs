@@ -1,7 +1,7 @@
 //! The byte parser: UTF-8, then the DEC VT500 state machine over code points.
 //!
-//! It finds runs of text, controls and sequences, and keeps every unfinished string within a bound.
-//! What they mean is left to [`Perform`].
+//! It finds runs of text, controls and sequences, and limits the length of every string. [`Perform`] gives them
+//! their meaning.
 
 pub(crate) mod parameters;
 mod utf8;
@@ -13,7 +13,8 @@ use crate::clipboard::COPY_CHARS_MAX;
 /// Longest operating system command kept, in bytes; the rest of a longer one is dropped.
 /// Chosen: as Mosh 1.4.0 (docs/terminal.md), which is more than anything but a copy needs.
 pub(crate) const OSC_BYTES_MAX: usize = 16_384 + 32;
-/// The same of one that copies: the longest text, and room for `52;`, a list of selections and `;`.
+/// Longest operating system command that copies text: the longest text, and room for `52;`, a list of selections
+/// and `;`.
 pub(crate) const OSC_COPY_BYTES_MAX: usize = COPY_CHARS_MAX + 32;
 /// Longest device control string kept, in bytes; a longer one is ignored.
 /// Chosen: XTGETTCAP for 50 names of ten bytes in one string; programs ask for a handful.
@@ -22,7 +23,7 @@ pub(crate) const DCS_BYTES_MAX: usize = 1024;
 /// Source: no function of xterm or the DEC terminals has more than two.
 pub(crate) const INTERMEDIATES_MAX: usize = 2;
 
-/// What a byte stream asks for.
+/// The functions that the parser calls for each part of a byte stream.
 pub(crate) trait Perform {
     /// Prints a run of ASCII without any control character.
     fn print_ascii(&mut self, text: &[u8]);
@@ -30,23 +31,23 @@ pub(crate) trait Perform {
     fn print(&mut self, text: &str);
     /// Executes a C0 or C1 control.
     fn execute(&mut self, control: char);
-    /// Performs an escape sequence other than the 7-bit form of a C1 control.
+    /// Performs an escape sequence. The 7-bit form of a C1 control is executed as that control.
     fn escape(&mut self, intermediates: &[u8], last: u8);
     /// Performs a control sequence.
     fn csi(&mut self, sequence: &Sequence<'_>);
-    /// Performs an operating system command; `cut` says that its end is missing.
+    /// Performs an operating system command. `cut` says that it was too long, so its end is missing.
     fn osc(&mut self, text: &str, cut: bool, terminator: Terminator);
-    /// Returns whether no more is to be performed for now.
+    /// Returns whether the parser must stop for now.
     fn is_spent(&self) -> bool {
         false
     }
-    /// Called with the head of a device control string; its text follows.
+    /// Called after the head of a device control string, in front of its text.
     fn dcs_head(&mut self, _: &Sequence<'_>) {}
     /// Performs a device control string.
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str);
 }
 
-/// What ended an operating system command. The answer to a question ends alike.
+/// The end of an operating system command. An answer ends in the same way as its question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Terminator {
     Bel,
@@ -54,7 +55,7 @@ pub(crate) enum Terminator {
 }
 
 impl Terminator {
-    /// Returns what ends an answer to a string that ended so.
+    /// Returns the bytes of this terminator.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Bel => "\x07",
@@ -66,11 +67,10 @@ impl Terminator {
 /// A control sequence, or the head of a device control string.
 #[derive(Debug)]
 pub(crate) struct Sequence<'a> {
-    /// One of `<=>?`, or 0.
+    /// A byte of `<=>?`, or 0.
     pub(crate) private: u8,
-    /// Bytes 20-2F.
+    /// The intermediate bytes, 20 to 2F.
     pub(crate) intermediates: &'a [u8],
-    /// The numbers.
     pub(crate) parameters: &'a Parameters,
     /// The final byte.
     pub(crate) last: u8,
@@ -91,11 +91,11 @@ enum State {
     DcsIntermediate,
     DcsText,
     OscText,
-    /// SOS, PM, APC, and a malformed DCS: dropped up to the terminator.
+    /// SOS, PM, APC, or a malformed DCS. It is dropped up to its terminator.
     Ignored,
 }
 
-/// A string that ends properly if `\` follows the ESC just read.
+/// The string that ends here, if the byte after the last ESC is `\`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Unterminated {
     #[default]
@@ -104,17 +104,17 @@ enum Unterminated {
     Dcs,
 }
 
-/// The state between two bytes.
+/// The state of the parser between two bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parser {
     state: State,
-    /// The beginning of a character cut by the end of the input.
+    /// The first bytes of a character that the end of the input cut.
     partial: [u8; 4],
     partial_len: usize,
     private: u8,
     intermediates: [u8; INTERMEDIATES_MAX],
     intermediates_len: usize,
-    /// Whether there were more intermediates than any function has.
+    /// Whether the sequence has more intermediates than any function.
     intermediates_overflow: bool,
     parameters: Parameters,
     /// The text of an OSC or DCS.
@@ -125,38 +125,38 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
-    /// Forgets any unfinished sequence or character.
+    /// Drops an unfinished sequence or character.
     pub(crate) fn ground(&mut self) {
         *self = Self::default();
     }
 
-    /// Returns how many bytes of memory it takes beyond itself.
+    /// Returns the memory on the heap in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.text.capacity()
     }
 
-    /// Returns whether what comes next is not part of a sequence or string.
+    /// Returns whether the next byte belongs to no sequence or string.
     pub(crate) fn is_in_text(&self) -> bool {
         self.state == State::Ground
     }
 
-    /// Returns whether what comes next says what an ESC means.
+    /// Returns whether the last byte was an ESC whose meaning the next byte decides.
     pub(crate) fn is_in_escape(&self) -> bool {
         self.state == State::Escape
     }
 
-    /// Reads bytes, cut anywhere, until [`Perform::is_spent`]; returns how many it has read.
+    /// Reads bytes, cut anywhere, until [`Perform::is_spent`]. Returns the number of bytes read.
     pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut at = self.finish_partial(bytes, perform);
-        // No control lies between `at` and here; remembered so that malformed text, which is
-        // taken apart piece by piece, is not searched again for each piece.
+        // There is no control between `at` and this place. Malformed text is printed piece by piece, and without
+        // this variable each piece would be searched again.
         let mut text_end = at;
         while let Some(&byte) = bytes.get(at) {
             if perform.is_spent() {
                 break;
             }
             let rest = &bytes[at..];
-            // Nearly all output is one of these runs, taken at once.
+            // Nearly all output consists of these runs. Each is processed at once.
             let run = match self.state {
                 State::Ground => match byte {
                     0x1b if rest.get(1) == Some(&b'[') => {
@@ -202,8 +202,8 @@ impl Parser {
         at
     }
 
-    /// Takes the numbers of a control sequence, and its last byte if that follows; returns how many
-    /// bytes these are.
+    /// Reads the numbers of a control sequence, and its final byte if it follows. Returns the number of bytes
+    /// read.
     fn take_csi(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         if self.state == State::CsiEntry && bytes.first() == Some(&b':') {
             return 0;
@@ -222,7 +222,7 @@ impl Parser {
         }
     }
 
-    /// Completes the character the last input was cut in; returns how many bytes that took.
+    /// Completes a character that the end of the last input cut. Returns the number of bytes used.
     fn finish_partial(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut taken = 0;
         while self.partial_len > 0 {
@@ -232,7 +232,7 @@ impl Parser {
             match decode(&self.partial[..len]) {
                 Some((c, used)) => {
                     self.partial_len = 0;
-                    // A byte that does not continue the character is looked at again.
+                    // A byte that does not continue the character is read again.
                     taken += usize::from(used == len);
                     self.step(c, perform);
                 }
@@ -273,7 +273,7 @@ impl Parser {
     }
 
     fn step_in_state(&mut self, c: char, perform: &mut impl Perform) {
-        // A code point outside ASCII ends a sequence as a letter would, and names no function.
+        // A code point outside ASCII ends a sequence, as a letter does, but is the name of no function.
         let byte = u8::try_from(u32::from(c)).unwrap_or(0xff);
         match self.state {
             State::Ground => match byte {
@@ -404,7 +404,7 @@ impl Parser {
             _ => Unterminated::None,
         };
         self.state = State::Escape;
-        // The head of an unterminated DCS is still needed when the terminator completes.
+        // The head of an unfinished DCS is needed when its terminator is complete.
         if self.unterminated != Unterminated::Dcs {
             self.clear_head();
         }
@@ -413,7 +413,7 @@ impl Parser {
     fn enter_sequence(&mut self, state: State) {
         self.clear_head();
         self.text.clear();
-        // The room of a large copy is given back.
+        // The memory of a long copy is freed.
         self.text.shrink_to(OSC_BYTES_MAX);
         self.text_cut = false;
         self.unterminated = Unterminated::None;
@@ -459,7 +459,7 @@ impl Parser {
     fn push_text(&mut self, c: char, bytes_max: usize) {
         if self.text_cut || self.text.len() + c.len_utf8() > bytes_max {
             self.text_cut = true;
-            // Of a copy there is no use for a part.
+            // A part of a copy is useless.
             if self.text.len() > OSC_BYTES_MAX {
                 self.text = String::new();
             }
@@ -478,7 +478,7 @@ impl Parser {
     }
 }
 
-/// Prints the well-formed beginning of control-free bytes; returns its length.
+/// Prints the well-formed start of bytes without controls. Returns its length.
 fn print_well_formed(bytes: &[u8], perform: &mut impl Perform) -> usize {
     let text = match core::str::from_utf8(bytes) {
         Ok(text) => text,

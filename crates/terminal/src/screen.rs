@@ -1,4 +1,4 @@
-//! The picture: everything two ends must agree on. A clone costs a reference count a row.
+//! The picture: the state that two ends agree on. A clone copies a reference for each row.
 
 pub(crate) mod cell;
 pub(crate) mod cells;
@@ -31,30 +31,30 @@ pub use self::size::{COLUMNS_MAX, Position, ROWS_MAX, Size, SizeError};
 use self::titles::Titles;
 use crate::cluster_widths::ClusterWidths;
 
-/// The picture two ends agree on, and what the user's terminal must follow with it.
+/// The picture that two ends agree on, with the modes that the user's terminal must follow.
 #[derive(Clone, Debug)]
 pub struct Screen {
     pub(crate) size: Size,
     pub(crate) rows: Vec<Arc<Row>>,
     pub(crate) cursor: Cursor,
     pub(crate) pen: Pen,
-    /// What the next character gets beside its pen.
+    /// The hyperlink and the underline's colour of the next character.
     pub(crate) decoration: Decoration,
     pub(crate) reverse_video: bool,
     pub(crate) input: InputModes,
-    /// What a stock client knows nothing of.
+    /// The modes that a stock client does not have.
     pub(crate) rich: RichModes,
     pub(crate) titles: Titles,
     pub(crate) colors: Arc<Colors>,
-    /// The address of the working directory; empty if it is not known.
+    /// The address of the working directory; empty if it is unknown.
     pub(crate) directory: Arc<str>,
     pub(crate) progress: Option<Progress>,
-    /// The base64 text last copied to the clipboard (OSC 52), validated, as far as a stock client
-    /// takes it.
+    /// The valid base64 text that was last copied to the clipboard (OSC 52), unless it is too long for a stock
+    /// client.
     pub(crate) clipboard: Arc<str>,
-    /// How often the bell rang. Compared, but a diff rings once.
+    /// The number of bells. Screens with different numbers are not equal, but a diff rings once.
     pub(crate) bells: u64,
-    /// Which clusters what is printed next is counted by.
+    /// The clusters that count as one character in the text that follows.
     pub(crate) cluster_widths: ClusterWidths,
 }
 
@@ -96,12 +96,12 @@ impl Screen {
         self.cursor
     }
 
-    /// Returns what the next character would be painted with.
+    /// Returns the pen of the next character.
     pub const fn pen(&self) -> Pen {
         self.pen
     }
 
-    /// Returns what the next character would get beside its pen.
+    /// Returns the decoration of the next character.
     pub const fn decoration(&self) -> &Decoration {
         &self.decoration
     }
@@ -111,37 +111,37 @@ impl Screen {
         self.reverse_video
     }
 
-    /// Returns whether pasted text is to be bracketed.
+    /// Returns whether pasted text must be bracketed.
     pub const fn bracketed_paste(&self) -> bool {
         self.input.bracketed_paste
     }
 
-    /// Returns whether gaining and losing focus is to be reported.
+    /// Returns whether gaining and losing the focus must be reported.
     pub const fn focus_reporting(&self) -> bool {
         self.input.focus_reporting
     }
 
-    /// Returns which mouse events are to be reported.
+    /// Returns the mouse events that must be reported.
     pub const fn mouse_reporting(&self) -> MouseReporting {
         self.input.mouse_reporting
     }
 
-    /// Returns how mouse events are to be written.
+    /// Returns the form in which mouse events must be reported.
     pub const fn mouse_encoding(&self) -> MouseEncoding {
         self.input.mouse_encoding
     }
 
-    /// Returns the style of the cursor as DECSCUSR numbers them, 0 to 6: 0 is the terminal's own.
+    /// Returns the style of the cursor as DECSCUSR numbers it, 0 to 6. The number 0 is the terminal's own style.
     pub const fn cursor_style(&self) -> u8 {
         self.rich.cursor_style
     }
 
-    /// Returns whether cursor keys are to be sent in application form (DECCKM).
+    /// Returns whether cursor keys must send their application form (DECCKM).
     pub const fn application_cursor_keys(&self) -> bool {
         self.rich.application_cursor_keys
     }
 
-    /// Returns whether the keypad is to send application sequences (DECNKM).
+    /// Returns whether the keypad must send its application form (DECNKM).
     pub const fn application_keypad(&self) -> bool {
         self.rich.application_keypad
     }
@@ -151,13 +151,13 @@ impl Screen {
         self.rich.alternate_screen
     }
 
-    /// Returns whether the wheel is to send cursor keys on the alternate screen (mode 1007); `None` as
-    /// long as no program has said.
+    /// Returns whether the wheel must send cursor keys on the alternate screen (mode 1007); `None` if no program
+    /// has set this.
     pub const fn alternate_scroll(&self) -> Option<bool> {
         self.rich.alternate_scroll
     }
 
-    /// Returns the flags in force of the keyboard protocol of kitty, 0 to 31.
+    /// Returns the flags of the keyboard protocol of kitty that are in force, 0 to 31.
     pub const fn kitty_keyboard(&self) -> u8 {
         self.rich.kitty_keyboard
     }
@@ -187,29 +187,28 @@ impl Screen {
         &self.colors
     }
 
-    /// Returns the address of the working directory, of the scheme `file` mostly; empty if no program
-    /// told it.
+    /// Returns the address of the working directory, usually a `file` URI. It is empty if no program has set it.
     pub fn directory(&self) -> &str {
         &self.directory
     }
 
-    /// Returns how far a program has come, if it says so.
+    /// Returns the progress of a program; `None` if no program reports any.
     pub const fn progress(&self) -> Option<Progress> {
         self.progress
     }
 
-    /// Returns what was copied to the clipboard last, in base64. Longer text than a stock client takes,
-    /// and other selections, are told by [`crate::Terminal::take_copied`] only.
+    /// Returns the base64 text that was last copied to the clipboard. It leaves out text that is too long for a
+    /// stock client, and other selections: [`crate::Terminal::take_copied`] returns these.
     pub fn clipboard(&self) -> &str {
         &self.clipboard
     }
 
-    /// Returns which clusters what is printed next is counted by.
+    /// Returns the clusters that count as one character in the text that follows.
     pub const fn cluster_widths(&self) -> ClusterWidths {
         self.cluster_widths
     }
 
-    /// Returns how often the bell rang.
+    /// Returns the number of bells.
     pub const fn bells(&self) -> u64 {
         self.bells
     }
@@ -230,7 +229,7 @@ impl Screen {
         text
     }
 
-    /// Panics if a row breaks the rules of wide and combining characters, or the cursor is outside.
+    /// Panics if a row has half a wide character or marks without their cell, or if the cursor is outside.
     pub(crate) fn assert_integrity(&self) {
         assert_eq!(self.rows.len(), usize::from(self.size.rows()));
         assert!(self.cursor.row < self.size.rows() && self.cursor.column < self.size.columns());
@@ -244,7 +243,7 @@ impl Screen {
     }
 }
 
-/// Compares everything a diff can carry. That a title was set matters only once there is one.
+/// Compares everything that a diff can carry. Whether a title was set is left out.
 impl PartialEq for Screen {
     fn eq(&self, other: &Self) -> bool {
         self.size == other.size
@@ -268,7 +267,7 @@ impl PartialEq for Screen {
 
 impl Eq for Screen {}
 
-/// Returns whether two rows show the same; the same object needs no look inside.
+/// Returns whether two rows are equal. Rows that share memory are not compared cell by cell.
 pub(crate) fn same_row(a: &Arc<Row>, b: &Arc<Row>) -> bool {
     Arc::ptr_eq(a, b) || a == b
 }

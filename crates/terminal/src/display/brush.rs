@@ -1,4 +1,4 @@
-//! Bytes for the receiving terminal, and an account of the state they leave it in.
+//! Writes the bytes for a terminal, and tracks the cursor and pen that they leave there.
 
 use std::sync::Arc;
 
@@ -18,25 +18,25 @@ use crate::width::char_width;
 /// Chosen: what going to the top, deleting as many lines there and coming back takes.
 const LINE_FEEDS_MAX: u16 = 10;
 
-/// The receiving terminal as far as it decides which bytes come next.
+/// The state of the receiving terminal that decides which bytes come next.
 #[derive(Clone, Debug)]
 struct State {
     place: Place,
-    /// Whether the cursor was ever moved from where the shown screen has it.
+    /// Whether any byte has moved the cursor since the shown screen.
     moved: bool,
     rendition: Rendition,
     link: Option<Arc<Hyperlink>>,
     visible: bool,
 }
 
-/// Where to go back to.
+/// A state to go back to, with the number of bytes written until then.
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoint {
     length: usize,
     state: State,
 }
 
-/// Writes bytes and keeps account of the cursor and the pen they leave.
+/// Writes bytes, and tracks the cursor and the pen that they leave.
 #[derive(Clone, Debug)]
 pub(super) struct Brush {
     out: Vec<u8>,
@@ -46,14 +46,14 @@ pub(super) struct Brush {
 }
 
 impl Brush {
-    /// Creates a brush for a terminal that shows `shown`; its bytes go after those in `out`.
+    /// Creates a brush for a terminal that shows `shown`. Its bytes are appended to `out`.
     pub(super) fn new(out: Vec<u8>, shown: &Screen, dialect: Dialect) -> Self {
         let cursor = shown.cursor;
         let state = State {
             place: shown_at(cursor, shown.size),
             moved: false,
             rendition: dialect.repertoire.rendition(shown.pen, &shown.decoration),
-            // A frame on a real terminal leaves none open.
+            // A frame on a real terminal leaves no link open.
             link: shown
                 .decoration
                 .link
@@ -64,22 +64,22 @@ impl Brush {
         Self { out, dialect, size: shown.size, state }
     }
 
-    /// Makes the terminal blank, whatever is on it: full margins, default pen, cursor at home.
+    /// Makes the terminal blank, whatever it shows: full margins, default pen, cursor at home.
     pub(super) fn reset(&mut self, size: Size) {
         self.size = size;
         if !self.dialect.replica {
             private_mode(&mut self.out, 25, false);
             self.state.visible = false;
-            // Others may have written to the terminal: normal character set, replace mode, autowrap,
-            // origin mode off.
+            // Other programs may have changed the terminal. So this sets the normal character set, replace mode
+            // and autowrap, and resets origin mode.
             self.out.extend(b"\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[?6l");
         }
         self.link_to(None);
         self.out.extend(b"\x1b[r\x1b[m");
         self.out.extend(match self.dialect.history {
             History::Frames => b"\x1b[H\x1b[2J" as &[u8],
-            // Terminals may take a screen that is erased at once for scrolled off, so the first row is erased
-            // alone. On a screen of one row, the second row would be the first.
+            // If all rows are erased at once, some terminals copy them to their history. So the first row is
+            // erased by itself. A screen of one row has no second row to erase first.
             History::FramesOnly | History::LinesOnly if size.rows() == 1 => b"\x1b[H\x1b[K",
             History::FramesOnly | History::LinesOnly => b"\x1b[2H\x1b[J\x1b[H\x1b[K",
         });
@@ -88,12 +88,11 @@ impl Brush {
         self.state.rendition = Rendition::default();
     }
 
-    /// Returns how many bytes there are.
     pub(super) fn len(&self) -> usize {
         self.out.len()
     }
 
-    /// Returns where to go back to.
+    /// Returns the state, to go back to it later.
     pub(super) fn checkpoint(&self) -> Checkpoint {
         Checkpoint { length: self.out.len(), state: self.state.clone() }
     }
@@ -103,24 +102,23 @@ impl Brush {
         self.out.len() - checkpoint.length
     }
 
-    /// Takes back everything written since `checkpoint`, and returns the bytes.
+    /// Removes all bytes written since `checkpoint`, and returns them.
     pub(super) fn rewind(&mut self, checkpoint: &Checkpoint) -> Vec<u8> {
         self.state = checkpoint.state.clone();
         self.out.split_off(checkpoint.length)
     }
 
-    /// Writes again what [`Self::rewind`] took back; `end` is where that led.
+    /// Writes the bytes again that [`Self::rewind`] removed. `end` is the state after them.
     pub(super) fn replay(&mut self, bytes: &[u8], end: Checkpoint) {
         self.out.extend(bytes);
         self.state = end.state;
     }
 
-    /// Returns where the cursor is.
     pub(super) fn place(&self) -> Place {
         self.state.place
     }
 
-    /// Returns whether printing a cell of this pen and decoration needs no change first.
+    /// Returns whether the pen and link that are set fit a cell, so that printing it needs no change.
     pub(super) fn paints(&self, pen: Pen, decoration: &Decoration) -> bool {
         let repertoire = self.dialect.repertoire;
         self.state.rendition == repertoire.rendition(pen, decoration)
@@ -139,7 +137,7 @@ impl Brush {
         self.state.moved = true;
     }
 
-    /// Hides the cursor of a real terminal: it shall not be seen jumping about.
+    /// Hides the cursor of a real terminal, so that nobody sees it jump.
     fn hide(&mut self) {
         if self.state.visible && !self.dialect.replica {
             private_mode(&mut self.out, 25, false);
@@ -147,11 +145,11 @@ impl Brush {
         }
     }
 
-    /// Takes up a pen and what goes with it.
+    /// Sets the pen and the decoration of the text that follows.
     pub(super) fn paint_with(&mut self, pen: Pen, decoration: &Decoration) {
         let mut rendition = self.dialect.repertoire.rendition(pen, decoration);
         if pen.attributes.underline() == Underline::None {
-            // Of no consequence, and back to the default costs bytes.
+            // The colour of an absent underline does not matter, and to reset it costs bytes.
             rendition.underline_color = self.state.rendition.underline_color;
         }
         self.render_with(rendition);
@@ -183,21 +181,20 @@ impl Brush {
         self.state.link = link.cloned();
     }
 
-    /// Takes up a pen that erases as `pen` would. A replica looks at the background alone; real
-    /// terminals are known that erase with other attributes too.
+    /// Sets a pen that erases cells as `pen` would. A replica takes only the background into account. Some real
+    /// terminals also erase with other attributes.
     fn erase_with(&mut self, pen: Pen) {
         if !self.dialect.replica || pen.background != self.state.rendition.pen.background {
             self.paint_with(pen.erased(), Decoration::NONE);
         }
     }
 
-    /// Returns whether erasing can leave cells as `pen` would erase them.
+    /// Returns whether erased cells can get the look that `pen` gives them.
     pub(super) fn can_erase(&self, pen: Pen) -> bool {
         self.dialect.background_color_erase || pen.erased() == Pen::default()
     }
 
-    /// Prints a cell at the cursor. Where an unsettled width leaves the cursor in doubt, it is
-    /// placed absolutely before the next cell.
+    /// Prints a cell at the cursor. If its width is not settled, the place of the cursor is unknown afterwards.
     pub(super) fn print(&mut self, cell: &Cell, marks: &str, decoration: &Decoration) {
         self.paint_with(cell.pen, decoration);
         let base = cell.base.unwrap_or('\u{a0}');
@@ -209,8 +206,9 @@ impl Brush {
         self.advance(cell.width(), width_is_settled(base) && marks.is_empty());
     }
 
-    /// Prints a cell on a replica whose columns are not the sum of its code points' columns. The bytes state the columns (OSC 66, the
-    /// text sizing protocol of kitty). A replica that does not know OSC 66 gets a similar text of as many columns.
+    /// Prints a cell on a replica, if its width is not the sum of its code points' widths. The bytes state the
+    /// width (OSC 66, the text sizing protocol of kitty). A replica without OSC 66 gets a similar text of equal
+    /// width.
     fn print_cluster(&mut self, base: char, cell: &Cell, marks: &str) {
         if self.dialect.clusters {
             self.out.extend(format!("\x1b]66;w={};{base}{marks}\x07", cell.width()).bytes());
@@ -224,14 +222,14 @@ impl Brush {
         self.advance(cell.width(), false);
     }
 
-    /// Prints `count` spaces with the present pen.
+    /// Prints `count` spaces with the current pen.
     pub(super) fn print_spaces(&mut self, count: u16) {
         self.out.extend((0..count).map(|_| b' '));
         self.advance(count, true);
     }
 
-    /// Leaves combining characters alone in the empty cell under the cursor: a replica gives them to
-    /// the cell an explicit motion went to.
+    /// Prints combining characters without a base into an empty cell. A replica adds them to the cell that an
+    /// explicit motion went to.
     pub(super) fn print_marks(&mut self, row: u16, column: u16, cell: &Cell, marks: &str) {
         self.state.place = Place::Unknown;
         self.go(row, column);
@@ -270,7 +268,7 @@ impl Brush {
         self.out.extend(b"\x1b[J");
     }
 
-    /// Scrolls the rows `top..=bottom`, up or down, and leaves the margins full.
+    /// Scrolls the rows `top..=bottom` up or down, and leaves the margins full.
     pub(super) fn scroll(&mut self, top: u16, bottom: u16, lines: u16, up: bool) {
         self.hide();
         self.erase_with(Pen::default());
@@ -282,7 +280,7 @@ impl Brush {
             Place::At(Position { row, .. }) | Place::Margin { row } => Some(row),
             Place::Unknown => None,
         };
-        // A line feed at the bottom lets a real terminal keep the line in its history.
+        // After a line feed at the bottom, a real terminal keeps the line in its history.
         let history = !self.dialect.replica;
         if up && top == 0 && (history || row == Some(bottom) && lines <= LINE_FEEDS_MAX) {
             if row != Some(bottom) {
@@ -311,19 +309,18 @@ impl Brush {
         self.state.place = self.homed();
     }
 
-    /// Returns where setting the margins leaves the cursor: at home, but on some real terminals at the
-    /// top margin.
+    /// Returns where the cursor is after margins were set: at home, or on some real terminals at the top margin.
     const fn homed(&self) -> Place {
         if self.dialect.replica { HOME } else { Place::Unknown }
     }
 
-    /// Makes the bottom row wrap onto itself: below the margins nothing scrolls, and the character after
-    /// the last goes to the front of the same row.
+    /// Makes the bottom row wrap into itself. Below the margins nothing scrolls, so the character after the last
+    /// one goes to the start of the same row.
     pub(super) fn wrap_bottom_row(&mut self, now: &Row) {
         let bottom = self.size.rows() - 1;
         let (first, last) = (&now.cells[0], now.last_glyph());
         self.set_margins(0, bottom - 1);
-        // Line feeds would scroll on their way past the margin.
+        // The unknown place prevents line feeds, which would scroll at the margin.
         self.state.place = Place::Unknown;
         self.go(bottom, last);
         self.print(&now.cells[usize::from(last)], "", now.decoration(last));
@@ -342,25 +339,25 @@ impl Brush {
         }
     }
 
-    /// Ends the line, as a program does: the cursor goes to the front of the next, wherever it is.
+    /// Ends the line as a program does: the cursor goes to the start of the next line.
     pub(super) fn end_line(&mut self) {
         self.paint_with(Pen::default(), Decoration::NONE);
         self.out.extend(b"\r\n");
         self.state.place = Place::Unknown;
     }
 
-    /// Returns the bytes, whatever state they leave.
+    /// Returns the bytes, without restoring cursor and pen.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.out
     }
 
-    /// Leaves the cursor and the pen as `new` has them, and returns the bytes.
+    /// Sets the cursor and the pen of `new`, and returns the bytes.
     pub(super) fn finish(mut self, new: &Screen) -> Vec<u8> {
         let cursor = new.cursor;
         let to = cursor.position();
         let in_margin = self.state.place == Place::Margin { row: to.row };
         if self.state.moved || !(in_margin && to.column + 1 == self.size.columns()) {
-            // No need to hide the cursor on its way to where it will be seen.
+            // The cursor need not be hidden on the way to its final place.
             let visible = core::mem::replace(&mut self.state.visible, false);
             self.go(to.row, to.column);
             self.state.visible = visible;
@@ -369,17 +366,17 @@ impl Brush {
             private_mode(&mut self.out, 25, cursor.visible);
         }
         self.render_with(self.dialect.repertoire.rendition(new.pen, &new.decoration));
-        // A link left open on a real terminal would catch what others write there.
+        // Other programs may write to a real terminal, and an open link would cover their text.
         self.link_to(new.decoration.link.as_ref().filter(|_| self.dialect.replica));
         self.out
     }
 
-    /// Says that where the cursor is can no longer be relied upon.
+    /// Records that the place of the cursor is unknown.
     pub(super) fn doubt(&mut self) {
         self.state.place = Place::Unknown;
     }
 
-    /// Says that the cursor is here, by a way of the terminal's own.
+    /// Records that the terminal itself moved the cursor here, by a wrap.
     pub(super) fn wrapped_to(&mut self, row: u16, column: u16) {
         self.state.place = printed_to(row, column, self.size);
     }
@@ -398,7 +395,7 @@ impl Brush {
     }
 }
 
-/// Returns where printing up to `column` leaves the cursor.
+/// Returns where the cursor is after text was printed up to `column`.
 const fn printed_to(row: u16, column: u16, size: Size) -> Place {
     if column < size.columns() {
         Place::At(Position { row, column })
@@ -407,7 +404,7 @@ const fn printed_to(row: u16, column: u16, size: Size) -> Place {
     }
 }
 
-/// Returns where a shown cursor is. In the last column a wrap may be pending: the screen does not say.
+/// Returns where a shown cursor is. In the last column a wrap may be pending, which the screen does not tell.
 const fn shown_at(cursor: Cursor, size: Size) -> Place {
     if cursor.column + 1 < size.columns() {
         Place::At(cursor.position())

@@ -1,4 +1,4 @@
-//! One frame: scroll, clear, then the rows that still differ.
+//! One frame: a scroll, a clear, then each row that differs.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ const SCROLLED_CELLS_MAX: usize = 48_000;
 /// small a change for that to help.
 const CLEAR_MIN: usize = 32;
 
-/// Appends to `out` what turns the picture `shown` into `new`, and returns it. A repaint takes
-/// nothing for granted.
+/// Appends to `out` the bytes that turn the picture `shown` into `new`, and returns it. A repaint relies on
+/// nothing that the terminal shows.
 pub(crate) fn picture(
     out: Vec<u8>,
     shown: &Screen,
@@ -51,12 +51,12 @@ pub(crate) fn picture(
     {
         canvases.push(scrolled);
     }
-    // The most scrolled is most often the shortest: the others need not be drawn to the end.
+    // The canvas with the most scrolls usually gives the fewest bytes. Drawn first, it lets the others stop early.
     let mut best = None;
     for canvas in canvases.iter().rev() {
         best = canvas.draw(new, best.as_ref()).or(best);
     }
-    // On a real terminal a screen cleared for no reason flickers.
+    // On a real terminal a needless clear flickers.
     if dialect.replica
         && !repaint
         && best.as_ref().is_some_and(|best| best.since(&start) >= CLEAR_MIN)
@@ -66,18 +66,18 @@ pub(crate) fn picture(
     best.expect("the first canvas is drawn to the end").finish(new)
 }
 
-/// What the terminal shows, and the brush that draws on it.
+/// The rows that the terminal shows, and the brush that draws on it.
 #[derive(Clone, Debug)]
 struct Canvas {
     brush: Brush,
     rows: Vec<Arc<Row>>,
-    /// A row as erasing with the default pen leaves it.
+    /// A row that was erased with the default pen.
     blank: Arc<Row>,
 }
 
 impl Canvas {
-    /// Draws every row that differs, unless that comes out no shorter than `best`. The canvas itself
-    /// stays, for another try.
+    /// Draws every row that differs. Returns `None` if that takes no fewer bytes than `best`. The canvas stays
+    /// unchanged, for another try.
     fn draw(&self, new: &Screen, best: Option<&Brush>) -> Option<Brush> {
         let Self { mut brush, rows, .. } = self.erased_below(new);
         let dialect = brush.dialect;
@@ -106,13 +106,12 @@ impl Canvas {
         Some(brush).filter(|brush| best.is_none_or(|best| brush.len() < best.len()))
     }
 
-    /// Returns the canvas with the rest of the screen erased at once, where it is to be blank and two
-    /// rows of it or more are not.
+    /// Returns the canvas with the rows at the bottom erased at once, if two or more rows must become blank there.
     fn erased_below(&self, new: &Screen) -> Self {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
         let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
-        // Row by row, the first is erased too.
+        // In this case the first row must be erased by itself.
         let kept = kept.max(usize::from(self.brush.dialect.history == History::LinesOnly));
         let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
         if written >= 2 {
@@ -121,7 +120,7 @@ impl Canvas {
         canvas
     }
 
-    /// Returns the canvas with nothing on it.
+    /// Returns the canvas with all rows erased.
     fn cleared(&self) -> Self {
         let mut canvas = self.clone();
         canvas.erase_from(0);
@@ -149,8 +148,8 @@ impl Canvas {
     }
 }
 
-/// Returns whether the bottom row can be made to wrap. It takes a margin above of two rows or more, and
-/// the row's first character must leave its last alone.
+/// Returns whether the bottom row can be made to wrap. This needs two rows above it for the margins. The first
+/// character of the row must not overwrite its last one.
 fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
     let last = now.last_glyph();

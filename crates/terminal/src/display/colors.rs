@@ -1,11 +1,11 @@
-//! Colours that programs have set, as operating system commands: one for each, which every terminal
-//! takes.
+//! The colours that programs have set, as operating system commands. Each colour has a command of its own, which
+//! every terminal understands.
 
 use super::motion::push_number;
 use crate::screen::palette::{ColorSlot, Colors};
 use crate::screen::rgb::Rgb;
 
-/// Writes what makes a terminal that was given the colours `old` have those of `new`.
+/// Writes the commands that change a terminal's colours from `old` to `new`.
 pub(crate) fn colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {
     if old == new {
         return;
@@ -15,7 +15,7 @@ pub(crate) fn colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {
     changed.for_each(|(slot, color)| set(out, slot, color));
 }
 
-/// Writes what takes back the colours of `old` that `new` does not set.
+/// Writes the commands that reset the colours of `old` which `new` does not set.
 pub(crate) fn reset_colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {
     let all_entries = old.sets_palette() && !new.sets_palette();
     if all_entries {

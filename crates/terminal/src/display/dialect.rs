@@ -1,21 +1,21 @@
-//! For which terminal a difference is written: its vocabulary, and what its bytes may rely on.
+//! Properties of the terminal that a difference is drawn for.
 
 use super::sgr::Repertoire;
 
-/// What the screen of a far end holds, and so which sequences a diff for it is made of.
+/// The state that the far end's screen can hold, and so the sequences of a diff for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// What a stock 1.4.0 client understands. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+    /// The sequences of a stock 1.4.0 client. Source: Mosh 1.4.0 as observed, docs/terminal.md.
     #[default]
     Stock,
-    /// Everything that a [`crate::Screen`] is but clusters of other widths than their code points have.
+    /// All of a [`crate::Screen`], except clusters that are not as wide as their code points together.
     Rich,
-    /// These, too.
+    /// All of a [`crate::Screen`], with such clusters.
     Clusters,
 }
 
 impl Vocabulary {
-    /// Returns the graphic renditions it has sequences for.
+    /// Returns the graphic renditions that this vocabulary has sequences for.
     pub const fn repertoire(self) -> Repertoire {
         match self {
             Self::Stock => Repertoire::STOCK,
@@ -24,29 +24,29 @@ impl Vocabulary {
     }
 }
 
-/// What the receiving terminal can do, and how exactly the picture must come out.
+/// The abilities of the receiving terminal, and how exactly the picture must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// Whether a replica receives: cells come out equal, an erased cell differs from a space, and
-    /// only what the bytes name changes. A real terminal only has to look right; there the cursor
-    /// is hidden while it moves.
+    /// Whether the terminal is a replica. There cells must be equal, and an erased cell differs from a space. A
+    /// real terminal must only look right, and its cursor is hidden while it moves.
     pub(crate) replica: bool,
-    /// What goes to the history of a real terminal.
+    /// Which rows go to the history of a real terminal.
     pub(crate) history: History,
     /// Whether `CSI X` erases characters.
     pub(crate) erase_characters: bool,
     /// Whether erasing paints the current background.
     pub(crate) background_color_erase: bool,
-    /// What it can paint.
+    /// The graphic renditions that the terminal can show.
     pub(crate) repertoire: Repertoire,
-    /// Whether a replica can be told how wide a cluster is, or a real terminal counts clusters as the screen does.
+    /// Whether a replica understands the width of a cluster (OSC 66), or a real terminal counts clusters as the
+    /// screen does.
     pub(crate) clusters: bool,
-    /// Whether a real terminal gives half of a flag two columns, and the screen one.
+    /// Whether a real terminal gives half of a flag two columns, while the screen gives it one.
     pub(crate) wide_flags: bool,
 }
 
 impl Dialect {
-    /// A replica at a far end that knows this vocabulary.
+    /// Returns the dialect of a replica that knows `vocabulary`.
     pub(super) const fn replica(vocabulary: Vocabulary) -> Self {
         Self {
             replica: true,
@@ -60,13 +60,13 @@ impl Dialect {
     }
 }
 
-/// What goes to the history of a real terminal, where it keeps the lines that scroll off its top.
+/// The rows that go to the history of a real terminal, which keeps lines that scroll off its top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum History {
-    /// The rows that scroll off from one frame to the next.
+    /// Rows that scroll off between two frames.
     Frames,
-    /// The same, and never a row that is cleared, as some terminals have it.
+    /// Rows that scroll off between two frames. Some terminals also keep a cleared row; this must not happen.
     FramesOnly,
-    /// Only the lines that [`super::scroll_off`] is given.
+    /// Only the lines given to [`super::scroll_off`].
     LinesOnly,
 }

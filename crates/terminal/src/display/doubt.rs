@@ -1,17 +1,17 @@
-//! Which characters the two ends, or two terminals, may give different widths.
+//! Characters whose width the two ends, or two terminals, may judge differently.
 
 use crate::newer::may_be_newer;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 use crate::width::char_width;
 
-/// Joins the glyphs on both sides of it, where a terminal does that.
+/// Terminals that count clusters draw the characters on both sides of it as one picture.
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
 /// Returns whether every Unicode version and every terminal in use gives `c` the same width.
 ///
-/// After any other character the cursor is placed absolutely: the receiving end's C library may be
-/// years older or newer than ours. Listed are the blocks that were complete by Unicode 11 (2018).
+/// After any other character the cursor is placed absolutely, because the receiving end's C library may be years
+/// older or newer. The list holds the blocks that were complete by Unicode 11 (2018).
 pub(super) const fn width_is_settled(c: char) -> bool {
     matches!(c,
         ' '..='~'
@@ -25,9 +25,9 @@ pub(super) const fn width_is_settled(c: char) -> bool {
     )
 }
 
-/// Returns whether real terminals disagree about the columns a cell of `base` and `marks` takes,
-/// because some join such sequences to one picture: flags, keycaps, emoji with a modifier, a joiner or
-/// a variation selector; or because they know a newer Unicode.
+/// Returns whether real terminals disagree about the width of a cell with `base` and `marks`. Some terminals draw
+/// such sequences as one picture: flags, keycaps, and emoji with a modifier, a joiner or a variation selector.
+/// Others know a newer Unicode.
 fn clusters(base: Option<char>, marks: &str) -> bool {
     base.is_some_and(|base| is_regional(base) || is_modifier(base) || may_be_newer(base))
         || marks.chars().any(|mark| {
@@ -39,18 +39,18 @@ fn clusters(base: Option<char>, marks: &str) -> bool {
         })
 }
 
-/// Returns whether a cell has other columns than its code points have together.
+/// Returns whether a cell's width is not the sum of its code points' widths.
 pub(super) fn is_cluster(cell: &Cell, marks: &str) -> bool {
     cell.base.is_some_and(|base| char_width(base) != cell.width())
         || marks.chars().any(|mark| char_width(mark) > 0)
 }
 
-/// Returns whether a cell is narrower than its base alone would be.
+/// Returns whether a cell is narrower than its base.
 pub(super) fn is_narrowed(cell: &Cell) -> bool {
     cell.base.is_some_and(|base| char_width(base) > cell.width())
 }
 
-/// Returns the first column from which on terminals disagree about what is where, or the width.
+/// Returns the first column of a row whose content or width terminals disagree about.
 pub(super) fn first_cluster(row: &Row) -> u16 {
     let is_cluster = |(cell, column): &(&Cell, u16)| {
         let marks = if cell.combined { row.marks(*column) } else { "" };
@@ -58,15 +58,15 @@ pub(super) fn first_cluster(row: &Row) -> u16 {
     };
     let mut cells = row.cells.iter().zip(0..);
     match cells.find(is_cluster) {
-        // A modifier changes what stands before it.
+        // A modifier changes the character to its left.
         Some((_, column)) if joins_previous(row, column) => previous_glyph(row, column),
         Some((_, column)) => column,
         None => row.columns(),
     }
 }
 
-/// Returns whether some terminals draw the glyph in `column` into the cells of the one before it, so
-/// that its own columns keep what they showed.
+/// Returns whether some terminals draw the glyph in `column` into the cells of the glyph to its left. Then its own
+/// columns keep their old content.
 pub(super) fn joins_previous(row: &Row, column: u16) -> bool {
     if column == 0 {
         return false;
@@ -78,24 +78,24 @@ pub(super) fn joins_previous(row: &Row, column: u16) -> bool {
         || before.base.is_some_and(is_regional) && here.base.is_some_and(is_regional)
 }
 
-/// Returns whether the row begins with what a terminal that wraps, and maybe counts clusters, may draw at the end of the row above.
+/// Returns whether a terminal that wraps may draw the start of this row at the end of the row above.
 pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
     row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }
 
-/// Returns how many columns more than here a terminal may give to this cell, one for each mark that it
-/// draws apart.
+/// Returns how many more columns than the screen a terminal may give this cell: one for each mark that it draws by
+/// itself.
 pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     let marks = u16::try_from(marks.chars().count()).expect("a cell has few marks");
     marks + u16::from(cell.base.is_some_and(is_regional))
 }
 
-/// Returns whether a terminal may give a cell of its own fewer columns than here: one that knows an
-/// older Unicode, or that counts for clusters.
+/// Returns whether a terminal may give a cell fewer columns than the screen does. Its Unicode may be older, or it
+/// may count clusters.
 pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     match cell.base {
         Some(base) if cell.wide => !is_wide_everywhere(base),
-        // Signs and vowels that join the letter before them.
+        // Signs and vowels that join the letter to their left.
         Some(base) => matches!(base,
             '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
             | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1700}'..='\u{17ff}'
@@ -106,13 +106,14 @@ pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     }
 }
 
-/// Returns whether a terminal may give a narrow cell two columns: one that knows a newer Unicode, or one with wide halves of flags.
+/// Returns whether a terminal may give a narrow cell two columns. Its Unicode may be newer, or it may have wide
+/// halves of flags.
 pub(super) fn may_be_wide(cell: &Cell, wide_flags: bool) -> bool {
     let is_doubtful = |base| may_be_newer(base) || wide_flags && is_regional(base);
     !cell.wide && cell.base.is_some_and(is_doubtful)
 }
 
-/// Returns whether a wide character has been one in every Unicode version that terminals know.
+/// Returns whether a wide character is wide in every Unicode version that terminals use.
 const fn is_wide_everywhere(c: char) -> bool {
     matches!(c,
         '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{3029}' | '\u{3030}'..='\u{303e}'
@@ -123,7 +124,7 @@ const fn is_wide_everywhere(c: char) -> bool {
     )
 }
 
-/// Returns whether `c` gives its colour to the emoji before it.
+/// Returns whether `c` colours the emoji to its left.
 const fn is_modifier(c: char) -> bool {
     matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
 }
@@ -133,7 +134,7 @@ const fn is_regional(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Returns the column of the glyph before the one in `column`, which is not the first.
+/// Returns the column of the glyph to the left of `column`, which is not 0.
 fn previous_glyph(row: &Row, column: u16) -> u16 {
     let at = usize::from(column);
     column - if at >= 2 && row.cells[at - 2].wide { 2 } else { 1 }

@@ -1,4 +1,4 @@
-//! A row drawn after an edit that brings it nearer: erased, or shifted to make or close a gap.
+//! Edits of a row that make it similar to the wanted one: erasing it, inserting cells or deleting cells.
 
 use super::brush::Brush;
 use super::line::{Drawn, Line};
@@ -11,8 +11,8 @@ const RETRY_MIN: usize = 12;
 /// Most columns a row is shifted by. Chosen: a typed word; longer ones are hardly ever inserted at once.
 const SHIFT_MAX: usize = 8;
 
-/// Draws a row the shortest of several ways: as it is, or after an edit. A real terminal would show
-/// the edit as a flicker, and may not shift wide characters as a replica does.
+/// Draws a row in the shortest of several ways: cell by cell, or after an edit. On a real terminal the edit would
+/// flicker, and might not move wide characters as a replica does. So it is not tried there.
 pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Drawn {
     let start = brush.checkpoint();
     let mut best = Line::new(brush, row, was, now).draw();
@@ -42,10 +42,10 @@ pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Dra
     best
 }
 
-/// What is done to a row from the first difference on.
+/// A change of a row from the first difference on.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
-    /// All is erased.
+    /// The rest of the row is erased.
     Erase,
     /// This many empty cells are inserted.
     Insert(usize),
@@ -54,7 +54,7 @@ enum Edit {
 }
 
 impl Edit {
-    /// Returns the row it makes of `was`.
+    /// Returns the row `was` after this edit.
     fn apply(self, was: &Row, first: usize) -> Row {
         let mut row = was.clone();
         let columns = row.cells.len();
@@ -78,10 +78,9 @@ impl Edit {
     }
 }
 
-/// Returns the shift that brings most text of `was` to its place in `now`, if there is one to trust.
+/// Returns the insertion or deletion that moves most text of `was` to its place in `now`, if any is reliable.
 ///
-/// Rows with a wrap flag, or with anything beside their cells, are left alone: stock replicas shift the
-/// flag along.
+/// A row with a wrap flag, marks or decorations is not edited: stock replicas move the flag with the cells.
 fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     if was.wrapped || was.marks.reach(column(first)) || !was.decorations.is_empty() {
         return None;
@@ -93,7 +92,7 @@ fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     };
     let mut best = (RETRY_MIN, None);
     for count in 1..=SHIFT_MAX.min(columns - first - 1) {
-        // A wide character must not be cut in two at either end.
+        // Neither end may cut a wide character in two.
         let insert = Some(Edit::Insert(count)).filter(|_| !was.cells[columns - count - 1].wide);
         let delete = Some(Edit::Delete(count)).filter(|_| !was.cells[first + count - 1].wide);
         for (edit, ink) in [
@@ -108,7 +107,8 @@ fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     best.1
 }
 
-/// Returns the first column that differs, or of the wide character it is half of.
+/// Returns the first column that differs. If it is the right half of a wide character, the left half's column is
+/// returned.
 fn first_difference(was: &Row, now: &Row) -> usize {
     let differs = |&at: &usize| {
         was.cells[at] != now.cells[at]

@@ -1,9 +1,10 @@
-//! One row: which cells are written, and with what.
+//! One row: the cells that are written, and the bytes for them.
 //!
-//! Terminals disagree about clusters, such as emoji joined by U+200D: one draws them into the columns of
-//! the first, another each into its own. So a real terminal's row is erased from its first cluster on
-//! before that is written. A cluster is written in one go, for a terminal that can to join it, and what
-//! follows is placed absolutely: columns that nothing was drawn into are blank and show no older text.
+//! Terminals disagree about clusters, such as emoji joined by U+200D. Some draw all of a cluster into the columns
+//! of its first character, others draw each character into columns of its own. So a row of a real terminal is
+//! erased from its first cluster on before anything is written there. The bytes of a cluster are written together,
+//! so that a terminal can join them. The cell after it is placed absolutely. Columns between them that no
+//! character was drawn into are blank, and show no older text.
 
 use std::borrow::Cow;
 
@@ -21,44 +22,44 @@ use crate::screen::row::Row;
 /// Chosen: a motion to the right takes four bytes.
 const BRIDGE_MAX: usize = 4;
 
-/// Spaces on a real terminal are written up to this many; beyond, characters are erased.
-/// Source: Mosh 1.4.0 as observed, docs/terminal.md.
+/// Most spaces that are written on a real terminal. A longer gap is erased instead. Source: Mosh 1.4.0 as
+/// observed, docs/terminal.md.
 const SPACES_MAX: u16 = 4;
 
-/// What drawing a row came to.
+/// The result of drawing a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Drawn {
-    /// Whether the next row's first cell must follow at once, so that the terminal wraps by itself.
+    /// Whether the terminal wraps by itself when the next row's first cell follows at once.
     pub(super) wraps: bool,
-    /// How often something was erased.
+    /// The number of times that something was erased.
     pub(super) erasures: u16,
 }
 
-/// One row in the making.
+/// A row while it is drawn.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     brush: &'a mut Brush,
     row: u16,
     was: Cow<'a, Row>,
     now: &'a Row,
-    /// Columns before this one no longer show `was`.
+    /// Columns to the left of this one may show something else than `was`.
     stale_until: u16,
     /// Columns from this one on may show anything, and are erased before they are written.
     doubt_from: u16,
-    /// How many columns further than here the terminal's cursor may be within the cluster being
-    /// written, and where that ends.
+    /// How many columns too far right the terminal's cursor may be within the current cluster, and the column at
+    /// which the cluster ends.
     cluster: Option<(u16, u16)>,
-    /// Whether any cell carries something beside its pen that the terminal shows.
+    /// Whether any cell of the row has a decoration that the terminal shows.
     decorated: bool,
-    /// The column of a cell to write even if it is there: only that changes the wrap flag.
+    /// The column of a cell to write even if it is unchanged, because writing it changes the wrap flag.
     forced: Option<u16>,
-    /// Whether the row is to end with a wrap into the next.
+    /// Whether the row must end with a wrap into the next row.
     wrapped: bool,
     drawn: Drawn,
 }
 
 impl<'a> Line<'a> {
-    /// Creates the drawing of row `row`, which shows `was` and is to show `now`.
+    /// Prepares to draw row `row`, which shows `was`, so that it shows `now`.
     pub(super) fn new(brush: &'a mut Brush, row: u16, was: &'a Row, now: &'a Row) -> Self {
         let columns = brush.size.columns();
         let last = now.last_glyph();
@@ -89,7 +90,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes the first cell where the row above wraps to it, then the rest.
+    /// Writes the first cell, which completes the wrap of the row above, then the rest.
     pub(super) fn draw_wrapped_to(mut self) -> Drawn {
         let (brush, now) = (&mut *self.brush, self.now);
         let first = &now.cells[0];
@@ -100,8 +101,8 @@ impl<'a> Line<'a> {
         } else {
             brush.print_spaces(1);
         }
-        // A real terminal may just have become wider, and not have wrapped: there, the cell is
-        // written once more where it belongs.
+        // A real terminal may have become wider, so that it did not wrap. Its cell is written again in the right
+        // place.
         let known = !printed || is_settled(first);
         if known && brush.dialect.replica {
             brush.wrapped_to(self.row, width);
@@ -119,7 +120,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes what differs.
+    /// Writes all cells that differ.
     pub(super) fn draw(self) -> Drawn {
         self.draw_from(0)
     }
@@ -163,17 +164,17 @@ impl<'a> Line<'a> {
         self.note_print(column, cell.width());
     }
 
-    /// Prints a cell on a real terminal, which may take it for a part of the one before.
+    /// Prints a cell on a real terminal, which may join it to the cell to its left.
     fn print_for_real(&mut self, column: u16, cell: &Cell, marks: &str) {
         let end = column + cell.width();
-        // Where clusters are counted, what belongs together is in one cell, and what is not must not be joined.
+        // If clusters are counted, each cluster is in one cell, and two cells must not be joined.
         let clusters = self.brush.dialect.clusters;
         let joins = !clusters && joins_previous(self.now, column);
         if clusters && !is_settled(cell) {
             self.brush.doubt();
         }
         let surplus = surplus(cell, marks);
-        // A terminal that takes more columns must not come to wrap.
+        // A terminal that draws wider than the screen must not wrap.
         let has_room = |before: u16| end + before + surplus <= self.brush.size.columns();
         let before = match self.cluster {
             Some((before, here)) if joins && here == column && has_room(before) => before,
@@ -188,7 +189,7 @@ impl<'a> Line<'a> {
         if end == self.brush.size.columns()
             && (is_narrowed(cell) || may_be_wide(cell, self.brush.dialect.wide_flags))
         {
-            // The terminal would wrap, or would have wrapped before it saw the selector.
+            // The terminal would wrap, or would have wrapped before it read the variation selector.
             let shown = Cell { base: Some(char::REPLACEMENT_CHARACTER), combined: false, ..*cell };
             self.brush.print(&shown, "", self.now.decoration(column));
         } else {
@@ -198,14 +199,14 @@ impl<'a> Line<'a> {
             self.brush.doubt();
         }
         if before > 0 {
-            // A terminal that draws the cluster's parts further apart has gone beyond its end.
+            // A terminal that draws the parts of the cluster one by one has overwritten cells after it.
             self.stale_until = self.stale_until.max(end + before + surplus);
         }
         self.cluster = Some((before + surplus, end));
     }
 
-    /// Blanks the columns of a cell that may come out narrower, where they show something. The cursor
-    /// is in `column`, and stays.
+    /// Blanks the columns of a cell that the terminal may draw narrower, if they show something. The cursor is in
+    /// `column`, and stays there.
     fn blank(&mut self, column: u16, cell: &Cell) {
         let (pen, width) = (cell.pen.erased(), cell.width());
         let blank = Cell::erased(pen);
@@ -222,10 +223,10 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Erases the row from `column` on, where the terminal may show anything.
+    /// Erases the row from `column` on, if the terminal may show anything there.
     fn erase_doubt(&mut self, column: u16) {
         let last = self.now.cells.last().expect("a row has a cell");
-        // In the colour that the row ends with, if it does.
+        // If the row ends in a background colour, the erased cells get it.
         let pen =
             Some(last.pen.erased()).filter(|&pen| last.is_blank() && self.brush.can_erase(pen));
         let pen = pen.unwrap_or_default();
@@ -245,7 +246,7 @@ impl<'a> Line<'a> {
         self.drawn.wraps = column + width == self.brush.size.columns();
     }
 
-    /// Writes the empty cells from `column` on that look alike, and returns where they end.
+    /// Writes the empty cells from `column` on that look alike. Returns the column after them.
     fn erase_run(&mut self, column: u16) -> u16 {
         let pen = self.now.cells[usize::from(column)].pen.erased();
         let columns = self.brush.size.columns();
@@ -253,7 +254,7 @@ impl<'a> Line<'a> {
         let rest = &self.now.cells[usize::from(column)..];
         let count = rest.iter().take_while(alike).count().max(1);
         let end = column + u16::try_from(count).expect("a row has at most 4096 cells");
-        // Written up to the last cell that needs it.
+        // Cells that show the right thing at the end of the run are left alone.
         let needed = (column..end).rev().find(|&at| !self.is_shown(at)).map_or(end, |at| at + 1);
         let dialect = self.brush.dialect;
         let few = !dialect.replica && needed - column <= SPACES_MAX;
@@ -277,7 +278,7 @@ impl<'a> Line<'a> {
         needed
     }
 
-    /// Moves to `column`, or writes the few unchanged cells before it again where that is as short.
+    /// Moves to `column`. A few unchanged cells on the way are written again if that is shorter.
     fn go(&mut self, column: u16) {
         let now = self.now;
         let plain = |(cell, at): (&Cell, u16)| {
@@ -295,13 +296,13 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Moves to `column` to erase, or stays before it where all between is as empty anyway. Returns
-    /// where it is.
+    /// Moves to `column` to erase there. If all cells on the way are equally empty, it stays and erases them too.
+    /// Returns the column where it is.
     fn go_to_erase(&mut self, column: u16, pen: Pen) -> u16 {
         if let Some((gap, here)) = self.cells_up_to(column)
             && gap.iter().all(|cell| cell.is_blank() && cell.pen == pen)
         {
-            // The empty half of a wide character is not to be erased alone.
+            // The right half of a wide character must not be erased alone.
             if here > 0 && !self.now.cells[usize::from(here) - 1].wide {
                 return here;
             }
@@ -310,8 +311,8 @@ impl<'a> Line<'a> {
         column
     }
 
-    /// Returns the cells from the cursor, if it is in this row and left of `column`, to there; and where
-    /// it is.
+    /// Returns the cells from the cursor to `column`, and the cursor's column. `None` if the cursor is in another
+    /// row or not left of `column`.
     fn cells_up_to(&self, column: u16) -> Option<(&'a [Cell], u16)> {
         let now: &'a Row = self.now;
         match self.brush.place() {
@@ -322,7 +323,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Returns whether the terminal shows the cell in `column` already.
+    /// Returns whether the terminal already shows the right cell in `column`.
     fn is_shown(&self, column: u16) -> bool {
         let at = usize::from(column);
         let (was, now) = (&self.was.cells, &self.now.cells);
@@ -334,7 +335,7 @@ impl<'a> Line<'a> {
             && (!now[at].combined || self.was.marks(column) == self.now.marks(column))
     }
 
-    /// Returns whether the terminal cannot tell the two cells at `at` from each other.
+    /// Returns whether the terminal draws the old and the new cell at `at` alike.
     fn is_alike(&self, at: usize) -> bool {
         let (was, now) = (&self.was.cells[at], &self.now.cells[at]);
         let repertoire = self.brush.dialect.repertoire;
@@ -349,22 +350,22 @@ impl<'a> Line<'a> {
                     .same_decoration(self.was.decoration(column()), self.now.decoration(column())))
     }
 
-    /// Notes that the columns before `end` were overwritten: a wide character cut in two there loses
-    /// its other half on most terminals.
+    /// Records that the columns left of `end` were overwritten. If that cut a wide character, most terminals blank
+    /// its other half.
     fn wrote_up_to(&mut self, end: u16) {
         let cut = self.was.cells[usize::from(end) - 1].wide;
         self.stale_until = self.stale_until.max(if cut { end + 1 } else { 0 });
     }
 }
 
-/// Returns whether it is certain where the cursor is after a cell was written: the terminal can be
-/// left to wrap there.
+/// Returns whether the cursor's place is certain after this cell was written, so that the terminal can wrap there
+/// by itself.
 pub(super) fn is_settled(cell: &Cell) -> bool {
     !cell.combined && cell.base.is_some_and(width_is_settled)
 }
 
-/// Returns the first column from which on a real terminal that was to show `was` may show anything, or
-/// will once `now` is drawn over it.
+/// Returns the first column of a real terminal that may show anything: because of the clusters of `was`, or of
+/// those of `now`.
 fn first_doubt(was: &Row, now: &Row) -> u16 {
     let (shown, coming) = (first_cluster(was), first_cluster(now));
     let nothing_is_there =

@@ -1,4 +1,4 @@
-//! A screen as lines of output, for wherever the cursor of a real terminal is.
+//! A screen as lines of output, printed wherever the cursor of a real terminal is.
 
 use super::brush::Brush;
 use super::dialect::Dialect;
@@ -6,10 +6,11 @@ use crate::screen::Screen;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 
-/// Returns what writes the screen's rows below each other as a program would that writes lines: down to the last that is not
-/// blank or is above the cursor. The cursor is in the first column then; nothing is moved over or erased.
+/// Returns bytes that print the screen's rows below each other, as a program prints lines. The last row printed is
+/// the last that is not blank or lies above the cursor. The cursor ends in the first column. The bytes move over
+/// no text and erase none.
 ///
-/// A row goes on in the next without a line break if its text does, as long as the terminal is as wide as the screen.
+/// A row that wraps is printed without a line break, so that the terminal wraps it if it is as wide as the screen.
 pub(crate) fn lines(screen: &Screen, dialect: Dialect) -> Vec<u8> {
     let mut brush = Brush::new(Vec::new(), &Screen::blank(screen.size()), dialect);
     let cursor = usize::from(screen.cursor.row) + usize::from(screen.cursor.column > 0);
@@ -77,7 +78,7 @@ mod tests {
             ("漢e\u{301}".as_bytes(), "漢e\u{301}\r\n"),
             (b"\x1b[31mred\x1b[m x", "\x1b[31mred\x1b[m x\r\n"),
             (b"\x1b[31mred\r\n", "\x1b[31mred\x1b[m\r\n"),
-            // A line that the terminal wrapped is still one line.
+            // A line that the terminal wrapped is still a single line.
             (b"0123456789abc\r\n", "0123456789abc\r\n"),
             (b"0123456789", "0123456789\r\n"),
         ] {
@@ -97,7 +98,7 @@ mod tests {
         for row in 0..7 {
             for column in 0..12 {
                 let at = |row| Position { row, column };
-                // An erased cell looks as one with a space.
+                // An erased cell looks like a space.
                 let look = |screen: &Screen, row| {
                     format!("{:?}", screen.glyph(at(row))).replace("base: None", "base: Some(' ')")
                 };

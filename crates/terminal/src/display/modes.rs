@@ -1,4 +1,4 @@
-//! What is drawn beside the cells: titles, copied text, modes.
+//! The state beside the cells that every terminal has: titles, copied text, modes.
 
 use std::borrow::Cow;
 
@@ -14,14 +14,14 @@ pub(crate) const TITLE_CHARS_MAX: usize = 254;
 /// Source: Mosh 1.4.0 as observed, docs/terminal.md: 16384 with the five of `52;c;`.
 pub(crate) const CLIPBOARD_CHARS_MAX: usize = 16_379;
 
-/// Switches off every mode that a stock client's screen can switch on, and reports in pixels, in the
-/// order that leaves no terminal reporting.
+/// Resets every mode that a stock client's screen can set, and mouse reports in pixels. The order matters: no
+/// terminal goes on reporting.
 pub(crate) const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
     \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1016l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
 
 /// Writes the titles of `new` that differ from those of `old`, or all of them without an `old`.
 ///
-/// The prefix goes before the window title, and before the icon name if the two are one text.
+/// The prefix goes in front of the window title. If the icon name is the same text, it gets the prefix too.
 pub(crate) fn titles(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, prefix: &str) {
     let old = old.filter(|old| old.titles.given);
     let unchanged = |old: &Screen| {
@@ -33,7 +33,7 @@ pub(crate) fn titles(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pref
     let (icon_name, title) = prefixed(new, prefix);
     let (icon_differs, title_differs) = match old.map(|old| prefixed(old, prefix)) {
         Some((old_icon, old_title)) => (old_icon != icon_name, old_title != title),
-        // A name the host never gave is not worth blanking the outer one for.
+        // An icon name that no program has set does not blank the outer terminal's.
         None => (!icon_name.is_empty(), true),
     };
     if icon_differs && title_differs && icon_name == title {
@@ -68,8 +68,8 @@ fn operating_system_command(out: &mut Vec<u8>, number: &[u8], text: &str) {
     out.push(b'\x07');
 }
 
-/// Writes copied text, unless it is no base64 or longer than a stock client takes: a `?` would make
-/// the user's terminal type its clipboard into the remote program.
+/// Writes copied text, unless it is not base64 or too long for a stock client. In particular a `?` would make the
+/// user's terminal type its clipboard into the remote program.
 pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     let base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     if text.len() <= CLIPBOARD_CHARS_MAX && text.bytes().all(base64) {
@@ -79,8 +79,8 @@ pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Writes the modes of `new` that differ from those of `old`, or all of them without an `old`. Where
-/// the receiver reports no `pixels`, it is to report cells in the same form.
+/// Writes the modes of `new` that differ from those of `old`, or all of them without an `old`. A terminal that
+/// cannot report the mouse in `pixels` reports cells in the same form.
 pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixels: bool) {
     let Some(old) = old else {
         out.extend(MODES_OFF);
@@ -105,7 +105,7 @@ pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixel
     exchange(out, encoding(old), encoding(new));
 }
 
-/// Switches from one mode to another, of which at most one may be on. The number 0 stands for no mode.
+/// Switches between two modes that exclude each other. The number 0 stands for no mode.
 fn exchange(out: &mut Vec<u8>, old: u16, new: u16) {
     for (number, on) in [(old, false), (new, true)] {
         if old != new && number > 0 {

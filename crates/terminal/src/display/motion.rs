@@ -1,29 +1,29 @@
-//! The shortest way to move the cursor.
+//! The shortest motion of the cursor.
 
 use crate::screen::Position;
 
-/// What is known of the receiving terminal's cursor.
+/// The known place of the receiving terminal's cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Exactly here.
+    /// This place.
     At(Position),
-    /// In the last column of this row, a wrap perhaps pending: only absolute columns are safe.
+    /// The last column of this row, perhaps with a wrap pending. Only motions to absolute columns are safe.
     Margin {
         /// The row.
         row: u16,
     },
-    /// Nowhere that can be relied upon.
+    /// The place is unknown.
     Unknown,
 }
 
-/// One motion along one axis.
+/// A motion in one direction.
 #[derive(Clone, Copy)]
 enum Step {
-    /// None needed.
+    /// No motion is needed.
     Stay,
-    /// A control character, this many times.
+    /// A control character, and how often it is written.
     Repeat(u8, u16),
-    /// `CSI n final`, where 1 may be left out.
+    /// `CSI n final`. A number 1 is left out.
     Csi(u16, u8),
 }
 
@@ -46,7 +46,7 @@ impl Step {
     }
 }
 
-/// Writes `CSI number last`, leaving out a 1, which every such function has for its default.
+/// Writes `CSI number last`. A number 1 is left out, because it is the default of every such function.
 pub(super) fn csi(out: &mut Vec<u8>, number: u16, last: u8) {
     out.extend(b"\x1b[");
     if number != 1 {
@@ -64,7 +64,7 @@ pub(super) fn push_number(out: &mut Vec<u8>, number: u16) {
     }
 }
 
-/// Writes the shortest motion from `from` to `to`. Full margins and origin mode off are assumed.
+/// Writes the shortest motion from `from` to `to`. The margins must be full, and origin mode reset.
 pub(super) fn write_motion(out: &mut Vec<u8>, from: Place, to: Position) {
     let steps = match from {
         Place::Unknown => None,

@@ -1,4 +1,4 @@
-//! Laws of drawing, held against random programs at random sizes.
+//! Properties of drawing, tested with random programs at random sizes.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::screen::{Screen, Size};
 use crate::terminal::Terminal;
 use crate::user_terminal::UserTerminal;
 
-/// Cases a property is held to. Chosen: all of them together take a few seconds.
+/// Cases of each property. Chosen: all of them together take a few seconds.
 const CASES: u32 = 400;
 
-/// Something a program may write.
+/// A piece of text or a sequence that a program may write.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => "[a-z ]{1,12}",
@@ -89,7 +89,7 @@ pub(crate) fn program() -> impl Strategy<Value = String> {
     prop::collection::vec(word(), 0..40).prop_map(|words| words.concat())
 }
 
-/// A program whose text every terminal places alike.
+/// A program whose text has the same place on every terminal.
 fn plain_program() -> impl Strategy<Value = String> {
     let settled =
         |c: char| c.is_ascii() || matches!(c, '\u{e9}' | '\u{2500}' | '\u{4e00}'..='\u{9fff}');
@@ -101,7 +101,7 @@ pub(crate) fn size() -> impl Strategy<Value = Size> {
         .prop_map(|(columns, rows)| Size::clamped(columns, rows))
 }
 
-/// Makes `terminal` take a diff from `old` to `new` as a session would, and checks what it shows.
+/// Plays a diff from `old` to `new` into `terminal` as a session does, and checks the screen.
 fn follow(
     terminal: &mut Terminal,
     old: &Screen,
@@ -116,7 +116,7 @@ fn follow(
     prop_assert_same(terminal.screen(), &degraded(new, vocabulary), &bytes)
 }
 
-/// Returns what a far end of this vocabulary can hold of a screen.
+/// Returns the part of a screen that a far end of this vocabulary can hold.
 fn degraded(screen: &Screen, vocabulary: Vocabulary) -> Screen {
     let mut screen = painted(screen, vocabulary.repertoire());
     if vocabulary == Vocabulary::Stock {
@@ -131,7 +131,7 @@ fn degraded(screen: &Screen, vocabulary: Vocabulary) -> Screen {
     screen
 }
 
-/// Returns what a terminal of this repertoire paints of a screen.
+/// Returns a screen as a terminal of this repertoire paints it.
 fn painted(screen: &Screen, repertoire: Repertoire) -> Screen {
     let mut screen = screen.clone();
     if repertoire == Repertoire::STOCK {
@@ -150,7 +150,7 @@ fn vocabulary() -> impl Strategy<Value = Vocabulary> {
     prop::sample::select(vec![Vocabulary::Stock, Vocabulary::Rich])
 }
 
-/// A terminal for programs, of a user whose terminal can do everything.
+/// A terminal for programs, whose user's terminal has all abilities.
 fn host(size: Size) -> Terminal {
     let mut host = Terminal::host(size);
     let able = UserTerminal { kitty_keyboard: true, pixel_mouse: true, ..UserTerminal::default() };
@@ -158,7 +158,7 @@ fn host(size: Size) -> Terminal {
     host
 }
 
-/// A terminal of the user's that can do some of what there is.
+/// A user's terminal with random abilities.
 fn capabilities() -> impl Strategy<Value = TerminalCapabilities> {
     let alternate_scroll = prop::sample::select(vec![None, Some(false), Some(true)]);
     (any::<[bool; 10]>(), alternate_scroll, vocabulary()).prop_map(
@@ -202,7 +202,7 @@ fn capabilities() -> impl Strategy<Value = TerminalCapabilities> {
     )
 }
 
-/// Checks that two screens agree in all that a diff carries.
+/// Checks that two screens agree in everything that a diff carries.
 fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(), TestCaseError> {
     let mut wanted = wanted.clone();
     wanted.bells = shown.bells;
@@ -227,7 +227,8 @@ fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(),
     Ok(())
 }
 
-/// Returns whether a diff carries the wrap flag of `row`: see the list of exceptions at the module.
+/// Returns whether a diff carries the wrap flag of `row`. The documentation of the parent module lists the
+/// exceptions.
 fn carries_wrap(wanted: &Screen, row: usize) -> bool {
     let cells = &wanted.rows[row].cells;
     let last = usize::from(wanted.rows[row].last_glyph());
@@ -236,7 +237,7 @@ fn carries_wrap(wanted: &Screen, row: usize) -> bool {
     !wanted.rows[row].wrapped || is_settled(&cells[last]) && (fits || !bottom)
 }
 
-/// Leaves `terminal` as it is, but with a wrap pending where that can be.
+/// Makes a wrap pending in `terminal`, if its cursor is in the last column.
 fn press_against_the_margin(terminal: &mut Terminal) {
     let screen = terminal.snapshot();
     let (row, column) = (usize::from(screen.cursor.row), usize::from(screen.cursor.column));
@@ -257,7 +258,7 @@ fn press_against_the_margin(terminal: &mut Terminal) {
     assert_eq!(*terminal.screen(), screen);
 }
 
-/// Returns what a person sees: per cell the text and how it is painted.
+/// Returns the text and the painted pen of each cell.
 pub(crate) fn look(screen: &Screen) -> Vec<String> {
     screen
         .rows
@@ -266,7 +267,7 @@ pub(crate) fn look(screen: &Screen) -> Vec<String> {
             let mut text = String::new();
             let mut column = 0;
             while let Some(cell) = row.cells.get(usize::from(column)) {
-                // A replica may hold half a wide character at the edge: nothing can be seen of it.
+                // The edge of a replica may hold the left half of a wide character, which is invisible.
                 if cell.wide && row.cells.len() == usize::from(column) + 1 {
                     text += &format!(" {:?}{:?}", cell.pen.erased(), Decoration::default());
                     break;
@@ -281,7 +282,7 @@ pub(crate) fn look(screen: &Screen) -> Vec<String> {
         .collect()
 }
 
-/// Returns the text of each cell with its background; nothing for the right half of a wide one.
+/// Returns the text and background of each cell, without the right halves of wide characters.
 fn plain_look(screen: &Screen) -> Vec<Vec<(String, Color)>> {
     let row = |row: &Row| {
         let mut right_half = false;
@@ -297,7 +298,7 @@ fn plain_look(screen: &Screen) -> Vec<Vec<(String, Color)>> {
     screen.rows.iter().map(|shared| row(shared)).collect()
 }
 
-/// Returns the text of each cell with its background, as another emulator has them.
+/// Returns the text and background of each cell on another emulator's screen.
 fn independent_look(screen: &vt100::Screen) -> Vec<Vec<(String, Color)>> {
     let (rows, columns) = screen.size();
     let (rows, columns) = (rows.get(), columns.get());
@@ -328,7 +329,7 @@ proptest! {
         second.write(two.as_bytes());
         second.write(b"\x1b]2;t\x07"); // a title once set cannot be unset
         let (first, second) = (first.snapshot(), second.snapshot());
-        // Any terminal does for a stock diff; what is beyond it takes a replica.
+        // Every terminal understands a stock diff; only a replica understands the others.
         let mut followers = vec![Terminal::replica(a)];
         if vocabulary == Vocabulary::Stock {
             followers.push(Terminal::host(a));
@@ -386,10 +387,10 @@ proptest! {
         size in size(), parts in prop::collection::vec(program(), 1..6), replica: bool,
         capabilities in capabilities(), vocabulary in vocabulary(),
     ) {
-        // What a stock server makes of a wide character half written over must be drawn too.
+        // A stock server's result for a half overwritten wide character must be drawn too.
         let mut inside = if replica { Terminal::replica(size) } else { host(size) };
         let mut outside = host(size);
-        // Unknown, the terminal's own setting is taken for the usual one.
+        // If the terminal's own setting is unknown, the usual one is assumed.
         let is_scrolling = capabilities.alternate_scroll.unwrap_or(true);
         outside.write(if is_scrolling { b"\x1b[?1007h" } else { b"\x1b[?1007l" });
         let mut before = outside.snapshot();
@@ -418,7 +419,7 @@ proptest! {
         for (after, is_orderly) in [(&outside, true), (&crashed, false)] {
             let after = after.screen();
             if !is_orderly {
-                // The user may have colours of his own, which nothing could bring back.
+                // The user's own colours are unknown, so no reset restores them.
                 before.colors.clone_from(&after.colors);
                 before.directory.clone_from(&after.directory);
                 before.progress = after.progress;
@@ -434,8 +435,7 @@ proptest! {
     }
 }
 
-/// Returns what a frame makes of the terminal that `capabilities` describes, said another way than the
-/// renderer does.
+/// Returns the settings of the terminal after a frame, computed in another way than the renderer's.
 fn settings(
     frame: &Screen,
     capabilities: &TerminalCapabilities,

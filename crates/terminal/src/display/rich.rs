@@ -1,10 +1,10 @@
-//! The modes that a stock client does not know, as sequences.
+//! Sequences for the modes that a stock client does not have.
 
 use super::modes::private_mode;
 use super::motion::push_number;
 use crate::screen::mode::RichModes;
 
-/// Writes what turns the modes `old` of a replica into `new`.
+/// Writes the sequences that turn the modes `old` of a replica into `new`.
 pub(super) fn rich_modes(out: &mut Vec<u8>, old: RichModes, new: RichModes) {
     if old.cursor_style != new.cursor_style {
         cursor_style(out, new.cursor_style);
@@ -15,7 +15,7 @@ pub(super) fn rich_modes(out: &mut Vec<u8>, old: RichModes, new: RichModes) {
     if old.application_keypad != new.application_keypad {
         application_keypad(out, new.application_keypad);
     }
-    // A replica only takes note: the picture that goes with it follows.
+    // A replica only stores which screen is shown. The diff draws its picture.
     if old.alternate_screen != new.alternate_screen {
         private_mode(out, 47, new.alternate_screen);
     }
@@ -33,12 +33,12 @@ pub(super) fn rich_modes(out: &mut Vec<u8>, old: RichModes, new: RichModes) {
     }
 }
 
-/// DECSCUSR.
+/// DECSCUSR: sets the style of the cursor.
 pub(crate) fn cursor_style(out: &mut Vec<u8>, style: u8) {
     numbered(out, b"", u16::from(style), b" q");
 }
 
-/// DECKPAM or DECKPNM.
+/// DECKPAM or DECKPNM: sets or resets the application keypad.
 pub(crate) fn application_keypad(out: &mut Vec<u8>, on: bool) {
     out.extend(if on { b"\x1b=" } else { b"\x1b>" });
 }
@@ -48,7 +48,7 @@ pub(crate) fn kitty_keyboard(out: &mut Vec<u8>, flags: u8) {
     numbered(out, b"=", u16::from(flags), b";1u");
 }
 
-/// XTMODKEYS for other keys; 0 is the terminal's own setting.
+/// XTMODKEYS: sets the level of modifyOtherKeys. At 0 the terminal's own setting applies.
 pub(crate) fn modify_other_keys(out: &mut Vec<u8>, level: u8) {
     if level == 0 {
         out.extend(b"\x1b[>4m");

@@ -1,4 +1,4 @@
-//! Finds rows that moved up or down as a block.
+//! Finds blocks of rows that moved up or down.
 
 use core::hash::{Hash, Hasher};
 use std::collections::BTreeMap;
@@ -8,8 +8,7 @@ use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 use crate::screen::same_row;
 
-/// Least written cells a block must spare.
-/// Chosen: below, the scroll costs about as much as the text.
+/// Fewest written cells that a block must spare. Chosen: a scroll costs about as many bytes as a shorter text.
 const INK_MIN: usize = 8;
 
 /// A region to scroll.
@@ -19,15 +18,15 @@ pub(super) struct Scroll {
     pub(super) top: usize,
     /// Last row of the region.
     pub(super) bottom: usize,
-    /// By how many rows its content moves.
+    /// The number of rows by which its content moves.
     pub(super) lines: usize,
     /// Whether the content moves up.
     pub(super) up: bool,
 }
 
 impl Scroll {
-    /// Returns the scroll without the top row, if it moves that one up: the row is drawn anew then. A row
-    /// that scrolls off the top of a real terminal may go to its history, whatever the way.
+    /// Returns the scroll without its top row, if it moves up. That row is drawn instead. A row that scrolls off
+    /// the top of a real terminal may go to its history, however it is scrolled.
     pub(super) fn below_top(self) -> Option<Self> {
         if !self.up || self.top > 0 {
             return Some(self);
@@ -35,7 +34,7 @@ impl Scroll {
         (self.lines < self.bottom).then_some(Self { top: 1, ..self })
     }
 
-    /// Scrolls `rows` likewise.
+    /// Scrolls `rows` in the same way.
     pub(super) fn apply(self, rows: &mut [Arc<Row>], blank: &Arc<Row>) {
         let region = &mut rows[self.top..=self.bottom];
         let exposed = if self.up {
@@ -50,10 +49,10 @@ impl Scroll {
     }
 }
 
-/// Returns the scroll that puts most text in its new place, if any spares enough.
+/// Returns the scroll that moves most text to its new place, if any spares enough cells.
 ///
-/// Rows are compared by a hash: a collision costs bytes, never correctness, since the rows are drawn
-/// afterwards from what the scroll really left.
+/// Rows are compared by a hash. A collision costs bytes but does no harm, because the rows are compared again
+/// after the scroll.
 pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     let differs = |&at: &usize| !same_row(&shown[at], &new[at]);
     let first = (0..new.len()).find(differs)?;
@@ -63,7 +62,7 @@ pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     let unique = unique_rows(&old);
 
     let mut best: Option<(usize, Scroll)> = None;
-    // Per shift, the row up to which a block has been followed.
+    // For each shift, the last row of a block that was already examined.
     let mut followed: BTreeMap<isize, usize> = BTreeMap::new();
     for (to, print) in new.iter().enumerate() {
         let Some(&from) = unique.get(&print.hash) else { continue };
@@ -88,11 +87,11 @@ pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     best.map(|(_, scroll)| scroll)
 }
 
-/// Rows that moved together, around a pair that is surely the same.
+/// Rows that moved together, found around a pair of rows that occur only once.
 struct Block {
     before: usize,
     after: usize,
-    /// Written cells that would come to their place.
+    /// The written cells that the scroll moves to their new places.
     ink: usize,
 }
 
@@ -110,7 +109,7 @@ impl Block {
     }
 }
 
-/// Returns, by hash, the rows that occur once.
+/// Returns the rows that occur once, by hash.
 fn unique_rows(rows: &[Print]) -> BTreeMap<u64, usize> {
     let mut sorted: Vec<(u64, usize)> =
         rows.iter().enumerate().map(|(at, print)| (print.hash, at)).collect();
@@ -118,10 +117,10 @@ fn unique_rows(rows: &[Print]) -> BTreeMap<u64, usize> {
     sorted.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1).map(|same| same[0]).collect()
 }
 
-/// A row in brief.
+/// The hash of a row, and its written cells.
 struct Print {
     hash: u64,
-    /// Cells that are not empty.
+    /// The number of cells that are not empty.
     ink: usize,
 }
 
@@ -142,7 +141,7 @@ impl Print {
     }
 }
 
-/// A fast hasher for trusted use: equal prints only ever cost bytes.
+/// A fast hasher that does not resist attacks: a collision only costs bytes.
 struct Mix(u64);
 
 impl Hasher for Mix {
@@ -157,7 +156,7 @@ impl Hasher for Mix {
     }
 
     fn write_u32(&mut self, number: u32) {
-        // The multiplier of FNV-1a; the rotation brings the high bits down.
+        // The multiplier is FNV-1a's. The rotation moves the high bits down.
         self.0 = (self.0.rotate_left(23) ^ u64::from(number)).wrapping_mul(0x0000_0100_0000_01b3);
     }
 

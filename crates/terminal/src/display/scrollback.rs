@@ -1,4 +1,4 @@
-//! Lines for the history of a real terminal: drawn at the top of its screen, and scrolled off.
+//! Lines for the history of a real terminal. They are drawn at the top of its screen, then scrolled off.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::screen::decoration::Decoration;
 use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 
-/// Appends what scrolls `lines` off the top of a terminal that shows `shown`; returns the bytes, and what
-/// it shows then. Lines that it shows at its top need no drawing.
+/// Appends bytes that scroll `lines` off the top of a terminal that shows `shown`. Returns them, and the screen
+/// afterwards. Lines that the terminal already shows at its top are not drawn.
 pub(crate) fn scroll_off(
     out: Vec<u8>,
     shown: &Screen,
@@ -22,7 +22,7 @@ pub(crate) fn scroll_off(
     let (mut out, mut shown) = (out, shown.clone());
     let bottom = shown.size.rows() - 1;
     let blank = Arc::new(Row::erased(shown.size.columns(), Pen::default()));
-    // One row is left, for the last line to wrap to.
+    // The bottom row stays free, so that the last line can wrap into it.
     for lines in lines.chunks(usize::from(bottom).max(1)) {
         let mut above = shown.clone();
         above.rows[..lines.len()].clone_from_slice(lines);
@@ -39,7 +39,8 @@ pub(crate) fn scroll_off(
     (out, shown)
 }
 
-/// Appends what scrolls the terminal by `lines` rows without drawing: what it shows at its top is its own.
+/// Appends bytes that scroll the terminal by `lines` rows. Nothing is drawn, so the rows at its top go to the
+/// history as they are.
 pub(crate) fn make_room(out: &mut Vec<u8>, size: Size, lines: u16) {
     if lines > 0 {
         out.extend(b"\x1b[r\x1b[m");

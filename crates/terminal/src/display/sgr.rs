@@ -1,11 +1,11 @@
-//! The shortest way to change the graphic rendition.
+//! The shortest change of the graphic rendition.
 
 use crate::screen::cell::{Attributes, Color, Pen, Underline};
 use crate::screen::decoration::Decoration;
 
 use super::motion::push_number;
 
-/// Each attribute that has a parameter of its own to set and to clear it.
+/// The attributes with parameters of their own to set and to clear them.
 const ATTRIBUTES: [(Attributes, u16, u16); 6] = [
     (Attributes::ITALIC, 3, 23),
     (Attributes::BLINK, 5, 25),
@@ -15,29 +15,29 @@ const ATTRIBUTES: [(Attributes, u16, u16); 6] = [
     (Attributes::OVERLINE, 53, 55),
 ];
 
-/// The two that are cleared together, by 22.
+/// The attributes that parameter 22 clears together.
 const WEIGHTS: [(Attributes, u16); 2] = [(Attributes::BOLD, 1), (Attributes::FAINT, 2)];
 
-/// What SGR sets.
+/// The rendition that SGR sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rendition {
     pub(crate) pen: Pen,
     pub(crate) underline_color: Color,
 }
 
-/// The graphic renditions a receiver knows beyond those of every terminal.
+/// The graphic renditions that a terminal can show, beyond those of every terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repertoire {
-    /// Those of faint, struck out and overlined text that it shows.
+    /// The attributes among faint, struck out and overlined that it shows.
     pub attributes: Attributes,
-    /// Whether it tells kinds of underlines; otherwise all are straight.
+    /// Whether it shows different kinds of underlines. Otherwise all are straight.
     pub underlines: bool,
     /// Whether underlines have a colour of their own.
     pub underline_colors: bool,
     /// Whether it knows hyperlinks.
     pub links: bool,
-    /// Whether it tells the first sixteen entries of the palette by name or by number (SGR 31 or
-    /// `38;5;1`); otherwise they are named.
+    /// Whether it distinguishes the first sixteen colours by name (SGR 31) from those by number (`38;5;1`).
+    /// Otherwise they are named.
     pub numbered_colors: bool,
 }
 
@@ -62,7 +62,7 @@ impl Repertoire {
     /// Renditions that every user's terminal understands.
     pub const PLAIN: Self = Self { numbered_colors: true, ..Self::STOCK };
 
-    /// Everything a screen can hold.
+    /// All renditions that a screen can hold.
     pub const FULL: Self = Self {
         attributes: Self::EXTRA,
         underlines: true,
@@ -71,7 +71,7 @@ impl Repertoire {
         numbered_colors: true,
     };
 
-    /// Returns the nearest pen it knows.
+    /// Returns the most similar pen that the terminal can show.
     pub(crate) fn pen(self, mut pen: Pen) -> Pen {
         let extra = pen.attributes.intersection(Self::EXTRA);
         pen.attributes = pen.attributes.without(extra.without(self.attributes));
@@ -85,22 +85,22 @@ impl Repertoire {
         pen
     }
 
-    /// Returns the nearest rendition it knows.
+    /// Returns the most similar rendition that the terminal can show.
     pub(crate) fn rendition(self, pen: Pen, decoration: &Decoration) -> Rendition {
         let underline_color =
             if self.underline_colors { decoration.underline_color } else { Color::Default };
         Rendition { pen: self.pen(pen), underline_color }
     }
 
-    /// Returns whether two decorations look the same to it.
+    /// Returns whether two decorations look the same on the terminal.
     pub(crate) fn same_decoration(self, a: &Decoration, b: &Decoration) -> bool {
         (!self.underline_colors || a.underline_color == b.underline_color)
             && (!self.links || a.link == b.link)
     }
 }
 
-/// Writes the SGR sequence that turns `from` into `to`: from scratch, or only what changes, whichever
-/// is shorter.
+/// Writes the SGR sequence that turns `from` into `to`. It begins with a reset, or sets only the changes,
+/// whichever is shorter.
 pub(super) fn write_sgr(out: &mut Vec<u8>, from: Rendition, to: Rendition) {
     if from == to {
         return;
@@ -124,14 +124,14 @@ pub(super) fn write_sgr(out: &mut Vec<u8>, from: Rendition, to: Rendition) {
     }
 }
 
-/// Writes the SGR parameters that set `to` whatever was set before.
+/// Writes SGR parameters that reset the rendition, then set `to`.
 fn write_from_scratch(out: &mut Vec<u8>, to: Rendition) {
     let mut parameters = Parameters { out, empty: true };
     parameters.push(0);
     parameters.change(Rendition::default(), to);
 }
 
-/// The parameters of one SGR sequence as they are written.
+/// The parameters of an SGR sequence while it is written.
 struct Parameters<'a> {
     out: &'a mut Vec<u8>,
     empty: bool,
@@ -146,7 +146,8 @@ impl Parameters<'_> {
         push_number(self.out, number);
     }
 
-    /// Pushes numbers that belong to the one before, in the form that no terminal mistakes for others.
+    /// Writes numbers that belong to the number before, with colons, so that no terminal takes them for other
+    /// parameters.
     fn push_joined(&mut self, numbers: &[u16]) {
         for &number in numbers {
             self.out.push(b':');
@@ -201,14 +202,14 @@ impl Parameters<'_> {
     fn underline_color(&mut self, color: Color) {
         match color {
             Color::Default => self.push(59),
-            // An underline's colour has no names.
+            // The colours of underlines have no names.
             Color::Named(index) | Color::Indexed(index) => {
                 self.push(58);
                 self.push_joined(&[5, u16::from(index)]);
             }
             Color::Rgb(red, green, blue) => {
                 self.push(58);
-                // The empty place is that of the colour space.
+                // The empty number stands for the colour space.
                 self.push_joined(&[2]);
                 self.out.push(b':');
                 self.push_joined(&[red, green, blue].map(u16::from));
@@ -216,7 +217,7 @@ impl Parameters<'_> {
         }
     }
 
-    /// Pushes `color`; `base` is 30 for the foreground, 40 for the background.
+    /// Writes the parameters of `color`. `base` is 30 for the foreground, 40 for the background.
     fn color(&mut self, color: Color, base: u16) {
         match color {
             Color::Default => self.push(base + 9),

@@ -1,9 +1,9 @@
-//! Where programs are and how far they have come, as operating system commands.
+//! Working directory and progress, as operating system commands.
 
 use super::motion::push_number;
 use crate::screen::progress::Progress;
 
-/// Writes the address of a working directory, if it changes.
+/// Writes the address of the working directory, if it has changed.
 pub(crate) fn directory(out: &mut Vec<u8>, old: &str, new: &str) {
     if old != new {
         out.extend(b"\x1b]7;");
@@ -12,7 +12,7 @@ pub(crate) fn directory(out: &mut Vec<u8>, old: &str, new: &str) {
     }
 }
 
-/// Writes how far a program has come, if that changes.
+/// Writes the progress, if it has changed.
 pub(crate) fn progress(out: &mut Vec<u8>, old: Option<Progress>, new: Option<Progress>) {
     if old == new {
         return;

@@ -4,8 +4,8 @@ use super::{Vocabulary, diff};
 use crate::screen::cell::{Attributes, Cell, Color, Pen};
 use crate::screen::{Screen, Size};
 
-/// Makes a screen of `columns` by the number of `lines`; a `~` is an empty cell, as is the rest of
-/// each line. The cursor stands behind the text of the last line that has any.
+/// Makes a screen of `columns` columns, with a row for each of `lines`. A `~` is an empty cell, as is the rest of
+/// each line. The cursor stands after the text of the last line that is not empty.
 fn page(columns: u16, lines: &[&str]) -> Screen {
     let rows = u16::try_from(lines.len()).expect("few lines");
     let mut screen = Screen::blank(Size::clamped(columns, rows));
@@ -118,7 +118,7 @@ fn a_stock_client_is_told_of_a_colour_by_its_name_alone() {
             let stock = bytes(&blank, target, Vocabulary::Stock);
             assert_eq!(stock, format!("\r^[{named}mx"));
         }
-        // They are one state to it.
+        // A stock client has the same state for both.
         assert_eq!(bytes(&a, &b, Vocabulary::Stock), "");
         assert_eq!(bytes(&a, &b, Vocabulary::Rich), format!("\r^[{numbered}mx"));
     }

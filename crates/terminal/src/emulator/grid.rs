@@ -83,8 +83,8 @@ impl Grid {
         self.region.contains_row(cursor.row) && self.region.contains_column(cursor.column)
     }
 
-    /// Returns the limit of a row's hyperlinks in bytes. A replica allows twice as many, because its far end
-    /// decides.
+    /// Returns the limit of a row's hyperlinks in bytes. A replica allows twice as many, because halfway through a
+    /// diff a row has old links and new ones.
     pub(crate) fn row_link_bytes_max(&self) -> usize {
         let most = row_link_bytes_max(self.screen.size);
         if self.is_host() { most } else { 2 * most }

@@ -4,21 +4,21 @@
 /// Chosen: 30 as in xterm, rounded up; a full SGR with two RGB colours needs 17.
 pub(crate) const PARAMETERS_MAX: usize = 32;
 
-/// The numbers of a control sequence, with what separates them.
+/// The numbers of a control sequence, and their separators.
 ///
-/// A number that is missing is 0, as the standards have it, and one too large for 16 bits is 65 535.
+/// A missing number is 0, as in the standards. A number above 16 bits is 65 535.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameters {
-    /// The last place is for what is dropped.
+    /// The last place receives the numbers that are dropped.
     values: [u16; PARAMETERS_MAX + 1],
-    /// The place of the number that digits go to.
+    /// The index of the number that the next digit belongs to.
     last: usize,
-    /// Bit i: number i stands behind a colon and belongs to the one before it.
+    /// Bit i is set if number i follows a colon, and so belongs to the number before it.
     joined: u64,
     given: bool,
 }
 
-// The bit behind the last number is looked at too.
+// The bit after the last number is also read.
 const _: () = assert!(PARAMETERS_MAX < u64::BITS as usize);
 
 impl Default for Parameters {
@@ -28,7 +28,6 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Forgets all numbers.
     pub(crate) fn clear(&mut self) {
         self.values[0] = 0;
         self.last = 0;
@@ -36,7 +35,7 @@ impl Parameters {
         self.given = false;
     }
 
-    /// Takes the digits, semicolons and colons that `bytes` begin with; returns how many they are.
+    /// Reads the digits, semicolons and colons at the start of `bytes`. Returns how many there are.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> usize {
         let mut number = self.values[self.last];
         let mut taken = 0;
@@ -66,7 +65,7 @@ impl Parameters {
         }
     }
 
-    /// Returns whether the sequence held any digit or separator.
+    /// Returns whether the sequence has any digit or separator.
     pub(crate) const fn given(&self) -> bool {
         self.given
     }
@@ -81,17 +80,17 @@ impl Parameters {
         self.values().get(index).copied().unwrap_or(0)
     }
 
-    /// Returns number `index` where 0 and missing mean 1.
+    /// Returns number `index`. If it is 0 or missing, it counts as 1.
     pub(crate) fn count(&self, index: usize) -> u16 {
         self.value(index).max(1)
     }
 
-    /// Returns the numbers, whatever separates them.
+    /// Returns the numbers, with any separators between them.
     pub(crate) fn values(&self) -> &[u16] {
         &self.values[..(self.last + 1).min(PARAMETERS_MAX)]
     }
 
-    /// Returns the number at `index` with the sub-parameters behind it.
+    /// Returns the number at `index` with its sub-parameters.
     pub(crate) fn group(&self, index: usize) -> &[u16] {
         let Some(numbers) = self.values().get(index..).filter(|numbers| !numbers.is_empty()) else {
             return &[];

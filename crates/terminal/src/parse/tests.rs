@@ -1,6 +1,6 @@
 use super::*;
 
-/// Writes down what was asked for.
+/// Records each call as text.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Recorder(Vec<String>);
 
@@ -91,7 +91,7 @@ fn bytes_become_actions() {
         (b"\x1b]2;t\x1b\x1b\\x", &["print x"]),
         (b"\x1bP1$qm\x1b\\x", &["dcs [1]$q m", "print x"]),
         (b"\x1bP1$qm\x1b(0", &["escape (0"]),
-        // In a DCS no parameter follows an intermediate; the malformed string is swallowed.
+        // In a DCS no parameter may follow an intermediate. The malformed string is dropped.
         (b"\x1bP#0;2~\x1b\\x", &["print x"]),
         (b"\x1b_a\x07b\x1b\\x\x1b^c\x1b\\y\x1bXd\x1b\\z", &["print xyz"]),
         (b"\x1b_a\xc2\x84b", &["execute 84", "print b"]),

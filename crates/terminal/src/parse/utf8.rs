@@ -1,11 +1,11 @@
-//! Runs of text and single characters in UTF-8, well formed or not.
+//! UTF-8: finds runs of text and decodes single characters, which may be malformed.
 
-/// Returns how many bytes at the start are ASCII and no control.
+/// Returns the number of bytes at the start that are printable ASCII.
 pub(super) fn ascii_len(bytes: &[u8]) -> usize {
     len_before(bytes, |byte| !(0x20..=0x7e).contains(&byte))
 }
 
-/// Returns how many bytes at the start hold no control, in either of its forms.
+/// Returns the number of bytes at the start that are no control, neither C0 nor C1.
 pub(super) fn text_len(bytes: &[u8]) -> usize {
     let suspect = |byte| (byte < 0x20) | (byte == 0x7f) | (byte == 0xc2);
     let mut at = len_before(bytes, suspect);
@@ -15,10 +15,10 @@ pub(super) fn text_len(bytes: &[u8]) -> usize {
     at
 }
 
-/// Returns how many bytes stand before the first that is `wanted`.
+/// Returns the number of bytes in front of the first that is `wanted`.
 ///
-/// Sixteen at once: the compiler makes one vector comparison of them, as long as there is no way out in
-/// the middle and `wanted` has no `||`.
+/// The loop tests sixteen bytes at once. The compiler turns this into a vector comparison if the loop has no exit
+/// in its middle, and `wanted` no `||`.
 fn len_before(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
     let any = |chunk: &&[u8]| {
         chunk.iter().map(|byte| u8::from(wanted(*byte))).fold(0, |any, one| any | one) != 0
@@ -30,7 +30,7 @@ fn len_before(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
 
 /// Returns the first character and its length in bytes; `None` if the bytes end within it.
 ///
-/// A maximal subpart of an ill-formed sequence becomes one U+FFFD (Unicode 3.9, table 3-8).
+/// A maximal subpart of an ill-formed sequence becomes a U+FFFD (Unicode 3.9, table 3-8).
 pub(super) fn decode(bytes: &[u8]) -> Option<(char, usize)> {
     let first = *bytes.first()?;
     if first < 0x80 {

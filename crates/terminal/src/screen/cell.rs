@@ -1,8 +1,8 @@
-//! One place on the screen, and the pen that paints it. Plain data, 16 bytes a cell.
+//! Cells, and the pen that paints them. A cell is plain data of 16 bytes.
 
 use std::hash::{Hash, Hasher};
 
-/// A colour as programs ask for it.
+/// A colour in the form in which a program sets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Color {
     /// The terminal's own foreground or background.
@@ -10,8 +10,8 @@ pub enum Color {
     Default,
     /// A colour of the sixteen with names: 0-7 are SGR 30-37, 8-15 are 90-97.
     ///
-    /// It is the entry of the palette with its number, but for terminals that brighten bold text in a
-    /// named colour only. A stock peer does not tell the two from each other.
+    /// It looks like the palette's entry of the same number, except on terminals that brighten bold text in a
+    /// named colour only. A stock peer does not distinguish the two.
     Named(u8),
     /// An entry of the 256-colour palette by its number: SGR `38;5;n`.
     Indexed(u8),
@@ -20,7 +20,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Returns the number of the palette's entry that it is, whichever way the program asked for it.
+    /// Returns the number of its entry in the palette; `None` for other colours.
     pub const fn palette_index(self) -> Option<u8> {
         match self {
             Self::Named(index) | Self::Indexed(index) => Some(index),
@@ -28,7 +28,7 @@ impl Color {
         }
     }
 
-    /// Returns the colour by its name where it has one.
+    /// Returns a named colour for the first sixteen entries of the palette, and other colours unchanged.
     #[must_use]
     pub(crate) const fn named(self) -> Self {
         match self {
@@ -38,26 +38,26 @@ impl Color {
     }
 }
 
-/// How text is underlined; the numbers are those of SGR `4:n`.
+/// A kind of underline. The values are those of SGR `4:n`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Underline {
-    /// Not at all.
+    /// No underline.
     #[default]
     None = 0,
-    /// By a line: SGR 4.
+    /// A line: SGR 4.
     Straight = 1,
-    /// By two lines: SGR 21. This and those that follow are straight to a stock peer.
+    /// Two lines: SGR 21. A stock peer shows this kind and those below as a line.
     Double = 2,
-    /// By a wave.
+    /// A wave.
     Curly = 3,
-    /// By dots.
+    /// Dots.
     Dotted = 4,
-    /// By dashes.
+    /// Dashes.
     Dashed = 5,
 }
 
 impl Underline {
-    /// Returns the kind with this number; `None` for a number without one.
+    /// Returns the kind of a number; `None` for an unknown number.
     pub const fn from_number(number: u16) -> Option<Self> {
         Some(match number {
             0 => Self::None,
@@ -71,10 +71,10 @@ impl Underline {
     }
 }
 
-/// A set of character attributes: one bit each, and how text is underlined.
+/// A set of character attributes: a bit for each, and the kind of underline.
 ///
-/// Another bit is stored with them: whether selective erasing leaves the character alone (DECSCA). That bit cannot be
-/// seen, so sets that differ in it alone are equal, and so are pens, cells, rows and screens.
+/// Another bit says whether selective erasing spares the character (DECSCA). It is invisible, so comparisons
+/// ignore it, also those of pens, cells, rows and screens.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes(u16);
 
@@ -91,19 +91,19 @@ impl Attributes {
     pub const INVERSE: Self = Self(1 << 3);
     /// SGR 8.
     pub const INVISIBLE: Self = Self(1 << 4);
-    /// SGR 2. Between two roves only, like those that follow.
+    /// SGR 2. Only another rove understands it, and those below.
     pub const FAINT: Self = Self(1 << 5);
     /// SGR 9: struck out.
     pub const STRIKE: Self = Self(1 << 6);
     /// SGR 53.
     pub const OVERLINE: Self = Self(1 << 7);
-    /// Where the kind of underline stands.
+    /// The position of the kind of underline among the bits.
     const UNDERLINE_SHIFT: u16 = 8;
     const UNDERLINE_MASK: u16 = 7 << Self::UNDERLINE_SHIFT;
-    /// DECSCA and SPA. Only of a host terminal: the far end is told what became of it.
+    /// DECSCA and SPA. Only a host stores it: diffs carry the result of each erasing.
     const PROTECTED: u16 = 1 << 11;
 
-    /// Returns whether the character is protected against selective erasing.
+    /// Returns whether the character is protected against erasing.
     pub(crate) const fn is_protected(self) -> bool {
         self.0 & Self::PROTECTED != 0
     }
@@ -115,12 +115,12 @@ impl Attributes {
         Self(self.0 & !Self::PROTECTED | bit)
     }
 
-    /// Returns all that can be seen.
+    /// Returns the bits that are visible.
     const fn visible(self) -> u16 {
         self.0 & !Self::PROTECTED
     }
 
-    /// Returns how text is underlined.
+    /// Returns the kind of underline.
     pub const fn underline(self) -> Underline {
         match (self.0 & Self::UNDERLINE_MASK) >> Self::UNDERLINE_SHIFT {
             0 => Underline::None,
@@ -132,7 +132,7 @@ impl Attributes {
         }
     }
 
-    /// Returns the set with text underlined this way instead.
+    /// Returns the set with another kind of underline.
     #[must_use]
     pub const fn underlined(self, underline: Underline) -> Self {
         Self(self.0 & !Self::UNDERLINE_MASK | (underline as u16) << Self::UNDERLINE_SHIFT)
@@ -143,7 +143,7 @@ impl Attributes {
         self.0 & other.0 == other.0
     }
 
-    /// Returns what both sets hold.
+    /// Returns the attributes that are in both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -176,20 +176,20 @@ impl Hash for Attributes {
     }
 }
 
-/// Colours and attributes: what a printed character is painted with. The few cells with more than that
-/// have it beside them ([`crate::Decoration`]).
+/// The colours and attributes of a printed character. Few cells have more than that, which is stored beside the
+/// row's cells ([`crate::Decoration`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pen {
     /// Text colour.
     pub foreground: Color,
-    /// Background colour; also what erasing leaves behind.
+    /// Background colour, which erased cells also get.
     pub background: Color,
-    /// The rest.
+    /// All attributes.
     pub attributes: Attributes,
 }
 
 impl Pen {
-    /// Returns the pen that erasing paints with: this background, nothing else.
+    /// Returns the pen of erased cells: this background, and nothing else.
     #[must_use]
     pub const fn erased(self) -> Self {
         Self {
@@ -200,32 +200,32 @@ impl Pen {
     }
 }
 
-/// One place on the screen.
+/// A place on the screen.
 ///
-/// An empty cell holds no character, which is not the same as holding a space. The right half of a
-/// wide character is an empty cell. Combining characters live beside the row's cells
-/// ([`crate::Row::marks`]); `combined` says that some do. So do decorations ([`crate::Row::decoration`]).
+/// An empty cell has no character. A cell with a space is not empty. The right half of a wide character is an
+/// empty cell. Combining characters ([`crate::Row::marks`]) and decorations ([`crate::Row::decoration`]) are
+/// stored beside the row's cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// The base character; `None` for an empty cell.
     pub base: Option<char>,
-    /// How it is painted.
+    /// The pen that it was painted with.
     pub pen: Pen,
     /// Whether it takes two columns.
     pub wide: bool,
-    /// Whether combining characters follow the base (or stand alone, drawn after a no-break space).
+    /// Whether it has combining characters. Without a base they are drawn after a no-break space.
     pub combined: bool,
 }
 
 const _: () = assert!(size_of::<Cell>() == 16);
 
 impl Cell {
-    /// Creates an empty cell as erasing with `pen` leaves it.
+    /// Creates the empty cell that erasing with `pen` leaves.
     pub const fn erased(pen: Pen) -> Self {
         Self { base: None, pen: pen.erased(), wide: false, combined: false }
     }
 
-    /// Returns whether it shows nothing.
+    /// Returns whether it has neither a base nor combining characters.
     pub(crate) const fn is_blank(&self) -> bool {
         self.base.is_none() && !self.combined
     }

@@ -1,7 +1,7 @@
-//! The cells of a row, and from where on they are blank.
+//! The cells of a row, and the column from which on they are known to be blank.
 //!
-//! Lines are mostly shorter than the screen is wide and are cleared many times: as they scroll in, and
-//! as programs erase what is behind their text. That is cheap where it is known what is blank already.
+//! Most lines are shorter than the screen is wide. Rows are cleared often: when they scroll in, and when programs
+//! erase the rest of a line. This is cheap if the blank part is known.
 
 use std::ops::{Deref, DerefMut, Range};
 
@@ -12,25 +12,25 @@ use crate::width::char_width;
 #[derive(Clone, Debug, Eq)]
 pub(crate) struct Cells {
     all: Box<[Cell]>,
-    /// The cells at this column and behind are empty and painted alike.
+    /// All cells from this column on are empty and have the same pen.
     blank_from: usize,
 }
 
 impl Cells {
-    /// Creates this many cells as erasing with `pen` leaves them.
+    /// Creates cells that were erased with `pen`.
     pub(crate) fn erased(columns: u16, pen: Pen) -> Self {
         let all = vec![Cell::erased(pen); usize::from(columns)].into_boxed_slice();
         Self { all, blank_from: 0 }
     }
 
-    /// Returns them without those at the end that erasing with the default pen leaves.
+    /// Returns the cells without the blank ones at the end, if these have the default pen.
     pub(crate) fn trimmed(&self) -> Self {
         let blank = Cell::default();
         let is_blank_behind = self.all.last() == Some(&blank);
         let known = if is_blank_behind { self.blank_from } else { self.all.len() };
         let trailing = self.all[..known].iter().rev().take_while(|cell| **cell == blank).count();
         let end = known - trailing;
-        // The empty half of a wide character belongs to it.
+        // The right half of a wide character is kept.
         let is_cut = end > 0 && self.all[end - 1].wide;
         let end = self.all.len().min(end + usize::from(is_cut));
         Self { all: self.all[..end].into(), blank_from: end }
@@ -42,8 +42,8 @@ impl Cells {
         &mut self.all[range]
     }
 
-    /// Writes `text` at `column`, as far as it fits and up to the first character without a column of
-    /// its own; returns how many bytes of it that is, and the column behind.
+    /// Writes the start of `text` at `column`: as much as fits, up to the first character without a column of its
+    /// own. Returns the number of bytes written, and the column after them.
     pub(crate) fn write_text(&mut self, column: usize, text: &str, pen: Pen) -> (usize, usize) {
         let columns = self.all.len();
         let mut free = self.all[column..].iter_mut();
@@ -66,12 +66,12 @@ impl Cells {
         (bytes, end)
     }
 
-    /// Returns whether erasing the cells of `range` would change nothing, as far as is known.
+    /// Returns whether the cells of `range` are known to be erased with `pen` already.
     pub(crate) fn is_erased(&self, range: Range<usize>, pen: Pen) -> bool {
         range.start >= self.blank_from && self.all.last() == Some(&Cell::erased(pen))
     }
 
-    /// Empties the cells of `range`.
+    /// Erases the cells of `range`.
     pub(crate) fn erase(&mut self, range: Range<usize>, pen: Pen) {
         let columns = self.all.len();
         let blank = Cell::erased(pen);
@@ -88,7 +88,7 @@ impl Cells {
         }
     }
 
-    /// Becomes equal to as many cells that are all blank.
+    /// Copies cells that are all blank.
     pub(crate) fn copy_blank(&mut self, blank: &Self) {
         let columns = self.all.len();
         let blank_alike = self.blank_from < columns && self.all[columns - 1] == blank.all[0];
@@ -97,7 +97,7 @@ impl Cells {
         self.blank_from = 0;
     }
 
-    /// Shifts the cells at and behind `column` right by `count`, leaving empty ones.
+    /// Inserts `count` empty cells at `column`. The cells from there on move right.
     pub(crate) fn insert(&mut self, column: usize, count: usize, pen: Pen) {
         let columns = self.all.len();
         self.all.copy_within(column..columns - count, column + count);
@@ -105,7 +105,7 @@ impl Cells {
         self.blank_from = columns.min(self.blank_from.max(column) + count);
     }
 
-    /// Removes `count` cells at `column`; what stands behind moves left, empty cells follow.
+    /// Deletes `count` cells at `column`. The cells after them move left, and empty ones fill the end.
     pub(crate) fn delete(&mut self, column: usize, count: usize, pen: Pen) {
         let columns = self.all.len();
         self.all.copy_within(column + count.., column);
@@ -117,7 +117,7 @@ impl Cells {
         self.blank_from
     }
 
-    /// Panics if a cell that is said to be blank is not.
+    /// Panics if a cell after `blank_from` is not blank.
     pub(crate) fn assert_integrity(&self) {
         let blank = &self.all[self.blank_from..];
         let alike = blank.first().map(|first| Cell::erased(first.pen));
@@ -139,7 +139,7 @@ impl Deref for Cells {
     }
 }
 
-/// Whatever is written this way may be anywhere.
+/// Writing through a plain slice may change any cell, so no cell is known to be blank afterwards.
 impl DerefMut for Cells {
     fn deref_mut(&mut self) -> &mut [Cell] {
         self.blank_from = self.all.len();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     proptest! {
-        /// The plain slice that each step is done to as well knows nothing of what is blank.
+        /// Compares the cells with a plain slice, which gets the same changes and does not track blank cells.
         #[test]
         fn knowing_what_is_blank_changes_nothing(
             steps in prop::collection::vec((step(), 0u8..2), 1..30)

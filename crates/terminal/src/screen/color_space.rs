@@ -1,7 +1,8 @@
-//! The colour spaces of X that do not depend on the screen, and what becomes of their colours on it.
+//! The colour spaces of X that do not depend on the screen, and their colours on a screen.
 //!
-//! The formulas are libX11's, slips included: programs that choose colours so have seen them in xterm. A colour that
-//! the screen cannot show becomes the one of the same hue and luminance that is as saturated as it can be.
+//! The formulas are libX11's, including its mistakes, because programs chose colours by their look in xterm. A
+//! colour outside the screen's range becomes the most saturated one of the same hue and luminance that the screen
+//! shows.
 
 use crate::screen::intensity::{Intensities, three_numbers};
 use crate::screen::rgb::Rgb;
@@ -14,25 +15,24 @@ const INTENSITIES_OF_XYZ: [[f64; 3]; 3] = [
     [0.063_511_797_904_977_88, -0.200_205_010_004_964_8, 0.810_709_420_316_482_2],
 ];
 
-/// The white of such a screen, at full intensity.
-/// Source: the sums of the rows of that profile's other matrix.
+/// The white of a screen without a profile, at full intensity. Source: the sums of the rows of that profile's
+/// other matrix.
 const WHITE: Xyz = Xyz { x: 0.949_664_400_870_032_6, y: 1.0, z: 1.406_040_301_998_017_3 };
 
-/// How far an intensity may be out of range and still count as shown.
-/// Source: libX11's `EPS`.
+/// The distance from the valid range at which an intensity still counts as valid. Source: libX11's `EPS`.
 const TOLERANCE: f64 = 0.001;
 
-/// Lightness up to which it is proportional to luminance, and the factor between the two.
-/// Source: CIE 15, section 8.2.1, as libX11 rounds it.
+/// The lightness up to which it is proportional to luminance, and the factor between the two. Source: CIE 15,
+/// section 8.2.1, as libX11 rounds it.
 const LINEAR_LIGHTNESS: f64 = 7.999_536_24;
 const LIGHTNESS_PER_LUMINANCE: f64 = 903.29;
 
-/// Scale of TekHVC's chroma, and the chromaticity (u', v') of the red from which it counts hues.
-/// Source: J. M. Taylor and others, *Color Spaces: A Tektronix Perspective*; libX11.
+/// The scale of TekHVC's chroma, and the chromaticity (u', v') of the red that has hue 0. Source: J. M. Taylor and
+/// others, *Color Spaces: A Tektronix Perspective*; libX11.
 const CHROMA_SCALE: f64 = 7.507_25;
 const BEST_RED: (f64, f64) = (0.7127, 0.4931);
 
-/// A colour of CIE 1931.
+/// A colour in CIE 1931 XYZ.
 #[derive(Clone, Copy, Debug)]
 struct Xyz {
     x: f64,
@@ -40,8 +40,8 @@ struct Xyz {
     z: f64,
 }
 
-/// Returns the colour that `text` names in a colour space, on a screen without a profile. `None` for unknown spaces, and
-/// for numbers that they do not have.
+/// Returns the colour of `text` in a colour space, on a screen without a profile. `None` for unknown spaces and
+/// for invalid numbers.
 pub(crate) fn parse(space: &str, text: &str) -> Option<Rgb> {
     let numbers = three_numbers(text)?;
     let xyz = match &*space.to_ascii_lowercase() {
@@ -76,7 +76,7 @@ impl Xyz {
         }
     }
 
-    /// CIELab. libX11 takes 5 and 2 for the standard's 500 and 200, and 9.03292 for 903.292.
+    /// CIELab. libX11 uses 5 and 2 instead of the standard's 500 and 200, and 9.03292 instead of 903.292.
     fn from_lab([lightness, a, b]: [f64; 3]) -> Option<Self> {
         if !is_lightness(lightness) {
             return None;
@@ -91,7 +91,7 @@ impl Xyz {
         Some(Self { x: WHITE.x * x, y, z: WHITE.z * z })
     }
 
-    /// CIELuv. libX11 takes a hundredth of the standard's factor.
+    /// CIELuv. libX11 uses a hundredth of the standard's factor.
     fn from_luv([lightness, u, v]: [f64; 3]) -> Option<Self> {
         let (white_u, white_v) = WHITE.uv();
         let scale = 13.0 * lightness / 100.0;
@@ -125,7 +125,8 @@ impl Xyz {
         self.x + 15.0 * self.y + 3.0 * self.z
     }
 
-    /// Returns the intensities that show this colour, or else the nearest towards grey.
+    /// Returns the intensities of this colour. Outside the screen's range they are those of the nearest colour
+    /// towards grey.
     fn intensities(self) -> Intensities {
         let grey = self.y;
         if grey == 0.0 {
@@ -136,14 +137,14 @@ impl Xyz {
         if wanted.iter().all(|value| (-TOLERANCE..=1.0 + TOLERANCE).contains(value)) {
             return Intensities(wanted);
         }
-        // Colours of one luminance and hue lie on a line through grey. A chromaticity beyond all colours comes out on
-        // the other side of it, and any distance from there is far enough.
+        // Colours of the same luminance and hue lie on a line through grey. An impossible chromaticity appears on
+        // the other side of grey, and then any large distance is far enough.
         let is_reversed = self.uv_divisor() < 0.0;
         let steps = wanted.map(|value| if is_reversed { grey - value } else { value - grey });
         let room = steps.map(|step| if step < 0.0 { grey / -step } else { (1.0 - grey) / step });
         let far = room.into_iter().fold(f64::INFINITY, f64::min);
         Intensities(steps.map(|step| match grey + step * far {
-            // On the edge of what is shown, and not without any intensity.
+            // This is at the edge of the range, and more than no intensity.
             value if value < f64::EPSILON => f64::EPSILON,
             value => value,
         }))
@@ -173,7 +174,7 @@ mod tests {
         Some(u32::from_be_bytes([0, red, green, blue]))
     }
 
-    /// Colours that a screen shows, and colours beyond. As xterm 379 told them.
+    /// Colours inside and outside a screen's range, as xterm 379 reported them.
     #[test]
     fn colours_look_as_in_x() {
         for (text, rgb) in [

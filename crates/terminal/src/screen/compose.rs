@@ -1,4 +1,4 @@
-//! Making screens out of screens: notices over a picture, parts of one picture in another.
+//! Screens made from other screens: notices over a picture, parts of a picture in another.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::scrollback::ScrollbackLine;
 use crate::width::char_width;
 
 impl Screen {
-    /// Returns the memory this screen takes beyond what it shares with `neighbour`.
+    /// Returns the memory of this screen, without the parts that it shares with `neighbour`.
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let shared = neighbour.map(|screen| row_addresses(&screen.rows)).unwrap_or_default();
         let rows = rows_beyond(&self.rows, &shared);
@@ -33,8 +33,8 @@ impl Screen {
         Bytes::new(u64::try_from(itself + rows + texts + colors).expect("memory fits 64 bits"))
     }
 
-    /// Writes a line of text over the picture, from `position` to the right edge at most. The cursor
-    /// stays. A wide character that does not fit, or loses one half, becomes blank.
+    /// Writes a line of text over the picture, from `position` to the right edge. The cursor does not move. A wide
+    /// character that does not fit, or that loses a half, becomes blank.
     pub fn write_text(&mut self, position: Position, text: &str, pen: Pen) {
         let Some(slot) = self.rows.get_mut(usize::from(position.row)) else { return };
         if position.column >= self.size.columns() {
@@ -62,10 +62,10 @@ impl Screen {
         }
     }
 
-    /// Returns a screen half way from `base` to `target`: `base` with the upper half of the rows in
-    /// which they differ taken from `target`. `None` when at most one row differs.
+    /// Returns a screen half way from `base` to `target`. It is `base` with some rows of `target`: the upper half
+    /// of the rows that differ. `None` if at most one row differs.
     ///
-    /// Where the sizes differ, the rest is blank: a change of size repaints from a clear screen.
+    /// If the sizes differ, all other rows are blank, because a change of size repaints from a clear screen.
     pub fn midpoint(base: &Self, target: &Self) -> Option<Self> {
         let mut middle = base.clone();
         if base.size != target.size {
@@ -86,8 +86,9 @@ impl Screen {
         Some(middle)
     }
 
-    /// Returns a screen on the way from `base`, of the same size, to `target`: as that, but with rows of `base` where
-    /// more than `cells_max` cells would have to be drawn at once. `None` where all of it may be.
+    /// Returns a screen on the way from `base` to `target`, which have the same size. It is `target`, but rows at
+    /// the bottom are those of `base`, so that no more than `cells_max` cells must be drawn. `None` if all of
+    /// `target` can be drawn.
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
         debug_assert_eq!(base.size, target.size);
         let rows_max = (cells_max / usize::from(target.size.columns())).max(1);
@@ -101,8 +102,8 @@ impl Screen {
         Some(middle)
     }
 
-    /// Creates a picture of lines below each other, all of them as wide as it; `None` for none, for too
-    /// many, or for lines of another width. Whether the last goes on in the next is left out.
+    /// Creates a picture of lines below each other, without a wrap after the last one. `None` if there are no
+    /// lines or too many, or if a line's width is not `columns`.
     pub fn of_lines<'a>(
         columns: u16,
         lines: impl ExactSizeIterator<Item = &'a ScrollbackLine>,
@@ -126,7 +127,7 @@ impl Screen {
     }
 }
 
-/// Returns the memory of rows, each counted once, that do not live at the `shared` addresses.
+/// Returns the memory of rows whose addresses are not `shared`. A row that occurs twice counts once.
 pub(crate) fn rows_beyond(rows: &[Arc<Row>], shared: &[usize]) -> usize {
     let mut own: Vec<(usize, &Arc<Row>)> =
         rows.iter().map(|row| (Arc::as_ptr(row).addr(), row)).collect();
@@ -138,7 +139,7 @@ pub(crate) fn rows_beyond(rows: &[Arc<Row>], shared: &[usize]) -> usize {
         .sum()
 }
 
-/// Returns where rows live, sorted.
+/// Returns the addresses of rows in memory, sorted.
 pub(crate) fn row_addresses(rows: &[Arc<Row>]) -> Vec<usize> {
     let mut addresses: Vec<usize> = rows.iter().map(|row| Arc::as_ptr(row).addr()).collect();
     addresses.sort_unstable();

@@ -1,20 +1,20 @@
-//! Where the next character goes.
+//! The cursor: the place of the next character.
 
 use crate::screen::Position;
 
-/// The cursor as it is shown.
+/// The cursor of a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// Row, from 0.
     pub row: u16,
-    /// Column, from 0; stays below the width even when a wrap is pending.
+    /// Column, from 0. It is less than the width even if a wrap is pending.
     pub column: u16,
     /// Whether it is shown (DECTCEM).
     pub visible: bool,
 }
 
 impl Cursor {
-    /// Returns where it is.
+    /// Returns its place.
     pub const fn position(self) -> Position {
         Position { row: self.row, column: self.column }
     }

@@ -1,7 +1,7 @@
-//! What a few cells carry beside their pen: a colour of the underline's own, and a hyperlink.
+//! Decorations of cells: hyperlinks and colours of underlines.
 //!
-//! They lie beside the row's cells, as combining characters do, so that a cell stays small and a row
-//! without them pays nothing.
+//! Few cells have any. They are stored beside the row's cells, as combining characters are. So a cell stays small,
+//! and a row without decorations needs no memory for them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,8 +16,7 @@ pub(crate) const URI_BYTES_MAX: usize = 2083;
 /// Longest identifier of a hyperlink, in bytes. Source: the same.
 pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
 
-/// Memory of a link besides its text, in bytes. Chosen: what keeps it together, and the room that an allocator
-/// adds to three allocations.
+/// Memory of a link besides its text, in bytes. Chosen: its fields, and the overhead of three allocations.
 const LINK_BYTES: usize = 112;
 
 /// Most bytes of hyperlinks that programs may put into one row, each run of linked cells counted; text
@@ -25,26 +24,26 @@ const LINK_BYTES: usize = 112;
 /// a run of its own, with an address of 1500 bytes; runs share the memory of their link.
 pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes of hyperlinks that the rows of a host's screen may hold together whatever its size. Chosen: 24 rows of
+/// Bytes of hyperlinks in all rows of a host's screen together, whatever its size. Chosen: 24 rows of
 /// [`HOST_ROW_LINK_BYTES_MAX`].
 const HOST_SCREEN_LINK_BYTES: usize = 24 * HOST_ROW_LINK_BYTES_MAX;
 
-/// Bytes of hyperlinks that they may hold for each cell besides. Chosen: a link of 50 bytes for every seven cells.
+/// Further bytes of hyperlinks for each cell. Chosen: a link of 50 bytes for every seven cells.
 const CELL_LINK_BYTES: usize = 24;
 
 /// Most bytes of hyperlinks in any row: when a run is cut into pieces each counts.
 pub(crate) const ROW_LINK_BYTES_MAX: usize = 4 * HOST_ROW_LINK_BYTES_MAX;
 
-/// Returns the most bytes of hyperlinks that programs may put into one row of a screen of this size. A row that
-/// follows a far end's may hold twice as many: halfway through a diff it has old links and new ones.
+/// Returns the most bytes of hyperlinks that programs may put into a row of a screen of this size. A replica's row
+/// may hold twice as many: halfway through a diff it has old links and new ones.
 pub(crate) fn row_link_bytes_max(size: Size) -> usize {
     let (columns, rows) = (usize::from(size.columns()), usize::from(size.rows()));
     let share = HOST_SCREEN_LINK_BYTES / rows + columns * CELL_LINK_BYTES;
     share.min(HOST_ROW_LINK_BYTES_MAX)
 }
 
-/// Schemes that a link may lead to. Chosen: what opens a page, a file or a conversation. Others may
-/// run a program on the user's computer with words of the far host's choosing.
+/// Schemes of links that are kept. Chosen: those that open a page, a file or a conversation. Other schemes may run
+/// a program on the user's computer, with arguments that the far host chooses.
 const SCHEMES: [&str; 20] = [
     "file", "ftp", "ftps", "gemini", "git", "gopher", "http", "https", "info", "irc", "ircs",
     "mailto", "man", "news", "nntp", "sftp", "sip", "ssh", "tel", "xmpp",
@@ -58,8 +57,8 @@ pub struct Hyperlink {
 }
 
 impl Hyperlink {
-    /// Reads the part of an OSC 8 behind its number, `parameters;address`. `None` where it ends a
-    /// link, and for an address that is too long, not printable ASCII or of an unknown scheme.
+    /// Reads the parameters and the address of OSC 8, `parameters;address`. `None` if they end a link, or if the
+    /// address is too long, not printable ASCII or of an unknown scheme.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (parameters, uri) = text.split_once(';')?;
         let id = parameters.split(':').find_map(|part| part.strip_prefix("id=")).unwrap_or("");
@@ -74,7 +73,7 @@ impl Hyperlink {
         is_link.then(|| Self { id: id.into(), uri: uri.into() })
     }
 
-    /// Returns the identifier that makes pieces one link; empty for none.
+    /// Returns the identifier. Pieces of text with the same one form a link. It is empty if there is none.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -89,12 +88,12 @@ impl Hyperlink {
     }
 }
 
-/// What a cell carries beside its pen.
+/// The state of a cell beside its pen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decoration {
-    /// The underline's colour; the text's where it is the default.
+    /// The underline's colour. The default is the colour of the text.
     pub underline_color: Color,
-    /// Where the text leads.
+    /// The hyperlink that the text leads to.
     pub link: Option<Arc<Hyperlink>>,
 }
 
@@ -102,7 +101,7 @@ impl Decoration {
     /// No decoration.
     pub const NONE: &'static Self = &Self { underline_color: Color::Default, link: None };
 
-    /// Returns whether there is none.
+    /// Returns whether this is no decoration.
     pub fn is_none(&self) -> bool {
         self == Self::NONE
     }
@@ -112,7 +111,7 @@ impl Decoration {
     }
 }
 
-/// Neighbouring cells that are decorated alike.
+/// Neighbouring cells with the same decoration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Run {
     columns: Range<u16>,
@@ -125,7 +124,7 @@ impl Run {
     }
 }
 
-/// The decorations of a row: in order, none empty, no two that touch alike.
+/// The decorations of a row, in order. No run is empty, and no two equal runs touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Decorations {
     runs: Vec<Run>,
@@ -133,17 +132,16 @@ pub(crate) struct Decorations {
 }
 
 impl Decorations {
-    /// Returns whether no cell is decorated.
     pub(crate) const fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Returns how many runs there are.
+    /// Returns the number of runs.
     pub(crate) const fn len(&self) -> usize {
         self.runs.len()
     }
 
-    /// Returns how many runs end behind `column`.
+    /// Returns the number of runs that end after `column`.
     pub(crate) fn len_from(&self, column: u16) -> usize {
         self.runs.len() - self.first_behind(column)
     }
@@ -182,15 +180,15 @@ impl Decorations {
         }
     }
 
-    /// Removes what decorates `columns`. A run cut in two is two, whose tail loses its link where that
-    /// would bring the row over [`ROW_LINK_BYTES_MAX`].
+    /// Removes the decorations of `columns`. This may cut a run in two. The second part loses its link if the
+    /// links of the row would exceed [`ROW_LINK_BYTES_MAX`].
     pub(crate) fn clear(&mut self, columns: Range<u16>) {
         if !columns.is_empty() {
             self.cut(columns);
         }
     }
 
-    /// Removes what decorates `columns`; a run around an empty range is cut in two there.
+    /// Removes the decorations of `columns`. An empty range cuts the run around it in two.
     fn cut(&mut self, columns: Range<u16>) {
         let Range { start: mut from, end: mut to } = self.reached_by(&columns);
         if from == to {
@@ -223,8 +221,8 @@ impl Decorations {
         }
     }
 
-    /// Takes those of `columns` in `from` to as many columns from `to` on, where there are none. A link
-    /// that would bring the row over `link_bytes_max` is left out.
+    /// Copies the decorations of `columns` in `from` to the columns from `to` on, which have none. A link that
+    /// would bring the row over `link_bytes_max` is left out.
     pub(crate) fn copy(
         &mut self,
         from: &Self,
@@ -262,7 +260,7 @@ impl Decorations {
         }
     }
 
-    /// Follows cells that moved right by `count` from `column` on; `end` is the row's.
+    /// Moves decorations from `column` on right by `count`, as cells moved. `end` is the width of the row.
     pub(crate) fn insert(&mut self, column: u16, count: u16, end: u16) {
         if count == 0 {
             return;
@@ -276,7 +274,7 @@ impl Decorations {
         }
     }
 
-    /// Follows cells that moved left by `count` to `column`.
+    /// Moves decorations left by `count` to `column`, as cells moved.
     pub(crate) fn delete(&mut self, column: u16, count: u16) {
         self.clear(column..column + count);
         for run in &mut self.runs {
@@ -289,12 +287,12 @@ impl Decorations {
         }
     }
 
-    /// Returns roughly how many bytes of memory they take.
+    /// Returns roughly the memory of the decorations in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.runs.capacity() * size_of::<Run>() + self.link_bytes
     }
 
-    /// Panics if what must always hold does not.
+    /// Panics if the runs are not valid.
     pub(crate) fn assert_integrity(&self, columns: u16) {
         assert!(self.runs.iter().all(|run| !run.columns.is_empty() && !run.decoration.is_none()));
         assert!(self.runs.last().is_none_or(|run| run.columns.end <= columns));
@@ -307,7 +305,7 @@ impl Decorations {
         assert_eq!(link_bytes, self.link_bytes);
     }
 
-    /// Returns the index of the first run that ends behind `column`.
+    /// Returns the index of the first run that ends after `column`.
     fn first_behind(&self, column: u16) -> usize {
         self.runs.partition_point(|run| run.columns.end <= column)
     }
@@ -319,7 +317,7 @@ impl Decorations {
         from..from + reached
     }
 
-    /// Returns whether `run`, which goes to index `at`, touches a run of its kind.
+    /// Returns whether `run`, inserted at index `at`, touches a run with the same decoration.
     fn joins(&self, at: usize, run: &Run) -> bool {
         let before = at.checked_sub(1).map(|before| &self.runs[before]);
         let after = self.runs.get(at);
@@ -420,14 +418,14 @@ mod tests {
         assert!(!decorations.at(0).is_none());
     }
 
-    /// What a row of cells, each with its own decoration, would do.
+    /// A change, which the test also makes to a plain list of a decoration for each cell.
     #[derive(Clone, Debug)]
     enum Edit {
         Set(Range<u16>, u8),
         Clear(Range<u16>),
         Insert(u16, u16),
         Delete(u16, u16),
-        /// Copies a range to a column, from the row itself.
+        /// Copies a range of the row to another column.
         Copy(Range<u16>, u16),
     }
 

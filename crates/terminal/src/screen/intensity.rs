@@ -1,22 +1,22 @@
-//! The intensities of a colour's components, each from 0 to 1, and X's `rgbi:r/g/b`, which gives them.
+//! The intensities of a colour's components, each from 0 to 1. X's `rgbi:r/g/b` specifies them.
 //!
-//! The colour that an intensity stands for depends on the monitor. An X server that has no profile of its monitor, as
-//! nearly all, assumes the monitor that was measured for libX11 long ago, and so do we.
+//! The colour of an intensity depends on the monitor. Nearly all X servers have no profile of their monitor. They
+//! assume the monitor that was measured for libX11, and so does this module.
 
 use crate::screen::rgb::Rgb;
 
-/// The intensities of a component from one above `floor`, up to 255 in steps of five. Between two of
-/// them lie straight lines, and below the first one a line that starts at `floor` for the intensity 0.
+/// The intensities of a component's values: `floor` plus one step, and so on up to 255. Straight lines connect
+/// them. The first line starts at `floor` for the intensity 0.
 struct Curve {
     floor: u8,
     millionths: &'static [u32],
 }
 
-/// Difference of two components that follow each other in a curve.
+/// Difference of neighbouring values of a component in a curve.
 const STEP: f64 = 5.0;
 
-// Source: libX11's profile of a screen that has none (a 19-inch Tektronix monitor); xterm 379 gave the same
-// components for 1196 of 1200 intensities, and neighbours for the others.
+// Source: libX11's profile of a screen that has none (a 19-inch Tektronix monitor). xterm 379 gave the same
+// components for 1196 of 1200 intensities, and neighbouring ones for the others.
 const RED: Curve = Curve {
     floor: 9,
     millionths: &[
@@ -53,13 +53,13 @@ const BLUE: Curve = Curve {
 pub(crate) struct Intensities(pub(crate) [f64; 3]);
 
 impl Intensities {
-    /// Returns the intensities that `text` gives, with `/` between; `None` if there are not three from 0 to 1.
+    /// Reads three intensities, separated by `/`; `None` if there are not three of them, each from 0 to 1.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let intensities = three_numbers(text)?;
         intensities.iter().all(|value| (0.0..=1.0).contains(value)).then_some(Self(intensities))
     }
 
-    /// Returns the colour that looks so. Intensities out of range count as 0 or 1.
+    /// Returns the colour with these intensities. Those out of range count as 0 or 1.
     pub(crate) fn color(self) -> Rgb {
         let Self([red, green, blue]) = self;
         Rgb::new(RED.component(red), GREEN.component(green), BLUE.component(blue))
@@ -86,7 +86,7 @@ impl Curve {
     }
 }
 
-/// Returns three numbers with `/` between them.
+/// Reads three numbers, separated by `/`.
 pub(crate) fn three_numbers(text: &str) -> Option<[f64; 3]> {
     let mut numbers = text.split('/').map(|text| text.parse().ok().filter(|n: &f64| n.is_finite()));
     let three = [numbers.next()??, numbers.next()??, numbers.next()??];
@@ -101,7 +101,7 @@ mod tests {
         Intensities::parse(text).map(Intensities::color)
     }
 
-    /// As xterm 379 has them.
+    /// Values that xterm 379 has.
     #[test]
     fn intensities_look_as_in_x() {
         for (text, color) in [

@@ -1,4 +1,4 @@
-//! The combining characters of a row, beside its cells.
+//! Combining characters (marks), stored beside the row's cells.
 
 use core::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -15,7 +15,7 @@ const MARKS_BYTES_MAX: usize = CELL_TEXT_BYTES_MAX - 1 + 4;
 struct Marked {
     column: u16,
     len: u8,
-    /// UTF-8, zeros behind it.
+    /// UTF-8, followed by zeros.
     text: [u8; MARKS_BYTES_MAX],
 }
 
@@ -38,24 +38,24 @@ impl Marked {
     }
 }
 
-/// The combining characters of a row, by column. Nothing is allocated for one of them alone.
+/// The combining characters of a row, ordered by column. An empty list allocates no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Marks {
     cells: Vec<Marked>,
 }
 
 impl Marks {
-    /// Returns how many cells have some.
+    /// Returns the number of cells with marks.
     pub(crate) const fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Returns how many cells at and behind `column` have some.
+    /// Returns the number of cells with marks from `column` on.
     pub(crate) fn len_from(&self, column: u16) -> usize {
         self.cells.len() - self.places(column..column).start
     }
 
-    /// Returns those of the cell in `column`; empty for none.
+    /// Returns the marks of the cell in `column`; empty if there are none.
     pub(crate) fn at(&self, column: u16) -> &str {
         if self.cells.is_empty() {
             return "";
@@ -63,7 +63,7 @@ impl Marks {
         self.find(column).map_or("", |at| self.cells[at].text())
     }
 
-    /// Adds one to the cell in `column`, whose base takes `base_bytes`. Returns whether there was room.
+    /// Adds a mark to the cell in `column`, whose base takes `base_bytes`. Returns whether there was room.
     pub(crate) fn push(&mut self, column: u16, base_bytes: usize, mark: char) -> bool {
         match self.find(column) {
             Ok(at) if base_bytes + usize::from(self.cells[at].len) < CELL_TEXT_BYTES_MAX => {
@@ -80,7 +80,7 @@ impl Marks {
         }
     }
 
-    /// Removes those of `columns`.
+    /// Removes the marks of `columns`.
     pub(crate) fn clear(&mut self, columns: Range<u16>) {
         if !self.cells.is_empty() {
             let places = self.places(columns);
@@ -88,8 +88,8 @@ impl Marks {
         }
     }
 
-    /// Moves those at and behind `column` to the columns that `target` gives, in the same order; those
-    /// that go nowhere are lost.
+    /// Moves the marks from `column` on to the columns that `target` returns, which must keep their order. Marks
+    /// without a target are lost.
     pub(crate) fn shift(&mut self, column: u16, target: impl Fn(u16) -> Option<u16>) {
         if !self.reach(column) {
             return;
@@ -105,7 +105,7 @@ impl Marks {
         self.cells.truncate(kept);
     }
 
-    /// Takes those of `columns` in `from` to as many columns from `to` on, where there are none.
+    /// Copies the marks of `columns` in `from` to the columns from `to` on, which have none.
     pub(crate) fn copy(&mut self, from: &Self, columns: Range<u16>, to: u16) {
         let places = from.places(columns.clone());
         let moved = from.cells[places]
@@ -115,17 +115,17 @@ impl Marks {
         self.cells.splice(at..at, moved);
     }
 
-    /// Returns whether a cell at or behind `column` has some.
+    /// Returns whether a cell from `column` on has marks.
     pub(crate) fn reach(&self, column: u16) -> bool {
         self.cells.last().is_some_and(|last| last.column >= column)
     }
 
-    /// Returns the columns that have some.
+    /// Returns the columns with marks.
     pub(crate) fn columns(&self) -> impl Iterator<Item = u16> {
         self.cells.iter().map(|marked| marked.column)
     }
 
-    /// Returns how many bytes of memory they take.
+    /// Returns the memory of the marks in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.cells.capacity() * size_of::<Marked>()
     }

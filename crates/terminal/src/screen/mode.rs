@@ -1,9 +1,9 @@
 //! The modes that the user's terminal must follow.
 
-/// Which mouse events are reported. The values are the numbers of the modes.
+/// The mouse events that are reported. The values are the numbers of the modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseReporting {
-    /// None.
+    /// No events.
     #[default]
     Off = 0,
     /// `CSI ? 9 h`.
@@ -18,7 +18,7 @@ pub enum MouseReporting {
     AnyMotion = 1003,
 }
 
-/// How mouse events are written. The values are the numbers of the modes.
+/// The form in which mouse events are reported. The values are the numbers of the modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseEncoding {
     /// Bytes offset by 32.
@@ -34,7 +34,7 @@ pub enum MouseEncoding {
     SgrPixels = 1016,
 }
 
-/// The modes of the user's terminal that a stock client's screen has too.
+/// The modes of a screen that a stock client has too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InputModes {
     pub(crate) bracketed_paste: bool,
@@ -43,7 +43,7 @@ pub(crate) struct InputModes {
     pub(crate) mouse_encoding: MouseEncoding,
 }
 
-/// The modes that the user's terminal follows beyond those of a stock client's screen.
+/// The modes of a screen that a stock client does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RichModes {
     /// DECSCUSR, 0 to [`CURSOR_STYLE_MAX`].
@@ -52,11 +52,11 @@ pub(crate) struct RichModes {
     pub(crate) application_cursor_keys: bool,
     /// DECNKM.
     pub(crate) application_keypad: bool,
-    /// Whether the alternate screen is shown; a replica has but one picture.
+    /// Whether the alternate screen is shown. A replica has a single picture for both.
     pub(crate) alternate_screen: bool,
-    /// 1007, the wheel becomes cursor keys on the alternate screen; `None` as long as no program said.
+    /// 1007: the wheel sends cursor keys on the alternate screen. `None` if no program has set it.
     pub(crate) alternate_scroll: Option<bool>,
-    /// The flags in force of the keyboard protocol of kitty, 0 to [`KITTY_FLAGS_MAX`].
+    /// The flags of the keyboard protocol of kitty that are in force, 0 to [`KITTY_FLAGS_MAX`].
     pub(crate) kitty_keyboard: u8,
     /// `modifyOtherKeys`, 0 to [`MODIFY_OTHER_KEYS_MAX`].
     pub(crate) modify_other_keys: u8,

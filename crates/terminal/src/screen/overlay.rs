@@ -1,7 +1,6 @@
-//! Drawing on a copy of the screen: what a client shows over the far end's picture.
+//! Drawing on a copy of the screen, which a client shows instead of the far end's picture.
 //!
-//! Nothing here is terminal behaviour: no wrap, no scroll, no pen. An overlay names a place and what
-//! stands there.
+//! These functions replace cells at a place. Unlike those of a terminal, they do not wrap, scroll or use the pen.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -14,14 +13,14 @@ use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
 impl Screen {
-    /// Returns what stands in one place; `None` outside the screen.
+    /// Returns the glyph in a place; `None` outside the screen.
     pub fn glyph(&self, at: Position) -> Option<Glyph> {
         let row = self.rows.get(usize::from(at.row))?;
         (at.column < self.size.columns()).then(|| row.glyph(at.column))
     }
 
-    /// Replaces what stands in one place; outside the screen it does nothing. Halves of wide characters
-    /// beside it are for [`Screen::mend_row`].
+    /// Replaces the glyph in a place. Outside the screen it does nothing. Call [`Screen::mend_row`] afterwards,
+    /// because it may cut a wide character.
     pub fn put(&mut self, at: Position, glyph: &Glyph) {
         let Some(row) = self.rows.get_mut(usize::from(at.row)) else { return };
         if at.column < self.size.columns() {
@@ -29,22 +28,22 @@ impl Screen {
         }
     }
 
-    /// Blanks wide characters of which only one half is left in a row.
+    /// Blanks all halves of wide characters in a row.
     pub fn mend_row(&mut self, row: u16) {
         if let Some(row) = self.rows.get_mut(usize::from(row)) {
             Arc::make_mut(row).mend();
         }
     }
 
-    /// Replaces a whole row by empty cells; below the screen it does nothing.
+    /// Replaces a row by empty cells. Below the screen it does nothing.
     pub fn clear_row(&mut self, row: u16, pen: Pen) {
         if let Some(row) = self.rows.get_mut(usize::from(row)) {
             *row = Arc::new(Row::erased(self.size.columns(), pen));
         }
     }
 
-    /// Replaces some columns of a row by those of a row of another screen of the same size, or by empty cells
-    /// for `None`. Halves of wide characters at the ends of the columns are for [`Screen::mend_row`].
+    /// Replaces `columns` of a row by those of row `from` of another screen of the same size, or by empty cells
+    /// for `None`. Call [`Screen::mend_row`] afterwards, because it may cut wide characters.
     pub fn copy_row(&mut self, row: u16, columns: Range<u16>, other: &Self, from: Option<u16>) {
         if columns == (0..self.size.columns()) {
             let Some(row) = self.rows.get_mut(usize::from(row)) else { return };
@@ -61,7 +60,7 @@ impl Screen {
         }
     }
 
-    /// Moves the cursor, as far as there is a screen.
+    /// Moves the cursor. Outside the screen it goes to the nearest place inside.
     pub fn place_cursor(&mut self, at: Position) {
         self.cursor.row = at.row.min(self.size.rows() - 1);
         self.cursor.column = at.column.min(self.size.columns() - 1);
@@ -72,8 +71,8 @@ impl Screen {
         self.cursor.visible = visible;
     }
 
-    /// Returns the picture as it looks through a window of another size: cut, or with empty space
-    /// around, at the bottom and the right.
+    /// Returns the picture in a window of another size. It is cut or extended by empty space at the bottom and the
+    /// right.
     #[must_use]
     pub fn clipped(&self, size: Size) -> Self {
         let mut clipped = self.clone();

@@ -1,4 +1,4 @@
-//! Colours that programs give the terminal: entries of its palette, its default colours, its cursor.
+//! Colours that programs can set: the palette's, the default ones and the cursor's.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::screen::color_space;
 use crate::screen::intensity::Intensities;
 use crate::screen::rgb::Rgb;
 
-/// The sixteen colours that have names, as xterm has them.
+/// The sixteen named colours of xterm.
 /// Source: xterm's defaults (XTerm-col.ad).
 const NAMED: [Rgb; 16] = [
     Rgb::new(0x00, 0x00, 0x00),
@@ -28,11 +28,11 @@ const NAMED: [Rgb; 16] = [
 ];
 
 impl Rgb {
-    /// Returns the colour that a specification as of `XParseColor` names; `None` for names.
+    /// Returns the colour of a specification in the form of `XParseColor`; `None` for a name.
     ///
-    /// `rgb:r/g/b` scales components of one to four digits. Of `#rgb` and its longer forms the
-    /// digits are the highest ones of each component. `rgbi:r/g/b` gives intensities from 0 to 1, and
-    /// `CIEXYZ:`, `CIEuvY:`, `CIExyY:`, `CIELab:`, `CIELuv:` and `TekHVC:` three numbers of their colour space.
+    /// `rgb:r/g/b` scales components of one to four digits. In `#rgb` and its longer forms, the digits are the
+    /// highest ones of each component. `rgbi:r/g/b` gives intensities from 0 to 1. `CIEXYZ:`, `CIEuvY:`,
+    /// `CIExyY:`, `CIELab:`, `CIELuv:` and `TekHVC:` precede three numbers of their colour space.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(digits) = text.strip_prefix('#') {
             let len = digits.len() / 3;
@@ -45,7 +45,7 @@ impl Rgb {
             };
             return Some(Self::new(component(0)?, component(1)?, component(2)?));
         }
-        // A name of a colour space is one in capitals too.
+        // The name of a colour space may be in capitals.
         let (space, rest) = text.split_once(':')?;
         if space.eq_ignore_ascii_case("rgbi") {
             return Intensities::parse(rest).map(Intensities::color);
@@ -64,14 +64,14 @@ impl Rgb {
         components.next().is_none().then_some(color)
     }
 
-    /// Returns how xterm writes this colour in an answer.
+    /// Returns this colour in the form of xterm's answers.
     pub(crate) fn answer(self) -> String {
         let Self { red, green, blue } = self;
         format!("rgb:{red:02x}{red:02x}/{green:02x}{green:02x}/{blue:02x}{blue:02x}")
     }
 
-    /// Returns entry `index` of xterm's palette of 256 colours: those with names, a cube with six
-    /// steps a side, and 24 greys.
+    /// Returns entry `index` of xterm's palette of 256 colours: the named ones, a cube with six steps a side, and
+    /// 24 greys.
     pub fn of_palette(index: u8) -> Self {
         let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
         match index {
@@ -88,33 +88,33 @@ impl Rgb {
     }
 }
 
-/// Returns the number that one to four hexadecimal digits make.
+/// Reads one to four hexadecimal digits.
 fn hexadecimal(digits: &str) -> Option<u16> {
     let valid = matches!(digits.len(), 1..=4) && digits.bytes().all(|c| c.is_ascii_hexdigit());
     u16::from_str_radix(digits, 16).ok().filter(|_| valid)
 }
 
-/// What can be given a colour.
+/// A colour that a program can set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ColorSlot {
     /// An entry of the palette: OSC 4.
     Palette(u8),
-    /// Text that has no colour of its own: OSC 10.
+    /// The default text colour: OSC 10.
     Foreground,
-    /// What is behind it: OSC 11.
+    /// The default background: OSC 11.
     Background,
-    /// The cursor: OSC 12.
+    /// The cursor's colour: OSC 12.
     Cursor,
 }
 
-/// The colours that programs have set. Whatever is not among them looks as its terminal has it.
+/// The colours that programs have set. All others are the terminal's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Colors {
     set: BTreeMap<ColorSlot, Rgb>,
 }
 
 impl Colors {
-    /// Returns whether everything looks as the terminal has it.
+    /// Returns whether no colour is set.
     pub fn is_empty(&self) -> bool {
         self.set.is_empty()
     }
@@ -124,12 +124,12 @@ impl Colors {
         self.set.get(&slot).copied()
     }
 
-    /// Returns what was set, the palette first.
+    /// Returns the colours that are set, the palette first.
     pub fn iter(&self) -> impl Iterator<Item = (ColorSlot, Rgb)> {
         self.set.iter().map(|(&slot, &color)| (slot, color))
     }
 
-    /// Returns whether any entry of the palette was set.
+    /// Returns whether an entry of the palette is set.
     pub(crate) fn sets_palette(&self) -> bool {
         self.set.keys().any(|slot| matches!(slot, ColorSlot::Palette(_)))
     }
@@ -146,7 +146,7 @@ impl Colors {
         self.set.retain(|slot, _| !matches!(slot, ColorSlot::Palette(_)));
     }
 
-    /// Returns the memory that the entries take.
+    /// Returns the memory of the entries in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.set.len() * size_of::<(ColorSlot, Rgb)>()
     }

@@ -1,30 +1,30 @@
-//! How far a program has come (OSC 9;4).
+//! The progress of a program (OSC 9;4).
 
-/// What a bar of progress says.
+/// The state of a progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressKind {
-    /// Work goes on: `OSC 9;4;1`.
+    /// The program works: `OSC 9;4;1`.
     Running = 1,
-    /// It has failed.
+    /// The program has failed.
     Failed = 2,
-    /// Work goes on, nobody knows how far it has come.
+    /// The program works, and its progress is unknown.
     Indeterminate = 3,
-    /// It waits.
+    /// The program waits.
     Paused = 4,
 }
 
-/// How far a program has come.
+/// The progress of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Whether it goes on.
+    /// The state of the work.
     pub kind: ProgressKind,
-    /// How much is done, 0 to 100; 0 where nobody knows.
+    /// The part that is done, 0 to 100. It is 0 if it is unknown.
     pub percent: u8,
 }
 
 impl Progress {
-    /// Returns what follows `old` by the part of an OSC behind `9;4;`, `kind;percent`; `None` if that
-    /// is nonsense. A failure and a pause may leave the percentage as it was.
+    /// Returns the progress that follows `old` after `OSC 9;4;text`, where the text is `kind;percent`; `None` if
+    /// the text is malformed. A failure or pause without a percentage keeps the old one.
     pub(crate) fn after(old: Option<Self>, text: &str) -> Option<Option<Self>> {
         let (kind, percent) = text.split_once(';').unwrap_or((text, ""));
         let kind = match kind {

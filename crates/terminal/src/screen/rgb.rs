@@ -1,6 +1,6 @@
 //! A colour of the screen.
 
-/// A colour of eight bits a component.
+/// A colour with eight bits for each component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rgb {
     /// Red.

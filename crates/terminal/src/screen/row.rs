@@ -1,4 +1,4 @@
-//! One row of cells, shared between snapshots until it is written.
+//! A row of cells. Snapshots share it until it is written.
 
 use std::ops::Range;
 
@@ -9,33 +9,33 @@ use crate::screen::glyph::Glyph;
 use crate::screen::marks::Marks;
 use crate::width::char_width;
 
-/// What became of a run of text.
+/// The result of writing a run of text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
-    /// How many bytes of it were written.
+    /// The number of bytes written.
     pub(crate) bytes: usize,
-    /// The last character with a place of its own.
+    /// The last character that has a cell of its own.
     pub(crate) last: char,
-    /// Where it stands.
+    /// The column of that cell.
     pub(crate) column: u16,
-    /// The columns it takes.
+    /// The columns of that cell: 1 or 2.
     pub(crate) columns: u16,
-    /// How many pieces it was written in: one more for each cell with combining characters.
+    /// The number of pieces of the text: each cell with combining characters ends a piece.
     pub(crate) pieces: usize,
 }
 
-/// One row: its cells, what stands beside them, and whether it wraps into the next.
+/// A row: its cells, the marks and decorations beside them, and whether it wraps into the next row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub(crate) cells: Cells,
-    /// Combining characters, only where [`Cell::combined`] is set.
+    /// Combining characters of the cells with [`Cell::combined`].
     pub(crate) marks: Marks,
     pub(crate) decorations: Decorations,
     pub(crate) wrapped: bool,
 }
 
 impl Row {
-    /// Creates a row of `columns` empty cells as erasing with `pen` leaves them.
+    /// Creates a row of cells that were erased with `pen`.
     pub fn erased(columns: u16, pen: Pen) -> Self {
         Self {
             cells: Cells::erased(columns, pen),
@@ -55,7 +55,7 @@ impl Row {
         self.marks.at(column)
     }
 
-    /// Returns how the cell in `column` is decorated beside its pen.
+    /// Returns the decoration of the cell in `column`.
     pub fn decoration(&self, column: u16) -> &Decoration {
         self.decorations.at(column)
     }
@@ -74,12 +74,12 @@ impl Row {
         self.wrapped
     }
 
-    /// Returns its columns.
+    /// Returns the width.
     pub(crate) fn columns(&self) -> u16 {
         u16::try_from(self.cells.len()).expect("a row has at most 4096 columns")
     }
 
-    /// Returns the column of the cell that ends it.
+    /// Returns the column of the last cell. If the row ends with a wide character, that is its left half.
     pub(crate) fn last_glyph(&self) -> u16 {
         let last = self.columns() - 1;
         let index = usize::from(last);
@@ -87,7 +87,7 @@ impl Row {
         last - u16::from(wide)
     }
 
-    /// Returns roughly how many bytes of memory it takes.
+    /// Returns roughly the memory of the row in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.cells)
@@ -95,10 +95,10 @@ impl Row {
             + self.decorations.bytes()
     }
 
-    /// Becomes equal to a blank row of the same width.
+    /// Becomes equal to a blank row of the same width, and keeps its memory.
     pub(crate) fn copy_blank(&mut self, blank: &Self) {
         self.cells.copy_blank(&blank.cells);
-        // Asking first is cheaper than clearing what is empty on nearly every row.
+        // Nearly all rows have nothing to clear, and the test is cheaper than clearing.
         self.marks.clear(0..u16::MAX);
         if !self.decorations.is_empty() {
             self.decorations = Decorations::default();
@@ -115,7 +115,7 @@ impl Row {
         }
     }
 
-    /// Writes one character at `column`, and the empty half behind a wide one if there is room.
+    /// Writes a character at `column`. A wide one also gets an empty right half, if there is room.
     pub(crate) fn write(&mut self, column: u16, c: char, wide: bool, pen: Pen) {
         let column = usize::from(column);
         let end = (column + 1 + usize::from(wide)).min(self.cells.len());
@@ -133,12 +133,12 @@ impl Row {
         self.cells.for_writing(range).fill(cell);
     }
 
-    /// Writes `text` at `column` as far as it fits, combining characters to the cells before them; it must
-    /// not begin with one.
+    /// Writes as much of `text` at `column` as fits. Combining characters go to the cell at their left, so the
+    /// text must not begin with one.
     pub(crate) fn write_text(&mut self, column: u16, text: &str, pen: Pen) -> Option<Written> {
         let (mut written, mut bytes, mut end, mut pieces) = (None, 0, usize::from(column), 0);
         if self.marks.len() > 0 {
-            // At once, so that what stands behind moves up only once.
+            // All cells are prepared at once, so that the marks after them move only once.
             self.before_write(end..self.reach(end, text));
         }
         while bytes < text.len() {
@@ -158,7 +158,7 @@ impl Row {
         written
     }
 
-    /// Returns the column behind `text`, written at `column` as far as it fits.
+    /// Returns the column after `text`, as much of it as fits at `column`.
     fn reach(&self, column: usize, text: &str) -> usize {
         let mut end = column;
         for c in text.chars() {
@@ -171,7 +171,7 @@ impl Row {
         end
     }
 
-    /// Decorates the cells of `range`, which were just written. A link that would bring the row over
+    /// Decorates the cells of `range`, which must have no decoration. A link that would bring the row over
     /// `link_bytes_max` is left out.
     pub(crate) fn decorate(
         &mut self,
@@ -182,20 +182,20 @@ impl Row {
         self.decorations.set(range, decoration, link_bytes_max);
     }
 
-    /// Returns whether erasing the cells of `range` would change nothing, as far as is known.
+    /// Returns whether the cells of `range` are known to be erased with `pen` already.
     pub(crate) fn is_erased(&self, range: Range<u16>, pen: Pen) -> bool {
         let range = usize::from(range.start)..usize::from(range.end);
         !self.wrapped && self.cells.is_erased(range, pen)
     }
 
-    /// Empties the cells of `range`.
+    /// Erases the cells of `range`.
     pub(crate) fn erase(&mut self, range: Range<u16>, pen: Pen) {
         let range = usize::from(range.start)..usize::from(range.end);
         self.before_write(range.clone());
         self.cells.erase(range, pen);
     }
 
-    /// Shifts what stands at and behind `column` right by `count`, leaving empty cells.
+    /// Inserts `count` empty cells at `column`. The cells from there on move right.
     pub(crate) fn insert(&mut self, column: u16, count: u16, pen: Pen) {
         let columns = self.columns();
         let count = count.min(columns - column);
@@ -207,7 +207,7 @@ impl Row {
         self.wrapped = false;
     }
 
-    /// Removes `count` cells at `column`; what stands behind moves left, empty cells follow.
+    /// Deletes `count` cells at `column`. The cells after them move left, and empty ones fill the end.
     pub(crate) fn delete(&mut self, column: u16, count: u16, pen: Pen) {
         let columns = self.columns();
         let count = count.min(columns - column);
@@ -219,8 +219,8 @@ impl Row {
         self.before_write(usize::from(columns - count)..usize::from(columns));
     }
 
-    /// Becomes like `from` in as many columns from `to` on. Wide characters cut on either side are
-    /// blanked, and a link too many is left out.
+    /// Copies `columns` of `from` to the columns from `to` on. Wide characters that are cut are blanked, and a
+    /// link that does not fit is left out.
     pub(crate) fn copy_columns(
         &mut self,
         from: &Self,
@@ -240,7 +240,7 @@ impl Row {
         self.split_wide(target.end);
     }
 
-    /// Adds a combining character to the cell at `column`; on an empty cell it stands alone.
+    /// Adds a combining character to the cell at `column`, which may be empty.
     pub(crate) fn combine(&mut self, column: u16, mark: char) {
         let cell = self.cells[usize::from(column)];
         if self.marks.push(column, cell.base.map_or(0, char::len_utf8), mark) {
@@ -249,18 +249,18 @@ impl Row {
         }
     }
 
-    /// Makes the character at `column` take two columns, the second of which is overwritten, or one.
+    /// Sets the width of the character at `column`. If it becomes wide, the cell after it is overwritten.
     pub(crate) fn set_wide(&mut self, column: u16, wide: bool) {
         let (at, pen) = (usize::from(column), self.cells[usize::from(column)].pen);
         if wide {
-            // The half that is left of a wide character there.
+            // This may cut a wide character, whose other half is blanked.
             self.split_wide(column + 2);
             self.erase(column + 1..column + 2, pen);
         }
         self.cells.for_writing(at..at + 2)[0].wide = wide;
     }
 
-    /// Blanks the wide character whose right half stands at `column`, which is about to change.
+    /// Blanks the wide character whose right half is at `column`, because that cell is about to change.
     pub(crate) fn split_wide(&mut self, column: u16) {
         if let Some(left) = column.checked_sub(1)
             && let Some(cell) = self.cells.get(usize::from(left))
@@ -271,13 +271,13 @@ impl Row {
         }
     }
 
-    /// Puts a glyph in `column`. What it may halve is for [`Row::mend`].
+    /// Puts a glyph in `column`. Call [`Row::mend`] afterwards, because it may cut a wide character.
     pub(crate) fn put(&mut self, column: u16, glyph: &Glyph, link_bytes_max: usize) {
         debug_assert_eq!(glyph.cell.combined, !glyph.marks.is_empty());
         self.cells[usize::from(column)] = glyph.cell;
         self.marks.clear(column..column + 1);
         for mark in glyph.marks.chars() {
-            // There was room for them beside their base, wherever they come from.
+            // The marks had room in their old cell, so they have room here.
             self.marks.push(column, 0, mark);
         }
         self.decorations.set(column..column + 1, &glyph.decoration, link_bytes_max);
@@ -295,12 +295,12 @@ impl Row {
         }
     }
 
-    /// Blanks a wide character in the last column, where it has only one half.
+    /// Blanks a wide character that has only its left half, in the last column.
     pub(crate) fn trim_wide(&mut self) {
         self.split_wide(self.columns());
     }
 
-    /// Returns it with another number of columns, cut or filled up at the right.
+    /// Returns the row with another width. It is cut or filled at the right.
     pub(crate) fn resized(&self, columns: u16, pen: Pen) -> Self {
         let mut row = Self::erased(columns, pen);
         let kept = columns.min(self.columns());
@@ -313,7 +313,7 @@ impl Row {
         row
     }
 
-    /// Returns it without the blanks at its end that erasing with the default pen leaves.
+    /// Returns the row without the blank cells at its end, if these have the default pen.
     pub(crate) fn trimmed(&self) -> Self {
         let cells = self.cells.trimmed();
         let end = u16::try_from(cells.len()).expect("a row has at most 4096 columns");
@@ -324,8 +324,8 @@ impl Row {
         Self { cells, marks: self.marks.clone(), decorations, wrapped: self.wrapped }
     }
 
-    /// Panics if a wide character lacks its right half, a combining character its cell, or a cell that is
-    /// known to be blank is not.
+    /// Panics if half a wide character is missing, if marks have no cell, or if a cell is not blank that is known
+    /// to be.
     pub(crate) fn assert_integrity(&self) {
         self.cells.assert_integrity();
         let blank_from = self.cells.blank_from();
@@ -343,7 +343,7 @@ impl Row {
         self.decorations.assert_integrity(end);
     }
 
-    /// Forgets what hangs on cells that are about to be replaced.
+    /// Removes the marks and decorations of cells that are about to be replaced.
     fn before_write(&mut self, range: Range<usize>) {
         if range.end == self.cells.len() && !range.is_empty() {
             self.wrapped = false;

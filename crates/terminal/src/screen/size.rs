@@ -13,7 +13,7 @@ pub struct Size {
     rows: u16,
 }
 
-/// A size no screen may have.
+/// A size that no screen may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a screen of {columns} columns and {rows} rows is outside 1x1 to {COLUMNS_MAX}x{ROWS_MAX}")]
 pub struct SizeError {
@@ -24,7 +24,7 @@ pub struct SizeError {
 }
 
 impl Size {
-    /// The size of a terminal that says nothing of its own.
+    /// The size of a terminal that does not report its own.
     pub const DEFAULT: Self = Self { columns: 80, rows: 24 };
 
     /// Creates a size.
@@ -57,7 +57,7 @@ impl Size {
     }
 }
 
-/// A place on the screen, from 0.
+/// A place on the screen. Both numbers count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Row, from the top.
