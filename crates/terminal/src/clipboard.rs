@@ -1,4 +1,4 @@
-//! Text that programs copy (OSC 52). Only what is certain to be base64 exists as a [`Copied`].
+//! Text that programs copy (OSC 52). A [`Copied`] holds valid base64 only.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ pub const COPY_CHARS_MAX: usize = 1 << 20;
 /// Longest list of selections that is kept: each of them once.
 const SELECTIONS_MAX: usize = 12;
 
-/// Text that a program copied, and where to.
+/// Text that a program copied, and the selections that it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
     selections: Arc<str>,
@@ -17,10 +17,10 @@ pub struct Copied {
 }
 
 impl Copied {
-    /// Creates a copy of base64 `text` to `selections`, letters and digits of `cpqs01234567`; none
-    /// leaves the choice to the user's terminal. `None` for anything else and beyond
-    /// [`COPY_CHARS_MAX`]: a question (`?`) in particular must never reach the user's terminal, which
-    /// would type the user's clipboard into the program.
+    /// Creates a copy of base64 `text` to `selections`, which are letters and digits of `cpqs01234567`. Without
+    /// selections the user's terminal chooses. `None` for other text, and for more than [`COPY_CHARS_MAX`]. In
+    /// particular a question (`?`) must never reach the user's terminal, which would type the user's clipboard
+    /// into the program.
     pub fn new(selections: &str, text: &str) -> Option<Self> {
         let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
         if !selections.bytes().all(known) || text.len() > COPY_CHARS_MAX || !is_base64(text) {
@@ -36,8 +36,8 @@ impl Copied {
         Some(Self { selections: distinct.into(), text: text.into() })
     }
 
-    /// Returns the copy that does what `earlier` and this one do, where their text is the same: programs
-    /// copy to one selection after the other. Otherwise this one.
+    /// Returns a single copy for `earlier` and this one, if their text is the same: programs copy to one selection
+    /// after the other. Otherwise returns this one.
     pub(crate) fn after(self, earlier: Option<Self>) -> Self {
         let joined = earlier.filter(|earlier| {
             earlier.text == self.text && earlier.selections.is_empty() == self.selections.is_empty()
@@ -58,8 +58,8 @@ impl Copied {
         &self.text
     }
 
-    /// Returns whether a terminal with nothing but a clipboard would put it there: it was asked to,
-    /// or left the choice (`s` is whatever the user has set).
+    /// Returns whether a terminal with only a clipboard would put the text there. The copy must name the clipboard
+    /// (`c`), leave the choice to the terminal, or name the user's default (`s`).
     pub(crate) fn is_for_clipboard(&self) -> bool {
         self.selections.is_empty() || self.selections.contains(['c', 's'])
     }
@@ -72,7 +72,7 @@ impl Copied {
     }
 }
 
-/// Returns whether `text` is base64, its padding complete or left away.
+/// Returns whether `text` is base64, with complete padding or without any.
 fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();

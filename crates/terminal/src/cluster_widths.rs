@@ -1,52 +1,54 @@
 //! The columns that the user's terminal gives to characters of several code points.
 //!
-//! Stock Mosh and `wcwidth` programs add up code points ([`char_width`]). Most of today's terminals give the columns to a
-//! *cluster*, a sequence that a reader takes for one character (Unicode Standard Annex 29): an emoji with its modifier or joined to
-//! another, a flag, a syllable. They differ in which clusters they know, so each kind has a bit, which is measured
-//! on the terminal itself.
+//! Stock Mosh and `wcwidth` programs add the widths of code points ([`char_width`]). Most of today's terminals
+//! give a width to a *cluster*: a sequence that a reader sees as a single character (Unicode Standard Annex 29),
+//! such as an emoji with its modifier, a flag or a syllable. Terminals know different kinds of clusters. So each
+//! kind has a bit, and rove measures it on the terminal.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::width::char_width;
 
-/// Joins the pictures on both sides of it.
+/// Joins the emoji on both sides of it.
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
-/// Puts the consonant behind it under the one before it (Tai Tham), also where a vowel stands between.
+/// Puts the next consonant under the previous one (Tai Tham), also if a vowel is between them.
 const SAKOT: char = '\u{1a60}';
-/// Makes a character text, and a picture.
+/// The first shows a character as text, the second as a picture.
 const TEXT_SELECTOR: char = '\u{fe0e}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 
-/// The clusters that a terminal counts as one, a bit for each kind. None: it counts code points, as stock Mosh does.
+/// The kinds of clusters that a terminal counts as a character, a bit for each. With no bit set it counts code
+/// points, as stock Mosh does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ClusterWidths(u8);
 
 impl ClusterWidths {
-    /// Code points are added up.
+    /// The width is the sum of the code points' widths.
     pub const CODE_POINTS: Self = Self(0);
     /// A character after U+200D belongs to the cluster before it.
     pub const JOINED: Self = Self(1);
-    /// A colour of skin belongs to the emoji before it.
+    /// A skin tone belongs to the emoji before it.
     pub const MODIFIERS: Self = Self(1 << 1);
-    /// Half of a flag takes two columns, and so does the flag.
+    /// Half of a flag takes two columns, and so does the whole flag.
     pub const FLAGS: Self = Self(1 << 2);
-    /// U+FE0F makes a narrow character wide. A terminal that does not know it widens a cell for nothing else either (tmux
-    /// 3.3a as observed).
+    /// U+FE0F makes a narrow character wide. A terminal without this kind never widens a cell after it was printed
+    /// (tmux 3.3a as observed).
     pub const EMOJI_SELECTOR: Self = Self(1 << 3);
     /// U+FE0E makes a wide character narrow.
     pub const TEXT_SELECTOR: Self = Self(1 << 4);
-    /// A syllable of several consonants takes two columns at most.
+    /// A syllable of several consonants takes at most two columns.
     pub const SYLLABLES: Self = Self(1 << 5);
     /// A spacing mark takes no column.
     pub const MARKS: Self = Self(1 << 6);
-    /// A colour of skin belongs to any character before it, not only to a picture.
+    /// A skin tone belongs to any character before it, not only to an emoji.
     pub const BARE_MODIFIERS: Self = Self(1 << 7);
 
-    /// All kinds but two: a spacing mark takes a column, and a colour of skin behind no picture is a character of its own.
+    /// All kinds but two: a spacing mark takes a column, and a skin tone after another character than an emoji
+    /// stands alone.
     /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
     pub const ALL: Self = Self(0b11_1111);
-    /// Creates a set from its bits; those above the eighth are dropped.
+    /// Creates a set from its bits. Bits above the eighth are dropped.
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits.to_le_bytes()[0])
     }
@@ -67,27 +69,27 @@ impl ClusterWidths {
         Self(self.0 | other.0)
     }
 
-    /// Returns whether code points are added up.
+    /// Returns whether the width is the sum of the code points' widths.
     pub const fn is_code_points(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns whether it counts emoji as the mode for clusters (2027) says.
+    /// Returns whether emoji count as the mode for clusters (2027) defines.
     pub const fn has_mode(self) -> bool {
         self.contains(Self::JOINED.with(Self::MODIFIERS).with(Self::EMOJI_SELECTOR))
     }
 
-    /// Returns the columns of a character alone.
+    /// Returns the columns of a character that stands alone.
     pub fn char_width(self, c: char) -> u16 {
         match c {
             _ if self.contains(Self::FLAGS) && is_regional(c) => 2,
-            // xterm and the C library make these wide, terminals that count clusters do not.
+            // These are wide in xterm and the C library, and narrow on terminals that count clusters.
             '\u{17d8}' | '\u{3248}'..='\u{324f}' if self.has_mode() => 1,
             _ => char_width(c),
         }
     }
 
-    /// Returns whether a character with a width belongs to the cell before it, which holds `before`.
+    /// Returns whether a character with a width joins the cell before it, which holds `before`.
     pub fn joins(self, before: &str, c: char) -> bool {
         let Some(last) = before.chars().next_back() else { return false };
         if self.is_code_points() || begins_cluster(c) && begins_cluster(last) {
@@ -129,21 +131,21 @@ impl ClusterWidths {
     }
 }
 
-/// Returns whether `c` is a spacing mark. The vowels U+0E33 and U+0EB3 extend a cluster, too, but are letters: kitty 0.26 gives
-/// them a column.
+/// Returns whether `c` is a spacing mark. The vowels U+0E33 and U+0EB3 also extend a cluster, but they are
+/// letters: kitty 0.26 gives them a column.
 fn is_spacing_mark(c: char) -> bool {
     !matches!(c, '\u{e33}' | '\u{eb3}') && is_one_cluster("\u{915}", c)
 }
 
-/// Returns whether `c` is a spacing mark that takes the vowel from a consonant, and no column.
+/// Returns whether `c` is a spacing mark that removes the vowel of a consonant, and takes no column.
 /// Source: Python's wcwidth 0.9 as observed over all spacing marks.
 const fn is_virama(c: char) -> bool {
     matches!(c, '\u{1b44}' | '\u{a9c0}' | '\u{111c0}' | '\u{11235}' | '\u{1134d}' | '\u{116b6}')
 }
 
-/// Returns whether a wide character is narrow as text.
+/// Returns whether a wide character becomes narrow when shown as text.
 fn may_be_text(base: char) -> bool {
-    // The crate leaves East Asian signs wide, terminals do not (kitty 0.26 as observed).
+    // The crate leaves East Asian signs wide, but terminals do not (kitty 0.26 as observed).
     matches!(
         base,
         '\u{3030}'
@@ -157,32 +159,32 @@ fn may_be_text(base: char) -> bool {
     ) || selects(base, TEXT_SELECTOR) == 1
 }
 
-/// Returns the clusters of a text, what readers take for one character each.
+/// Returns the clusters of a text. A reader sees each as a single character.
 pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
     text.graphemes(true)
 }
 
-/// Returns the columns of a character before a variation selector.
+/// Returns the columns of a character with a variation selector after it.
 fn selects(base: char, selector: char) -> u16 {
     let width = String::from_iter([base, selector]).width();
     u16::try_from(width).expect("two characters").clamp(1, 2)
 }
 
-/// Returns whether `text` begins with a character that others can be joined to by U+200D.
+/// Returns whether `text` begins with a character that U+200D can join to others.
 fn is_picture(text: &str) -> bool {
     text.chars()
         .next()
         .is_some_and(|base| is_one_cluster(&format!("{base}{ZERO_WIDTH_JOINER}"), '\u{1f469}'))
 }
 
-/// Returns whether a character behind `before` is a part of the last cluster there.
+/// Returns whether a character after `before` belongs to its last cluster.
 fn is_one_cluster(before: &str, c: char) -> bool {
     let text = format!("{before}{c}");
     text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
 }
 
-/// Returns whether `c` begins a new cluster after every character for which this returns true. The list holds the common
-/// characters only; for others it may return false although they begin one.
+/// Returns whether `c` begins a cluster after every character for which this returns true. The list holds common
+/// characters only. For others the result may be false although they begin a cluster.
 pub(crate) const fn begins_cluster(c: char) -> bool {
     matches!(c,
         ' '..='~'
@@ -198,7 +200,7 @@ pub(crate) const fn begins_cluster(c: char) -> bool {
     )
 }
 
-/// Returns whether `c` chooses between a character and its picture.
+/// Returns whether `c` is a variation selector: it chooses between text and picture.
 pub(crate) const fn is_selector(c: char) -> bool {
     matches!(c, TEXT_SELECTOR | EMOJI_SELECTOR)
 }

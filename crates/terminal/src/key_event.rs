@@ -1,43 +1,42 @@
 //! Keys that a terminal sends as control sequences: kitty's keyboard protocol and xterm's `modifyOtherKeys`.
 //!
-//! A terminal in one of these modes sends Ctrl-^ as `CSI 94;5u` or `CSI 27;5;94~` and not as one
-//! byte. Sources: the kitty keyboard protocol's own page; xterm's ctlseqs, "Alt and Meta Keys"; the byte
-//! for a key held with Ctrl is kitty's table of legacy keys.
+//! A terminal in one of these modes sends Ctrl-^ as `CSI 94;5u` or `CSI 27;5;94~` instead of a byte. Sources: the
+//! kitty keyboard protocol's own page; xterm's ctlseqs, "Alt and Meta Keys"; kitty's table of legacy keys for the
+//! byte of a key held with Ctrl.
 
-/// Key codes of the modifier keys themselves, and of the locks. Source: kitty's table of functional
-/// keys.
+/// Key codes of modifier keys and locks. Source: kitty's table of functional keys.
 const MODIFIER_KEYS: [core::ops::RangeInclusive<u32>; 2] = [57_358..=57_360, 57_441..=57_454];
 
-/// Key codes that stand for keys and not for characters. Source: the same; Unicode's private use.
+/// Key codes of keys that type no character. Source: the same; Unicode's private use.
 const FUNCTIONAL_KEYS: core::ops::RangeInclusive<u32> = 0xe000..=0xf8ff;
 
-/// Caps Lock and Num Lock, which change nothing of what is read here.
+/// The bits of Caps Lock and Num Lock, which are ignored here.
 const LOCKS: u32 = 64 | 128;
 
-/// The event of a key that is released.
+/// The number of the event that a key is released.
 const RELEASE: u32 = 3;
 
-/// What Shift makes of keys on a US keyboard, for terminals that do not say what it made.
+/// Keys of a US keyboard, and their characters with Shift. Not all terminals report the latter.
 const SHIFTED: [&[u8]; 2] = [b"`1234567890-=[]\\;',./", b"~!@#$%^&*()_+{}|:\"<>?"];
 
-/// What Ctrl makes of keys beside those from `@` to `_`.
+/// Keys and their bytes with Ctrl, apart from those from `@` to `_`.
 const CONTROLLED: [&[u8]; 2] = [b" 2345678/?", b"\x00\x00\x1b\x1c\x1d\x1e\x1f\x7f\x1f\x7f"];
 
 /// A key that arrived as a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyEvent {
-    /// The key: what it types on its keyboard without any modifier, in Unicode, or kitty's number of a
-    /// key that types nothing.
+    /// The character that the key types without modifiers, in Unicode. A key that types nothing has a number of
+    /// kitty's.
     pub code: u32,
-    /// The modifiers held with it, without the locks.
+    /// The modifiers that are held, without the locks.
     pub modifiers: u32,
-    /// Whether a key was hit: not one released, nor a modifier.
+    /// Whether a key was pressed: not released, and not a modifier key.
     pub is_hit: bool,
-    /// What Shift makes of it.
+    /// The character of the key with Shift.
     shifted: Option<u32>,
-    /// What it is on a US keyboard, where that is known to be something else.
+    /// The character of the key on a US keyboard, if that is known to differ.
     base: Option<u32>,
-    /// The one character it types.
+    /// The character that the key types, if it types a single one.
     text: Option<u32>,
 }
 
@@ -49,7 +48,7 @@ impl KeyEvent {
     /// The bit of Ctrl.
     pub const CTRL: u32 = 4;
 
-    /// Reads `CSI parameters last`, without the `CSI`; `None` for another sequence than a key's.
+    /// Reads `CSI parameters last`, without the `CSI`; `None` if it is not a key.
     pub fn read(parameters: &[u8], last: u8) -> Option<Self> {
         match last {
             b'u' => kitty_key(parameters),
@@ -58,13 +57,13 @@ impl KeyEvent {
         }
     }
 
-    /// Returns what the key would be as a byte, in a terminal without these modes. One held with Alt or
-    /// Super would be none, or more than one.
+    /// Returns the byte of the key in a terminal without these modes; `None` for keys with several bytes, such as
+    /// those held with Alt, and for keys without a byte, such as those held with Super.
     pub fn as_byte(self) -> Option<u8> {
         if self.modifiers & !(Self::SHIFT | Self::CTRL) != 0 {
             return None;
         }
-        // On a keyboard of another script Ctrl goes by what the key is on a US one.
+        // On a keyboard of another script, Ctrl uses the key of a US keyboard.
         let code = self.base.filter(|_| self.code >= 128).unwrap_or(self.code);
         let key = ascii(code)?;
         let has_shift = self.modifiers & Self::SHIFT != 0;
@@ -72,12 +71,12 @@ impl KeyEvent {
             if has_shift { self.shifted.map_or(Some(with_shift(key)), ascii)? } else { key };
         Some(match self.modifiers & Self::CTRL {
             0 => self.text.and_then(ascii).unwrap_or(typed),
-            // Ctrl-Shift-6 is Ctrl-^ on a US keyboard, and Ctrl-6 is the same byte.
+            // On a US keyboard Ctrl-Shift-6 is Ctrl-^, and Ctrl-6 is the same byte.
             _ => with_ctrl(typed),
         })
     }
 
-    /// Returns the character that the key types, if it types just one.
+    /// Returns the character that the key types, if it types a single one.
     pub fn as_text(self) -> Option<char> {
         if self.modifiers & !Self::SHIFT != 0 {
             return None;
@@ -95,7 +94,7 @@ impl KeyEvent {
     }
 }
 
-/// Reads `code:shifted:base;modifiers:event;text`; all but the code may be missing.
+/// Reads `code:shifted:base;modifiers:event;text`. Everything but the code may be missing.
 fn kitty_key(parameters: &[u8]) -> Option<KeyEvent> {
     let mut fields = parameters.split(|&byte| byte == b';').map(subfields);
     let [code, shifted, base] = fields.next()?;
@@ -127,14 +126,14 @@ fn other_key(parameters: &[u8]) -> Option<KeyEvent> {
         code,
         modifiers: modifiers.saturating_sub(1) & !LOCKS,
         is_hit: true,
-        // The code is what Shift has made of the key already.
+        // The code is the key's character with Shift.
         shifted: Some(code),
         base: None,
         text: None,
     })
 }
 
-/// Returns the first three numbers of a field; a number out of reason counts as none.
+/// Returns the first three numbers of a field. A number that is too large counts as missing.
 fn subfields(field: &[u8]) -> [Option<u32>; 3] {
     let mut numbers = field.split(|&byte| byte == b':').map(number);
     core::array::from_fn(|_| numbers.next().flatten())
@@ -176,7 +175,7 @@ mod tests {
     #[test]
     fn keys_are_what_they_would_be_as_bytes() {
         let table: [(&str, Option<u8>); 33] = [
-            // Ctrl-^ in every form.
+            // Ctrl-^ in each form.
             ("94;5u", Some(0x1e)),
             ("94;6u", Some(0x1e)),
             ("54;5u", Some(0x1e)),
@@ -189,7 +188,7 @@ mod tests {
             ("27;5;94~", Some(0x1e)),
             ("27;6;94~", Some(0x1e)),
             ("27;6;54~", Some(0x1e)),
-            // The other script's key where a US keyboard has Z.
+            // The key of another script where a US keyboard has Z.
             ("1103::122;5u", Some(0x1a)),
             ("122;5u", Some(0x1a)),
             ("90;5u", Some(0x1a)),

@@ -1,20 +1,21 @@
-//! Characters of a newer Unicode than that of our tables, which is 18.
+//! Characters of a Unicode that is newer than this crate's tables, which are those of Unicode 18.
 //!
-//! A code point that nobody has assigned takes one column ([`crate::char_width`]). The user's terminal may know better: a newer
-//! Unicode brings emoji and ideographs, which take two.
+//! A code point that is not assigned takes a column ([`crate::char_width`]). The user's terminal may have newer
+//! tables, with emoji and ideographs there, which take two columns.
 
-/// The plane of Unicode that they are in.
+/// The plane of Unicode that these characters are in.
 const PLANE: u32 = 0x1_0000;
 
 /// Most characters of a newer Unicode that are kept. Chosen: Unicode 18 has brought nine emoji.
 const WIDE_MAX: usize = 32;
 
-/// A character of the plane that newer ones are in. Two ends of different versions may disagree about which are newer.
+/// A character of the plane in which newer characters are. Ends of different versions may disagree about which are
+/// newer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewerChar(u16);
 
 impl NewerChar {
-    /// Returns `None` for a character of another plane.
+    /// Creates it; `None` for a character of another plane.
     pub fn new(c: char) -> Option<Self> {
         u32::from(c).checked_sub(PLANE).and_then(|offset| u16::try_from(offset).ok()).map(Self)
     }
@@ -42,7 +43,7 @@ impl NewerWide {
     /// No character.
     pub const NONE: Self = Self { chars: ['\0'; WIDE_MAX], len: 0 };
 
-    /// Adds a character. One that our tables know, and one too many, are passed over.
+    /// Adds a character. It is ignored if the tables have it, or if there are too many.
     pub fn insert(&mut self, c: NewerChar) {
         let c = c.char();
         if may_be_newer(c) && !self.contains(c) && self.len < WIDE_MAX {
@@ -62,10 +63,11 @@ impl NewerWide {
     }
 }
 
-/// Returns whether our tables do not know a character and a newer Unicode may give it two columns: in the blocks of emoji and
-/// signs, and around the scripts of ideographs and kana. Some are narrow signs of Unicode 18.
+/// Returns whether a character is missing in the tables and may be wide in a newer Unicode. Such are code points
+/// in the blocks of emoji and signs, and near the scripts of ideographs and kana. A few of them are narrow signs
+/// of Unicode 18.
 pub const fn may_be_newer(c: char) -> bool {
-    // Nothing below is asked for text of today.
+    // Today's text has no character from here on, so it needs no search.
     c >= '\u{16fe4}' && c <= '\u{1fffd}' && is_unassigned(c)
 }
 
@@ -100,7 +102,7 @@ mod tests {
         let versions = (char::UNICODE_VERSION, unicode_width::UNICODE_VERSION);
         assert_eq!(versions, ((17, 0, 0), (18, 0, 0)), "the table is to be made again");
         for c in ('\0'..=char::MAX).filter(|c| may_be_newer(*c)) {
-            // The standard library escapes what is no character.
+            // The standard library escapes code points that are not assigned.
             assert!(c.escape_debug().count() > 1, "{c:?}");
             assert_eq!(char_width(c), 1, "{c:?}");
             assert_eq!(NewerChar::new(c).map(NewerChar::char), Some(c));

@@ -1,5 +1,5 @@
-//! Notifications that programs ask for (OSC 9, 99, 777). Only what is certain to notify, and to ask
-//! nothing, exists as a [`Notification`].
+//! Notifications that programs request (OSC 9, 99, 777). A [`Notification`] can only notify, and asks the terminal
+//! nothing.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::plain::{is_plain, plain};
 
-/// Standard base64, its padding complete or left away.
+/// Standard base64, with complete padding or without any.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -23,7 +23,7 @@ pub const NOTIFICATION_BYTES_MAX: usize = 1024;
 /// Chosen: more at once nobody reads.
 pub const NOTIFICATIONS_MAX: usize = 8;
 
-/// A notification in the form the program gave it: `9;text`, `777;notify;title;body` or
+/// A notification in the form that the program gave it: `9;text`, `777;notify;title;body` or
 /// `99;metadata;payload`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
@@ -31,11 +31,11 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// Creates a notification from the text of an operating system command, if it is one; its text
-    /// becomes [`plain`].
+    /// Creates a notification from the text of an operating system command; `None` if it is not a notification.
+    /// Its text becomes [`plain`].
     ///
-    /// Not among them: commands of `ConEmu`, which has numbers behind `9;`; what makes a terminal
-    /// report (kitty's `a=report`, `c=1`, `p=?` and others), since it would be typed into a program.
+    /// Commands of `ConEmu`, with a number after `9;`, are refused. So are requests for a report (kitty's
+    /// `a=report`, `c=1`, `p=?` and others), because the report would be typed into a program.
     pub fn new(command: &str) -> Option<Self> {
         if command.len() > NOTIFICATION_BYTES_MAX || command.chars().any(char::is_control) {
             return None;
@@ -64,18 +64,19 @@ impl Notification {
     }
 }
 
-/// Returns a command with each of its parts plain: the terminal may show the title apart from the body.
+/// Returns a command in which each part is plain: the terminal may show the title and the body in different
+/// places.
 fn plain_parts(command: &str) -> String {
     command.split(';').map(plain).collect::<Vec<_>>().join(";")
 }
 
-/// Returns whether `text` begins with a number of its own, as `ConEmu`'s commands do.
+/// Returns whether `text` begins with a number, as `ConEmu`'s commands do.
 fn is_numbered(text: &str) -> bool {
     let number = text.split(';').next().unwrap_or_default();
     !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())
 }
 
-/// Returns whether metadata and payload of OSC 99 show a text, or a part of one, and nothing more.
+/// Returns whether metadata and payload of OSC 99 show a text or a part of it, and do nothing else.
 /// Source: kitty's desktop notifications protocol.
 fn is_plain_kitty(text: &str) -> bool {
     let Some((metadata, payload)) = text.split_once(';') else { return false };
@@ -95,8 +96,8 @@ fn is_plain_kitty(text: &str) -> bool {
         && (!is_encoded || is_plain_base64(payload))
 }
 
-/// Returns whether `payload` is the base64 of plain text, in which lines may end. It is refused otherwise and
-/// not made plain, as programs encode what would break the sequence, and seldom anything else.
+/// Returns whether `payload` is the base64 of plain text, which may have several lines. Other text is refused
+/// instead of made plain, because programs encode little else than text that would break the sequence.
 fn is_plain_base64(payload: &str) -> bool {
     let decoded = BASE64.decode(payload).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     decoded.is_some_and(|text| text.split(['\n', '\t']).all(is_plain))
@@ -149,7 +150,7 @@ mod tests {
         ] {
             let notification = Notification::new(command).expect("a notification");
             assert_eq!(notification.command(), kept, "{command}");
-            // At the client it is read a second time.
+            // The client reads it a second time.
             assert_eq!(Notification::new(kept), Some(notification));
         }
         assert_eq!(Notification::new("9;\u{202e}"), None, "nothing is left");

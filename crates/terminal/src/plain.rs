@@ -1,15 +1,15 @@
 //! Text from elsewhere that the user's terminal or desktop shows outside the screen: titles, notifications,
-//! messages. Nothing in it is invisible, reorders what stands beside it, or acts.
+//! messages. In plain text no character is invisible, reorders its neighbours or acts on the terminal.
 //!
-//! Inside the screen each character has its cell, and the emulator decides. Outside somebody else lays the
-//! text out: a right-to-left override turns `[rove] ` around, a line separator hides it.
+//! Inside the screen each character has a cell of its own. Outside, other software lays the text out: a
+//! right-to-left override would turn `[rove] ` around, and a line separator would hide it.
 
 use core::ops::RangeInclusive;
 
-/// What is left out: format characters (Unicode 16, General Category Cf; Bidi_Control is a part of them),
-/// line and paragraph separators (Zl, Zp), and what else is invisible (Default_Ignorable_Code_Point). Not
-/// left out are signs that enclose the number after them (Prepended_Concatenation_Mark), which are visible,
-/// and [`is_joiner`].
+/// The characters that plain text leaves out: format characters (Unicode 16, General Category Cf, with all of
+/// Bidi_Control), line and paragraph separators (Zl, Zp), and other invisible characters
+/// (Default_Ignorable_Code_Point). Kept are the signs that enclose the number after them
+/// (Prepended_Concatenation_Mark), which are visible, and [`is_joiner`].
 const LEFT_OUT: [RangeInclusive<char>; 23] = [
     '\u{ad}'..='\u{ad}',       // soft hyphen
     '\u{34f}'..='\u{34f}',     // combining grapheme joiner
@@ -36,15 +36,17 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
     '\u{e01f0}'..='\u{e0fff}', // unassigned, ignorable
 ];
 
-/// Returns what of `text` shows: without controls and what hides or reorders other characters. A joiner is kept where a
-/// script or an emoji needs it: one after a character that is not ASCII, and never at the beginning. So is a
-/// combining mark, which would change what stands in front of the text.
+/// Returns `text` without controls and without characters that hide or reorder others.
+///
+/// A joiner is kept where a script or an emoji needs it: never at the beginning, never after another joiner, and
+/// U+200C and U+200D only after a character that is not ASCII. A combining mark must not begin the text either, as it
+/// would change the character in front of the text.
 pub fn plain(text: &str) -> String {
     let mut filter = Plain::default();
     text.chars().filter(|c| filter.admits(*c)).collect()
 }
 
-/// The same for text that comes character by character.
+/// Filters text that comes character by character, as [`plain`] does.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain {
     /// The last character that was admitted.
@@ -52,7 +54,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// Returns whether a character shows, after those that were admitted before.
+    /// Returns whether [`plain`] keeps a character after those that were admitted before.
     pub fn admits(&mut self, c: char) -> bool {
         let shows = !is_left_out(c) && may_follow(self.last, c);
         if shows {
@@ -62,8 +64,8 @@ impl Plain {
     }
 }
 
-/// Returns `text` with what [`plain`] leaves out in the form of JSON's escapes: for readers who want to know of it, and
-/// for JSON, whose strings stay the same.
+/// Returns `text` with JSON's escapes for the characters that [`plain`] leaves out. A reader can see that they are
+/// there, and JSON strings keep their value.
 pub fn escaped(text: &str) -> String {
     let (mut shown, mut filter) = (String::with_capacity(text.len()), Plain::default());
     for c in text.chars() {
@@ -71,7 +73,7 @@ pub fn escaped(text: &str) -> String {
             shown.push(c);
         } else {
             shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
-            // The next character stands after the last digit.
+            // The next character follows the last digit.
             filter.admits('0');
         }
     }
@@ -92,19 +94,19 @@ fn is_left_out(c: char) -> bool {
     c.is_control() || LEFT_OUT.iter().any(|range| range.contains(&c))
 }
 
-/// Returns whether `c` may stand after `last`, or at the beginning.
+/// Returns whether `c` may follow `last`, or begin the text.
 fn may_follow(last: Option<char>, c: char) -> bool {
     match (last, c) {
         (Some(last), '\u{200c}' | '\u{200d}') => !last.is_ascii() && !is_zero_width_joiner(last),
-        // Emoji join in other forms than letters: a heart in colour, joined with fire.
+        // Emoji need other joiners than letters: a heart in colour, joined with fire.
         (Some(last), c) if is_variation_selector(c) => last != ' ' && !is_joiner(last),
         (Some(_), _) => true,
         (None, c) => !is_joiner(c) && crate::char_width(c) > 0,
     }
 }
 
-/// Returns whether a character chooses the form of its neighbours, and shows nothing itself: the joiners that
-/// Arabic and Indic scripts and emoji need, and the variation selectors.
+/// Returns whether a character is invisible and selects the form of its neighbours: the joiners that Arabic and
+/// Indic scripts and emoji need, and the variation selectors.
 fn is_joiner(c: char) -> bool {
     is_zero_width_joiner(c) || is_variation_selector(c)
 }

@@ -1,34 +1,34 @@
-//! What a stream of bytes asks for, in outline: for those who watch one without being a terminal.
+//! The actions in a stream of bytes, for code that observes the stream without being a terminal.
 
 use crate::parse::{Parser, Perform, Sequence, Terminator};
 
-/// One thing that bytes ask for. Of strings (OSC, DCS) nothing is told.
+/// An action of a byte stream. Strings (OSC, DCS) are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A character.
     Print(char),
-    /// A C0 or C1 control, or DEL, which prints nothing and controls nothing.
+    /// A C0 or C1 control. DEL is one too; it does nothing.
     Execute(char),
     /// Another escape sequence.
     Escape,
-    /// A control sequence with this last byte, whatever its parameters.
+    /// A control sequence with this final byte and any parameters.
     Csi(u8),
 }
 
-/// Reads actions out of bytes, cut anywhere. Holds an unfinished string, within the bounds of a terminal's.
+/// Reads actions from bytes, cut anywhere. An unfinished string is held up to the same length as in a terminal.
 #[derive(Clone, Debug, Default)]
 pub struct ActionReader {
     parser: Parser,
 }
 
 impl ActionReader {
-    /// Takes a byte and appends what is complete with it.
+    /// Reads a byte, and appends the action that it completes.
     pub fn read(&mut self, byte: u8, actions: &mut Vec<Action>) {
         let (in_text, in_escape) = (self.parser.is_in_text(), self.parser.is_in_escape());
         self.parser.advance(&[byte], &mut Outline(actions));
         match byte {
             0x7f if in_text => actions.push(Action::Execute('\x7f')),
-            // It would end a string; one of its own is a sequence like others.
+            // `ESC \` ends a string. Without one it is an ordinary escape sequence.
             b'\\' if in_escape => actions.push(Action::Escape),
             _ => {}
         }

@@ -19,23 +19,23 @@ use crate::scrollback::ScrollbackLine;
 /// to draw so many that all differ takes some milliseconds.
 const FRAME_CELLS_MAX: usize = 24_000;
 
-/// Puts the user's own titles aside, and takes them back (XTWINOPS).
+/// The sequences that put the user's own titles aside, and restore them (XTWINOPS).
 const PUSH_TITLES: &[u8] = b"\x1b[22;0t";
 const POP_TITLES: &[u8] = b"\x1b[23;0t";
 
-/// Puts the cursor below the last row (CUP stops at it).
+/// Moves the cursor below the last row, where CUP stops.
 const BELOW_ALL: &[u8] = b"\x1b[9999;1H\r\n";
 
 impl TerminalCapabilities {
-    /// Returns what gives the terminal back at an end that comes unforeseen and cannot ask the
-    /// [`Renderer`]: what any session may have changed.
+    /// Returns the bytes that restore the terminal after an unexpected end, when the [`Renderer`] cannot be asked.
+    /// They reset everything that a session may have changed.
     pub fn emergency_closing(&self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.synchronized_output {
             out.extend(b"\x1b[?2026l");
         }
-        // Not all is known at the start. A terminal that takes titles is of the kind that passes over
-        // what it does not know.
+        // At the start not all abilities are known. A terminal that supports titles ignores sequences that it does
+        // not know.
         if self.kitty_keyboard || self.titles {
             out.extend(POP_KITTY_KEYBOARD);
         }
@@ -53,11 +53,11 @@ impl TerminalCapabilities {
         if self.init && !self.scrollback {
             out.extend(&self.leave);
         } else if !self.enter.is_empty() {
-            // Unlike `rmcup` this does nothing on the normal screen.
+            // On the normal screen this does nothing, unlike `rmcup`.
             out.extend(b"\x1b[?1047l");
         }
         if self.init && self.scrollback {
-            // The session may have moved to the normal screen. Nothing of either is written over there.
+            // The session may be on the normal screen. The shell must not write over its text.
             out.extend(BELOW_ALL);
         }
         out
@@ -66,29 +66,28 @@ impl TerminalCapabilities {
 
 /// Draws frames on the user's real terminal.
 ///
-/// The terminal is expected to be as large as the frames; a frame of another size than the last
-/// repaints everything.
+/// The terminal must have the size of the frames. A frame of another size than the last repaints everything.
 #[derive(Clone, Debug)]
 pub struct Renderer {
     capabilities: TerminalCapabilities,
-    /// What the frames hold.
+    /// The state that the frames hold.
     vocabulary: Vocabulary,
     feed: Feed,
     settings: Settings,
-    /// The last frame; kept through [`Self::close`], which others follow.
+    /// The last frame. It is kept by [`Self::close`], because the bytes that follow depend on it.
     shown: Option<Screen>,
     loan: Loan,
     /// Whether the user's own titles were put aside.
     has_pushed_title: bool,
-    /// Whether the terminal may show something else.
+    /// Whether the terminal may show something else than `shown`.
     stale: bool,
     open: bool,
 }
 
 impl Renderer {
-    /// Creates a renderer for this terminal; nothing is known to be on it.
+    /// Creates a renderer for a terminal of unknown content.
     pub fn new(mut capabilities: TerminalCapabilities) -> Self {
-        // A terminal with one screen has none to come back to.
+        // A terminal without an alternate screen has no screen to return to.
         capabilities.init &= !(capabilities.scrollback && capabilities.enter.is_empty());
         Self {
             capabilities,
@@ -103,44 +102,43 @@ impl Renderer {
         }
     }
 
-    /// Returns what is known of the terminal.
+    /// Returns the known abilities of the terminal.
     pub fn capabilities(&self) -> &TerminalCapabilities {
         &self.capabilities
     }
 
-    /// Returns whether the terminal's alternate scroll (mode 1007) is not its own at the moment.
+    /// Returns whether the renderer has changed the terminal's alternate scroll (mode 1007).
     pub const fn sets_alternate_scroll(&self) -> bool {
         self.settings.sets_alternate_scroll()
     }
 
-    /// Takes note of what has become known of the terminal: the next frame makes use of it.
+    /// Changes the known abilities. The next frame uses them.
     pub fn learn(&mut self, learn: impl FnOnce(&mut TerminalCapabilities)) {
         let old = self.capabilities.clone();
         learn(&mut self.capabilities);
         self.stale |= self.capabilities.draws_unlike(&old);
     }
 
-    /// Takes note of what the frames to come hold. Those of a stock server, which is the default, say
-    /// nothing of the modes that a rove adds; then cursor keys are always in application form.
+    /// Sets the state that later frames hold. By default they are a stock server's: modes that only a rove has are
+    /// unknown, and cursor keys are always in application form.
     pub fn follow(&mut self, vocabulary: Vocabulary) {
         self.vocabulary = vocabulary;
     }
 
-    /// Takes note that the lines that scroll off come with the frames to come
-    /// ([`Self::frame_below`]): nothing but these shall go to the terminal's history.
+    /// Declares that later frames come with the lines that scroll off ([`Self::frame_below`]). Then no other rows
+    /// go to the terminal's history.
     pub fn follow_scrollback(&mut self) {
         self.feed.follow();
     }
 
-    /// Returns whether lines can be scrolled into the terminal's history with `frame`: not while it
-    /// shows the alternate screen.
+    /// Returns whether `frame` can scroll lines into the terminal's history. On the alternate screen it cannot.
     pub fn takes_lines(&self, frame: &Screen) -> bool {
         self.feed.is_followed()
             && !settings::wants_alternate_screen(frame, &self.capabilities, self.vocabulary)
     }
 
-    /// Returns the bytes that move the session from the alternate screen to the normal one for good, where the lines
-    /// that scroll off go to the terminal's history; none if it lives there already.
+    /// Returns the bytes that move the session from the alternate screen to the normal one, where lines that
+    /// scroll off go to the terminal's history. They are empty if the session is there already.
     pub fn move_to_history(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.capabilities.init {
@@ -151,7 +149,7 @@ impl Renderer {
         out
     }
 
-    /// Returns the bytes that take the terminal over. The next frame repaints everything.
+    /// Returns the bytes that begin a session on the terminal. The next frame repaints everything.
     pub fn open(&mut self) -> Vec<u8> {
         self.stale = true;
         self.open = true;
@@ -159,7 +157,7 @@ impl Renderer {
         if self.capabilities.init { self.capabilities.enter.clone() } else { Vec::new() }
     }
 
-    /// Returns a frame to draw before this one, where that changes more than may be drawn at once.
+    /// Returns a frame to draw first, if `frame` would change more cells than may be drawn at once.
     pub fn stage(&self, frame: &Screen) -> Option<Screen> {
         let wanted = settings::wanted(frame, &self.capabilities, self.vocabulary);
         let is_same = !self.stale && wanted.alternate_screen == self.settings.alternate_screen();
@@ -168,15 +166,15 @@ impl Renderer {
         Screen::on_the_way(shown.unwrap_or(&blank), frame, FRAME_CELLS_MAX)
     }
 
-    /// Returns the bytes that make the terminal show `frame`, given what it shows now.
+    /// Returns the bytes that make the terminal show `frame`.
     ///
-    /// Bells and copied text are no part of it: a frame may be drawn twice, and these happen once.
+    /// They contain no bell and no copied text, because a frame may be drawn twice.
     pub fn frame(&mut self, frame: &Screen) -> Vec<u8> {
         self.frame_below(&[], frame)
     }
 
-    /// Returns the bytes that scroll `lines` into the terminal's history, and make it show `frame`. Only
-    /// where it [takes lines](Self::takes_lines).
+    /// Returns the bytes that scroll `lines` into the terminal's history, then show `frame`. Call this only if the
+    /// terminal [takes lines](Self::takes_lines).
     pub fn frame_below(&mut self, lines: &[ScrollbackLine], frame: &Screen) -> Vec<u8> {
         let mut out = Vec::new();
         let wanted = settings::wanted(frame, &self.capabilities, self.vocabulary);
@@ -211,13 +209,13 @@ impl Renderer {
         out
     }
 
-    /// Forgets what is on the terminal: the next frame repaints everything.
+    /// Declares that the terminal may show anything. The next frame repaints everything.
     pub fn invalidate(&mut self) {
         self.stale = true;
     }
 
-    /// Returns the bytes that give the terminal back with every mode as it was found; none if it was
-    /// given back already.
+    /// Returns the bytes that end the session and restore every mode. They are empty if the session has ended
+    /// already.
     pub fn close(&mut self) -> Vec<u8> {
         if !core::mem::take(&mut self.open) {
             return Vec::new();
@@ -231,7 +229,7 @@ impl Renderer {
             && !self.capabilities.title_prefix.is_empty()
             && let Some(shown) = &self.shown
         {
-            // For terminals without a stack of titles.
+            // A terminal without a stack of titles gets the title without the prefix.
             titles(&mut out, None, shown, "");
         }
         if core::mem::take(&mut self.has_pushed_title) {
@@ -241,7 +239,8 @@ impl Renderer {
         self.settings.restore(&mut out, &self.capabilities);
         out.extend(b"\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
-        // Frames leave the margins full; one cut short may not have. Setting them moves the cursor.
+        // Complete frames leave the margins full, but an incomplete one may not. Setting the margins moves the
+        // cursor.
         out.extend(b"\x1b[r");
         if let Some(shown) = &self.shown {
             let cursor = shown.cursor();
@@ -261,8 +260,8 @@ impl Renderer {
         out
     }
 
-    /// As [`Self::close`], and leaves `screen` on the user's own screen as a command's output would be, where a
-    /// terminal shows that again: else it is there already.
+    /// Ends the session as [`Self::close`] does, and prints `screen` like a command's output if the terminal
+    /// returns to the user's own screen. Otherwise the text is there already.
     pub fn close_leaving(&mut self, screen: &Screen) -> Vec<u8> {
         let has_own = self.open && self.capabilities.init && !self.capabilities.leave.is_empty();
         let mut out = self.close();

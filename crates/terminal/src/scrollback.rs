@@ -1,9 +1,9 @@
-//! Lines that scrolled off the top of the primary screen, for whoever passes them on.
+//! Lines that scrolled off the top of the primary screen.
 //!
-//! A host terminal keeps them once it is asked to ([`crate::Terminal::keep_scrollback`]). A line goes there
-//! when text or an index scrolls it off the top edge between side margins that are the edges, as in
-//! xterm, and when all of the screen is cleared by ED, as in tmux; what deleting lines, erasing a part,
-//! a resize or the alternate screen takes away does not.
+//! A host terminal keeps them after [`crate::Terminal::keep_scrollback`]. It keeps a row that text or an index
+//! scrolls off the top edge, if no side margins are set, as in xterm. It also keeps the rows of a screen that ED
+//! clears as a whole, as in tmux. It keeps no rows that other functions remove: deleting lines, erasing a part of
+//! the screen, a resize, the alternate screen.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,48 +20,48 @@ pub const SCROLLBACK_LINES_MAX: usize = 10_000;
 /// Most memory they take, in bytes. Chosen: lines of 100 columns reach the other limit first.
 pub const SCROLLBACK_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What a change of the pen costs on the wire, in bytes. Chosen: `CSI`, two numbers and the last byte.
+/// The bytes of a change of the pen. Chosen: `CSI`, two numbers and the final byte.
 const PEN_BYTES: usize = 8;
 
-/// A line that scrolled off: a row without the blanks at its end.
+/// A line that scrolled off: a row without the blank cells at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScrollbackLine {
     pub(crate) row: Row,
-    /// How wide the screen was.
+    /// The width of the screen.
     pub(crate) columns: u16,
 }
 
 impl ScrollbackLine {
-    /// Takes a row as a line.
+    /// Creates a line from a row.
     pub fn new(row: &Row) -> Self {
         Self { row: row.trimmed(), columns: row.columns() }
     }
 
-    /// Creates a line of text, as far as it fits into so many columns.
+    /// Creates a line of text, as much of it as fits into the columns.
     pub fn text(columns: u16, text: &str, pen: Pen) -> Self {
         let mut screen = Screen::blank(Size::clamped(columns, 1));
         screen.write_text(Position { row: 0, column: 0 }, text, pen);
         Self::new(&screen.rows[0])
     }
 
-    /// Returns how many columns the screen had.
+    /// Returns the width of the screen that the line was on.
     pub const fn columns(&self) -> u16 {
         self.columns
     }
 
-    /// Returns whether its text goes on in the next line without a line break.
+    /// Returns whether the text wraps into the next line.
     pub const fn wrapped(&self) -> bool {
         self.row.wrapped()
     }
 
-    /// Returns the line with its text going on in the next, or not.
+    /// Returns the line with or without a wrap into the next.
     #[must_use]
     pub fn with_wrapped(mut self, wrapped: bool) -> Self {
         self.row.wrapped = wrapped;
         self
     }
 
-    /// Returns whether a row looks the same; whether the text goes on is no matter of looks.
+    /// Returns whether a row looks the same, with a wrap or without.
     pub fn looks_like(&self, row: &Row) -> bool {
         let cells = self.row.cells.len();
         self.columns == row.columns()
@@ -71,12 +71,12 @@ impl ScrollbackLine {
             && self.row.decorations == row.decorations
     }
 
-    /// Returns roughly how many bytes of memory it takes.
+    /// Returns roughly the memory of the line in bytes.
     pub fn bytes(&self) -> usize {
         size_of::<Self>() - size_of::<Row>() + self.row.bytes()
     }
 
-    /// Returns roughly how many bytes it takes to write it on a terminal.
+    /// Returns roughly the number of bytes that draw the line on a terminal.
     pub fn text_bytes(&self) -> usize {
         let mut pen = Pen::default();
         let cell_bytes = |cell: &Cell| {
@@ -87,7 +87,7 @@ impl ScrollbackLine {
         cells + self.row.marks.bytes() + self.row.decorations.bytes() + 2
     }
 
-    /// Returns the line as rows of a screen of so many columns: more than one if it is wider.
+    /// Returns the line as rows of a screen of this width. A wider line has several rows.
     pub fn rows(&self, columns: u16) -> impl Iterator<Item = Row> + use<'_> {
         let mut start = 0;
         let mut is_begun = false;
@@ -102,7 +102,7 @@ impl ScrollbackLine {
         })
     }
 
-    /// Returns where the piece that begins at column `start` ends: never within a wide character.
+    /// Returns the end of the piece that begins at column `start`. It cuts no wide character.
     fn piece_end(&self, start: u16, columns: u16) -> u16 {
         let end = self.row.columns().min(start.saturating_add(columns));
         let cuts = end > start + 1
@@ -117,24 +117,24 @@ impl ScrollbackLine {
         row.copy_columns(&self.row, start..end, 0, ROW_LINK_BYTES_MAX);
         row.trim_wide();
         let is_last = end == self.row.columns();
-        // Only a row that is full can go on in the next.
+        // Only a full row can wrap into the next.
         let is_full = end - start + 1 >= columns;
         row.wrapped = is_full && (!is_last || self.row.wrapped && columns == self.columns);
         row
     }
 }
 
-/// The lines that wait to be taken.
+/// The lines that wait to be taken, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scrollback {
     lines: VecDeque<ScrollbackLine>,
     bytes: usize,
-    /// How many lines there have ever been.
+    /// The number of lines that were ever pushed.
     end: u64,
 }
 
 impl Scrollback {
-    /// Takes a row that scrolled off.
+    /// Adds a row that scrolled off.
     pub(crate) fn push(&mut self, row: &Row) {
         let line = ScrollbackLine::new(row);
         self.bytes += line.bytes();
@@ -145,12 +145,12 @@ impl Scrollback {
         }
     }
 
-    /// Adds the rows of a screen that is about to be cleared, down to the last that is not blank. Returns
-    /// how many rows were looked at.
+    /// Adds the rows of a screen that is about to be cleared, down to the last that is not blank. Returns the
+    /// number of rows that it read.
     pub(crate) fn push_screen(&mut self, rows: &[Arc<Row>]) -> usize {
         let (mut written, mut looked_at) = (rows.len(), 0);
         while let Some(last) = rows[..written].last() {
-            // Rows that were erased together are one object.
+            // Rows that were erased together share memory.
             let is_known = rows.get(written).is_some_and(|below| Arc::ptr_eq(below, last));
             looked_at += usize::from(!is_known);
             if !is_known && last.cells.iter().any(|cell| !cell.is_blank()) {
@@ -160,7 +160,7 @@ impl Scrollback {
         }
         rows[..written].iter().for_each(|row| self.push(row));
         if let Some(last) = self.lines.back_mut().filter(|_| written > 0) {
-            // The row that it went on in is gone.
+            // The row that it wrapped into is gone.
             last.row.wrapped = false;
         }
         looked_at + written
@@ -171,13 +171,13 @@ impl Scrollback {
         self.lines.len()
     }
 
-    /// Returns the number of the oldest line that waits, from 0, and the line.
+    /// Returns the oldest line and its number, which counts from 0.
     pub(crate) fn front(&self) -> Option<(u64, &ScrollbackLine)> {
         let waiting = u64::try_from(self.lines.len()).expect("a length fits 64 bits");
         Some((self.end - waiting, self.lines.front()?))
     }
 
-    /// Takes the oldest line out.
+    /// Removes the oldest line, and returns it with its number.
     pub(crate) fn pop(&mut self) -> Option<(u64, ScrollbackLine)> {
         let (number, _) = self.front()?;
         let line = self.lines.pop_front()?;

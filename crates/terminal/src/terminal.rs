@@ -1,4 +1,4 @@
-//! The emulator: parser, modes and screen.
+//! The terminal: a parser and an emulator.
 
 use rove_units::Bytes;
 
@@ -17,9 +17,9 @@ pub const RUN_BYTES_MAX: usize = 1024;
 
 /// A terminal emulator.
 ///
-/// A *host* terminal is driven by programs on a pty, answers their questions and repairs half
-/// overwritten wide characters. A *replica* is driven by the far end's diffs: it changes what the
-/// diff says and nothing more, and never answers.
+/// A *host* terminal performs the bytes of programs on a pty. It answers their questions, and blanks a wide
+/// character that loses a half. A *replica* performs the diffs of the far end. It does nothing but what a diff
+/// says, and never answers.
 #[derive(Clone, Debug)]
 pub struct Terminal {
     parser: Parser,
@@ -32,26 +32,26 @@ impl Terminal {
         Self { parser: Parser::default(), emulator: Emulator::new(size, Role::Host) }
     }
 
-    /// Creates a blank terminal that follows a far end's diffs.
+    /// Creates a blank terminal that performs the diffs of a far end.
     pub fn replica(size: Size) -> Self {
         Self { parser: Parser::default(), emulator: Emulator::new(size, Role::Replica) }
     }
 
-    /// Creates a terminal for programs on a pty that shows a picture already. All that a picture does not
-    /// say is as in a blank terminal.
+    /// Creates a host terminal that shows a picture. All other state is that of a blank terminal.
     pub fn showing(screen: Screen) -> Self {
         let mut terminal = Self::host(screen.size());
         terminal.emulator.grid.screen = screen;
         terminal
     }
 
-    /// Reads host bytes, cut anywhere.
+    /// Performs bytes, cut anywhere.
     pub fn write(&mut self, bytes: &[u8]) {
         self.write_within(bytes, u64::MAX);
     }
 
-    /// Reads host bytes, cut anywhere, until [`Terminal::effort`] is above a limit; returns how many it has read. The
-    /// effort goes beyond the limit by the cost of a sequence or of [`RUN_BYTES_MAX`] bytes of text.
+    /// Performs bytes, cut anywhere, until [`Terminal::effort`] exceeds a limit. Returns the number of bytes
+    /// performed. The effort exceeds the limit by at most the cost of a sequence or of [`RUN_BYTES_MAX`] bytes of
+    /// text.
     pub fn write_within(&mut self, bytes: &[u8], effort_max: u64) -> usize {
         self.emulator.effort_max = effort_max;
         let mut taken = 0;
@@ -77,86 +77,86 @@ impl Terminal {
         }
     }
 
-    /// Forgets an unfinished sequence or character, so that what is written next stands alone.
+    /// Drops an unfinished sequence or character.
     pub fn ground(&mut self) {
         self.parser.ground();
     }
 
-    /// Returns and forgets the answers owed to the program on the pty. Bounded; a flood of
-    /// questions beyond the bound goes unanswered.
+    /// Removes and returns the answers to the program on the pty. Their length is limited: a flood of questions
+    /// goes unanswered.
     pub fn take_replies(&mut self) -> Vec<u8> {
         self.emulator.answers.take()
     }
 
-    /// Returns and forgets what a program copied last (OSC 52) since this was asked; never of a replica,
-    /// whose far end may repeat itself.
+    /// Removes and returns the last copy of a program (OSC 52). A replica returns none, because its far end may
+    /// repeat itself.
     pub fn take_copied(&mut self) -> Option<Copied> {
         self.emulator.copies.last.take()
     }
 
-    /// Returns and forgets what programs notified of, oldest first, the last
-    /// [`crate::NOTIFICATIONS_MAX`]; never of a replica.
+    /// Removes and returns the last [`crate::NOTIFICATIONS_MAX`] notifications, oldest first. A replica returns
+    /// none.
     pub fn take_notifications(&mut self) -> impl Iterator<Item = Notification> + use<> {
         core::mem::take(&mut self.emulator.notifications).into_iter()
     }
 
-    /// Keeps lines that scroll off the top of the primary screen from now on, until they are taken: up
-    /// to [`crate::SCROLLBACK_LINES_MAX`] and [`crate::SCROLLBACK_BYTES_MAX`], the newest.
+    /// Keeps the lines that scroll off the top of the primary screen, until they are taken. The limits are
+    /// [`crate::SCROLLBACK_LINES_MAX`] and [`crate::SCROLLBACK_BYTES_MAX`]; beyond them the oldest lines are
+    /// dropped.
     pub fn keep_scrollback(&mut self) {
         self.emulator.grid.scrollback.get_or_insert_default();
     }
 
-    /// Returns how many lines that scrolled off wait to be taken.
+    /// Returns the number of kept lines.
     pub fn scrollback_len(&self) -> usize {
         self.emulator.grid.scrollback.as_ref().map_or(0, |scrollback| scrollback.len())
     }
 
-    /// Returns the oldest line that scrolled off, and its number: how many there were before it,
-    /// those dropped counted.
+    /// Returns the oldest kept line and its number, which counts all lines from 0, dropped ones too.
     pub fn scrollback_line(&self) -> Option<(u64, &ScrollbackLine)> {
         self.emulator.grid.scrollback.as_ref()?.front()
     }
 
-    /// Takes the line that [`Self::scrollback_line`] returns.
+    /// Removes and returns the line that [`Self::scrollback_line`] returns.
     pub fn take_scrollback_line(&mut self) -> Option<(u64, ScrollbackLine)> {
         self.emulator.grid.scrollback.as_mut()?.pop()
     }
 
-    /// Returns the picture; clone it for a snapshot.
+    /// Returns the picture. A clone of it is a snapshot.
     pub fn screen(&self) -> &Screen {
         &self.emulator.grid.screen
     }
 
-    /// Returns the picture as it is now, which later writes leave alone.
+    /// Returns a copy of the picture. Later writes do not change it.
     pub fn snapshot(&self) -> Screen {
         self.emulator.grid.screen.clone()
     }
 
-    /// Tells a host terminal what is known of the user's real terminal.
+    /// Sets the facts known of the user's terminal, in a host terminal.
     pub fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         self.emulator.set_user_terminal(user_terminal);
     }
 
-    /// Returns what is known of the user's real terminal.
+    /// Returns the facts known of the user's terminal.
     pub fn user_terminal(&self) -> &UserTerminal {
         &self.emulator.user_terminal
     }
 
-    /// Returns whether a program is in the middle of a frame (mode 2026) and the picture had better
-    /// not be shown. Nothing ends this but the program: the caller limits how long it waits.
+    /// Returns whether a program is drawing a frame (mode 2026), so that the picture is incomplete. Only the
+    /// program ends this, so the caller must limit how long it waits.
     pub fn synchronized_output(&self) -> bool {
         self.emulator.modes.synchronized_output
     }
 
-    /// Returns the work done so far, counted in cells: those written, moved or looked at, and as many as the
-    /// bytes, the rows and what stands beside the cells are worth. A caller that plays a stranger's bytes limits by
-    /// it how long they can keep a processor busy.
+    /// Returns the work done so far, counted in cells that were written, moved or read. Bytes, rows, marks and
+    /// links count as several cells each. With this number a caller limits the processor time that a stranger's
+    /// bytes take.
     pub fn effort(&self) -> u64 {
         self.emulator.grid.effort.cells()
     }
 
-    /// Returns the memory this terminal takes beyond what it shares with `neighbour`: the picture, the one that is
-    /// hidden behind or before the alternate screen, and what is not to be seen.
+    /// Returns the memory of this terminal, without the parts shared with `neighbour`: both screens, and all other
+    /// state.
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let shown = self.screen().bytes_beyond(neighbour.map(Self::screen));
         let theirs = neighbour.map(|terminal| &terminal.emulator);

@@ -1,10 +1,9 @@
 //! Columns per code point, from `unicode-width` with the exceptions listed here.
 //!
-//! Cells are placed by the sum of the widths of single characters, as `wcwidth` programs and stock
-//! Mosh do; clusters (variation selectors, joined emoji, flags) never change a width. The crate
-//! counts for clusters, though, and takes what extends one for nothing. So that a line editor on the
-//! pty and the screen agree, it is overruled where the C library's `wcwidth` (glibc 2.36 as measured
-//! over all code points) says otherwise of a character that both know:
+//! The width of a text is the sum of the widths of its characters, as in `wcwidth` programs and stock Mosh. Clusters
+//! (variation selectors, joined emoji, flags) never change a width. The crate is made for clusters, though, and gives
+//! no column to a character that extends one. A line editor on the pty must agree with the screen. So the widths of
+//! the C library's `wcwidth` (glibc 2.36 as measured over all code points) come first for characters that both know:
 //!
 //! | code points | crate | here | why |
 //! |---|---|---|---|
@@ -20,17 +19,17 @@
 
 use unicode_width::UnicodeWidthChar;
 
-/// Returns the columns `c` takes: 0, 1 or 2.
+/// Returns the columns of `c`: 0, 1 or 2.
 #[inline]
 pub fn char_width(c: char) -> u16 {
-    // ASCII and Latin, the soft hyphen with it, need no table.
+    // ASCII and Latin need no table, nor does the soft hyphen.
     if matches!(c, ' '..='~' | '\u{a0}'..='\u{2ff}') {
         return 1;
     }
     if is_common_and_wide(c) {
         return 2;
     }
-    // The exceptions are sorted by what the crate says, so that a common character meets few.
+    // The exceptions are grouped by the crate's result, so that a common character is compared with few.
     let width = c.width();
     if width >= Some(2) {
         return if c == '\u{17a4}' { 1 } else { 2 };
@@ -45,11 +44,11 @@ pub fn char_width(c: char) -> u16 {
     }
 }
 
-/// Returns whether `c` is of a block that most wide text is made of; that it need not be looked up saves
-/// a tenth of the time of printing it.
+/// Returns whether `c` is in a block that most wide text uses. Skipping the table for these saves a tenth of the
+/// time of printing.
 ///
-/// No match and no `||`: which block comes next is anyone's guess, and a branch for each makes text that
-/// mixes them slower than looking up does.
+/// The function has no match and no `||`. The processor cannot predict which block comes next, so branches would
+/// be slower than the table.
 const fn is_common_and_wide(c: char) -> bool {
     const fn within(c: char, first: char, last: char) -> bool {
         (c as u32).wrapping_sub(first as u32) <= last as u32 - first as u32
@@ -62,7 +61,7 @@ const fn is_common_and_wide(c: char) -> bool {
         | within(c, '\u{1f5fb}', '\u{1f64f}') // faces
 }
 
-/// Returns whether `c` is a sign or letter prepended to a cluster that the crate takes for nothing.
+/// Returns whether `c` is a sign or letter prepended to a cluster. The crate gives it no column.
 const fn is_prepended(c: char) -> bool {
     matches!(c,
         '\u{605}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{d4e}' | '\u{a8fa}'
@@ -99,12 +98,12 @@ const fn is_spacing_mark(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Pins all widths: their runs, and how many code points take no, one and two columns. A newer
-    /// table changes it; what it changes is then to be looked at.
+    /// Fixes all widths: their runs, and the numbers of code points with no, one and two columns. If newer tables
+    /// change them, review the changes.
     #[test]
     fn every_scalar_has_the_width_it_had() {
         let mut code_points = [0; 3];
-        // FNV-1a over the beginnings of the runs and their widths.
+        // FNV-1a over the start and the width of each run.
         let (mut runs, mut digest, mut previous) = (0, 0xcbf2_9ce4_8422_2325_u64, None);
         for c in '\0'..=char::MAX {
             let width = char_width(c);

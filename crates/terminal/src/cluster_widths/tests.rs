@@ -12,7 +12,7 @@ const DARK_THUMB: &str = "\u{1f44d}\u{1f3ff}";
 const FLAG: &str = "\u{1f1e9}\u{1f1ea}";
 const RED_HEART: &str = "\u{2764}\u{fe0f}";
 const TEXT_WATCH: &str = "\u{231a}\u{fe0e}";
-/// Three consonants of Devanagari, and one with a vowel that is a spacing mark.
+/// Three consonants of Devanagari, and a consonant with a vowel that is a spacing mark.
 const SYLLABLE: &str = "\u{915}\u{94d}\u{937}\u{94d}\u{92f}";
 const NEWER: char = '\u{1faec}';
 const NEWER_TEXT: &str = "\u{1faec}";
@@ -25,7 +25,7 @@ fn host(size: Size, cluster_widths: ClusterWidths) -> Terminal {
     terminal
 }
 
-/// Returns a terminal that counts so, and makes one character wide that our tables do not know.
+/// Returns a terminal that counts clusters this way, and gives two columns to a character of a newer Unicode.
 fn user_terminal(cluster_widths: ClusterWidths) -> UserTerminal {
     let mut newer_wide = NewerWide::NONE;
     newer_wide.insert(NewerChar::new(NEWER).unwrap());
@@ -107,7 +107,7 @@ fn a_cluster_is_joined_only_where_it_is_printed_in_one_go() {
         assert_eq!(screen.row_text(0), row);
         assert!(screen.row(0).unwrap().cells()[2].base.is_some() || screen.cursor().column == 2);
     }
-    // In pieces of one byte, as a pty may have them.
+    // A pty may deliver the text byte by byte.
     let mut terminal = host(Size::clamped(10, 3), ClusterWidths::ALL);
     WOMAN_SCIENTIST.bytes().for_each(|byte| terminal.write(&[byte]));
     assert_eq!(terminal.screen(), &screen(ClusterWidths::ALL, WOMAN_SCIENTIST));
@@ -116,7 +116,7 @@ fn a_cluster_is_joined_only_where_it_is_printed_in_one_go() {
 #[test]
 fn a_character_that_is_widened_takes_the_next_column_and_none_at_the_edge() {
     for (text, row, column) in [
-        // The covered letter is gone, and the other half of a wide character that was cut.
+        // The letter under the new cell is gone, and so is the other half of a wide character that was cut.
         (format!("abc\r{RED_HEART}"), format!("{RED_HEART}c"), 2),
         (format!("a\u{4e00}c\r{RED_HEART}"), format!("{RED_HEART} c"), 2),
         (format!("\x1b[1;10H{RED_HEART}"), String::new(), 2),
@@ -163,7 +163,7 @@ fn a_far_end_that_knows_no_clusters_gets_what_comes_nearest() {
     }
 }
 
-/// A text that is rich in clusters and in parts of them.
+/// A text with many clusters and parts of clusters.
 fn clusters() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
         WOMAN_SCIENTIST,
@@ -211,7 +211,7 @@ fn rule() -> impl Strategy<Value = ClusterWidths> {
 }
 
 proptest! {
-    /// Whatever rules were in force when the cells were printed.
+    /// The cells may have been printed under any rules.
     #[test]
     fn clusters_come_out_at_the_far_end_as_they_are(
         size in size(), first in clusters(), second in clusters(), others in program(),
@@ -236,7 +236,7 @@ proptest! {
         }
     }
 
-    /// A terminal that counts as the host does shows the host's screen, in whatever steps.
+    /// A terminal that counts as the host does shows the host's screen, in any number of steps.
     #[test]
     fn a_terminal_that_counts_as_the_host_shows_the_same(
         first in clusters(), second in clusters(), rule in rule(),
@@ -252,7 +252,7 @@ proptest! {
                 let mut text = host.screen().row_text(row);
                 let last = host.screen().row(row).unwrap().cells()[11];
                 if let Some(base) = last.base.filter(|base| char_width(*base) > last.width()) {
-                    // A terminal wraps before it sees the selector that makes it narrow.
+                    // A terminal wraps before it reads the selector that makes the character narrow.
                     text.truncate(text.rfind(base).unwrap());
                     text.push('\u{fffd}');
                 }

@@ -1,54 +1,54 @@
-//! What a program knows of the user's terminal.
+//! The abilities of the user's terminal.
 
 use crate::cluster_widths::ClusterWidths;
 use crate::display::{Dialect, History, Repertoire};
 use crate::screen::Screen;
 
-/// What the user's terminal can do, read from terminfo and the environment by the program, and learnt
-/// from its answers. The default is a terminal that can do nothing beyond a stock client's screen.
+/// The abilities of the user's terminal, as far as terminfo, the environment and its answers tell them. The
+/// default terminal can show no more than a stock client's screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalCapabilities {
-    /// `ech`: erasing characters without moving.
+    /// `ech`: whether it can erase characters without moving the cursor.
     pub erase_characters: bool,
-    /// `bce`: erasing paints the current background.
+    /// `bce`: whether erased cells get the current background.
     pub background_color_erase: bool,
-    /// The graphic renditions it knows.
+    /// The graphic renditions that it can show.
     pub repertoire: Repertoire,
-    /// Whether it takes operating system commands: copied text is passed on only then.
+    /// Whether it understands operating system commands. Otherwise copied text is not passed on.
     pub operating_system_commands: bool,
-    /// Whether titles may be set (by the terminal's name).
+    /// Whether titles may be set. The terminal's name decides this.
     pub titles: bool,
-    /// Whether colours may be set (by the terminal's name).
+    /// Whether colours may be set. The terminal's name decides this.
     pub colors: bool,
-    /// Whether a working directory may be told (OSC 7).
+    /// Whether the working directory may be reported (OSC 7).
     pub directories: bool,
-    /// Whether it shows a bar of progress (OSC 9;4), which others take for a notification.
+    /// Whether it shows a progress bar (OSC 9;4). Other terminals would show a notification.
     pub progress: bool,
-    /// Put in front of window titles, such as `[rove] `.
+    /// The text in front of window titles, such as `[rove] `.
     pub title_prefix: String,
-    /// Whether a frame is bracketed by mode 2026, so that it appears at once.
+    /// Whether frames are enclosed by mode 2026, so that each appears at once.
     pub synchronized_output: bool,
-    /// `smcup`: goes to the alternate screen; empty where there is none.
+    /// `smcup`: the sequence to the alternate screen. It is empty if there is none.
     pub enter: Vec<u8>,
-    /// `rmcup`: leaves it.
+    /// `rmcup`: the sequence back to the normal screen.
     pub leave: Vec<u8>,
-    /// Whether the session lives on the alternate screen. Otherwise it goes there only while the
-    /// program does, and its lines go where the terminal's history keeps them.
+    /// Whether the session uses the alternate screen. Otherwise it goes there only while the program does, and the
+    /// terminal's history keeps its lines.
     pub init: bool,
-    /// Whether the lines that scroll off at the host are to go there, those never shown included, and
-    /// nothing else. With `init`, the session moves to the normal screen with the first of them.
+    /// Whether all lines that scroll off at the host go to the terminal's history, also those that were never
+    /// shown, and no other rows. With `init`, the first of them moves the session to the normal screen.
     pub scrollback: bool,
     /// `Ss`: whether the cursor's style can be set.
     pub cursor_styles: bool,
-    /// Whether it speaks the keyboard protocol of kitty.
+    /// Whether it supports the keyboard protocol of kitty.
     pub kitty_keyboard: bool,
-    /// Whether it knows modifyOtherKeys.
+    /// Whether it supports modifyOtherKeys.
     pub modify_other_keys: bool,
     /// Whether it can report the mouse in pixels (mode 1016).
     pub pixel_mouse: bool,
-    /// Its own setting of alternate scroll (mode 1007); unknown, it is taken for set.
+    /// Its own setting of alternate scroll (mode 1007). If it is unknown, the renderer assumes that it is set.
     pub alternate_scroll: Option<bool>,
-    /// Which clusters it counts as one, as measured.
+    /// The clusters that it counts as a character, as measured.
     pub cluster_widths: ClusterWidths,
 }
 
@@ -66,13 +66,13 @@ impl TerminalCapabilities {
         }
     }
 
-    /// Returns whether it makes half of a flag wide, and the screen does not: a stock server counts code points.
+    /// Returns whether half of a flag is wide on the terminal, but not on the screen of a stock server.
     const fn has_wide_flags(&self, screen: &Screen) -> bool {
         self.cluster_widths.contains(ClusterWidths::FLAGS)
             && !screen.cluster_widths().contains(ClusterWidths::FLAGS)
     }
 
-    /// Returns whether the terminal itself turns the wheel into cursor keys.
+    /// Returns whether the wheel sends cursor keys on the alternate screen by the terminal's own setting.
     pub(super) fn has_alternate_scroll(&self) -> bool {
         self.alternate_scroll.unwrap_or(true)
     }

@@ -1,5 +1,5 @@
-//! Feeding the user's terminal's own history: what was on its screen before, and the lines that scroll
-//! off at the host. Nothing else shall get there, and nothing that is there be lost.
+//! The history of the user's terminal. It gets the text that was on the screen before the session, and the lines
+//! that scroll off at the host. No other rows may get there, and none may be lost.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use crate::screen::Screen;
 use crate::screen::row::Row;
 use crate::scrollback::ScrollbackLine;
 
-/// What is known of the terminal's main screen and its history.
+/// The known state of the terminal's main screen and history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Feed {
-    /// Whether lines come with the frames; else what scrolls off from frame to frame has to do.
+    /// Whether lines come with the frames. Otherwise only rows that scroll off between frames are known.
     is_followed: bool,
-    /// Whether the main screen still shows what was there before.
+    /// Whether the main screen still shows the text from before the session.
     is_new: bool,
-    /// The rows of the last frame on the main screen; 0 before the first.
+    /// The rows of the last frame on the main screen; 0 if there was none.
     rows: u16,
-    /// How many lines of ours are in the history, at least.
+    /// The least number of the session's lines that are in the history.
     fed: u64,
 }
 
@@ -35,7 +35,7 @@ impl Feed {
         self.is_new = true;
     }
 
-    /// Returns what is to go to the history with a frame on the main screen or the alternate one.
+    /// Returns the rows that go to the history with a frame on the main or the alternate screen.
     pub(super) const fn history(
         &self,
         capabilities: &TerminalCapabilities,
@@ -48,8 +48,8 @@ impl Feed {
         }
     }
 
-    /// Appends what scrolls `lines` into the history and then turns the first of the screens into the
-    /// second, and returns it.
+    /// Appends the bytes that scroll `lines` into the history, then turn the first screen into the second. Returns
+    /// all bytes.
     pub(super) fn frame(
         &mut self,
         mut out: Vec<u8>,
@@ -60,13 +60,13 @@ impl Feed {
     ) -> Vec<u8> {
         let size = frame.size();
         if core::mem::take(&mut self.is_new) {
-            // What the user had on the screen goes to the history, up to the row above the cursor. To
-            // set the margins would move it.
+            // The user's text goes to the history, up to the row above the cursor. Setting the margins would move
+            // the cursor.
             out.extend(b"\x1b[m\r");
             out.extend((1..size.rows()).map(|_| b'\n'));
             self.fed += u64::from(size.rows()) - 1;
         } else if repaint && self.rows > 0 {
-            // A terminal that became higher has taken lines back from the history.
+            // A terminal that became higher has moved lines from the history back to the screen.
             let more = size.rows().saturating_sub(self.rows);
             make_room(&mut out, size, more.min(u16::try_from(self.fed).unwrap_or(u16::MAX)));
         }
@@ -88,12 +88,12 @@ impl Feed {
     }
 }
 
-/// Puts the cursor below all that the terminal shows, as at the end of a program that writes lines.
+/// Moves the cursor below everything that the terminal shows, as a program does that prints lines.
 pub(super) fn go_below(out: &mut Vec<u8>, shown: &Screen, is_main: bool) {
     let is_written = |row: &Arc<Row>| row.cells.iter().any(|cell| !cell.is_blank());
     let end = shown.rows.len() - shown.rows.iter().rev().take_while(|row| !is_written(row)).count();
     let cursor = usize::from(shown.cursor.row) + usize::from(shown.cursor.column > 0);
-    // What the main screen shows behind the alternate one is not known any more.
+    // While the alternate screen is shown, the content of the main screen is unknown.
     let row = if is_main { end.max(cursor) } else { shown.rows.len() };
     if row < shown.rows.len() {
         out.extend(format!("\x1b[{};1H", row + 1).as_bytes());

@@ -1,5 +1,5 @@
-//! What the user's terminal is lent beside the picture, and gives back in the end: colours, the working
-//! directory, a bar of progress.
+//! State that the renderer lends the user's terminal beside the picture, and takes back at the end: colours,
+//! working directory, progress bar.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::screen::Screen;
 use crate::screen::palette::Colors;
 use crate::screen::progress::Progress;
 
-/// What the terminal has that is not its own.
+/// The state that the terminal has at the moment.
 #[derive(Clone, Debug)]
 pub(super) struct Loan {
     colors: Arc<Colors>,
@@ -24,7 +24,7 @@ impl Default for Loan {
 }
 
 impl Loan {
-    /// Writes what differs in `frame`; in a repaint, everything.
+    /// Writes the state of `frame` that differs. A repaint writes all of it.
     pub(super) fn follow(
         &mut self,
         out: &mut Vec<u8>,
@@ -49,7 +49,7 @@ impl Loan {
         }
     }
 
-    /// Takes back what `frame` does not have. For all that it has, the terminal may have something else.
+    /// Resets the state that `frame` does not have. After a repaint any of it may be on the terminal.
     fn forget(&mut self, out: &mut Vec<u8>, frame: &Screen) {
         reset_colors(out, &self.colors, &frame.colors);
         self.colors = Arc::default();
@@ -61,7 +61,7 @@ impl Loan {
         }
     }
 
-    /// Writes what leaves the terminal with nothing that is not its own.
+    /// Writes the bytes that reset everything lent.
     pub(super) fn give_back(&mut self, out: &mut Vec<u8>) {
         let none = Self::default();
         colors(out, &self.colors, &none.colors);

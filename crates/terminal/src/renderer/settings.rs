@@ -1,4 +1,4 @@
-//! What the user's terminal is set to beside its cells: keys, wheel, cursor style, screen.
+//! Settings of the user's terminal: keys, wheel, cursor style, and which screen is shown.
 
 use super::capabilities::TerminalCapabilities;
 use crate::display::rich::{application_keypad, cursor_style, kitty_keyboard, modify_other_keys};
@@ -6,35 +6,35 @@ use crate::display::{Vocabulary, private_mode};
 use crate::screen::Screen;
 use crate::screen::mode::RichModes;
 
-/// Pops the flags of kitty's keyboard protocol that the session pushed.
+/// Removes the flags of kitty's keyboard protocol that the session has set.
 pub(super) const POP_KITTY_KEYBOARD: &[u8] = b"\x1b[<u";
 
-/// The cursor's style back to the user's own. Source: terminals of today take 0 for that. `Se` is left
-/// alone: that of xterm-256color is a steady block, whatever the user has chosen.
+/// Restores the user's own cursor style. Source: today's terminals use 0 for it. `Se` is not used, because for
+/// xterm-256color it is a steady block, whatever the user has chosen.
 pub(super) const OWN_CURSOR_STYLE: &[u8] = b"\x1b[0 q";
 
-/// What the user's terminal is set to. The default is what it was found with.
+/// The settings that the renderer has made. The default is none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settings {
-    /// An alternate scroll of `None` was never touched; the alternate screen is the one that only the
-    /// program asked for.
+    /// The modes that are set. An alternate scroll of `None` is the terminal's own. The alternate screen counts
+    /// only if the program asked for it.
     modes: RichModes,
-    /// Whether flags of kitty's protocol were pushed on the screen that is shown.
+    /// Whether flags of kitty's protocol were set on the screen that is shown.
     has_pushed: bool,
 }
 
 impl Settings {
-    /// Returns whether the terminal went to its alternate screen with the program.
+    /// Returns whether the terminal shows its alternate screen for the program.
     pub(super) const fn alternate_screen(&self) -> bool {
         self.modes.alternate_screen
     }
 
-    /// Returns whether alternate scroll was touched.
+    /// Returns whether the renderer has changed alternate scroll.
     pub(super) const fn sets_alternate_scroll(&self) -> bool {
         self.modes.alternate_scroll.is_some()
     }
 
-    /// Goes where `wanted` is to be shown; returns whether that is another screen than before.
+    /// Shows the screen that `wanted` needs. Returns whether it was not shown yet.
     pub(super) fn change_screen(
         &mut self,
         out: &mut Vec<u8>,
@@ -51,7 +51,7 @@ impl Settings {
         true
     }
 
-    /// Goes from the alternate screen, where the session has lived, to the normal one.
+    /// Leaves the alternate screen on which the session has been.
     pub(super) fn leave_alternate_screen(
         &mut self,
         out: &mut Vec<u8>,
@@ -65,8 +65,8 @@ impl Settings {
         out.extend(&capabilities.leave);
     }
 
-    /// Writes what differs from `wanted`. With `all`, others may have changed the terminal; what no
-    /// program has ever asked for is left alone even then.
+    /// Writes the settings of `wanted` that differ. With `all`, other programs may have changed the terminal, so
+    /// it writes all of them. Settings that no program has ever asked for are left alone in any case.
     pub(super) fn change(&mut self, out: &mut Vec<u8>, wanted: RichModes, all: bool) {
         let old = core::mem::replace(&mut self.modes, wanted);
         if all || old.application_cursor_keys != wanted.application_cursor_keys {
@@ -96,7 +96,7 @@ impl Settings {
         }
     }
 
-    /// Sets everything but the screen back to what it was found as.
+    /// Restores all settings except which screen is shown.
     pub(super) fn restore(&mut self, out: &mut Vec<u8>, capabilities: &TerminalCapabilities) {
         self.pop_kitty_keyboard(out);
         let RichModes { modify_other_keys: level, cursor_style, alternate_scroll, .. } = self.modes;
@@ -121,7 +121,7 @@ impl Settings {
     }
 }
 
-/// Returns whether the program of a frame is on the alternate screen, where the terminal has one.
+/// Returns whether the program of a frame uses the alternate screen, and the terminal has one.
 pub(super) fn wants_alternate_screen(
     frame: &Screen,
     capabilities: &TerminalCapabilities,
@@ -130,14 +130,14 @@ pub(super) fn wants_alternate_screen(
     vocabulary != Vocabulary::Stock && !capabilities.enter.is_empty() && frame.rich.alternate_screen
 }
 
-/// Returns what the user's terminal is to be set to for a frame.
+/// Returns the settings of the user's terminal for a frame.
 pub(super) fn wanted(
     frame: &Screen,
     capabilities: &TerminalCapabilities,
     vocabulary: Vocabulary,
 ) -> RichModes {
     if vocabulary == Vocabulary::Stock {
-        // The server translates: it expects cursor keys in application form.
+        // A stock server translates keys, and expects cursor keys in application form.
         return RichModes { application_cursor_keys: true, ..RichModes::default() };
     }
     let program = frame.rich;
@@ -147,8 +147,8 @@ pub(super) fn wanted(
         cursor_style: kept(capabilities.cursor_styles, program.cursor_style),
         alternate_screen: !capabilities.init
             && wants_alternate_screen(frame, capabilities, vocabulary),
-        // All of the session is on the terminal's alternate screen: without this, turns of the wheel
-        // would become cursor keys for the shell too.
+        // All of the session is on the terminal's alternate screen. Without this setting, the wheel would send
+        // cursor keys to the shell too.
         alternate_scroll: capabilities.init.then_some(program.alternate_screen && alternate_scroll),
         kitty_keyboard: kept(capabilities.kitty_keyboard, program.kitty_keyboard),
         modify_other_keys: kept(capabilities.modify_other_keys, program.modify_other_keys),

@@ -26,7 +26,7 @@ fn capabilities() -> TerminalCapabilities {
     }
 }
 
-/// A renderer that shows what `host` does, title and all.
+/// A renderer that shows the host's screen, with its title.
 fn showing(host: &Terminal, capabilities: TerminalCapabilities) -> Renderer {
     let mut renderer = Renderer::new(capabilities);
     renderer.open();
@@ -157,7 +157,7 @@ fn a_row_that_loses_or_gains_a_cluster_is_redrawn_from_there() {
 fn long_lines_are_left_to_the_terminal_to_wrap() {
     let mut renderer = showing(&host(""), capabilities());
     let frame = renderer.frame(host("0123456789abcdefghijxyz").screen());
-    // The first character is written once more in case the window has just become wider.
+    // The first character is written again, because the window may have become wider.
     assert_eq!(readable(&frame), "0123456789abcdefghijx^[?25l^[2Hxyz^[?25h");
 }
 

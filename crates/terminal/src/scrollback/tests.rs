@@ -39,10 +39,10 @@ fn what_the_screen_showed_is_kept_when_all_of_it_is_cleared() {
         ("\x1b[H\x1b[J", all()),
         ("\x1b[3J\x1b[H\x1b[2J", all()),
         ("\x1b[44m\x1b[2J", all()),
-        // Once.
+        // Only the first of several clears keeps the screen.
         ("\x1b[2J\x1b[2J\x1b[H\x1b[J", all()),
         ("\x1b[H\x1b[2Jd\x1b[2J", vec!["a", "", "c", "d"]),
-        // A part is no page.
+        // Clearing a part of the screen keeps nothing.
         ("\x1b[J", vec![]),
         ("\x1b[2H\x1b[J", vec![]),
         ("\x1b[;2H\x1b[J", vec![]),
@@ -54,14 +54,14 @@ fn what_the_screen_showed_is_kept_when_all_of_it_is_cleared() {
         let mut terminal = keeping(5, 4, &format!("a\r\n\r\nc{input}"));
         assert_eq!(texts(&mut terminal), kept, "{input:?}");
     }
-    // A line that went on where nothing is now ends.
+    // The line wrapped into a row that is gone, so it ends.
     let mut terminal = keeping(3, 4, "abcdef\x1b[2;1H\x1b[K\x1b[2J");
     let lines: Vec<_> = core::iter::from_fn(|| terminal.take_scrollback_line()).collect();
     let wraps: Vec<_> = lines.iter().map(|(_, line)| line.wrapped()).collect();
     assert_eq!(wraps, [false]);
     let mut terminal = keeping(3, 4, "abcdef\x1b[2J");
     assert!(terminal.take_scrollback_line().is_some_and(|(_, line)| line.wrapped()));
-    // Nothing is kept of a screen that showed nothing.
+    // An empty screen gives no lines.
     assert_eq!(keeping(5, 4, "\x1b[44m\x1b[2J\x1b[2J").scrollback_len(), 0);
 }
 
@@ -76,7 +76,7 @@ fn lines_that_leave_the_primary_screen_over_its_top_are_kept() {
         ("\x1b[2S", vec!["a", "b"]),
         ("\x1b[9S", vec!["a", "b", "c"]),
         ("\x1b[3;5Hxyz", vec!["a"]),
-        // A region that begins at the top, as installers with a bar of progress have it.
+        // A region that begins at the top, as installers use with a progress bar.
         ("\x1b[;2r\x1b[2H\n", vec!["a"]),
         ("\x1b[2;3r\x1b[3H\n", vec![]),
         ("\x1b[?69h\x1b[2;4s\x1b[3;2H\n", vec![]),
@@ -142,7 +142,7 @@ fn a_short_line_costs_what_is_on_it() {
     let (_, line) = terminal.take_scrollback_line().unwrap();
     assert!(line.bytes() < 300, "{}", line.bytes());
     assert!(line.text_bytes() < 10);
-    // Painted blanks are part of the line.
+    // Blank cells with a colour are part of the line.
     let mut terminal = keeping(4000, 1, "\x1b[41m\x1b[2Jy\r\n");
     let (_, line) = terminal.take_scrollback_line().unwrap();
     assert!(line.bytes() > 4000 * size_of::<Cell>());
@@ -160,10 +160,10 @@ fn a_line_fits_into_any_window() {
             "abcdef".split("").filter(|c| !c.is_empty()).map(|c| (c, c != "f")).collect(),
         ),
         ("\n", 3, vec![("", false)]),
-        // Half of a wide character never goes to the next row; where none fits it is left out.
+        // A wide character is never cut between two rows. If none fits, it is left out.
         ("ab一cd\n", 3, vec![("ab", true), ("一c", true), ("d", false)]),
         ("a一\n", 1, vec![("a", true), ("", true), ("", false)]),
-        // Filled up, it goes on in the next line where that is as wide.
+        // A line that fills its row wraps into the next line if that has the same width.
         ("abcdefghijkl", 10, vec![("abcdefghij", true)]),
         ("abcdefghijkl", 11, vec![("abcdefghij", false)]),
         ("abcdefghijkl", 4, vec![("abcd", true), ("efgh", true), ("ij", false)]),
@@ -212,7 +212,7 @@ proptest! {
             let again = Screen::of_lines(columns, back.iter()).unwrap();
             prop_assert_eq!(look(&again), look(&picture));
             for line in lines {
-                // In its own width a line is one row, and as it was.
+                // At its own width a line is a single row, and unchanged.
                 let rows: Vec<_> = line.rows(columns).collect();
                 prop_assert_eq!(rows.len(), 1);
                 rows[0].assert_integrity();

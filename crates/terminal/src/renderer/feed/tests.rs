@@ -19,12 +19,12 @@ fn capabilities() -> TerminalCapabilities {
     }
 }
 
-/// A program's terminal and the user's, which keeps what scrolls off it.
+/// A program's terminal, and a user's terminal that keeps the lines that scroll off.
 struct Ends {
     host: Terminal,
     renderer: Renderer,
     user: Terminal,
-    /// What has scrolled off at the host.
+    /// The lines that have scrolled off at the host.
     wanted: Vec<ScrollbackLine>,
     delivered: usize,
 }
@@ -46,7 +46,7 @@ impl Ends {
         Self { host, renderer, user, wanted: Vec::new(), delivered: 0 }
     }
 
-    /// Lets the program write, and shows that with lines as they have come up to then.
+    /// Lets the program write, then draws a frame with at most this many of the lines that scrolled off.
     fn write(&mut self, text: &str, lines: usize) {
         self.host.write(text.as_bytes());
         self.wanted.extend(taken(&mut self.host));
@@ -79,7 +79,7 @@ fn texts(lines: &[ScrollbackLine]) -> Vec<String> {
 }
 
 proptest! {
-    /// Whatever programs do and whenever lines come, the user's terminal's history is the host's.
+    /// The user's terminal's history is the host's, for any program and any time at which lines come.
     #[test]
     fn the_terminal_keeps_what_scrolled_off_and_nothing_else(
         size in size(),
@@ -88,7 +88,7 @@ proptest! {
     ) {
         let capabilities = TerminalCapabilities { erase_characters: ech, background_color_erase: bce, init, ..capabilities() };
         let mut ends = Ends::new(size, "", capabilities);
-        // The rows before the session: all of them blank.
+        // The rows from before the session are blank.
         let before = taken(&mut ends.user).len();
         prop_assert_eq!(before, 0);
         let mut kept = Vec::new();
@@ -161,7 +161,7 @@ fn wrapped_lines_stay_joined() {
     assert_eq!(texts(&kept), ["abcde", "fghij", "klmno", "p"]);
     let wraps: Vec<_> = kept.iter().map(ScrollbackLine::wrapped).collect();
     assert_eq!(wraps, [true, true, true, false]);
-    // Also where the line goes on at the top of the screen.
+    // The same holds for a line that wraps at the top of the screen.
     ends.write("ABCDEFGHIJKLM", usize::MAX);
     ends.write("\r\n", usize::MAX);
     let kept = taken(&mut ends.user);
@@ -175,7 +175,7 @@ fn what_was_on_the_screen_before_is_kept() {
         Ends::new(Size::clamped(20, 4), "$ ls\r\nfile\r\n$ rove host\r\n", capabilities());
     assert_eq!(texts(&taken(&mut ends.user)), ["$ ls", "file", "$ rove host"]);
     assert_eq!(ends.user.screen().row_text(0), "");
-    // After a suspension so is what the shell showed meanwhile.
+    // After a suspension, the shell's text is there too.
     let close = ends.renderer.close();
     ends.user.write(&close);
     ends.user.write(b"$ fg\r\n");
@@ -230,7 +230,7 @@ fn at_the_end_the_cursor_is_below_what_is_shown() {
 fn a_terminal_that_becomes_higher_gets_its_lines_back_into_its_history() {
     let mut ends = Ends::new(Size::clamped(20, 3), "", capabilities());
     ends.write("a\r\nb\r\nc\r\nd\r\ne", usize::MAX);
-    // As most terminals do: the last lines of the history are at the top again.
+    // Most terminals move the last lines of the history back to the top.
     let mut higher = Terminal::host(Size::clamped(20, 5));
     higher.keep_scrollback();
     higher.write(b"a\r\nb\r\nc\r\nd\r\ne");
@@ -238,7 +238,7 @@ fn a_terminal_that_becomes_higher_gets_its_lines_back_into_its_history() {
     ends.host.resize(Size::clamped(20, 5));
     ends.write("", 0);
     assert_eq!(texts(&taken(&mut ends.user)), ["a", "b"]);
-    // It has no more than it was given.
+    // The terminal has no more lines than it was given.
     ends.host.resize(Size::clamped(20, 20));
     ends.user.resize(Size::clamped(20, 20));
     ends.write("", 0);

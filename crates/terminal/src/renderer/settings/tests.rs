@@ -1,7 +1,7 @@
 use crate::renderer::{Renderer, TerminalCapabilities};
 use crate::{Size, Terminal, UserTerminal, display::Vocabulary};
 
-/// A terminal that can do everything, on the alternate screen.
+/// A terminal with all abilities, on the alternate screen.
 fn able() -> TerminalCapabilities {
     TerminalCapabilities {
         erase_characters: true,
@@ -16,7 +16,7 @@ fn able() -> TerminalCapabilities {
     }
 }
 
-/// A program on the far side and the user's terminal, of which one reads what is written to it.
+/// A program at the far end, and a user's terminal that performs the bytes of its frames.
 struct Session {
     host: Terminal,
     renderer: Renderer,
@@ -37,7 +37,7 @@ impl Session {
         Self { host, renderer }
     }
 
-    /// Returns what the next frame writes once the program has written `input`.
+    /// Returns the bytes of the frame after the program has written `input`.
     fn after(&mut self, input: &str) -> String {
         self.host.write(input.as_bytes());
         let frame = self.renderer.frame(self.host.screen());
@@ -63,8 +63,8 @@ fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\x1b', "^")
 }
 
-/// Per mode: what switches it on and off, what the user's terminal then gets, what a repaint and a
-/// resumed session repeat, and what gives it back.
+/// For each mode: the sequences that set and reset it, then the bytes that set the user's terminal, that a repaint
+/// and a resumed session repeat, and that restore it.
 const MODES: [[&str; 6]; 8] = [
     ["\x1b[6 q", "\x1b[0 q", "^[6 q", "^[0 q", "^[6 q", "^[0 q"],
     ["\x1b[?1h", "\x1b[?1l", "^[?1h", "^[?1l", "^[?1h", "^[?1l"],
@@ -117,7 +117,7 @@ fn the_terminal_of_a_stock_servers_session_sends_cursor_keys_in_application_form
         assert!(repainted.contains("^[?1h^>"), "{repainted}");
         assert!(session.closed().contains("^[?1l^>"));
     }
-    // Known for a rove's, it follows the program.
+    // Once the server is known to be a rove, the setting follows the program.
     let mut session = Session::begin(able(), Vocabulary::Stock);
     session.renderer.follow(Vocabulary::Rich);
     assert_eq!(session.after(""), "^[?1l^[?1007l");
