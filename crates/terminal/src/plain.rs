@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_hides_or_reorders_is_left_out() {
+    fn characters_that_hide_or_reorder_are_left_out() {
         for (text, kept) in [
             ("\u{202e}tfel ot thgir", "tfel ot thgir"),
             ("\u{2066}a\u{2069}\u{200e}b\u{200f}c\u{61c}", "abc"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_escaped_is_there_for_those_who_read_json() {
+    fn escaped_characters_are_the_same_in_json() {
         let text = "a\u{1b}]2;b\u{7}\u{9b}\u{202e}\u{e0041}\u{200d} \u{1f469}\u{200d}\u{1f4bb}";
         let shown = r"a\u001b]2;b\u0007\u009b\u202e\udb40\udc41\u200d \u{1f469}".to_owned();
         let shown = shown.replace(r"\u{1f469}", "\u{1f469}\u{200d}\u{1f4bb}");
@@ -194,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_plain_stays(text in any::<String>()) {
+        fn plain_text_stays_as_it_is(text in any::<String>()) {
             let once = plain(&text);
             prop_assert!(is_plain(&once), "{once:?}");
             prop_assert_eq!(plain(&once), once.clone());

@@ -419,7 +419,7 @@ fn no_letter_of_older_lines_stays_between_joined_emoji() {
 }
 
 #[test]
-fn whatever_stands_beside_a_joiner_is_followed_by_no_older_text() {
+fn no_older_text_follows_the_neighbours_of_a_joiner() {
     for text in [
         "漢\u{200d}字 end",
         "漢\u{200d}字漢字",

@@ -63,7 +63,7 @@ fn each_kind_of_cluster_has_its_own_switch() {
 }
 
 #[test]
-fn what_is_newer_and_what_is_rare_has_the_columns_of_the_specification() {
+fn newer_and_rare_characters_have_the_columns_of_the_specification() {
     for (text, columns) in [
         ("#\u{fe0f}\u{20e3}", 2),                         // a keycap
         ("\u{26f9}\u{1f3fb}\u{200d}\u{2640}\u{fe0f}", 2), // a narrow sign with a colour

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_looks_the_same_wherever_it_begins() {
+    fn lines_look_the_same_wherever_they_begin() {
         let bytes = "\x1b[44mx\x1b[K\r\n\x1b[4:3;58:5:9mu\x1b[m 漢字漢字漢\x1b[7mlong enough to wrap\r\nend\r\n";
         let original = screen(bytes.as_bytes(), 12, 8);
         let mut terminal = Terminal::host(Size::clamped(12, 20));

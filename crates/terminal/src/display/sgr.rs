@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_newer_terminals_know_is_written_so_that_others_ignore_it() {
+    fn older_terminals_ignore_the_parameters_of_newer_ones() {
         let attributes = |attributes| plain_rendition(Pen { attributes, ..Pen::default() });
         let underline = |kind| attributes(Attributes::NONE.underlined(kind));
         let colored =

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_touches_all_cells_costs_as_much() {
+    fn functions_on_all_cells_cost_as_much_as_the_cells() {
         let full = "x".repeat(500 * 200);
         let sides = format!("{full}\x1b[?69h\x1b[2;499s\x1b[H");
         for (before, bytes) in [
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_touches_a_row_costs_a_row() {
+    fn functions_on_a_row_cost_as_much_as_its_cells() {
         let full = "x".repeat(500 * 200);
         for bytes in
             ["\x1b[2K", "\x1b[H\x1b[@", "\x1b[H\x1b[P", "\n", "\x1b[3g\r\t", "\x1b[3g\x1b[Z"]
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_the_cells_counts() {
+    fn marks_and_links_count() {
         let marks = "e\u{301}".repeat(500);
         let links: String = (0..500).map(|n| format!("\x1b]8;;ftp:{n}\x07x")).collect();
         for (before, bytes, least) in [

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_flags_put_aside_the_oldest_are_forgotten() {
+    fn one_more_flag_put_aside_displaces_the_oldest() {
         let pushes = |count: usize| -> String {
             (1..=count).map(|flags| format!("\x1b[>{flags}u")).collect()
         };

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_its_range_is_no_colour() {
+    fn numbers_out_of_range_are_no_colour() {
         for text in [
             "CIEXYZ:0.5/1.1/0.5",
             "CIEXYZ:0.5/-0.1/0.5",

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_intensity_is_no_colour() {
+    fn malformed_intensities_are_no_colour() {
         for text in [
             "",
             "/",

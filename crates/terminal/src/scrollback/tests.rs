@@ -29,7 +29,7 @@ fn text(line: &ScrollbackLine) -> String {
 }
 
 #[test]
-fn what_the_screen_showed_is_kept_when_all_of_it_is_cleared() {
+fn a_screen_that_is_cleared_as_a_whole_is_kept() {
     let all = || vec!["a", "", "c"];
     for (input, kept) in [
         // Ctrl-L in a shell; `clear` for xterm-256color, tmux-256color and screen.

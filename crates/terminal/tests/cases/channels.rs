@@ -253,7 +253,7 @@ fn the_newest_notifications_wait_to_be_taken() {
 
 /// Answers are those of xterm 379 with `allowWindowOps`, but for text that no answer has room for.
 #[test]
-fn what_was_copied_is_told_only_where_the_user_lets_programs_read_it() {
+fn copied_text_is_told_only_where_the_user_lets_programs_read_it() {
     let (fits, does_not) = ("A".repeat(4080), "A".repeat(4096));
     let [fits, does_not] = [fits, does_not].map(|text| format!("\x1b]52;c;{text}\x07"));
     for (input, told) in [
@@ -283,7 +283,7 @@ fn what_was_copied_is_told_only_where_the_user_lets_programs_read_it() {
 }
 
 #[test]
-fn what_was_copied_before_the_user_allowed_it_stays_unread() {
+fn text_copied_before_the_user_allowed_it_stays_unread() {
     let mut terminal = host(80, 2, "\x1b]52;c;YQ==\x07");
     terminal.set_user_terminal(UserTerminal { read_copied: true, ..UserTerminal::default() });
     terminal.write(b"\x1b]52;c;?\x07");

@@ -174,7 +174,7 @@ fn the_users_terminal_is_told_where_it_is_known() {
 }
 
 #[test]
-fn who_wants_to_know_of_colours_hears_when_they_change() {
+fn programs_that_ask_for_colours_hear_when_they_change() {
     let mut terminal = knowing(UserTerminal::default());
     terminal.set_user_terminal(KNOWN);
     assert_answered(&mut terminal, "\x1b[?2031h", "");
@@ -195,7 +195,7 @@ fn who_wants_to_know_of_colours_hears_when_they_change() {
 }
 
 #[test]
-fn who_wants_to_know_of_the_size_hears_when_it_changes() {
+fn programs_that_ask_for_the_size_hear_when_it_changes() {
     let mut terminal = knowing(KNOWN);
     assert_answered(&mut terminal, "\x1b[?2048$p", "\x1b[?2048;2$y");
     assert_answered(&mut terminal, "\x1b[?2048h", "\x1b[48;24;80;432;720t");

@@ -136,7 +136,7 @@ fn a_window_drawn_larger_and_smaller_row_by_row_is_followed() {
 }
 
 #[test]
-fn whatever_is_half_done_survives_a_resize() {
+fn unfinished_work_survives_a_resize() {
     for input in
         ["一一一一", "abcdefgh", "\x1b[2;3r\x1b[3H\x1b[?6h", "\x1b[?1049h一\x1b7", "a\u{301}"]
     {

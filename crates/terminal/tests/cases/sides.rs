@@ -317,7 +317,7 @@ fn wide_characters_at_the_margins_stay_whole() {
 }
 
 #[test]
-fn what_hangs_on_cells_moves_with_them() {
+fn marks_and_links_move_with_their_cells() {
     let text = "\x1b[1;3H\x1b[4:3;58:5:9;31ma\x1b]8;;http://a/\x07b\x1b]8;;\x07e\u{301}\x1b[m";
     for (input, row, column) in [
         ("\x1b[T", 1, 2),

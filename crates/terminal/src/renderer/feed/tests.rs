@@ -170,7 +170,7 @@ fn wrapped_lines_stay_joined() {
 }
 
 #[test]
-fn what_was_on_the_screen_before_is_kept() {
+fn text_from_before_the_session_is_kept() {
     let mut ends =
         Ends::new(Size::clamped(20, 4), "$ ls\r\nfile\r\n$ rove host\r\n", capabilities());
     assert_eq!(texts(&taken(&mut ends.user)), ["$ ls", "file", "$ rove host"]);

@@ -92,7 +92,7 @@ fn a_mode_follows_the_program_and_is_given_back() {
 }
 
 #[test]
-fn what_the_terminal_cannot_do_or_no_program_asked_for_is_never_sent() {
+fn settings_that_are_unknown_or_never_asked_for_are_never_sent() {
     let unable = TerminalCapabilities { init: true, ..TerminalCapabilities::default() };
     let all = MODES.map(|[set, ..]| set).concat();
     let mut session = Session::begin(unable, Vocabulary::Rich);
@@ -169,7 +169,7 @@ fn without_init_the_terminal_goes_to_its_alternate_screen_with_the_program() {
 }
 
 #[test]
-fn what_is_learned_late_takes_effect_with_the_next_frame() {
+fn abilities_learned_late_take_effect_with_the_next_frame() {
     let unknown = TerminalCapabilities { kitty_keyboard: false, pixel_mouse: false, ..able() };
     let mut session = Session::begin(unknown, Vocabulary::Rich);
     assert_eq!(session.after("\x1b[>5u\x1b[?1016h"), "^[?1006h");
