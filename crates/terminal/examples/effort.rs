@@ -14,12 +14,13 @@ use rove_terminal::{Renderer, Size, Terminal, TerminalCapabilities};
 
 const COLUMNS: usize = 500;
 const ROWS: usize = 200;
-/// Bytes of each stream. Chosen: about what one instruction holds at most.
+/// Bytes of each stream. Chosen: about as many as an instruction can hold.
 const BYTES: usize = 4 << 20;
-/// Time after which a stream is broken off.
+/// Time after which a stream is stopped.
 const PATIENCE_MS: u128 = 1500;
 
-/// The streams: the name, the text played first, and the text that is repeated. [`samples`] are the words in braces.
+/// The streams: a name, the text that is played first, and the text that is repeated. [`samples`] defines the
+/// words in braces.
 const STREAMS: [[&str; 3]; 74] = [
     ["text", "", "x"],
     ["text and line feeds", "", "x\n"],

@@ -1,16 +1,16 @@
-//! How fast the emulator takes output: `cargo run --release -p rove-terminal --example flood`.
+//! Measures the speed of the emulator: `cargo run --release -p rove-terminal --example flood`.
 //!
-//! Prints megabytes per second for several kinds of text, or for the one kind named; behind that, `scrollback`
-//! has the lines that scroll off kept, which nobody takes.
+//! Prints megabytes per second for several kinds of text, or for a single kind if it is named. With `scrollback`
+//! after the name, the lines that scroll off are kept and never taken.
 
 use std::hint::black_box;
 
 use rove_terminal::{Size, Terminal};
 
-/// Bytes fed per kind. Chosen: long enough for a steady figure, short enough to wait for.
+/// Bytes of each kind. Chosen: long enough for a steady figure, short enough to wait for.
 const BYTES: usize = 50_000_000;
 
-/// Bytes given at once: what a read of a pty returns at most on Linux.
+/// Bytes of each write: the most that a read of a pty returns on Linux.
 const PIECE: usize = 4096;
 
 fn main() {
@@ -42,7 +42,7 @@ fn main() {
         let start = std::time::Instant::now();
         for (number, piece) in input.chunks(PIECE).enumerate() {
             terminal.write(piece);
-            // A frame now and then, as a server takes them.
+            // Takes a frame now and then, as a server does.
             if number % 64 == 0 {
                 black_box(terminal.snapshot());
             }

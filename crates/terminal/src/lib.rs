@@ -1,43 +1,43 @@
 //! A terminal emulator whose screen can be snapshotted, compared and drawn.
 //!
-//! [`Terminal`] turns host bytes into a [`Screen`]. [`display`] turns the difference of two screens into bytes again, for
-//! the far end's replica or, through [`Renderer`], for the user's real terminal. There is no I/O and no clock.
+//! [`Terminal`] turns host bytes into a [`Screen`]. [`display`] turns the difference of two screens into bytes for a
+//! replica at the far end. [`Renderer`] does the same for the user's real terminal. The crate has no I/O and no clock.
 //!
 //! # Modules, from the bottom up
 //!
 //! The picture:
 //!
-//! - `screen` is everything that two ends must agree on. Its rows (`row`) hold cells (`cell`, `cells`), combining characters
-//!   (`marks`), and links and colours of underlines (`decoration`). `glyph` is one place with all of these.
-//! - Beside the cells it has a `cursor`, modes (`mode`), a `progress`, `titles` and colours (`rgb` and `palette`, with `color_space`
-//!   and `intensity`).
-//! - `overlay` draws on a copy of a screen, and `compose` makes one screen out of several.
-//! - `width` gives the columns of a code point. `cluster_widths` gives those of a cluster, as the user's terminal counts.
-//!   `newer` keeps the characters of a newer Unicode that this terminal draws wide.
+//! - `screen` is the state that two ends must agree on. Its rows (`row`) hold cells (`cell`, `cells`), combining
+//!   characters (`marks`), and links and colours of underlines (`decoration`). `glyph` is a cell with all of these.
+//! - Beside its rows, the screen has a `size`, a `cursor`, modes (`mode`), a `progress`, `titles` and colours (`rgb` and
+//!   `palette`, with `color_space` and `intensity`).
+//! - `overlay` draws on a copy of a screen, and `compose` makes a screen out of several.
+//! - `width` gives the columns of a code point, and `cluster_widths` those of a cluster on the user's terminal. `newer`
+//!   holds characters of a newer Unicode that the user's terminal draws wide.
 //! - `scrollback` holds lines that left the screen.
 //!
 //! Bytes to picture:
 //!
-//! - `parse` is the byte parser, and `emulator` the state behind the picture. `terminal` is both together.
-//! - `dispatch` calls the function that each sequence names. `grid` is what most functions change: a screen with its margins
-//!   (`region`), `tabs` and `protection`. Its other methods move the cursor (`motion`, `reverse_wrap`) and `edit` cells.
-//!   `print` and `rectangle` write to it, and `effort` counts its work.
+//! - `parse` is the byte parser, and `emulator` the state that no picture shows. `terminal` joins the two.
+//! - `dispatch` calls the function of each sequence. Most functions change the `grid`: a screen with its margins
+//!   (`region`), `tabs` and `protection`. The grid moves its cursor (`motion`, `reverse_wrap`) and can `edit` cells. `print`
+//!   and `rectangle` write to it, and `effort` counts its work.
 //! - Each other file of `emulator` is a mechanism with its own state. `sgr`, `charset` and `recolor` choose how text looks.
 //!   `decset`, `modes`, `noted_modes`, `saved_modes`, `level` and `settings` are modes. `reply`, `device`, `checksum`,
-//!   `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep what programs say in strings.
-//! - `clipboard` and `notification` are the events that happen once.
+//!   `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep the texts that programs set.
+//! - `clipboard` and `notification` are events.
 //!
 //! Picture to bytes:
 //!
 //! - `display` draws the difference of two screens (`canvas`, `line`, `scroll`, `motion`, `brush`), or a whole screen as
-//!   lines of output (`lines`). `dialect` says for which terminal.
-//! - `renderer` draws on the user's terminal, and gives back what it borrowed (`loan`, `settings`). `feed` fills the
-//!   terminal's history, and `capabilities` says what the terminal can do.
-//! - `user_terminal` is what the server knows of the user's terminal.
+//!   lines of output (`lines`). `dialect` describes the terminal that it draws for.
+//! - `renderer` draws on the user's terminal, and restores it at the end (`loan`, `settings`). `feed` writes to the
+//!   terminal's history, and `capabilities` holds the terminal's abilities.
+//! - `user_terminal` holds the facts that the server knows of the user's terminal.
 //!
 //! Text and keys from outside:
 //!
-//! - `plain` makes foreign text harmless. `reader` reads a stream of bytes in outline.
+//! - `plain` makes foreign text harmless. `reader` reads the actions in a stream of bytes.
 //! - `key_event` reads keys that arrive as control sequences.
 
 #![forbid(unsafe_code)]

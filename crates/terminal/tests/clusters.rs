@@ -1,5 +1,5 @@
-//! Clusters on terminals that draw them in different ways: whatever a terminal makes of one, no older text
-//! stays beside it.
+//! Clusters on terminals that draw them in different ways. However a terminal draws a cluster, no older text stays
+//! beside it.
 
 use proptest::prelude::*;
 use rove_terminal::{
@@ -7,14 +7,15 @@ use rove_terminal::{
     may_be_newer,
 };
 
-/// Which characters a terminal draws into the cell of the one before them.
+/// The characters that a terminal draws into the cell of the character before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joining {
-    /// Only characters without a width.
+    /// Characters without a width.
     None,
-    /// Characters after a joiner, whatever stands in the cell before the cursor, as tmux 3.3a does.
+    /// Characters after a joiner, with any text in the cell before the cursor, as in tmux 3.3a.
     AfterJoiner,
-    /// All characters of a cluster, if nothing but text came in between, as terminals that count columns by cluster do.
+    /// All characters of a cluster that is written without a movement within it, as in terminals that count
+    /// columns by cluster.
     InText,
 }
 
@@ -24,11 +25,11 @@ struct RenderOptions {
     joining: Joining,
     /// U+FE0F makes a character wide, U+FE0E makes it narrow.
     selects_width: bool,
-    /// U+200D is drawn and takes a column, as a terminal without combining characters has it.
+    /// U+200D is drawn and takes a column, as in a terminal without combining characters.
     draws_joiner: bool,
     /// The characters of Unicode 9 and later are narrow.
     is_old: bool,
-    /// The columns of characters that our tables do not know. A terminal that does not know them either may draw none.
+    /// The columns of characters that the crate's tables do not have. A terminal without them may draw none.
     newer: usize,
     /// Half of a flag is wide.
     has_wide_flags: bool,
@@ -54,7 +55,7 @@ const MANNERS: [RenderOptions; 8] = [
     RenderOptions { newer: 0, ..TMUX },
 ];
 
-/// A user's terminal, as far as the renderer uses it to draw text.
+/// The part of a user's terminal that the renderer needs to draw text.
 struct UserScreen {
     render_options: RenderOptions,
     size: Size,
@@ -65,7 +66,7 @@ struct UserScreen {
     wraps: bool,
     top: usize,
     bottom: usize,
-    /// Whether nothing but text came since the last character.
+    /// Whether only text came after the last character.
     in_text: bool,
 }
 
@@ -123,7 +124,7 @@ impl UserScreen {
         self.scroll(self.top, self.bottom);
     }
 
-    /// Removes a row, and inserts an empty one elsewhere.
+    /// Removes a row, and inserts an empty row elsewhere.
     fn scroll(&mut self, gone: usize, new: usize) {
         self.rows.remove(gone);
         self.rows.insert(new, vec![Some(String::new()); usize::from(self.size.columns())]);
@@ -187,7 +188,7 @@ impl UserScreen {
         (column..end).for_each(|column| self.empty(row, column));
     }
 
-    /// Empties a column; a wide character goes as a whole.
+    /// Empties a column. A wide character is removed as a whole.
     fn empty(&mut self, row: usize, column: usize) {
         let row = &mut self.rows[row];
         if row[column].is_none() {
@@ -210,7 +211,7 @@ impl UserScreen {
         }
     }
 
-    /// Returns where the glyph before the cursor stands.
+    /// Returns the column of the glyph before the cursor.
     fn before(&self) -> Option<usize> {
         let at = if self.wraps { self.column } else { self.column.checked_sub(1)? };
         Some(if self.rows[self.row][at].is_none() { at - 1 } else { at })
@@ -295,7 +296,7 @@ impl UserScreen {
     }
 }
 
-/// A run of columns that terminals agree about, or not, and what it is to show.
+/// A run of columns with the text that it must show. Terminals may agree about it or not.
 struct Piece {
     start: usize,
     end: usize,
@@ -332,7 +333,7 @@ fn pieces(row: &Row) -> Vec<Piece> {
     pieces
 }
 
-/// Panics where the user sees something that the frame does not say.
+/// Panics if the user sees text that is not in the frame.
 fn assert_nothing_older(user: &UserScreen, frame: &Screen, bytes: &[u8]) {
     for (number, shown) in user.rows.iter().enumerate() {
         let row =
@@ -346,7 +347,7 @@ fn assert_nothing_older(user: &UserScreen, frame: &Screen, bytes: &[u8]) {
                     text == piece.text.trim_end_matches(' ')
                         || piece.end - piece.start == 2 && text.is_empty()
                 } else {
-                    // In the last column stands a sign of its own for what could wrap.
+                    // In the last column a replacement stands for characters that could wrap.
                     let is_last = piece.end == shown.len();
                     let text = text.strip_suffix('\u{fffd}').filter(|_| is_last).unwrap_or(text);
                     text.is_empty() || piece.text.contains(text)
@@ -363,7 +364,7 @@ fn assert_nothing_older(user: &UserScreen, frame: &Screen, bytes: &[u8]) {
     }
 }
 
-/// A program's terminal, and users with terminals of every manner.
+/// A program's terminal, and users' terminals of all kinds.
 struct Ends {
     host: Terminal,
     renderer: Renderer,
@@ -376,7 +377,7 @@ impl Ends {
         Self { host: Terminal::host(size), renderer: Renderer::new(capabilities), users }
     }
 
-    /// Shows what the program writes in one frame, and returns its bytes.
+    /// Draws the program's text in a single frame, and returns its bytes.
     fn write(&mut self, text: &str) -> usize {
         self.host.write(text.as_bytes());
         let bytes = self.renderer.frame(self.host.screen());
@@ -408,10 +409,10 @@ fn no_letter_of_older_lines_stays_between_joined_emoji() {
         for _ in 0..40 {
             ends.write(EMOJI);
         }
-        // All at once, over letters that do not scroll.
+        // All texts at once, over letters that do not scroll.
         ends.write(&format!("\x1b[2J\x1b[H{}", "abcdefghijklmnopqrstuvwxyz\r\n".repeat(20)));
         ends.write(&format!("\x1b[H{}", EMOJI.repeat(20)));
-        // tmux joins them all.
+        // tmux joins all of them.
         let tmux = &ends.users[1].rows[0];
         assert_eq!(tmux[0].as_deref(), Some("👩\u{200d}💻"));
         assert_eq!(tmux[9].as_deref(), Some("👨\u{200d}👩\u{200d}👧"));
@@ -469,7 +470,7 @@ fn half_a_flag_wraps_nowhere_on_a_terminal_that_makes_it_wide() {
 fn only_what_a_terminal_may_draw_narrower_is_blanked_before() {
     let letters = "abcdefghijklmnopqrst";
     for (text, expected) in [
-        // No byte more for what every terminal gives the same columns.
+        // Text that every terminal gives the same columns costs no further byte.
         ("漢字 x", "漢字 x"),
         ("→ “x” ✓", "→^[;2H “^[;4Hx”^[;6H ✓^[;8H"),
         ("漢字，。", "漢字，^[;7H。^[;9H"),
@@ -512,8 +513,8 @@ proptest! {
         parts in prop::collection::vec(prop::collection::vec(word(), 1..12), 1..6),
     ) {
         let mut ends = Ends::new(Size::clamped(columns, rows), capabilities(erase_characters));
-        // A joiner that is drawn may stand alone in the last column, where only dropping it would help. A mark goes to the cell before
-        // where its base is not drawn at all.
+        // A joiner that is drawn may stand alone in the last column, where only dropping it would help. If the
+        // base of a mark is not drawn at all, the mark goes to the cell before.
         ends.users.retain(|user| !user.render_options.draws_joiner && user.render_options.newer > 0);
         for part in parts {
             ends.write(&part.concat());

@@ -1,9 +1,9 @@
-//! Bytes that mean harm, on a pty or in a diff: nothing panics, hangs or grows without bound, and what
-//! comes after them is shown.
+//! Hostile bytes, on a pty or in a diff. The terminal does not panic, hang or grow without bound, and it shows the
+//! text that follows.
 
 use rove_terminal::{Renderer, Screen, Size, Terminal, TerminalCapabilities, display};
 
-/// A megabyte and a little more: more than any string that is kept.
+/// A little more than a megabyte, and so longer than any string that is kept.
 const ENDLESS_BYTES: usize = (1 << 20) + 1;
 
 /// Most memory a screen of 80x24 may take: its cells and marks, titles and copied text.
@@ -11,14 +11,15 @@ const ENDLESS_BYTES: usize = (1 << 20) + 1;
 /// screen that is hidden, and a megabyte for everything else.
 const MEMORY_MAX: u64 = 2 * 80 * 24 * (16 + 35 + 24) + (1 << 20);
 
-/// Most memory that links may add to two screens of 80x24: 64 KiB in each row of a replica, which holds
-/// old ones and new ones in the midst of a diff.
+/// Most memory that links may add to two screens of 80x24: 64 KiB in each row of a replica, which holds old and
+/// new links halfway through a diff.
 const LINKS_MEMORY_MAX: u64 = MEMORY_MAX + 2 * 24 * 65_536;
 
-/// Most memory of a string that is no copy: twice its 16 KiB and a little, as a string grows.
+/// Most memory of a string that copies nothing: twice its 16 KiB, because a string doubles its memory when it
+/// grows.
 const STRING_MEMORY_MAX: u64 = 2 * (16_384 + 32);
 
-/// What begins a string, in seven bits and in eight.
+/// The sequences that begin a string, with 7-bit and 8-bit controls.
 const STRINGS: [&str; 12] = [
     "\x1b]",
     "\x1bP",
@@ -34,7 +35,7 @@ const STRINGS: [&str; 12] = [
     "\u{9f}",
 ];
 
-/// Streams with something of everything.
+/// Streams with all kinds of sequences.
 const CORPUS: [&str; 14] = [
     "plain text\r\n\tand more\x08\x08 \x07\x0b\x0c",
     "e\u{301}一二\u{1f468}\u{200d}\u{1f469}\u{302}é",
@@ -61,7 +62,7 @@ fn both(size: Size) -> [Terminal; 2] {
     [Terminal::host(size), Terminal::replica(size)]
 }
 
-/// Asserts that the terminal can be brought to rest and then prints in its first row.
+/// Asserts that the terminal can print in its first row after the end of any string.
 #[track_caller]
 fn assert_recovers(terminal: &mut Terminal, name: &str) {
     terminal.write(b"\x18\x1bcok");
@@ -69,13 +70,13 @@ fn assert_recovers(terminal: &mut Terminal, name: &str) {
     assert!(terminal.bytes_beyond(None).get() < MEMORY_MAX, "{name}");
 }
 
-/// Draws a screen on a user's terminal, and returns what was sent.
+/// Draws a screen on a user's terminal, and returns all bytes.
 fn drawn(screen: &Screen) -> Vec<u8> {
     let (drawn, closing) = drawn_and_closed(screen);
     [drawn, closing].concat()
 }
 
-/// The same, what gives the terminal back apart.
+/// Draws a screen on a user's terminal. Returns the bytes of the session, and those that restore the terminal.
 fn drawn_and_closed(screen: &Screen) -> (Vec<u8>, Vec<u8>) {
     let capabilities = TerminalCapabilities {
         operating_system_commands: true,
@@ -380,7 +381,7 @@ fn marks_in_every_cell_of_two_screens_stay_within_their_bound() {
 
 #[test]
 fn links_in_every_cell_of_two_screens_stay_within_their_bound() {
-    // A hundred different links, so long that a row may hold but a few, over and over.
+    // A hundred different links, so long that a row can hold few of them, repeated over the screen.
     let page: String = (0..80 * 24)
         .map(|n| format!("\x1b]8;id={n};http://{n:04}/{}\x07x", "y".repeat(2000)))
         .collect();
@@ -458,7 +459,7 @@ fn diffs_that_break_the_rules_leave_a_screen_that_can_be_drawn_and_left() {
                 replica.write(diff);
                 assert!(replica.take_replies().is_empty(), "{first:?} {second:?}");
                 let sent = drawn(replica.screen());
-                // However it was left, the user has the terminal back.
+                // The user's terminal is restored from any state.
                 let mut user = Terminal::host(Size::DEFAULT);
                 user.write(&sent);
                 let fresh = Terminal::host(Size::DEFAULT);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rove_terminal::{Screen, Size, Terminal, char_width};
 
-/// Modes that change what other sequences do, and parameters of every shape.
+/// Modes that change the effect of other sequences, and parameters of every form.
 const MODES: &[&str] = &[
     "?1h",
     "?3h",
@@ -41,7 +41,7 @@ const MODES: &[&str] = &[
     "38:2::1:2:3m",
 ];
 
-/// Escape sequences, strings, and the beginnings of both.
+/// Escape sequences and strings, complete or cut.
 const ESCAPES: &[&str] = &[
     "\x1b7",
     "\x1b8",
@@ -95,7 +95,7 @@ fn sequence() -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-/// Pieces of the language, so chosen that they meet: wide characters, edges, margins.
+/// Pieces of input, chosen so that wide characters, edges and margins meet.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     use proptest::sample::select;
     let mode = select(MODES).prop_map(|mode| format!("\x1b[{mode}").into_bytes());
@@ -116,7 +116,7 @@ fn size() -> impl Strategy<Value = Size> {
         .prop_map(|(columns, rows)| Size::clamped(columns, rows))
 }
 
-/// Checks the rule of wide characters from outside: never in the last column, always whole.
+/// Checks that no half of a wide character stands alone.
 fn assert_whole(screen: &Screen) {
     for row in 0..screen.size().rows() {
         let cells = screen.row(row).expect("a row of the screen").cells();
@@ -153,7 +153,7 @@ proptest! {
             pieces.write(piece);
             rest = behind;
         }
-        // What is hidden must agree too: more text shows it.
+        // More text shows whether the hidden state agrees too.
         for terminal in [&mut whole, &mut pieces] {
             terminal.ground();
             terminal.write("x一\r\n\ty\x1b8z\x1b[6n".as_bytes());

@@ -1,15 +1,14 @@
-//! Recorded sessions of real programs (on a pty of 80x24, `TERM=xterm-256color`) against the screens a
-//! person saw. Every screen was compared with those that tmux 3.3a and xterm 379 make of the same bytes.
-//! The programs were Debian 12's: neovim 0.7.2, tmux 3.3a, htop 3.2.2, mc 4.8.29, fish 3.6.0 and zsh 5.9
-//! among them; the later recordings begin and end at a shell's prompt.
+//! Recorded sessions of real programs (on a pty of 80x24, `TERM=xterm-256color`), and the screens that a person
+//! saw. Each screen was compared with those of tmux 3.3a and xterm 379 for the same bytes. The programs are Debian
+//! 12's, among them neovim 0.7.2, tmux 3.3a, htop 3.2.2, mc 4.8.29, fish 3.6.0 and zsh 5.9. The later recordings
+//! begin and end at a shell's prompt.
 
 use rove_terminal::{Screen, Size, Terminal, display};
 
-/// Bytes taken between two frames. Chosen: small enough for many frames in the midst of a redraw.
+/// Bytes between two frames. Chosen: small enough for many frames in the midst of a redraw.
 const FRAME_BYTES: usize = 97;
 
-/// Returns the screen after a recording, and checks that a replica fed with the diffs of its frames
-/// shows every one of them.
+/// Returns the screen after a recording, and checks that a replica shows each frame after its diff.
 fn replayed(recording: &[u8]) -> String {
     let (mut host, mut replica) = (Terminal::host(Size::DEFAULT), Terminal::replica(Size::DEFAULT));
     for piece in recording.chunks(FRAME_BYTES) {
@@ -20,8 +19,8 @@ fn replayed(recording: &[u8]) -> String {
     text(host.screen())
 }
 
-/// Returns the screens at some points of a recording (how many bytes in, what happened last), and
-/// checks that a replica shows them, as [`replayed`] does.
+/// Returns the screens at some points of a recording, and checks a replica as [`replayed`] does. Each point is a
+/// number of bytes and the last event.
 fn followed(recording: &[u8], points: &[(usize, &str)]) -> String {
     let (mut host, mut replica) = (Terminal::host(Size::DEFAULT), Terminal::replica(Size::DEFAULT));
     let mut screens = String::new();

@@ -1,17 +1,16 @@
-//! The pages of vttest 2.7 against the screens of a real xterm.
+//! The pages of vttest 2.7, and the screens of a real xterm.
 //!
-//! vttest was run on a pty of 80x24 with this emulator answering it; what it wrote was recorded. Each page
-//! was compared, text and cursor, with what xterm 379 shows of the same bytes; docs/terminal.md names
-//! the pages that differ and why. Pages for 132 columns are shown here in a window of that width, as
-//! their user would have to make it.
+//! vttest was recorded on a pty of 80x24, where this emulator answered it. The text and the cursor of each page
+//! were compared with those of xterm 379 for the same bytes. docs/terminal.md names the pages that differ, with
+//! the reasons. Pages of 132 columns are shown in a window of that width, which their user would have to make.
 
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Screen, Size, Terminal};
 
-/// Bytes taken between two frames. Chosen: small enough for many frames in the midst of a page.
+/// Bytes between two frames. Chosen: small enough for many frames in the midst of a page.
 const FRAME_BYTES: usize = 97;
 
-/// A page: its menu and its number there, where it is complete, and how wide a window it wants.
+/// A page: its menu and its number there, the byte where it is complete, and the width of its window.
 type Page = (&'static str, usize, u16);
 
 /// Returns the screens of the pages, and checks that a replica shows each frame.
@@ -25,7 +24,7 @@ fn shown(recording: &[u8], pages: &[Page]) -> String {
     screens
 }
 
-/// A recording played to a terminal, and a replica behind it.
+/// A recording that is played to a terminal, with a replica that follows it.
 struct Follow<'a> {
     host: Terminal,
     replica: Terminal,
@@ -54,7 +53,7 @@ impl<'a> Follow<'a> {
     }
 }
 
-/// Returns the rows down to the last that shows anything, and the cursor.
+/// Returns the rows down to the last that is not blank, and the cursor.
 fn text(screen: &Screen) -> String {
     let rows = (0..screen.size().rows()).map(|row| screen.row_text(row));
     let text = rows.collect::<Vec<_>>().join("\n");

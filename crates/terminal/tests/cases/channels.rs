@@ -1,4 +1,4 @@
-//! What is not the picture: titles, bell, clipboard.
+//! State that is not part of the picture: titles, bell, clipboard.
 
 use rove_terminal::{COPY_CHARS_MAX, Notification, Size, Terminal, UserTerminal};
 
@@ -50,12 +50,12 @@ fn a_title_hides_nothing_and_turns_nothing_around() {
         replica.write(input.as_bytes());
         assert_eq!(replica.screen().title(), title, "replica {input:?}");
     }
-    // What is left out does not count towards the bound.
+    // Characters that are left out do not count.
     let terminal = host(80, 2, format!("\x1b]2;{}\x07", "\u{200b}a".repeat(300)));
     assert_eq!(terminal.screen().title(), "a".repeat(254));
 }
 
-/// As xterm 379 has it, where a byte that is no UTF-8 is one of Latin-1.
+/// In xterm 379, bytes that are not UTF-8 are Latin-1.
 #[test]
 fn titles_may_be_set_in_hexadecimal_digits() {
     for (input, title) in [
@@ -129,7 +129,7 @@ fn a_bell_alone_is_worth_a_frame() {
     for bells in 1..=3 {
         follow.write(b"\x07\x07");
         assert_eq!(follow.host().screen().bells(), 2 * bells);
-        // Two in one frame become one. When the user hears it is not the renderer's business.
+        // Two bells in a frame become a single one. The renderer does not decide when the user hears it.
         assert_eq!((follow.replica().bells(), follow.user().bells()), (bells, 0));
     }
 }
@@ -251,7 +251,7 @@ fn the_newest_notifications_wait_to_be_taken() {
     assert_eq!(replica.take_notifications().count(), 0);
 }
 
-/// Answers are those of xterm 379 with `allowWindowOps`, but for text that no answer has room for.
+/// The answers are those of xterm 379 with `allowWindowOps`, except for text that no answer has room for.
 #[test]
 fn copied_text_is_told_only_where_the_user_lets_programs_read_it() {
     let (fits, does_not) = ("A".repeat(4080), "A".repeat(4096));
@@ -265,11 +265,11 @@ fn copied_text_is_told_only_where_the_user_lets_programs_read_it() {
         ("\x1b]52;c;YQ==\x07\x1bc\x1b]52;c;?\x07", "\x1b]52;c;YQ==\x07"),
         ("\x1b]52;c;YQ==\x07\x1b]52;c;\x07\x1b]52;c;?\x07", "\x1b]52;c;\x07"),
         ("\x1b]52;c;YQ==\x07\x1b]52;c;?;?\x07\x1b]52;x;?\x07\x1b]52;?\x07", ""),
-        // Selections that are not the clipboard are not kept.
+        // Other selections than the clipboard are not kept.
         ("\x1b]52;p;YQ==\x07\x1b]52;p;?\x07\x1b]52;c;?\x07\x1b]52;0;?\x07", ""),
         ("\x1b]52;c;?\x07", ""),
         (&[&*fits, "\x1b]52;c;?\x07"].concat(), &fits),
-        // No earlier text is told in place of one that is too long.
+        // If the last text is too long, no earlier text is reported instead.
         (&["\x1b]52;c;YQ==\x07", &*does_not, "\x1b]52;c;?\x07"].concat(), ""),
     ] {
         let allows = UserTerminal { read_copied: true, ..UserTerminal::default() };

@@ -1,10 +1,10 @@
-//! Attributes, colours, and the background that erasing leaves.
+//! Attributes, colours, and the background of erased cells.
 
 use rove_terminal::display::{self, Vocabulary};
 
 use super::{cell, host, paint, rows};
 
-/// Describes the cells of the first row that hold a character.
+/// Describes the cells of the first row that have a character.
 fn paints(input: &str) -> Vec<String> {
     let terminal = host(40, 4, input);
     let row = terminal.screen().row(0).expect("a row of the screen");

@@ -1,5 +1,5 @@
-//! DECSCL's levels, settings (DECRQSS), devices (DECDSR) and checksums (DECRQCRA), as xterm 379 has them but where a
-//! comment says otherwise.
+//! DECSCL's levels, settings (DECRQSS), devices (DECDSR) and checksums (DECRQCRA). They are as in xterm 379,
+//! unless a comment says otherwise.
 
 use rove_terminal::{Size, Terminal, UserTerminal};
 
@@ -34,9 +34,10 @@ fn settings_are_told() {
         ("\x1bV\x1bW", "\"q", "0\"q"),
         ("\x1b[1 q", " q", "1 q"),
         ("\x1b[6 q", " q", "6 q"),
-        // A cursor of the user's choice, which xterm has not.
+        // The user's own cursor, which xterm does not have.
         ("\x1b[0 q", " q", "0 q"),
-        // No status line, as in an xterm that has one and shows none; this one was built without.
+        // There is no status line. An xterm that has one and hides it answers the same; this xterm was built
+        // without one.
         ("\x1b[1$}", "$}", "0$}"),
         ("\x1b[2$~", "$~", "0$~"),
     ] {
@@ -59,7 +60,7 @@ fn a_level_is_chosen_and_told() {
         ("62;1", 62),
         ("63;1", 63),
         ("64;2", 64),
-        // xterm knows this one only if it is started as a VT500.
+        // xterm knows this level only if it is started as a VT500.
         ("65;1", 65),
         ("66", 64),
         ("60", 64),
@@ -67,7 +68,7 @@ fn a_level_is_chosen_and_told() {
         ("62;1\"p\x1bc\x1b[", 62),
         ("62;1\"p\x1b[!p\x1b[", 62),
     ] {
-        // xterm does not answer at level 1; and it answers with eight-bit controls after 62;0.
+        // xterm does not answer at level 1. After 62;0 it answers with 8-bit controls.
         let input = format!("\x1b[{level}\"p\x1bP$q\"p\x1b\\");
         assert_answers(&[(&input, &format!("\x1bP1$r{told};1\"p\x1b\\"))]);
     }
@@ -91,11 +92,11 @@ fn a_change_of_level_is_a_soft_reset() {
 
 #[test]
 fn a_level_has_the_reports_of_its_terminals() {
-    // Each question, and the level from which on it is answered.
+    // Each question, and the first level at which it is answered.
     for (question, least, answer) in [
         ("\x1b[?15n", 2, "\x1b[?13n"),
         ("\x1b[?25n", 2, "\x1b[?20n"),
-        // xterm can be built with a locator, and this one was: 53.
+        // An xterm that is built with a locator, as this one was, answers 53.
         ("\x1b[?53n", 3, "\x1b[?50n"),
         ("\x1b[?55n", 3, "\x1b[?50n"),
         ("\x1b[?56n", 3, "\x1b[?57;0n"),
@@ -159,7 +160,7 @@ fn a_level_has_the_functions_of_its_terminals() {
             assert_eq!(rows(terminal.screen()).join("|"), expected, "{input:?} at level {level}");
         }
     }
-    // Margins at the sides.
+    // Side margins.
     for (level, answers) in
         [(3, "\x1b[?69;0$y\x1bP1$r1;80s\x1b\\"), (4, "\x1b[?69;1$y\x1bP1$r3;8s\x1b\\")]
     {
@@ -314,7 +315,8 @@ fn checksums_can_be_had_in_other_ways() {
     }
 }
 
-/// Answers of xterm 379, but that bold text is told in its colour and not in the bright one, and what it does not know.
+/// The answers are those of xterm 379, with two exceptions: bold text is reported in its colour and not in the
+/// bright one, and xterm does not know some renditions.
 #[test]
 fn renditions_are_told_in_the_form_of_xterm() {
     for (set, told) in [
@@ -346,7 +348,7 @@ fn renditions_are_told_in_the_form_of_xterm() {
         ("38;2;1;2;3", "0;38:2::1:2:3"),
         ("38:2::1:2:3;48:2:4:5:6", "0;38:2::1:2:3;48:2::4:5:6"),
         ("39;49", "0"),
-        // Not in xterm.
+        // xterm does not know this rendition.
         ("1;31", "0;1;31"),
         ("4:2", "0;21"),
         ("4:3;53", "0;4:3;53"),

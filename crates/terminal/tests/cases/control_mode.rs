@@ -1,4 +1,4 @@
-//! tmux's control mode is refused in a sentence, and leaves the terminal as it was.
+//! tmux's control mode is refused with a notice, and the terminal's state stays the same.
 
 use rove_terminal::{Size, Terminal};
 
@@ -6,7 +6,7 @@ use super::{cell, check, cursor, host, paint, rows};
 
 const REFUSAL: &str =
     "tmux -CC cannot run in rove: press Enter to leave it, and start it over ssh.";
-/// The beginning of a session as tmux 3.3a prints it, and the end after Enter.
+/// The start of a session as tmux 3.3a prints it, and the end after Enter.
 const BEGIN: &str = "\x1bP1000p%begin 1 259 0\r\n%end 1 259 0\r\n%output %0 \\033[?2004h$ \r\n";
 const END: &str = "%exit\r\n\x1b\\";
 
@@ -20,7 +20,7 @@ fn the_user_is_told_of_ssh_and_how_to_go_on() {
             (BEGIN, &[REFUSAL], (2, 1)),
             (&whole, &[REFUSAL, "$"], (2, 3)),
             (&["$ tmux -CC", BEGIN, END, "$ "].concat(), &["$ tmux -CC", REFUSAL, "$"], (3, 3)),
-            // Whatever the session says is no text, however long it is.
+            // The text of the session is not printed, however long it is.
             (&[BEGIN, &"%output x\r\n".repeat(400), END, "$"].concat(), &[REFUSAL, "$"], (2, 2)),
             (&["\x1b[4;1H$", BEGIN].concat(), &["", "$", REFUSAL], (4, 1)),
         ],

@@ -1,12 +1,12 @@
-//! Whoever follows a host's screen sees it: the far end by diffs, the user by frames.
+//! Terminals that follow a host's screen: the far end by diffs, the user by frames.
 
 use rove_terminal::display::{self, Repertoire, Vocabulary};
 use rove_terminal::{
     Attributes, Cell, Color, Renderer, Row, Screen, Size, Terminal, TerminalCapabilities, Underline,
 };
 
-/// A host terminal, a far end's replica, the replica of a stock client, and two users' terminals of
-/// unlike abilities.
+/// A host terminal, a replica at the far end, a replica of a stock client, and two users' terminals with different
+/// abilities.
 pub(super) struct Follow {
     host: Terminal,
     replica: Terminal,
@@ -39,7 +39,7 @@ impl Follow {
         Self { host: Terminal::host(size), replica, stock, users }
     }
 
-    /// Lets the host take a piece of its bytes, and all the others one diff or frame of it.
+    /// Lets the host perform a piece of its bytes, and all others a diff or frame.
     pub(super) fn write(&mut self, piece: &[u8]) {
         let before = self.host.snapshot();
         self.host.write(piece);
@@ -64,7 +64,7 @@ impl Follow {
         self.replica.screen()
     }
 
-    /// Returns what the abler of the two users sees.
+    /// Returns the screen of the user's terminal that has more abilities.
     pub(super) fn user(&self) -> &Screen {
         self.users[0].1.screen()
     }
@@ -78,7 +78,7 @@ impl Follow {
         }
     }
 
-    /// Panics where somebody does not see what the host shows.
+    /// Panics if a terminal does not show the host's screen.
     #[track_caller]
     pub(super) fn assert_seen(&self, input: &[u8]) {
         let (name, host) = (input.escape_ascii(), self.host.screen());
@@ -93,7 +93,7 @@ impl Follow {
     }
 }
 
-/// Compares all that a diff carries.
+/// Compares everything that a diff carries.
 #[track_caller]
 fn assert_same(replica: &Screen, host: &Screen, name: &str) {
     let parts = |screen: &Screen| {
@@ -120,7 +120,7 @@ fn assert_same(replica: &Screen, host: &Screen, name: &str) {
     }
 }
 
-/// Compares what a stock client can hold: all but the newer attributes and what lies beside the pen.
+/// Compares the state that a stock client can hold: all but newer attributes and decorations.
 #[track_caller]
 fn assert_degraded(stock: &Screen, host: &Screen, name: &str) {
     assert_eq!(stock.cursor(), host.cursor(), "{name}");
@@ -134,7 +134,7 @@ fn assert_degraded(stock: &Screen, host: &Screen, name: &str) {
     }
 }
 
-/// Returns a cell as stock Mosh knows it.
+/// Returns a cell as stock Mosh can hold it.
 fn degraded(mut cell: Cell) -> Cell {
     let newer = Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE);
     cell.pen.attributes = cell.pen.attributes.without(newer);
@@ -150,7 +150,7 @@ fn degraded(mut cell: Cell) -> Cell {
     cell
 }
 
-/// Compares what a person sees.
+/// Compares the visible part of two screens.
 #[track_caller]
 fn assert_looks_the_same(user: &Screen, host: &Screen, name: &str) {
     assert_eq!(user.reverse_video(), host.reverse_video(), "{name}");
@@ -164,7 +164,7 @@ fn assert_looks_the_same(user: &Screen, host: &Screen, name: &str) {
         let cells = |screen: &Screen| row(screen, number).cells().to_vec();
         let mut covered = false;
         for (column, (a, b)) in cells(user).into_iter().zip(cells(host)).enumerate() {
-            // What stands under the right half of a wide character is not seen.
+            // The cell under the right half of a wide character is invisible.
             if !core::mem::replace(&mut covered, b.wide) {
                 assert_eq!(look(a), look(b), "{name}, row {number}, column {column}");
                 let column = u16::try_from(column).expect("a screen has at most 4096 columns");
@@ -179,7 +179,7 @@ fn row(screen: &Screen, number: u16) -> &Row {
     screen.row(number).expect("a row of the screen")
 }
 
-/// Returns what is seen of a cell; nobody sees in which colour a blank is written.
+/// Returns the visible part of a cell. The text colour of a blank is invisible.
 fn look(mut cell: Cell) -> Cell {
     let alone = cell.base.is_none() && cell.combined;
     cell.base = Some(cell.base.unwrap_or(if alone { '\u{a0}' } else { ' ' }));

@@ -1,4 +1,4 @@
-//! What lies beside a cell's pen: hyperlinks and the colours of underlines.
+//! Decorations: hyperlinks and the colours of underlines.
 
 use rove_terminal::{Color, Decoration, Screen, Size};
 
@@ -10,7 +10,7 @@ const OPEN: &str = "\x1b]8;;http://a.example/\x1b\\";
 /// Closes any link.
 const CLOSE: &str = "\x1b]8;;\x1b\\";
 
-/// Describes what decorates a row: runs of columns from 1, each with its link (`id@address`) or colour.
+/// Describes the decorations of a row: runs of columns from 1, each with its link (`id@address`) or colour.
 fn decorations(screen: &Screen, row: u16) -> Vec<String> {
     let row = screen.row(row - 1).expect("a row of the screen");
     let mut runs: Vec<(u16, u16, String)> = Vec::new();
@@ -35,8 +35,8 @@ fn describe(decoration: &Decoration) -> String {
     [link, color].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a table on a screen of 20x4: the input with `<` and `>` for the opening and closing of a
-/// link, the rows of text, and the decorations of the first row.
+/// Runs a table on a screen of 20x4. Each case is the input with `<` and `>` for the start and end of a link, the
+/// rows of text, and the decorations of the first row.
 fn check_links(cases: &[(&str, &[&str], &[&str])]) {
     for (input, text, expected) in cases {
         let terminal = host(20, 4, input.replace('<', OPEN).replace('>', CLOSE));
@@ -158,7 +158,7 @@ fn an_address_no_terminal_should_open_leaves_the_text_alone() {
         let cells = if linked { 1 } else { 0 };
         assert_eq!(decorations(terminal.screen(), 1).len(), cells, "{parameters:.40}");
     }
-    // One that is dropped ends the link before it.
+    // A link that is refused ends the link before it.
     let terminal = host(20, 1, format!("{OPEN}a\x1b]8;;no\x1b\\b{CLOSE}"));
     assert_eq!(decorations(terminal.screen(), 1), ["1-1 @http://a.example/"]);
 }
@@ -182,7 +182,7 @@ fn underlines_have_colors_where_there_are_underlines() {
 
 #[test]
 fn links_of_every_cell_stay_within_bounds() {
-    // Each cell leads elsewhere, as far as the row's bound goes; the text is whole.
+    // Each cell has a link of its own, up to the row's limit. No text is lost.
     let text: String =
         (0..40 * 2).map(|n| format!("\x1b]8;;http://{n:04}/{}\x07x", "y".repeat(2000))).collect();
     let terminal = host(40, 2, text);

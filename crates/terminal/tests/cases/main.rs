@@ -1,7 +1,7 @@
-//! What a program sees of the terminal: input bytes against the screen a person would see.
+//! A terminal as programs see it: input bytes, and the screen that a person would see.
 //!
-//! The tables follow the end-to-end cases that were observed with stock Mosh 1.4.0; where xterm is
-//! right and stock Mosh is not, they say what xterm does.
+//! The tables follow end-to-end cases that were observed with stock Mosh 1.4.0. Where xterm is right and stock
+//! Mosh is not, the tables follow xterm.
 
 mod channels;
 mod color;
@@ -25,14 +25,13 @@ mod text;
 use follow::Follow;
 use rove_terminal::{Attributes, Cell, Color, Screen, Size, Terminal, Underline};
 
-/// Bytes of an input that are written one by one. Chosen: more than any input but those of limits has.
+/// Bytes of an input that are written one by one. Chosen: more than any input has, except those that test limits.
 const BYTEWISE_MAX: usize = 8192;
-/// Bytes of a piece behind them. Chosen: a prime, so that every kind of cut occurs.
+/// Bytes of each later piece. Chosen: a prime, so that every kind of cut occurs.
 const FAR_PIECE_BYTES: usize = 997;
 
-/// Returns a host terminal that took `input`, and checks what holds for every input: cut between any
-/// two bytes it makes the same screen, and the far end and the user, who follow byte by byte or come
-/// late, see that screen too.
+/// Returns a host terminal after `input`. It also checks that the input makes the same screen when it is cut
+/// between any two bytes. The far end and the user, who follow byte by byte or late, must see that screen too.
 fn host(columns: u16, rows: u16, input: impl AsRef<[u8]>) -> Terminal {
     let (size, input) = (Size::new(columns, rows).expect("an allowed size"), input.as_ref());
     let mut whole = Terminal::host(size);
@@ -65,9 +64,8 @@ fn cell(screen: &Screen, row: u16, column: u16) -> Cell {
     screen.row(row - 1).expect("a row of the screen").cells()[usize::from(column) - 1]
 }
 
-/// Describes how a cell is painted: `b` bold, `f` faint, `i` italic, `k` blinking, `r` reversed, `h`
-/// hidden, `s` struck out, `o` overlined, `u` underlined with the number of the kind unless it is
-/// straight, then the colours.
+/// Describes the look of a cell: `b` bold, `f` faint, `i` italic, `k` blinking, `r` reversed, `h` hidden, `s`
+/// struck out, `o` overlined, `u` underlined with the number of its kind unless it is straight, then the colours.
 fn paint(cell: Cell) -> String {
     let letters = [
         (Attributes::BOLD, 'b'),

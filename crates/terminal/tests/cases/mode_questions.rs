@@ -1,11 +1,11 @@
-//! Answers about modes (DECRQM), and modes that programs save and restore (XTSAVE, XTRESTORE).
-//! Answers are those of xterm 379 but where a comment says otherwise.
+//! Questions for modes (DECRQM), and modes that programs save and restore (XTSAVE, XTRESTORE). The answers are
+//! those of xterm 379, unless a comment says otherwise.
 
 use rove_terminal::{ClusterWidths, Size, Terminal, UserTerminal};
 
 use super::host;
 
-/// Returns the states that the answers to DECRQM tell.
+/// Returns the states in answers to DECRQM.
 fn states(answers: &[u8]) -> Vec<u8> {
     let text = core::str::from_utf8(answers).expect("ASCII");
     let state = |answer: &str| answer.rsplit(';').next().and_then(|state| state.bytes().next());
@@ -16,7 +16,7 @@ fn states(answers: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// Returns what DECRQM says of a mode at the start, after it was set, and after it was reset.
+/// Returns DECRQM's states of a mode at the start, after it was set, and after it was reset.
 fn life(mark: &str, mode: u16) -> Vec<u8> {
     let ask = format!("\x1b[{mark}{mode}$p");
     let input = format!("{ask}\x1b[{mark}{mode}h{ask}\x1b[{mark}{mode}l{ask}");
@@ -25,7 +25,7 @@ fn life(mark: &str, mode: u16) -> Vec<u8> {
 
 #[test]
 fn modes_that_can_be_changed_are_told_as_they_were_set() {
-    // Set at the start.
+    // These modes are set at the start.
     for mode in [7, 25, 35, 1010, 1034, 1035, 1040] {
         assert_eq!(life("?", mode), [1, 1, 2], "{mode}");
     }
@@ -40,11 +40,11 @@ fn modes_that_can_be_changed_are_told_as_they_were_set() {
     for mode in [2, 4, 20] {
         assert_eq!(life("", mode), [2, 1, 2], "{mode}");
     }
-    // xterm 379 does not know the first, was built without the next three, and knows no others.
+    // xterm 379 does not know the first mode, was built without the next three, and does not know the others.
     for mode in [1045, 1014, 1052, 1053, 2026, 2031] {
         assert_eq!(life("?", mode), [2, 1, 2], "{mode}");
     }
-    // The user's terminal has it on as long as no program says otherwise; xterm's is off.
+    // The user's terminal has this mode on until a program sets it. In xterm it is off.
     assert_eq!(life("?", 1007), [1, 1, 2]);
 }
 
@@ -57,11 +57,12 @@ fn modes_that_cannot_be_changed_are_told_as_such() {
         assert_eq!(life("?", mode), [4, 4, 4], "{mode}");
     }
     assert_eq!(life("?", 14), [3, 3, 3]);
-    // A cursor can always be restored.
+    // There is always a cursor to restore.
     assert_eq!(life("?", 1048), [1, 1, 1]);
-    // Sequences are always ANSI's; in xterm this mode ends with a reset, which makes it a VT52.
+    // Sequences are always ANSI's. In xterm a reset of this mode makes it a VT52.
     assert_eq!(life("?", 2), [1, 1, 1]);
-    // xterm could show controls, be a Tektronix, or have images, but is not built or told so: 2 or 1.
+    // xterm could show controls, be a Tektronix or have images if it is built or started so. Then it answers 2 or
+    // 1.
     assert_eq!(life("", 3), [4, 4, 4]);
     for (mode, state) in
         [(10, 4), (13, 4), (38, 4), (43, 4), (80, 4), (1046, 3), (1070, 3), (8452, 4)]
@@ -133,7 +134,7 @@ fn private_modes_are_saved_and_restored() {
         let [set, reset, save, restore, ask] =
             ["h", "l", "s", "r", "$p"].map(|last| format!("\x1b[?{mode}{last}"));
         let input = [
-            // A saved value stays saved, also over a reset.
+            // A saved value stays saved over a reset.
             format!("{set}{save}{reset}{restore}{ask}{reset}{save}{set}{restore}{ask}"),
             format!("{set}{restore}{ask}{set}{save}\x1bc{reset}{restore}{ask}"),
         ]
@@ -145,7 +146,7 @@ fn private_modes_are_saved_and_restored() {
 #[test]
 fn saving_has_its_cases() {
     for (input, answer) in [
-        // Saving any of several modes that exclude each other saves the one in force.
+        // Saving any of several modes that exclude each other saves the mode that is set.
         (
             "\x1b[?1002h\x1b[?1000s\x1b[?1003h\x1b[?1000r\x1b[?1002$p\x1b[?1003$p",
             "\x1b[?1002;1$y\x1b[?1003;2$y",
@@ -162,12 +163,12 @@ fn saving_has_its_cases() {
         ("\x1b[?1049h\x1b[?1049s\x1b[?1049l\x1b[?1049r\x1b[?1049$p", "\x1b[?1049;1$y"),
         ("\x1b[?6h\x1b[?6s\x1b[?6l\x1b[3;3H\x1b[?6r\x1b[6n", "\x1b[1;1R"),
         ("\x1b[?69h\x1b[3;8s\x1b[?69s\x1b[?69l\x1b[?69r\x1bP$qs\x1b\\", "\x1bP1$r1;80s\x1b\\"),
-        // As mc and old versions of vim have it around their mouse.
+        // mc and old versions of vim do this around their use of the mouse.
         (
             "\x1b[?1001s\x1b[?1000h\x1b[?1000l\x1b[?1001r\x1b[?1000$p\x1b[?1001$p",
             "\x1b[?1000;2$y\x1b[?1001;2$y",
         ),
-        // Never saved: as at the start, where xterm resets even autowrap and the cursor.
+        // A mode that was never saved gets its start value. xterm resets it, even autowrap and the cursor.
         ("\x1b[?7;25l\x1b[?7;25r\x1b[?7$p\x1b[?25$p", "\x1b[?7;1$y\x1b[?25;1$y"),
         (
             "\x1b[?1;1000;2004h\x1b[?1;1000;2004r\x1b[?1$p\x1b[?1000$p\x1b[?2004$p",

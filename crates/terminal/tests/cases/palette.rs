@@ -7,7 +7,7 @@ use rove_terminal::{
 
 use super::host;
 
-/// Describes the colours that were set.
+/// Describes the colours that are set.
 fn colors(screen: &Screen) -> String {
     let described = screen.colors().iter().map(|(slot, color)| {
         let slot = match slot {
@@ -117,7 +117,7 @@ fn the_users_terminal_gets_the_colours_and_gets_its_own_back() {
         user.write(&renderer.frame(program.screen()));
         assert_eq!(colors(user.screen()), colors(program.screen()));
     }
-    // Somebody else wrote on the terminal.
+    // Another program has written to the terminal.
     user.write(b"\x1b]104\x07\x1b]111\x07");
     renderer.invalidate();
     user.write(&renderer.frame(program.screen()));
@@ -139,8 +139,8 @@ fn a_terminal_that_takes_no_colours_gets_none() {
     assert_eq!((bytes, renderer.close().windows(2).any(|pair| pair == b"\x1b]")), (vec![], false));
 }
 
-/// As xterm 379 tells them, by the palette and by the three colours that have numbers of their own.
-/// Colours in every space, and the intensities that xterm 379 tells of them.
+/// Colours in every space, and the intensities that xterm 379 reports for them: by the palette, and by the three
+/// colours with numbers of their own.
 const SPACES: [(&str, &str); 7] = [
     ("rgbi:0.5/0.5/0.5", "c1c1/bbbb/bbbb"),
     ("CIEXYZ:0.69460/0.66400/1.06350", "ebeb/caca/e2e2"),
@@ -163,8 +163,8 @@ fn colours_of_every_space_are_told_as_the_screen_shows_them() {
     }
 }
 
-/// Bold, underlined, blinking, reversed and slanted text has a colour, if only for whoever asks (OSC 5, and the entries of
-/// the palette behind its end). Answers are those of xterm 379 with colours for all of them.
+/// Bold, underlined, blinking, reversed and slanted text has a colour that programs can only ask for (OSC 5, and
+/// the entries after the end of the palette). The answers are those of xterm 379 with colours for all of them.
 #[test]
 fn colours_of_renditions_are_told_as_they_were_set() {
     let digits = [
@@ -240,7 +240,7 @@ fn dynamic_colours_without_an_effect_are_told_as_they_were_set() {
     assert_eq!(given, b"\x1b]19;rgb:1111/1111/1111\x07");
 }
 
-/// Where nothing was set, they look as text does to the user, or as what is behind it.
+/// A colour that was not set equals the user's text or background.
 #[test]
 fn colours_without_an_effect_look_as_text_at_the_start() {
     let mut terminal = Terminal::host(Size::DEFAULT);

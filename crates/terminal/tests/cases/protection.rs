@@ -1,14 +1,14 @@
-//! Protected characters (DECSCA, SPA, EPA) and the erasing that spares them: rows and cursors as xterm 379 has them,
-//! which was asked for each of its cells (DECRQCRA).
+//! Protected characters (DECSCA, SPA, EPA), and erasing that spares them. The rows and cursors are those of xterm
+//! 379, which reported each of its cells (DECRQCRA).
 
 use rove_terminal::{Size, Terminal};
 
 use super::sides::{check_behind, filled};
 use super::{host, rows};
 
-/// Text of which DECSCA protects the capitals.
+/// Text whose capitals DECSCA protects.
 const DEC: &str = "ab\x1b[1\"qCD\x1b[0\"qef";
-/// Text of which SPA and EPA guard the capitals.
+/// Text whose capitals SPA and EPA guard.
 const ISO: &str = "ab\x1bVCD\x1bWef";
 
 #[test]

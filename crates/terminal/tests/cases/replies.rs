@@ -1,4 +1,4 @@
-//! Questions of programs, and the answers they get.
+//! Questions of programs, and their answers.
 
 use rove_terminal::{ClusterWidths, NewerWide, Size, Terminal, UserTerminal};
 
@@ -113,11 +113,11 @@ fn many_names_in_one_question_are_answered_up_to_a_bound() {
         replies.len() / "\x1bP1+r5463\x1b\\".len()
     };
     assert_eq!(answers(204, "5463"), 205);
-    // A string longer than 1024 bytes is no question.
+    // A string of more than 1024 bytes is not a question.
     assert_eq!(answers(204, "54635"), 0);
 }
 
-/// A user's terminal of which everything is known.
+/// A user's terminal with all facts known.
 const KNOWN: UserTerminal = UserTerminal {
     kitty_keyboard: false,
     pixel_mouse: true,
@@ -162,7 +162,7 @@ fn the_users_terminal_is_told_where_it_is_known() {
         ("\x1b[>c", "\x1b[>41;379;0c"),
         ("\x1b[>0c", "\x1b[>41;379;0c"),
         ("\x1b[?996n", "\x1b[?997;1n"),
-        // What a program paints behind its text is not what the user prefers.
+        // A background that a program sets is not the user's choice.
         ("\x1b]11;#fff\x07\x1b[?996n", "\x1b[?997;1n"),
         ("\x1b[14t\x1b[16t\x1b[18t", "\x1b[4;432;720t\x1b[6;18;9t\x1b[8;24;80t"),
         ("\x1b[?2048h", "\x1b[48;24;80;432;720t"),
@@ -213,7 +213,7 @@ fn programs_that_ask_for_the_size_hear_when_it_changes() {
     assert_answered(&mut terminal, "", "");
 }
 
-/// Programs take a terminal that announces its size for one that reports the mouse in pixels.
+/// Programs assume that a terminal that reports its size also reports the mouse in pixels.
 #[test]
 fn a_terminal_without_pixels_announces_its_size_to_nobody() {
     let cells = UserTerminal { pixel_mouse: false, ..KNOWN };

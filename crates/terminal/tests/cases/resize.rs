@@ -5,8 +5,7 @@ use rove_terminal::{Size, Terminal};
 use super::follow::Follow;
 use super::{cursor, host, rows};
 
-/// Returns a host terminal that took `input` and then a series of sizes, each of which the far end
-/// and the user followed.
+/// Returns a host terminal after `input` and a series of sizes. The far end and the user follow each of them.
 fn resized(columns: u16, height: u16, input: &str, sizes: &[(u16, u16)]) -> Terminal {
     let mut terminal = host(columns, height, input);
     let mut follow = Follow::new(terminal.screen().size());
@@ -127,7 +126,7 @@ fn a_window_drawn_larger_and_smaller_row_by_row_is_followed() {
     for (columns, rows) in down.chain(up).chain(narrower).chain(wider) {
         follow.resize(Size::new(columns, rows).unwrap());
         follow.assert_seen(b"a new size");
-        // As a pager draws its page anew.
+        // A pager draws its page again.
         follow.write(format!("\x1b[H\x1b[J{}", page(rows)).as_bytes());
         follow.assert_seen(b"a new page");
     }

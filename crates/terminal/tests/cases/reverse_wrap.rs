@@ -1,12 +1,13 @@
-//! Reverse wraparound (modes 45 and 1045) in BS and CUB: rows and cursors as xterm 379 has them for its mode 45, which was
-//! asked for each of its cells (DECRQCRA). That mode is 1045 since xterm 383; 45 stays within a line since.
+//! Reverse wraparound (modes 45 and 1045) in BS and CUB. The rows and cursors are those of xterm 379 in its mode
+//! 45, which reported each of its cells (DECRQCRA). From xterm 383 on that mode is 1045, and 45 stays within a
+//! line.
 
 use rove_terminal::{Size, Terminal};
 
 use super::sides::check_behind;
 use super::{cursor, host};
 
-/// Bytes sent after the mode is set, and the rows and the cursor that xterm had then.
+/// Bytes sent after the mode is set, and the rows and cursor of xterm after them.
 const CASES: &[(&str, &str, (u16, u16))] = &[
     ("\x1b[2;1H\x08X", "               X", (1, 16)),
     ("\x1b[2;2H\x1b[4DX", "             X", (1, 15)),
@@ -67,11 +68,11 @@ const CASES: &[(&str, &str, (u16, u16))] = &[
 #[test]
 fn bs_and_cub_go_on_at_the_end_of_the_row_above() {
     check_behind("\x1b[?1045h", CASES);
-    // With both modes it is the wider one that counts.
+    // With both modes set, the wider one counts.
     check_behind("\x1b[?45h\x1b[?1045h", &CASES[..40]);
 }
 
-/// As xterm has it since 383.
+/// xterm does this from 383 on.
 #[test]
 fn within_a_line_bs_and_cub_stop_where_it_begins() {
     check_behind(
@@ -102,7 +103,7 @@ fn within_a_line_bs_and_cub_stop_where_it_begins() {
     );
 }
 
-/// xterm goes to the last cell, whatever the count is, if CUB begins in the first cell between the margins.
+/// If CUB begins in the first cell between the margins, xterm goes to the last cell, whatever the count is.
 #[test]
 fn cub_from_the_first_cell_is_as_many_bs() {
     for (count, place) in [(1, (6, 16)), (3, (6, 14)), (96, (1, 1)), (97, (6, 16))] {

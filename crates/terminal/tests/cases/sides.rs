@@ -1,5 +1,5 @@
-//! Margins at the sides (DECSLRM), shifts of columns, rectangles: rows and cursors as xterm 379 has them,
-//! which was asked for each of its cells (DECRQCRA).
+//! Side margins (DECSLRM), inserted and deleted columns, rectangles. The rows and cursors are those of xterm 379,
+//! which reported each of its cells (DECRQCRA).
 
 use rove_terminal::{Attributes, Color, Size};
 
@@ -7,7 +7,7 @@ use super::{cell, check, host, paint, rows};
 
 /// Margins at columns 3 and 8.
 const SIDES: &str = "\x1b[?69h\x1b[3;8s";
-/// A screen without a blank.
+/// A screen without any blank.
 const FILLED: [&str; 6] = [
     "0123456789ABCDEF",
     "ghijklmnopqrstuv",
@@ -17,7 +17,7 @@ const FILLED: [&str; 6] = [
     "ghijklmnopqrstuv",
 ];
 
-/// Runs a table behind a `start`. Rows are separated by `|`, and `=` is one as it was when filled.
+/// Runs a table after a `start`. Rows are separated by `|`. A row that stays as it was filled is `=`.
 #[track_caller]
 pub(super) fn check_behind(start: &str, cases: &[(&str, &str, (u16, u16))]) {
     for (input, shown, cursor) in cases {

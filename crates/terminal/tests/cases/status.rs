@@ -1,4 +1,4 @@
-//! Where programs say they are, and how far they have come.
+//! The working directory and the progress that programs report.
 
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Progress, Renderer, Screen, Size, Terminal, TerminalCapabilities};

@@ -49,7 +49,7 @@ fn combining_characters_join_what_stands_there() {
 
 #[test]
 fn a_cell_keeps_32_bytes_of_text_and_the_character_that_passes_them() {
-    // The base takes one byte, each mark two: the sixteenth reaches 33 bytes and is the last.
+    // The base takes a byte, and each mark two. The sixteenth mark reaches 33 bytes and is the last.
     for (marks, kept) in [(15, 15), (16, 16), (17, 16), (40, 16)] {
         let terminal = host(8, 1, format!("e{}x", "\u{301}".repeat(marks)));
         let row = terminal.screen().row(0).unwrap();
@@ -173,7 +173,7 @@ fn strings_are_swallowed() {
 
 #[test]
 fn the_width_of_a_character_is_known_to_both_ends() {
-    // Marks, joiners, flags, emoji, jamo, private use: what stands behind them keeps its column.
+    // Marks, joiners, flags, emoji, jamo, private use: the text after them keeps its column.
     for text in [
         "\u{2764}\u{fe0f}",
         "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}",
