@@ -19,8 +19,8 @@ const BYTES: usize = 4 << 20;
 /// Time after which a stream is stopped.
 const PATIENCE_MS: u128 = 1500;
 
-/// The streams: a name, the text that is played first, and the text that is repeated. [`samples`] defines the
-/// words in braces.
+/// The streams: a name, the text that is played first, and the text that is repeated. [`samples`] defines the words in
+/// braces.
 const STREAMS: [[&str; 3]; 74] = [
     ["text", "", "x"],
     ["text and line feeds", "", "x\n"],
@@ -106,7 +106,26 @@ fn main() {
     println!("{:32} {:>9} {:>12} {:>9} {:>9}", "stream", "ms", "effort", "ns/unit", "ns/byte");
     let size = Size::clamped(COLUMNS as u16, ROWS as u16);
     let only = std::env::args().nth(1);
-    let samples = samples();
+    let cell = |n: usize| {
+        format!("\x1b[38;2;{};{};{};48;2;9;{};7m\u{1f600}", n % 251, n % 241, n % 239, n % 233)
+    };
+    let marks = format!("e{}", "\u{301}".repeat(16));
+    let links: String = (0..COLUMNS).map(|n| format!("\x1b]8;;http:{n}\x07x")).collect();
+    let curls: String = (0..COLUMNS).map(|n| format!("\x1b[4;58:5:{}mx", n % 256)).collect();
+    let samples = [
+        ("{plain}", format!("\x1b[H{}", "x".repeat(COLUMNS * ROWS))),
+        ("{marked}", format!("\x1b[H{}", marks.repeat(COLUMNS * ROWS))),
+        ("{linked}", format!("\x1b[H{}", links.repeat(ROWS))),
+        ("{curled}", format!("\x1b[H{}", curls.repeat(ROWS))),
+        ("{repaint}", (0..COLUMNS * ROWS / 2).map(cell).collect()),
+        ("{marks}", marks.repeat(500)),
+        ("{links}", links),
+        ("{row}", "x".repeat(500)),
+        ("{uri}", "y".repeat(2000)),
+        ("{title}", "t".repeat(254)),
+        ("{long}", "A".repeat(16_000)),
+        ("{colors}", ";1;#123;1;#124".repeat(1000)),
+    ];
     let filled = |text: &str| {
         let fill = |text: String, (name, sample): &(_, String)| text.replace(name, sample);
         samples.iter().fold(text.to_owned(), fill)
@@ -147,27 +166,4 @@ fn main() {
             println!("    drawn in {:.1} ms, {} bytes", all.as_secs_f64() * 1e3, out.len());
         }
     }
-}
-
-fn samples() -> [(&'static str, String); 12] {
-    let cell = |n: usize| {
-        format!("\x1b[38;2;{};{};{};48;2;9;{};7m\u{1f600}", n % 251, n % 241, n % 239, n % 233)
-    };
-    let marks = format!("e{}", "\u{301}".repeat(16));
-    let links: String = (0..COLUMNS).map(|n| format!("\x1b]8;;http:{n}\x07x")).collect();
-    let curls: String = (0..COLUMNS).map(|n| format!("\x1b[4;58:5:{}mx", n % 256)).collect();
-    [
-        ("{plain}", format!("\x1b[H{}", "x".repeat(COLUMNS * ROWS))),
-        ("{marked}", format!("\x1b[H{}", marks.repeat(COLUMNS * ROWS))),
-        ("{linked}", format!("\x1b[H{}", links.repeat(ROWS))),
-        ("{curled}", format!("\x1b[H{}", curls.repeat(ROWS))),
-        ("{repaint}", (0..COLUMNS * ROWS / 2).map(cell).collect()),
-        ("{marks}", marks.repeat(500)),
-        ("{links}", links),
-        ("{row}", "x".repeat(500)),
-        ("{uri}", "y".repeat(2000)),
-        ("{title}", "t".repeat(254)),
-        ("{long}", "A".repeat(16_000)),
-        ("{colors}", ";1;#123;1;#124".repeat(1000)),
-    ]
 }

@@ -1,7 +1,7 @@
 //! Measures the speed of the emulator: `cargo run --release -p rove-terminal --example flood`.
 //!
-//! Prints megabytes per second for several kinds of text, or for a single kind if it is named. With `scrollback`
-//! after the name, the lines that scroll off are kept and never taken.
+//! Prints megabytes per second for several kinds of text, or for a single kind if it is named. With `scrollback` after
+//! the name, the lines that scroll off are kept and never taken.
 
 use std::hint::black_box;
 
@@ -42,7 +42,7 @@ fn main() {
         let start = std::time::Instant::now();
         for (number, piece) in input.chunks(PIECE).enumerate() {
             terminal.write(piece);
-            // Takes a frame now and then, as a server does.
+            // A frame is taken now and then, as by a server.
             if number % 64 == 0 {
                 black_box(terminal.snapshot());
             }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-/// Most base64 characters of one copy; a longer one is ignored whole. Chosen: 768 KiB of text, far
-/// beyond what anybody pastes, and some seconds of a slow line.
+/// Most base64 characters of one copy; a longer one is ignored whole. Chosen: 768 KiB of text, far beyond what anybody
+/// pastes, and some seconds of a slow line.
 pub const COPY_CHARS_MAX: usize = 1 << 20;
 
 /// Longest list of selections that is kept: each of them once.
@@ -19,8 +19,8 @@ pub struct Copied {
 impl Copied {
     /// Creates a copy of base64 `text` to `selections`, which are letters and digits of `cpqs01234567`. Without
     /// selections the user's terminal chooses. `None` for other text, and for more than [`COPY_CHARS_MAX`]. In
-    /// particular a question (`?`) must never reach the user's terminal, which would type the user's clipboard
-    /// into the program.
+    /// particular a question (`?`) must never reach the user's terminal, which would type the user's clipboard into the
+    /// program.
     pub fn new(selections: &str, text: &str) -> Option<Self> {
         let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
         if !selections.bytes().all(known) || text.len() > COPY_CHARS_MAX || !is_base64(text) {
@@ -36,8 +36,8 @@ impl Copied {
         Some(Self { selections: distinct.into(), text: text.into() })
     }
 
-    /// Returns a single copy for `earlier` and this one, if their text is the same: programs copy to one selection
-    /// after the other. Otherwise returns this one.
+    /// Returns a single copy for `earlier` and this one, if their text is the same: programs copy to one selection after
+    /// the other. Otherwise returns this one.
     pub(crate) fn after(self, earlier: Option<Self>) -> Self {
         let joined = earlier.filter(|earlier| {
             earlier.text == self.text && earlier.selections.is_empty() == self.selections.is_empty()

@@ -1,9 +1,9 @@
 //! The columns that the user's terminal gives to characters of several code points.
 //!
-//! Stock Mosh and `wcwidth` programs add the widths of code points ([`char_width`]). Most of today's terminals
-//! give a width to a *cluster*: a sequence that a reader sees as a single character (Unicode Standard Annex 29),
-//! such as an emoji with its modifier, a flag or a syllable. Terminals know different kinds of clusters. So each
-//! kind has a bit, and rove measures it on the terminal.
+//! Stock Mosh and `wcwidth` programs add the widths of code points ([`char_width`]). Most of today's terminals give a
+//! width to a *cluster*: a sequence that a reader sees as a single character (Unicode Standard Annex 29), such as an
+//! emoji with its modifier, a flag or a syllable. Terminals know different kinds of clusters. So each kind has a bit,
+//! and rove measures it on the terminal.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -18,8 +18,8 @@ const SAKOT: char = '\u{1a60}';
 const TEXT_SELECTOR: char = '\u{fe0e}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 
-/// The kinds of clusters that a terminal counts as a character, a bit for each. With no bit set it counts code
-/// points, as stock Mosh does.
+/// The kinds of clusters that a terminal counts as a character, a bit for each. With no bit set it counts code points,
+/// as stock Mosh does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ClusterWidths(u8);
 
@@ -32,8 +32,8 @@ impl ClusterWidths {
     pub const MODIFIERS: Self = Self(1 << 1);
     /// Half of a flag takes two columns, and so does the whole flag.
     pub const FLAGS: Self = Self(1 << 2);
-    /// U+FE0F makes a narrow character wide. A terminal without this kind never widens a cell after it was printed
-    /// (tmux 3.3a as observed).
+    /// U+FE0F makes a narrow character wide. A terminal without this kind never widens a cell after it was printed (tmux
+    /// 3.3a as observed).
     pub const EMOJI_SELECTOR: Self = Self(1 << 3);
     /// U+FE0E makes a wide character narrow.
     pub const TEXT_SELECTOR: Self = Self(1 << 4);
@@ -44,8 +44,8 @@ impl ClusterWidths {
     /// A skin tone belongs to any character before it, not only to an emoji.
     pub const BARE_MODIFIERS: Self = Self(1 << 7);
 
-    /// All kinds but two: a spacing mark takes a column, and a skin tone after another character than an emoji
-    /// stands alone.
+    /// All kinds but two: a spacing mark takes a column, and a skin tone after another character than an emoji stands
+    /// alone.
     /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
     pub const ALL: Self = Self(0b11_1111);
     /// Creates a set from its bits. Bits above the eighth are dropped.
@@ -131,8 +131,8 @@ impl ClusterWidths {
     }
 }
 
-/// Returns whether `c` is a spacing mark. The vowels U+0E33 and U+0EB3 also extend a cluster, but they are
-/// letters: kitty 0.26 gives them a column.
+/// Returns whether `c` is a spacing mark. The vowels U+0E33 and U+0EB3 also extend a cluster, but they are letters:
+/// kitty 0.26 gives them a column.
 fn is_spacing_mark(c: char) -> bool {
     !matches!(c, '\u{e33}' | '\u{eb3}') && is_one_cluster("\u{915}", c)
 }

@@ -1,17 +1,17 @@
 //! The difference of two screens as terminal bytes that any stock client can parse.
 //!
-//! The same code draws for two kinds of terminal, which a `Dialect` tells apart. A *replica* at the far end must
-//! end with equal cells. The user's real terminal must end with the same look ([`crate::Renderer`]). `canvas`
-//! decides how a frame is drawn (scroll, clear, rows), `edit` how a row is (cells moved within it), and `line`
-//! which cells are written. `brush` writes the bytes, and tracks the state of the terminal that receives them.
+//! The same code draws for two kinds of terminal, which a `Dialect` tells apart. A *replica* at the far end must end
+//! with equal cells. The user's real terminal must end with the same look ([`crate::Renderer`]). `canvas` decides how a
+//! frame is drawn (scroll, clear, rows), `edit` how a row is (cells moved within it), and `line` which cells are
+//! written. `brush` writes the bytes, and tracks the state of the terminal that receives them.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
 //! - the state that a stock client's screen cannot hold ([`Vocabulary::Stock`]);
 //! - a hyperlink in a row that holds more than 256 KiB of them, each piece counted;
 //! - the number of bells: a diff rings once, however many bells there were;
 //! - a wrap flag that printing does not set for certain: on a row that ends empty, in combining characters or in a
-//!   character of unsettled width, and on the bottom row of a screen of less than three rows or hardly more
-//!   columns than a character has;
+//!   character of unsettled width, and on the bottom row of a screen of less than three rows or hardly more columns than
+//!   a character has;
 //! - the end of a title: once a title was set, there is always one;
 //! - the end of a long title (`TITLE_CHARS_MAX`), and all of a long copied text (`CLIPBOARD_CHARS_MAX`).
 
@@ -51,9 +51,9 @@ pub(crate) use status::{directory, progress};
 
 /// Returns bytes that make a replica which shows `old` show `new`. They are empty if the two are equal.
 ///
-/// If the sizes differ, resize the replica before it reads the bytes. The bytes leave no margin or other hidden
-/// state, and they work whether or not the replica has a wrap pending. The documentation of this module lists what
-/// a diff does not carry.
+/// If the sizes differ, resize the replica before it reads the bytes. The bytes leave no margin or other hidden state,
+/// and they work whether or not the replica has a wrap pending. The documentation of this module lists what a diff does
+/// not carry.
 pub fn diff(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     if old.bells != new.bells {

@@ -129,10 +129,6 @@ impl Emulator {
         }
     }
 
-    pub(crate) const fn is_host(&self) -> bool {
-        self.grid.is_host()
-    }
-
     /// Sets the facts known of the user's terminal. Programs that asked for changes of colour or size are told.
     pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         let old = core::mem::replace(&mut self.user_terminal, user_terminal);
@@ -150,8 +146,8 @@ impl Emulator {
         }
     }
 
-    /// Reports the size in cells and pixels, if mode 2048 is set. Call this when the mode is set and at every
-    /// change of the size.
+    /// Reports the size in cells and pixels, if mode 2048 is set. Call this when the mode is set and at every change of
+    /// the size.
     pub(crate) fn announce_size(&mut self) {
         if self.modes.size_announcements {
             let size = self.grid.screen.size;
@@ -162,24 +158,10 @@ impl Emulator {
     /// Changes the size. Rows are cut and added at the bottom, but a host keeps the cursor's row: rows above it go
     /// first. Lines are not wrapped again.
     pub(crate) fn resize(&mut self, size: Size) {
-        if size == self.grid.screen.size {
+        let Grid { screen, effort, role, .. } = &mut self.grid;
+        if size == screen.size {
             return;
         }
-        self.count_resize(size);
-        let above = self.grid.rows_dropped(self.grid.screen.cursor.row, size);
-        self.shown.saved_cursor.lift(above);
-        if let Some(HiddenScreen { rows, state, .. }) = &mut self.hidden {
-            let above = self.grid.rows_dropped(state.saved_cursor.row, size);
-            resize_rows(rows, size, above, Pen::default());
-            state.saved_cursor.lift(above);
-        }
-        self.grid.resize(size, above);
-        self.announce_size();
-    }
-
-    /// Counts the effort of a resize: a change of the width copies all rows.
-    fn count_resize(&mut self, size: Size) {
-        let Grid { screen, effort, .. } = &mut self.grid;
         effort.move_rows(usize::from(size.rows()));
         if size.columns() != screen.size.columns() {
             let hidden = self.hidden.iter().flat_map(|hidden| &hidden.rows);
@@ -188,6 +170,21 @@ impl Emulator {
                 effort.touch(usize::from(size.columns()));
             }
         }
+        let (role, last) = (*role, screen.size.rows() - 1);
+        // A saved cursor may be on a row outside the screen.
+        let dropped = |row: u16| match role {
+            Role::Host => (row.min(last) + 1).saturating_sub(size.rows()),
+            Role::Replica => 0,
+        };
+        let above = dropped(screen.cursor.row);
+        self.shown.saved_cursor.lift(above);
+        if let Some(HiddenScreen { rows, state, .. }) = &mut self.hidden {
+            let above = dropped(state.saved_cursor.row);
+            resize_rows(rows, size, above, Pen::default());
+            state.saved_cursor.lift(above);
+        }
+        self.grid.resize(size, above);
+        self.announce_size();
     }
 
     /// DECSC: saves the cursor.
@@ -289,10 +286,10 @@ impl Emulator {
         self.shown.saved_cursor = SavedCursor::default();
     }
 
-    /// Returns whether the keyboard protocol of kitty can be used. On a host the user's terminal must know it; a
-    /// replica follows the far end.
+    /// Returns whether the keyboard protocol of kitty can be used. On a host the user's terminal must know it; a replica
+    /// follows the far end.
     pub(crate) const fn has_kitty_keyboard(&self) -> bool {
-        !self.is_host() || self.user_terminal.kitty_keyboard
+        !self.grid.is_host() || self.user_terminal.kitty_keyboard
     }
 
     /// Resets the keyboard flags of both screens, and those that programs put aside.
@@ -305,17 +302,12 @@ impl Emulator {
         }
     }
 
-    /// DECSCL: does a soft reset, then allows the functions of this level and of those below. Controls stay 7-bit
-    /// ones, because 8-bit C1 controls are not valid UTF-8. Replicas ignore it, as stock Mosh does.
+    /// DECSCL: does a soft reset, then allows the functions of this level and of those below. Controls stay 7-bit ones,
+    /// because 8-bit C1 controls are not valid UTF-8. Replicas ignore it, as stock Mosh does.
     pub(crate) fn set_level(&mut self, parameter: u16) {
-        if let Some(level) = Level::from_parameter(parameter).filter(|_| self.is_host()) {
+        if let Some(level) = Level::from_parameter(parameter).filter(|_| self.grid.is_host()) {
             self.soft_reset();
             self.level = level;
         }
-    }
-
-    /// Returns the memory of the tab stops and the title stack, without the parts shared with `neighbour`.
-    pub(crate) fn unseen_bytes(&self, neighbour: Option<&Self>) -> usize {
-        self.grid.tabs.bytes() + self.title_stack.bytes(neighbour.map(|it| &it.title_stack))
     }
 }

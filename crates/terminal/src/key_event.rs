@@ -1,8 +1,8 @@
 //! Keys that a terminal sends as control sequences: kitty's keyboard protocol and xterm's `modifyOtherKeys`.
 //!
-//! A terminal in one of these modes sends Ctrl-^ as `CSI 94;5u` or `CSI 27;5;94~` instead of a byte. Sources: the
-//! kitty keyboard protocol's own page; xterm's ctlseqs, "Alt and Meta Keys"; kitty's table of legacy keys for the
-//! byte of a key held with Ctrl.
+//! A terminal in one of these modes sends Ctrl-^ as `CSI 94;5u` or `CSI 27;5;94~` instead of a byte. Sources: the kitty
+//! keyboard protocol's own page; xterm's ctlseqs, "Alt and Meta Keys"; kitty's table of legacy keys for the byte of a
+//! key held with Ctrl.
 
 /// Key codes of modifier keys and locks. Source: kitty's table of functional keys.
 const MODIFIER_KEYS: [core::ops::RangeInclusive<u32>; 2] = [57_358..=57_360, 57_441..=57_454];
@@ -25,8 +25,7 @@ const CONTROLLED: [&[u8]; 2] = [b" 2345678/?", b"\x00\x00\x1b\x1c\x1d\x1e\x1f\x7
 /// A key that arrived as a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyEvent {
-    /// The character that the key types without modifiers, in Unicode. A key that types nothing has a number of
-    /// kitty's.
+    /// The character that the key types without modifiers, in Unicode. A key that types nothing has a number of kitty's.
     pub code: u32,
     /// The modifiers that are held, without the locks.
     pub modifiers: u32,
@@ -57,8 +56,8 @@ impl KeyEvent {
         }
     }
 
-    /// Returns the byte of the key in a terminal without these modes; `None` for keys with several bytes, such as
-    /// those held with Alt, and for keys without a byte, such as those held with Super.
+    /// Returns the byte of the key in a terminal without these modes; `None` for keys with several bytes, such as those
+    /// held with Alt, and for keys without a byte, such as those held with Super.
     pub fn as_byte(self) -> Option<u8> {
         if self.modifiers & !(Self::SHIFT | Self::CTRL) != 0 {
             return None;

@@ -1,7 +1,7 @@
 //! Characters of a Unicode that is newer than this crate's tables, which are those of Unicode 18.
 //!
-//! A code point that is not assigned takes a column ([`crate::char_width`]). The user's terminal may have newer
-//! tables, with emoji and ideographs there, which take two columns.
+//! A code point that is not assigned takes a column ([`crate::char_width`]). The user's terminal may have newer tables,
+//! with emoji and ideographs there, which take two columns.
 
 /// The plane of Unicode that these characters are in.
 const PLANE: u32 = 0x1_0000;
@@ -63,9 +63,8 @@ impl NewerWide {
     }
 }
 
-/// Returns whether a character is missing in the tables and may be wide in a newer Unicode. Such are code points
-/// in the blocks of emoji and signs, and near the scripts of ideographs and kana. A few of them are narrow signs
-/// of Unicode 18.
+/// Returns whether a character is missing in the tables and may be wide in a newer Unicode. Such are code points in the
+/// blocks of emoji and signs, and near the scripts of ideographs and kana. A few of them are narrow signs of Unicode 18.
 pub const fn may_be_newer(c: char) -> bool {
     // Today's text has no character from here on, so it needs no search.
     c >= '\u{16fe4}' && c <= '\u{1fffd}' && is_unassigned(c)

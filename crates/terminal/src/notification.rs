@@ -15,27 +15,25 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Longest notification, in bytes; a longer one is ignored whole. Chosen: far beyond what a desktop
-/// shows of one.
+/// Longest notification, in bytes; a longer one is ignored whole. Chosen: far beyond what a desktop shows of one.
 pub const NOTIFICATION_BYTES_MAX: usize = 1024;
 
-/// Most notifications that wait for somebody to take them; one more displaces the oldest.
-/// Chosen: more at once nobody reads.
+/// Most notifications that wait for somebody to take them; one more displaces the oldest. Chosen: more at once nobody
+/// reads.
 pub const NOTIFICATIONS_MAX: usize = 8;
 
-/// A notification in the form that the program gave it: `9;text`, `777;notify;title;body` or
-/// `99;metadata;payload`.
+/// A notification in the form that the program gave it: `9;text`, `777;notify;title;body` or `99;metadata;payload`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     command: Arc<str>,
 }
 
 impl Notification {
-    /// Creates a notification from the text of an operating system command; `None` if it is not a notification.
-    /// Its text becomes [`plain`].
+    /// Creates a notification from the text of an operating system command; `None` if it is not a notification. Its text
+    /// becomes [`plain`].
     ///
-    /// Commands of `ConEmu`, with a number after `9;`, are refused. So are requests for a report (kitty's
-    /// `a=report`, `c=1`, `p=?` and others), because the report would be typed into a program.
+    /// Commands of `ConEmu`, with a number after `9;`, are refused. So are requests for a report (kitty's `a=report`,
+    /// `c=1`, `p=?` and others), because the report would be typed into a program.
     pub fn new(command: &str) -> Option<Self> {
         if command.len() > NOTIFICATION_BYTES_MAX || command.chars().any(char::is_control) {
             return None;
@@ -64,8 +62,7 @@ impl Notification {
     }
 }
 
-/// Returns a command in which each part is plain: the terminal may show the title and the body in different
-/// places.
+/// Returns a command in which each part is plain: the terminal may show the title and the body in different places.
 fn plain_parts(command: &str) -> String {
     command.split(';').map(plain).collect::<Vec<_>>().join(";")
 }
@@ -96,8 +93,8 @@ fn is_plain_kitty(text: &str) -> bool {
         && (!is_encoded || is_plain_base64(payload))
 }
 
-/// Returns whether `payload` is the base64 of plain text, which may have several lines. Other text is refused
-/// instead of made plain, because programs encode little else than text that would break the sequence.
+/// Returns whether `payload` is the base64 of plain text, which may have several lines. Other text is refused instead of
+/// made plain, because programs encode little else than text that would break the sequence.
 fn is_plain_base64(payload: &str) -> bool {
     let decoded = BASE64.decode(payload).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     decoded.is_some_and(|text| text.split(['\n', '\t']).all(is_plain))

@@ -1,7 +1,7 @@
 //! The byte parser: UTF-8, then the DEC VT500 state machine over code points.
 //!
-//! It finds runs of text, controls and sequences, and limits the length of every string. [`Perform`] gives them
-//! their meaning.
+//! It finds runs of text, controls and sequences, and limits the length of every string. [`Perform`] gives them their
+//! meaning.
 
 pub(crate) mod parameters;
 mod utf8;
@@ -10,14 +10,14 @@ use self::parameters::Parameters;
 use self::utf8::{ascii_len, decode, text_len};
 use crate::clipboard::COPY_CHARS_MAX;
 
-/// Longest operating system command kept, in bytes; the rest of a longer one is dropped.
-/// Chosen: as Mosh 1.4.0 (docs/terminal.md), which is more than anything but a copy needs.
+/// Longest operating system command kept, in bytes; the rest of a longer one is dropped. Chosen: as Mosh 1.4.0
+/// (docs/terminal.md), which is more than anything but a copy needs.
 pub(crate) const OSC_BYTES_MAX: usize = 16_384 + 32;
-/// Longest operating system command that copies text: the longest text, and room for `52;`, a list of selections
-/// and `;`.
+/// Longest operating system command that copies text: the longest text, and room for `52;`, a list of selections and
+/// `;`.
 pub(crate) const OSC_COPY_BYTES_MAX: usize = COPY_CHARS_MAX + 32;
-/// Longest device control string kept, in bytes; a longer one is ignored.
-/// Chosen: XTGETTCAP for 50 names of ten bytes in one string; programs ask for a handful.
+/// Longest device control string kept, in bytes; a longer one is ignored. Chosen: XTGETTCAP for 50 names of ten bytes in
+/// one string; programs ask for a handful.
 pub(crate) const DCS_BYTES_MAX: usize = 1024;
 /// Most intermediate bytes in a sequence; one with more is ignored.
 /// Source: no function of xterm or the DEC terminals has more than two.
@@ -148,8 +148,8 @@ impl Parser {
     /// Reads bytes, cut anywhere, until [`Perform::is_spent`]. Returns the number of bytes read.
     pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut at = self.finish_partial(bytes, perform);
-        // There is no control between `at` and this place. Malformed text is printed piece by piece, and without
-        // this variable each piece would be searched again.
+        // There is no control between `at` and this place. Malformed text is printed piece by piece, and without this
+        // variable each piece would be searched again.
         let mut text_end = at;
         while let Some(&byte) = bytes.get(at) {
             if perform.is_spent() {
@@ -202,8 +202,7 @@ impl Parser {
         at
     }
 
-    /// Reads the numbers of a control sequence, and its final byte if it follows. Returns the number of bytes
-    /// read.
+    /// Reads the numbers of a control sequence, and its final byte if it follows. Returns the number of bytes read.
     fn take_csi(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         if self.state == State::CsiEntry && bytes.first() == Some(&b':') {
             return 0;

@@ -1,15 +1,15 @@
-//! Text from elsewhere that the user's terminal or desktop shows outside the screen: titles, notifications,
-//! messages. In plain text no character is invisible, reorders its neighbours or acts on the terminal.
+//! Text from elsewhere that the user's terminal or desktop shows outside the screen: titles, notifications, messages. In
+//! plain text no character is invisible, reorders its neighbours or acts on the terminal.
 //!
-//! Inside the screen each character has a cell of its own. Outside, other software lays the text out: a
-//! right-to-left override would turn `[rove] ` around, and a line separator would hide it.
+//! Inside the screen each character has a cell of its own. Outside, other software lays the text out: a right-to-left
+//! override would turn `[rove] ` around, and a line separator would hide it.
 
 use core::ops::RangeInclusive;
 
 /// The characters that plain text leaves out: format characters (Unicode 16, General Category Cf, with all of
-/// Bidi_Control), line and paragraph separators (Zl, Zp), and other invisible characters
-/// (Default_Ignorable_Code_Point). Kept are the signs that enclose the number after them
-/// (Prepended_Concatenation_Mark), which are visible, and [`is_joiner`].
+/// Bidi_Control), line and paragraph separators (Zl, Zp), and other invisible characters (Default_Ignorable_Code_Point).
+/// Kept are the signs that enclose the number after them (Prepended_Concatenation_Mark), which are visible, and
+/// [`is_joiner`].
 const LEFT_OUT: [RangeInclusive<char>; 23] = [
     '\u{ad}'..='\u{ad}',       // soft hyphen
     '\u{34f}'..='\u{34f}',     // combining grapheme joiner
@@ -38,9 +38,9 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
 
 /// Returns `text` without controls and without characters that hide or reorder others.
 ///
-/// A joiner is kept where a script or an emoji needs it: never at the beginning, never after another joiner, and
-/// U+200C and U+200D only after a character that is not ASCII. A combining mark must not begin the text either, as it
-/// would change the character in front of the text.
+/// A joiner is kept where a script or an emoji needs it: never at the beginning, never after another joiner, and U+200C
+/// and U+200D only after a character that is not ASCII. A combining mark must not begin the text either, as it would
+/// change the character in front of the text.
 pub fn plain(text: &str) -> String {
     let mut filter = Plain::default();
     text.chars().filter(|c| filter.admits(*c)).collect()
@@ -105,8 +105,8 @@ fn may_follow(last: Option<char>, c: char) -> bool {
     }
 }
 
-/// Returns whether a character is invisible and selects the form of its neighbours: the joiners that Arabic and
-/// Indic scripts and emoji need, and the variation selectors.
+/// Returns whether a character is invisible and selects the form of its neighbours: the joiners that Arabic and Indic
+/// scripts and emoji need, and the variation selectors.
 fn is_joiner(c: char) -> bool {
     is_zero_width_joiner(c) || is_variation_selector(c)
 }

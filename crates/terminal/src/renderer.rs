@@ -15,8 +15,8 @@ use crate::display::{History, MODES_OFF, Vocabulary, lines, modes, picture, priv
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 
-/// Most cells that one frame changes, unless a row has more. Chosen: screens up to 300 columns and 80 rows at once;
-/// to draw so many that all differ takes some milliseconds.
+/// Most cells that one frame changes, unless a row has more. Chosen: screens up to 300 columns and 80 rows at once; to
+/// draw so many that all differ takes some milliseconds.
 const FRAME_CELLS_MAX: usize = 24_000;
 
 /// The sequences that put the user's own titles aside, and restore them (XTWINOPS).
@@ -27,15 +27,15 @@ const POP_TITLES: &[u8] = b"\x1b[23;0t";
 const BELOW_ALL: &[u8] = b"\x1b[9999;1H\r\n";
 
 impl TerminalCapabilities {
-    /// Returns the bytes that restore the terminal after an unexpected end, when the [`Renderer`] cannot be asked.
-    /// They reset everything that a session may have changed.
+    /// Returns the bytes that restore the terminal after an unexpected end, when the [`Renderer`] cannot be asked. They
+    /// reset everything that a session may have changed.
     pub fn emergency_closing(&self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.synchronized_output {
             out.extend(b"\x1b[?2026l");
         }
-        // At the start not all abilities are known. A terminal that supports titles ignores sequences that it does
-        // not know.
+        // At the start not all abilities are known. A terminal that supports titles ignores sequences that it does not
+        // know.
         if self.kitty_keyboard || self.titles {
             out.extend(POP_KITTY_KEYBOARD);
         }
@@ -125,8 +125,8 @@ impl Renderer {
         self.vocabulary = vocabulary;
     }
 
-    /// Declares that later frames come with the lines that scroll off ([`Self::frame_below`]). Then no other rows
-    /// go to the terminal's history.
+    /// Declares that later frames come with the lines that scroll off ([`Self::frame_below`]). Then no other rows go to
+    /// the terminal's history.
     pub fn follow_scrollback(&mut self) {
         self.feed.follow();
     }
@@ -137,8 +137,8 @@ impl Renderer {
             && !settings::wants_alternate_screen(frame, &self.capabilities, self.vocabulary)
     }
 
-    /// Returns the bytes that move the session from the alternate screen to the normal one, where lines that
-    /// scroll off go to the terminal's history. They are empty if the session is there already.
+    /// Returns the bytes that move the session from the alternate screen to the normal one, where lines that scroll off
+    /// go to the terminal's history. They are empty if the session is there already.
     pub fn move_to_history(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.capabilities.init {
@@ -214,8 +214,7 @@ impl Renderer {
         self.stale = true;
     }
 
-    /// Returns the bytes that end the session and restore every mode. They are empty if the session has ended
-    /// already.
+    /// Returns the bytes that end the session and restore every mode. They are empty if the session has ended already.
     pub fn close(&mut self) -> Vec<u8> {
         if !core::mem::take(&mut self.open) {
             return Vec::new();
@@ -239,8 +238,7 @@ impl Renderer {
         self.settings.restore(&mut out, &self.capabilities);
         out.extend(b"\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
-        // Complete frames leave the margins full, but an incomplete one may not. Setting the margins moves the
-        // cursor.
+        // Complete frames leave the margins full, but an incomplete one may not. Setting the margins moves the cursor.
         out.extend(b"\x1b[r");
         if let Some(shown) = &self.shown {
             let cursor = shown.cursor();
@@ -260,8 +258,8 @@ impl Renderer {
         out
     }
 
-    /// Ends the session as [`Self::close`] does, and prints `screen` like a command's output if the terminal
-    /// returns to the user's own screen. Otherwise the text is there already.
+    /// Ends the session as [`Self::close`] does, and prints `screen` like a command's output if the terminal returns to
+    /// the user's own screen. Otherwise the text is there already.
     pub fn close_leaving(&mut self, screen: &Screen) -> Vec<u8> {
         let has_own = self.open && self.capabilities.init && !self.capabilities.leave.is_empty();
         let mut out = self.close();

@@ -49,8 +49,7 @@ pub struct Screen {
     /// The address of the working directory; empty if it is unknown.
     pub(crate) directory: Arc<str>,
     pub(crate) progress: Option<Progress>,
-    /// The valid base64 text that was last copied to the clipboard (OSC 52), unless it is too long for a stock
-    /// client.
+    /// The valid base64 text that was last copied to the clipboard (OSC 52), unless it is too long for a stock client.
     pub(crate) clipboard: Arc<str>,
     /// The number of bells. Screens with different numbers are not equal, but a diff rings once.
     pub(crate) bells: u64,
@@ -151,8 +150,8 @@ impl Screen {
         self.rich.alternate_screen
     }
 
-    /// Returns whether the wheel must send cursor keys on the alternate screen (mode 1007); `None` if no program
-    /// has set this.
+    /// Returns whether the wheel must send cursor keys on the alternate screen (mode 1007); `None` if no program has set
+    /// this.
     pub const fn alternate_scroll(&self) -> Option<bool> {
         self.rich.alternate_scroll
     }
@@ -197,8 +196,8 @@ impl Screen {
         self.progress
     }
 
-    /// Returns the base64 text that was last copied to the clipboard. It leaves out text that is too long for a
-    /// stock client, and other selections: [`crate::Terminal::take_copied`] returns these.
+    /// Returns the base64 text that was last copied to the clipboard. It leaves out text that is too long for a stock
+    /// client, and other selections: [`crate::Terminal::take_copied`] returns these.
     pub fn clipboard(&self) -> &str {
         &self.clipboard
     }

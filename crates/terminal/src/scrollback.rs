@@ -1,9 +1,9 @@
 //! Lines that scrolled off the top of the primary screen.
 //!
-//! A host terminal keeps them after [`crate::Terminal::keep_scrollback`]. It keeps a row that text or an index
-//! scrolls off the top edge, if no side margins are set, as in xterm. It also keeps the rows of a screen that ED
-//! clears as a whole, as in tmux. It keeps no rows that other functions remove: deleting lines, erasing a part of
-//! the screen, a resize, the alternate screen.
+//! A host terminal keeps them after [`crate::Terminal::keep_scrollback`]. It keeps a row that text or an index scrolls
+//! off the top edge, if no side margins are set, as in xterm. It also keeps the rows of a screen that ED clears as a
+//! whole, as in tmux. It keeps no rows that other functions remove: deleting lines, erasing a part of the screen, a
+//! resize, the alternate screen.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,8 +13,7 @@ use crate::screen::decoration::ROW_LINK_BYTES_MAX;
 use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
-/// Most lines that wait to be taken. Chosen: as many as terminals of
-/// today keep by default.
+/// Most lines that wait to be taken. Chosen: as many as terminals of today keep by default.
 pub const SCROLLBACK_LINES_MAX: usize = 10_000;
 
 /// Most memory they take, in bytes. Chosen: lines of 100 columns reach the other limit first.
@@ -145,8 +144,8 @@ impl Scrollback {
         }
     }
 
-    /// Adds the rows of a screen that is about to be cleared, down to the last that is not blank. Returns the
-    /// number of rows that it read.
+    /// Adds the rows of a screen that is about to be cleared, down to the last that is not blank. Returns the number of
+    /// rows that it read.
     pub(crate) fn push_screen(&mut self, rows: &[Arc<Row>]) -> usize {
         let (mut written, mut looked_at) = (rows.len(), 0);
         while let Some(last) = rows[..written].last() {

@@ -17,9 +17,9 @@ pub const RUN_BYTES_MAX: usize = 1024;
 
 /// A terminal emulator.
 ///
-/// A *host* terminal performs the bytes of programs on a pty. It answers their questions, and blanks a wide
-/// character that loses a half. A *replica* performs the diffs of the far end. It does nothing but what a diff
-/// says, and never answers.
+/// A *host* terminal performs the bytes of programs on a pty. It answers their questions, and blanks a wide character
+/// that loses a half. A *replica* performs the diffs of the far end. It does nothing but what a diff says, and never
+/// answers.
 #[derive(Clone, Debug)]
 pub struct Terminal {
     parser: Parser,
@@ -49,9 +49,8 @@ impl Terminal {
         self.write_within(bytes, u64::MAX);
     }
 
-    /// Performs bytes, cut anywhere, until [`Terminal::effort`] exceeds a limit. Returns the number of bytes
-    /// performed. The effort exceeds the limit by at most the cost of a sequence or of [`RUN_BYTES_MAX`] bytes of
-    /// text.
+    /// Performs bytes, cut anywhere, until [`Terminal::effort`] exceeds a limit. Returns the number of bytes performed.
+    /// The effort exceeds the limit by at most the cost of a sequence or of [`RUN_BYTES_MAX`] bytes of text.
     pub fn write_within(&mut self, bytes: &[u8], effort_max: u64) -> usize {
         self.emulator.effort_max = effort_max;
         let mut taken = 0;
@@ -82,27 +81,25 @@ impl Terminal {
         self.parser.ground();
     }
 
-    /// Removes and returns the answers to the program on the pty. Their length is limited: a flood of questions
-    /// goes unanswered.
+    /// Removes and returns the answers to the program on the pty. Their length is limited: a flood of questions goes
+    /// unanswered.
     pub fn take_replies(&mut self) -> Vec<u8> {
         self.emulator.answers.take()
     }
 
-    /// Removes and returns the last copy of a program (OSC 52). A replica returns none, because its far end may
-    /// repeat itself.
+    /// Removes and returns the last copy of a program (OSC 52). A replica returns none, because its far end may repeat
+    /// itself.
     pub fn take_copied(&mut self) -> Option<Copied> {
         self.emulator.copies.last.take()
     }
 
-    /// Removes and returns the last [`crate::NOTIFICATIONS_MAX`] notifications, oldest first. A replica returns
-    /// none.
+    /// Removes and returns the last [`crate::NOTIFICATIONS_MAX`] notifications, oldest first. A replica returns none.
     pub fn take_notifications(&mut self) -> impl Iterator<Item = Notification> + use<> {
         core::mem::take(&mut self.emulator.notifications).into_iter()
     }
 
     /// Keeps the lines that scroll off the top of the primary screen, until they are taken. The limits are
-    /// [`crate::SCROLLBACK_LINES_MAX`] and [`crate::SCROLLBACK_BYTES_MAX`]; beyond them the oldest lines are
-    /// dropped.
+    /// [`crate::SCROLLBACK_LINES_MAX`] and [`crate::SCROLLBACK_BYTES_MAX`]; beyond them the oldest lines are dropped.
     pub fn keep_scrollback(&mut self) {
         self.emulator.grid.scrollback.get_or_insert_default();
     }
@@ -142,15 +139,14 @@ impl Terminal {
         &self.emulator.user_terminal
     }
 
-    /// Returns whether a program is drawing a frame (mode 2026), so that the picture is incomplete. Only the
-    /// program ends this, so the caller must limit how long it waits.
+    /// Returns whether a program is drawing a frame (mode 2026), so that the picture is incomplete. Only the program
+    /// ends this, so the caller must limit how long it waits.
     pub fn synchronized_output(&self) -> bool {
         self.emulator.modes.synchronized_output
     }
 
-    /// Returns the work done so far, counted in cells that were written, moved or read. Bytes, rows, marks and
-    /// links count as several cells each. With this number a caller limits the processor time that a stranger's
-    /// bytes take.
+    /// Returns the work done so far, counted in cells that were written, moved or read. Bytes, rows, marks and links
+    /// count as several cells each. With this number a caller limits the processor time that a stranger's bytes take.
     pub fn effort(&self) -> u64 {
         self.emulator.grid.effort.cells()
     }
@@ -160,7 +156,10 @@ impl Terminal {
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let shown = self.screen().bytes_beyond(neighbour.map(Self::screen));
         let theirs = neighbour.map(|terminal| &terminal.emulator);
-        let unseen = size_of::<Self>() + self.parser.bytes() + self.emulator.unseen_bytes(theirs);
+        let titles = theirs.map(|emulator| &emulator.title_stack);
+        let titles = self.emulator.title_stack.bytes(titles);
+        let unseen =
+            size_of::<Self>() + self.parser.bytes() + self.emulator.grid.tabs.bytes() + titles;
         let Some(hidden) = &self.emulator.hidden else { return shown + Bytes::from(unseen) };
         let theirs = theirs.and_then(|emulator| emulator.hidden.as_ref());
         let shared = theirs.map(|hidden| row_addresses(&hidden.rows)).unwrap_or_default();

@@ -10,8 +10,8 @@ pub struct UserTerminal {
     pub kitty_keyboard: bool,
     /// Whether it reports the mouse in pixels (mode 1016).
     pub pixel_mouse: bool,
-    /// Whether programs may read the screen as checksums (DECRQCRA). This is allowed for recordings only, never in
-    /// a session.
+    /// Whether programs may read the screen as checksums (DECRQCRA). This is allowed for recordings only, never in a
+    /// session.
     pub screen_checksums: bool,
     /// Whether the user lets programs read text that a program of the session has copied (OSC 52).
     pub read_copied: bool,

@@ -44,11 +44,11 @@ pub fn char_width(c: char) -> u16 {
     }
 }
 
-/// Returns whether `c` is in a block that most wide text uses. Skipping the table for these saves a tenth of the
-/// time of printing.
+/// Returns whether `c` is in a block that most wide text uses. Skipping the table for these saves a tenth of the time of
+/// printing.
 ///
-/// The function has no match and no `||`. The processor cannot predict which block comes next, so branches would
-/// be slower than the table.
+/// The function has no match and no `||`. The processor cannot predict which block comes next, so branches would be
+/// slower than the table.
 const fn is_common_and_wide(c: char) -> bool {
     const fn within(c: char, first: char, last: char) -> bool {
         (c as u32).wrapping_sub(first as u32) <= last as u32 - first as u32
@@ -98,8 +98,8 @@ const fn is_spacing_mark(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Fixes all widths: their runs, and the numbers of code points with no, one and two columns. If newer tables
-    /// change them, review the changes.
+    /// Fixes all widths: their runs, and the numbers of code points with no, one and two columns. If newer tables change
+    /// them, review the changes.
     #[test]
     fn every_scalar_has_the_width_it_had() {
         let mut code_points = [0; 3];

@@ -1,22 +1,21 @@
-//! Hostile bytes, on a pty or in a diff. The terminal does not panic, hang or grow without bound, and it shows the
-//! text that follows.
+//! Hostile bytes, on a pty or in a diff. The terminal does not panic, hang or grow without bound, and it shows the text
+//! that follows.
 
 use rove_terminal::{Renderer, Screen, Size, Terminal, TerminalCapabilities, display};
 
 /// A little more than a megabyte, and so longer than any string that is kept.
 const ENDLESS_BYTES: usize = (1 << 20) + 1;
 
-/// Most memory a screen of 80x24 may take: its cells and marks, titles and copied text.
-/// Chosen: 80 x 24 cells of 16 bytes with at most 35 bytes of marks and 24 to file them, twice for the
-/// screen that is hidden, and a megabyte for everything else.
+/// Most memory a screen of 80x24 may take: its cells and marks, titles and copied text. Chosen: 80 x 24 cells of 16
+/// bytes with at most 35 bytes of marks and 24 to file them, twice for the screen that is hidden, and a megabyte for
+/// everything else.
 const MEMORY_MAX: u64 = 2 * 80 * 24 * (16 + 35 + 24) + (1 << 20);
 
-/// Most memory that links may add to two screens of 80x24: 64 KiB in each row of a replica, which holds old and
-/// new links halfway through a diff.
+/// Most memory that links may add to two screens of 80x24: 64 KiB in each row of a replica, which holds old and new
+/// links halfway through a diff.
 const LINKS_MEMORY_MAX: u64 = MEMORY_MAX + 2 * 24 * 65_536;
 
-/// Most memory of a string that copies nothing: twice its 16 KiB, because a string doubles its memory when it
-/// grows.
+/// Most memory of a string that copies nothing: twice its 16 KiB, because a string doubles its memory when it grows.
 const STRING_MEMORY_MAX: u64 = 2 * (16_384 + 32);
 
 /// The sequences that begin a string, with 7-bit and 8-bit controls.
@@ -57,7 +56,6 @@ fn size(columns: u16, rows: u16) -> Size {
     Size::new(columns, rows).expect("an allowed size")
 }
 
-/// Returns a host and a replica.
 fn both(size: Size) -> [Terminal; 2] {
     [Terminal::host(size), Terminal::replica(size)]
 }

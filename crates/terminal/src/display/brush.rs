@@ -14,8 +14,8 @@ use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::width::char_width;
 
-/// Most line feeds that scroll a replica whose cursor is on the bottom row already.
-/// Chosen: what going to the top, deleting as many lines there and coming back takes.
+/// Most line feeds that scroll a replica whose cursor is on the bottom row already. Chosen: what going to the top,
+/// deleting as many lines there and coming back takes.
 const LINE_FEEDS_MAX: u16 = 10;
 
 /// The state of the receiving terminal that decides which bytes come next.
@@ -70,16 +70,16 @@ impl Brush {
         if !self.dialect.replica {
             private_mode(&mut self.out, 25, false);
             self.state.visible = false;
-            // Other programs may have changed the terminal. So this sets the normal character set, replace mode
-            // and autowrap, and resets origin mode.
+            // Other programs may have changed the terminal. So this sets the normal character set, replace mode and
+            // autowrap, and resets origin mode.
             self.out.extend(b"\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[?6l");
         }
         self.link_to(None);
         self.out.extend(b"\x1b[r\x1b[m");
         self.out.extend(match self.dialect.history {
             History::Frames => b"\x1b[H\x1b[2J" as &[u8],
-            // If all rows are erased at once, some terminals copy them to their history. So the first row is
-            // erased by itself. A screen of one row has no second row to erase first.
+            // If all rows are erased at once, some terminals copy them to their history. So the first row is erased by
+            // itself. A screen of one row has no second row to erase first.
             History::FramesOnly | History::LinesOnly if size.rows() == 1 => b"\x1b[H\x1b[K",
             History::FramesOnly | History::LinesOnly => b"\x1b[2H\x1b[J\x1b[H\x1b[K",
         });
@@ -206,9 +206,8 @@ impl Brush {
         self.advance(cell.width(), width_is_settled(base) && marks.is_empty());
     }
 
-    /// Prints a cell on a replica, if its width is not the sum of its code points' widths. The bytes state the
-    /// width (OSC 66, the text sizing protocol of kitty). A replica without OSC 66 gets a similar text of equal
-    /// width.
+    /// Prints a cell on a replica, if its width is not the sum of its code points' widths. The bytes state the width
+    /// (OSC 66, the text sizing protocol of kitty). A replica without OSC 66 gets a similar text of equal width.
     fn print_cluster(&mut self, base: char, cell: &Cell, marks: &str) {
         if self.dialect.clusters {
             self.out.extend(format!("\x1b]66;w={};{base}{marks}\x07", cell.width()).bytes());
@@ -228,8 +227,8 @@ impl Brush {
         self.advance(count, true);
     }
 
-    /// Prints combining characters without a base into an empty cell. A replica adds them to the cell that an
-    /// explicit motion went to.
+    /// Prints combining characters without a base into an empty cell. A replica adds them to the cell that an explicit
+    /// motion went to.
     pub(super) fn print_marks(&mut self, row: u16, column: u16, cell: &Cell, marks: &str) {
         self.state.place = Place::Unknown;
         self.go(row, column);
@@ -314,8 +313,8 @@ impl Brush {
         if self.dialect.replica { HOME } else { Place::Unknown }
     }
 
-    /// Makes the bottom row wrap into itself. Below the margins nothing scrolls, so the character after the last
-    /// one goes to the start of the same row.
+    /// Makes the bottom row wrap into itself. Below the margins nothing scrolls, so the character after the last one
+    /// goes to the start of the same row.
     pub(super) fn wrap_bottom_row(&mut self, now: &Row) {
         let bottom = self.size.rows() - 1;
         let (first, last) = (&now.cells[0], now.last_glyph());

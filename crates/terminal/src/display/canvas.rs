@@ -1,4 +1,4 @@
-//! One frame: a scroll, a clear, then each row that differs.
+//! A frame: a scroll, a clear, then each row that differs.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ use crate::screen::{Screen, same_row};
 /// Most scrolls tried in one frame. Chosen: one for each pane of a split screen.
 const SCROLLS_MAX: usize = 4;
 
-/// Most cells of all the screens that are tried with a scroll, but for the first of them. Chosen: four scrolls up to
-/// 200 columns and 60 rows; a trial of 100,000 cells takes some milliseconds.
+/// Most cells of all the screens that are tried with a scroll, but for the first of them. Chosen: four scrolls up to 200
+/// columns and 60 rows; a trial of 100,000 cells takes some milliseconds.
 const SCROLLED_CELLS_MAX: usize = 48_000;
 
-/// Fewest bytes of a frame that is tried once more from a clear screen. Chosen: a shorter frame is too
-/// small a change for that to help.
+/// Fewest bytes of a frame that is tried once more from a clear screen. Chosen: a shorter frame is too small a change
+/// for that to help.
 const CLEAR_MIN: usize = 32;
 
-/// Appends to `out` the bytes that turn the picture `shown` into `new`, and returns it. A repaint relies on
-/// nothing that the terminal shows.
+/// Appends to `out` the bytes that turn the picture `shown` into `new`, and returns it. A repaint relies on nothing that
+/// the terminal shows.
 pub(crate) fn picture(
     out: Vec<u8>,
     shown: &Screen,
@@ -148,8 +148,8 @@ impl Canvas {
     }
 }
 
-/// Returns whether the bottom row can be made to wrap. This needs two rows above it for the margins. The first
-/// character of the row must not overwrite its last one.
+/// Returns whether the bottom row can be made to wrap. This needs two rows above it for the margins. The first character
+/// of the row must not overwrite its last one.
 fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
     let last = now.last_glyph();

@@ -1,5 +1,5 @@
-//! The colours that programs have set, as operating system commands. Each colour has a command of its own, which
-//! every terminal understands.
+//! The colours that programs have set, as operating system commands. Each colour has a command of its own, which every
+//! terminal understands.
 
 use super::motion::push_number;
 use crate::screen::palette::{ColorSlot, Colors};

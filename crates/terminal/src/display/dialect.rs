@@ -27,8 +27,8 @@ impl Vocabulary {
 /// The abilities of the receiving terminal, and how exactly the picture must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// Whether the terminal is a replica. There cells must be equal, and an erased cell differs from a space. A
-    /// real terminal must only look right, and its cursor is hidden while it moves.
+    /// Whether the terminal is a replica. There cells must be equal, and an erased cell differs from a space. A real
+    /// terminal must only look right, and its cursor is hidden while it moves.
     pub(crate) replica: bool,
     /// Which rows go to the history of a real terminal.
     pub(crate) history: History,
@@ -38,8 +38,8 @@ pub(crate) struct Dialect {
     pub(crate) background_color_erase: bool,
     /// The graphic renditions that the terminal can show.
     pub(crate) repertoire: Repertoire,
-    /// Whether a replica understands the width of a cluster (OSC 66), or a real terminal counts clusters as the
-    /// screen does.
+    /// Whether a replica understands the width of a cluster (OSC 66), or a real terminal counts clusters as the screen
+    /// does.
     pub(crate) clusters: bool,
     /// Whether a real terminal gives half of a flag two columns, while the screen gives it one.
     pub(crate) wide_flags: bool,
@@ -65,7 +65,7 @@ impl Dialect {
 pub(crate) enum History {
     /// Rows that scroll off between two frames.
     Frames,
-    /// Rows that scroll off between two frames. Some terminals also keep a cleared row; this must not happen.
+    /// Rows that scroll off between two frames. No cleared row may go there, though terminals differ.
     FramesOnly,
     /// Only the lines given to [`super::scroll_off`].
     LinesOnly,

@@ -10,8 +10,8 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
 /// Returns whether every Unicode version and every terminal in use gives `c` the same width.
 ///
-/// After any other character the cursor is placed absolutely, because the receiving end's C library may be years
-/// older or newer. The list holds the blocks that were complete by Unicode 11 (2018).
+/// After any other character the cursor is placed absolutely, because the receiving end's C library may be years older
+/// or newer. The list holds the blocks that were complete by Unicode 11 (2018).
 pub(super) const fn width_is_settled(c: char) -> bool {
     matches!(c,
         ' '..='~'
@@ -25,9 +25,9 @@ pub(super) const fn width_is_settled(c: char) -> bool {
     )
 }
 
-/// Returns whether real terminals disagree about the width of a cell with `base` and `marks`. Some terminals draw
-/// such sequences as one picture: flags, keycaps, and emoji with a modifier, a joiner or a variation selector.
-/// Others know a newer Unicode.
+/// Returns whether real terminals disagree about the width of a cell with `base` and `marks`. Some terminals draw such
+/// sequences as one picture: flags, keycaps, and emoji with a modifier, a joiner or a variation selector. Others know a
+/// newer Unicode.
 fn clusters(base: Option<char>, marks: &str) -> bool {
     base.is_some_and(|base| is_regional(base) || is_modifier(base) || may_be_newer(base))
         || marks.chars().any(|mark| {
@@ -90,8 +90,8 @@ pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     marks + u16::from(cell.base.is_some_and(is_regional))
 }
 
-/// Returns whether a terminal may give a cell fewer columns than the screen does. Its Unicode may be older, or it
-/// may count clusters.
+/// Returns whether a terminal may give a cell fewer columns than the screen does. Its Unicode may be older, or it may
+/// count clusters.
 pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     match cell.base {
         Some(base) if cell.wide => !is_wide_everywhere(base),
@@ -106,8 +106,8 @@ pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     }
 }
 
-/// Returns whether a terminal may give a narrow cell two columns. Its Unicode may be newer, or it may have wide
-/// halves of flags.
+/// Returns whether a terminal may give a narrow cell two columns. Its Unicode may be newer, or it may have wide halves
+/// of flags.
 pub(super) fn may_be_wide(cell: &Cell, wide_flags: bool) -> bool {
     let is_doubtful = |base| may_be_newer(base) || wide_flags && is_regional(base);
     !cell.wide && cell.base.is_some_and(is_doubtful)

@@ -1,10 +1,10 @@
-//! One row: the cells that are written, and the bytes for them.
+//! A row: the cells that are written, and the bytes for them.
 //!
-//! Terminals disagree about clusters, such as emoji joined by U+200D. Some draw all of a cluster into the columns
-//! of its first character, others draw each character into columns of its own. So a row of a real terminal is
-//! erased from its first cluster on before anything is written there. The bytes of a cluster are written together,
-//! so that a terminal can join them. The cell after it is placed absolutely. Columns between them that no
-//! character was drawn into are blank, and show no older text.
+//! Terminals disagree about clusters, such as emoji joined by U+200D. Some draw all of a cluster into the columns of its
+//! first character, others draw each character into columns of its own. So a row of a real terminal is erased from its
+//! first cluster on before anything is written there. The bytes of a cluster are written together, so that a terminal
+//! can join them. The cell after it is placed absolutely. Columns between them that no character was drawn into are
+//! blank, and show no older text.
 
 use std::borrow::Cow;
 
@@ -18,12 +18,11 @@ use crate::screen::cell::{Cell, Pen};
 use crate::screen::decoration::Decoration;
 use crate::screen::row::Row;
 
-/// Most unchanged cells that are written again rather than stepped over.
-/// Chosen: a motion to the right takes four bytes.
+/// Most unchanged cells that are written again rather than stepped over. Chosen: a motion to the right takes four bytes.
 const BRIDGE_MAX: usize = 4;
 
-/// Most spaces that are written on a real terminal. A longer gap is erased instead. Source: Mosh 1.4.0 as
-/// observed, docs/terminal.md.
+/// Most spaces that are written on a real terminal. A longer gap is erased instead. Source: Mosh 1.4.0 as observed,
+/// docs/terminal.md.
 const SPACES_MAX: u16 = 4;
 
 /// The result of drawing a row.
@@ -46,8 +45,8 @@ pub(super) struct Line<'a> {
     stale_until: u16,
     /// Columns from this one on may show anything, and are erased before they are written.
     doubt_from: u16,
-    /// How many columns too far right the terminal's cursor may be within the current cluster, and the column at
-    /// which the cluster ends.
+    /// How many columns too far right the terminal's cursor may be within the current cluster, and the column at which
+    /// the cluster ends.
     cluster: Option<(u16, u16)>,
     /// Whether any cell of the row has a decoration that the terminal shows.
     decorated: bool,
@@ -101,8 +100,7 @@ impl<'a> Line<'a> {
         } else {
             brush.print_spaces(1);
         }
-        // A real terminal may have become wider, so that it did not wrap. Its cell is written again in the right
-        // place.
+        // A real terminal may have become wider, so that it did not wrap. Its cell is written again in the right place.
         let known = !printed || is_settled(first);
         if known && brush.dialect.replica {
             brush.wrapped_to(self.row, width);
@@ -311,8 +309,8 @@ impl<'a> Line<'a> {
         column
     }
 
-    /// Returns the cells from the cursor to `column`, and the cursor's column. `None` if the cursor is in another
-    /// row or not left of `column`.
+    /// Returns the cells from the cursor to `column`, and the cursor's column. `None` if the cursor is in another row or
+    /// not left of `column`.
     fn cells_up_to(&self, column: u16) -> Option<(&'a [Cell], u16)> {
         let now: &'a Row = self.now;
         match self.brush.place() {
@@ -350,22 +348,22 @@ impl<'a> Line<'a> {
                     .same_decoration(self.was.decoration(column()), self.now.decoration(column())))
     }
 
-    /// Records that the columns left of `end` were overwritten. If that cut a wide character, most terminals blank
-    /// its other half.
+    /// Records that the columns left of `end` were overwritten. If that cut a wide character, most terminals blank its
+    /// other half.
     fn wrote_up_to(&mut self, end: u16) {
         let cut = self.was.cells[usize::from(end) - 1].wide;
         self.stale_until = self.stale_until.max(if cut { end + 1 } else { 0 });
     }
 }
 
-/// Returns whether the cursor's place is certain after this cell was written, so that the terminal can wrap there
-/// by itself.
+/// Returns whether the cursor's place is certain after this cell was written, so that the terminal can wrap there by
+/// itself.
 pub(super) fn is_settled(cell: &Cell) -> bool {
     !cell.combined && cell.base.is_some_and(width_is_settled)
 }
 
-/// Returns the first column of a real terminal that may show anything: because of the clusters of `was`, or of
-/// those of `now`.
+/// Returns the first column of a real terminal that may show anything: because of the clusters of `was`, or of those of
+/// `now`.
 fn first_doubt(was: &Row, now: &Row) -> u16 {
     let (shown, coming) = (first_cluster(was), first_cluster(now));
     let nothing_is_there =

@@ -6,9 +6,9 @@ use crate::screen::Screen;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 
-/// Returns bytes that print the screen's rows below each other, as a program prints lines. The last row printed is
-/// the last that is not blank or lies above the cursor. The cursor ends in the first column. The bytes move over
-/// no text and erase none.
+/// Returns bytes that print the screen's rows below each other, as a program prints lines. The last row printed is the
+/// last that is not blank or lies above the cursor. The cursor ends in the first column. The bytes move over no text and
+/// erase none.
 ///
 /// A row that wraps is printed without a line break, so that the terminal wraps it if it is as wide as the screen.
 pub(crate) fn lines(screen: &Screen, dialect: Dialect) -> Vec<u8> {

@@ -14,8 +14,8 @@ pub(crate) const TITLE_CHARS_MAX: usize = 254;
 /// Source: Mosh 1.4.0 as observed, docs/terminal.md: 16384 with the five of `52;c;`.
 pub(crate) const CLIPBOARD_CHARS_MAX: usize = 16_379;
 
-/// Resets every mode that a stock client's screen can set, and mouse reports in pixels. The order matters: no
-/// terminal goes on reporting.
+/// Resets every mode that a stock client's screen can set, and mouse reports in pixels. The order matters: no terminal
+/// goes on reporting.
 pub(crate) const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
     \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1016l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
 
@@ -68,8 +68,8 @@ fn operating_system_command(out: &mut Vec<u8>, number: &[u8], text: &str) {
     out.push(b'\x07');
 }
 
-/// Writes copied text, unless it is not base64 or too long for a stock client. In particular a `?` would make the
-/// user's terminal type its clipboard into the remote program.
+/// Writes copied text, unless it is not base64 or too long for a stock client. In particular a `?` would make the user's
+/// terminal type its clipboard into the remote program.
 pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     let base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     if text.len() <= CLIPBOARD_CHARS_MAX && text.bytes().all(base64) {
@@ -79,8 +79,8 @@ pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Writes the modes of `new` that differ from those of `old`, or all of them without an `old`. A terminal that
-/// cannot report the mouse in `pixels` reports cells in the same form.
+/// Writes the modes of `new` that differ from those of `old`, or all of them without an `old`. A terminal that cannot
+/// report the mouse in `pixels` reports cells in the same form.
 pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixels: bool) {
     let Some(old) = old else {
         out.extend(MODES_OFF);

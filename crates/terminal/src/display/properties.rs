@@ -227,8 +227,7 @@ fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(),
     Ok(())
 }
 
-/// Returns whether a diff carries the wrap flag of `row`. The documentation of the parent module lists the
-/// exceptions.
+/// Returns whether a diff carries the wrap flag of `row`. The documentation of the parent module lists the exceptions.
 fn carries_wrap(wanted: &Screen, row: usize) -> bool {
     let cells = &wanted.rows[row].cells;
     let last = usize::from(wanted.rows[row].last_glyph());

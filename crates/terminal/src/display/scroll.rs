@@ -25,8 +25,8 @@ pub(super) struct Scroll {
 }
 
 impl Scroll {
-    /// Returns the scroll without its top row, if it moves up. That row is drawn instead. A row that scrolls off
-    /// the top of a real terminal may go to its history, however it is scrolled.
+    /// Returns the scroll without its top row, if it moves up. That row is drawn instead. A row that scrolls off the top
+    /// of a real terminal may go to its history, however it is scrolled.
     pub(super) fn below_top(self) -> Option<Self> {
         if !self.up || self.top > 0 {
             return Some(self);
@@ -51,8 +51,8 @@ impl Scroll {
 
 /// Returns the scroll that moves most text to its new place, if any spares enough cells.
 ///
-/// Rows are compared by a hash. A collision costs bytes but does no harm, because the rows are compared again
-/// after the scroll.
+/// Rows are compared by a hash. A collision costs bytes but does no harm, because the rows are compared again after the
+/// scroll.
 pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     let differs = |&at: &usize| !same_row(&shown[at], &new[at]);
     let first = (0..new.len()).find(differs)?;

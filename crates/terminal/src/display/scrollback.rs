@@ -39,8 +39,8 @@ pub(crate) fn scroll_off(
     (out, shown)
 }
 
-/// Appends bytes that scroll the terminal by `lines` rows. Nothing is drawn, so the rows at its top go to the
-/// history as they are.
+/// Appends bytes that scroll the terminal by `lines` rows. Nothing is drawn, so the rows at its top go to the history as
+/// they are.
 pub(crate) fn make_room(out: &mut Vec<u8>, size: Size, lines: u16) {
     if lines > 0 {
         out.extend(b"\x1b[r\x1b[m");

@@ -36,8 +36,8 @@ pub struct Repertoire {
     pub underline_colors: bool,
     /// Whether it knows hyperlinks.
     pub links: bool,
-    /// Whether it distinguishes the first sixteen colours by name (SGR 31) from those by number (`38;5;1`).
-    /// Otherwise they are named.
+    /// Whether it distinguishes the first sixteen colours by name (SGR 31) from those by number (`38;5;1`). Otherwise
+    /// they are named.
     pub numbered_colors: bool,
 }
 
@@ -99,8 +99,8 @@ impl Repertoire {
     }
 }
 
-/// Writes the SGR sequence that turns `from` into `to`. It begins with a reset, or sets only the changes,
-/// whichever is shorter.
+/// Writes the SGR sequence that turns `from` into `to`. It begins with a reset, or sets only the changes, whichever is
+/// shorter.
 pub(super) fn write_sgr(out: &mut Vec<u8>, from: Rendition, to: Rendition) {
     if from == to {
         return;

@@ -1,7 +1,6 @@
 //! DECRQCRA: a checksum of a rectangle of the screen.
 //!
-//! A checksum of a single cell tells its character. So programs could read the screen, and the user has to allow
-//! it.
+//! A checksum of a single cell tells its character. So programs could read the screen, and the user has to allow it.
 
 use crate::screen::cell::{Attributes, Cell, Underline};
 

@@ -1,5 +1,5 @@
-//! Modes: SM, RM, DECSET and DECRST set and reset them, DECRQM asks for them, XTSAVE and XTRESTORE save and
-//! restore them.
+//! Modes: SM, RM, DECSET and DECRST set and reset them, DECRQM asks for them, XTSAVE and XTRESTORE save and restore
+//! them.
 
 use crate::emulator::Emulator;
 use crate::emulator::grid::{Grid, Role};
@@ -10,8 +10,8 @@ use crate::emulator::region::Region;
 use crate::emulator::window::has_size_announcements;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The private mode in which clusters count as one character. It follows the user's terminal, and programs cannot
-/// change it.
+/// The private mode in which clusters count as one character. It follows the user's terminal, and programs cannot change
+/// it.
 /// Source: the "terminal unicode core" proposal that Contour, Ghostty and others follow.
 const CLUSTERS: u16 = 2027;
 
@@ -42,7 +42,6 @@ impl Emulator {
         })
     }
 
-    /// Sets or resets an ANSI mode.
     pub(crate) fn set_ansi_mode(&mut self, mode: u16, set: bool) {
         match self.flag(Ansi(mode)) {
             Some(flag) => *flag = set,
@@ -50,7 +49,6 @@ impl Emulator {
         }
     }
 
-    /// Sets or resets a DEC private mode.
     pub(crate) fn set_private_mode(&mut self, mode: u16, set: bool) {
         if let Some(flag) = self.flag(Private(mode)) {
             *flag = set;
@@ -63,7 +61,9 @@ impl Emulator {
                 self.grid.move_to(0, 0);
             }
             // A replica has a single picture. The far end's diffs draw whichever screen is shown.
-            47 | 1047 | 1049 if !self.is_host() => self.grid.screen.rich.alternate_screen = set,
+            47 | 1047 | 1049 if !self.grid.is_host() => {
+                self.grid.screen.rich.alternate_screen = set
+            }
             47 => self.show_alternate(set),
             69 if self.level >= Level::VT400 => self.grid.set_side_margin_mode(set),
             1007 => self.grid.screen.rich.alternate_scroll = Some(set),
@@ -97,8 +97,8 @@ impl Emulator {
         }
     }
 
-    /// DECCOLM, where mode 40 allows it: clears the screen, resets the margins and homes the cursor. The width
-    /// stays, because the user chose it.
+    /// DECCOLM, where mode 40 allows it: clears the screen, resets the margins and homes the cursor. The width stays,
+    /// because the user chose it.
     fn switch_columns(&mut self, wide: bool) {
         self.modes.wide_columns = wide;
         self.grid.region = Region::full(self.grid.screen.size);
@@ -112,7 +112,7 @@ impl Emulator {
     /// XTSAVE: saves the value of a private mode.
     pub(crate) fn save_private_mode(&mut self, mode: u16) {
         let mut saved = self.saved_modes;
-        if !self.is_host() {
+        if !self.grid.is_host() {
             // Diffs do not depend on each other, so a replica saves nothing.
         } else if mode == 1048 {
             self.save_cursor();
@@ -130,13 +130,13 @@ impl Emulator {
         self.saved_modes = saved;
     }
 
-    /// XTRESTORE: restores the saved value of a private mode, or the start value if none was saved. A replica
-    /// restores mode 1007 only, to its start value.
+    /// XTRESTORE: restores the saved value of a private mode, or the start value if none was saved. A replica restores
+    /// mode 1007 only, to its start value.
     pub(crate) fn restore_private_mode(&mut self, mode: u16) {
         let saved = self.saved_modes;
         if mode == 1007 {
             self.grid.screen.rich.alternate_scroll = saved.alternate_scroll;
-        } else if !self.is_host() {
+        } else if !self.grid.is_host() {
             // A diff restores no other mode.
         } else if mode == 1048 {
             self.restore_cursor();
@@ -181,8 +181,7 @@ impl Emulator {
         self.answers.push(&format!("\x1b[{mark}{number};{value}$y"));
     }
 
-    /// Sets or resets a mouse mode. Only one mode of a kind is set at a time, and resetting any of them resets the
-    /// kind.
+    /// Sets or resets a mouse mode. Only one mode of a kind is set at a time, and resetting any of them resets the kind.
     fn set_mouse_mode(&mut self, mode: u16, set: bool) {
         if let Some(reporting) = mouse_reporting(mode) {
             self.grid.screen.input.mouse_reporting =
@@ -221,7 +220,7 @@ impl Emulator {
     /// Returns the encoding that a mode selects. Mode 1016 needs a user's terminal that reports pixels.
     fn mouse_encoding(&self, mode: u16) -> Option<MouseEncoding> {
         use MouseEncoding::{Sgr, SgrPixels, Urxvt, Utf8};
-        let has_pixels = !self.is_host() || self.user_terminal.pixel_mouse;
+        let has_pixels = !self.grid.is_host() || self.user_terminal.pixel_mouse;
         let known = [Utf8, Sgr, Urxvt, SgrPixels].into_iter().find(|it| *it as u16 == mode);
         known.filter(|encoding| *encoding != SgrPixels || has_pixels)
     }

@@ -105,7 +105,7 @@ impl Perform for Emulator {
             (b'=', b"", b'c') if parameters.value(0) == 0 && self.level >= Level::VT400 => {
                 self.answers.push(TERTIARY_ATTRIBUTES);
             }
-            (b'=', b"", b'w') if !self.is_host() => {
+            (b'=', b"", b'w') if !self.grid.is_host() => {
                 let bits = parameters.value(0).into();
                 self.grid.screen.cluster_widths = ClusterWidths::from_bits(bits);
             }
@@ -118,24 +118,22 @@ impl Perform for Emulator {
             (0, b" ", b'A') if self.grid.is_cursor_in_region() => {
                 self.grid.insert_columns(self.grid.region.left, parameters.count(0));
             }
-            (0, b"$", b'v' | b'x' | b'z' | b'{')
-            | (0, b"'", b'}' | b'~')
-            | (0, b"*" | b"#", b'y')
-                if self.level >= Level::VT400 =>
-            {
+            (0, b"$", b'p') => self.report_mode(Mode::Ansi(parameters.value(0))),
+            (0, b"$" | b"'" | b"*" | b"#", _) if self.level >= Level::VT400 => {
                 self.vt400_csi(sequence);
             }
-            (0, b"\"", b'q') if self.is_host() => {
+            (0, b"\"", b'q') if self.grid.is_host() => {
                 let Grid { protection, screen, .. } = &mut self.grid;
                 protection.protect(&mut screen.pen.attributes, parameters.value(0));
             }
-            (0, b"$", b'p') => self.report_mode(Mode::Ansi(parameters.value(0))),
             (b'?', b"$", b'p') => self.report_mode(Mode::Private(parameters.value(0))),
             (0, b"\"", b'p') => self.set_level(parameters.value(0)),
-            // XTSMTITLE and XTRMTITLE. In mode 0 titles are set in hexadecimal digits. The other modes choose the
-            // form of reported titles, and no title is ever reported.
+            // XTSMTITLE and XTRMTITLE. In mode 0 titles are set in hexadecimal digits. The other modes choose the form
+            // of reported titles, and no title is ever reported.
             (b'>', b"", b't' | b'T')
-                if parameters.given() && self.is_host() && parameters.values().contains(&0) =>
+                if parameters.given()
+                    && self.grid.is_host()
+                    && parameters.values().contains(&0) =>
             {
                 self.modes.hexadecimal_titles = sequence.last == b't';
             }
@@ -158,9 +156,11 @@ impl Perform for Emulator {
             return self.recolor(terminator).perform(text, "");
         };
         match number {
-            "" | "0" => self.set_titles([true, true], rest),
-            "1" => self.set_titles([true, false], rest),
-            "2" => self.set_titles([false, true], rest),
+            "" | "0" | "1" | "2" => {
+                let (which, titles) =
+                    ([number != "2", number != "1"], &mut self.grid.screen.titles);
+                titles::set_titles(titles, which, rest, self.modes.hexadecimal_titles);
+            }
             // A text without its end is useful only as a title.
             _ if cut => {}
             "7" => status::set_directory(&mut self.grid.screen, rest),
@@ -170,7 +170,10 @@ impl Perform for Emulator {
             },
             "8" => self.grid.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
             "52" => match rest.strip_suffix(";?") {
-                Some(selections) => self.tell_copied(selections, terminator),
+                Some(selections) if self.user_terminal.read_copied => {
+                    self.answers.extend(self.copies.answer(selections, terminator));
+                }
+                Some(_) => {}
                 None => self.copy(rest),
             },
             "66" => self.printer.print_sized(&mut self.grid, rest),
@@ -285,17 +288,12 @@ impl Emulator {
         }
     }
 
-    /// XTWINOPS: reports sizes, and puts titles aside. Questions for a title go unanswered: the answer would be
-    /// typed at the prompt, and any file that a program prints can set the title.
+    /// XTWINOPS: reports sizes, and puts titles aside. Questions for a title go unanswered: the answer would be typed at
+    /// the prompt, and any file that a program prints can set the title.
     fn window_operation(&mut self, operation: u16, what: u16) {
         let screen = &mut self.grid.screen;
         self.answers.extend(window::report(operation, &self.user_terminal, screen.size));
         self.title_stack.perform(operation, what, &mut screen.titles);
-    }
-
-    fn set_titles(&mut self, which: [bool; 2], text: &str) {
-        let is_hexadecimal = self.modes.hexadecimal_titles;
-        titles::set_titles(&mut self.grid.screen.titles, which, text, is_hexadecimal);
     }
 
     fn recolor(&mut self, terminator: Terminator) -> Recolor<'_> {
@@ -310,7 +308,7 @@ impl Emulator {
 
     /// OSC 9, 99 and 777: queues a notification.
     fn notify(&mut self, command: &str) {
-        let Some(notification) = Notification::new(command).filter(|_| self.is_host()) else {
+        let Some(notification) = Notification::new(command).filter(|_| self.grid.is_host()) else {
             return;
         };
         if self.notifications.len() == NOTIFICATIONS_MAX {
@@ -319,23 +317,13 @@ impl Emulator {
         self.notifications.push_back(notification);
     }
 
-    /// OSC 52: copies text. The screen keeps the text that a stock client can receive; the copy itself is an
-    /// event.
+    /// OSC 52: copies text. The screen keeps the text that a stock client can receive; the copy itself is an event.
     fn copy(&mut self, text: &str) {
         let parts = text.split_once(';');
         let Some(copied) = parts.and_then(|(to, text)| Copied::new(to, text)) else { return };
         if copied.is_for_clipboard() && copied.text().len() <= CLIPBOARD_CHARS_MAX {
             self.grid.screen.clipboard = Arc::clone(copied.text());
         }
-        self.copies.keep(copied, self.user_terminal.read_copied, self.is_host());
-    }
-
-    /// OSC 52 with a question: reports the last copy, where the user lets programs read it.
-    fn tell_copied(&mut self, selections: &str, terminator: Terminator) {
-        let is_allowed = self.user_terminal.read_copied;
-        if let Some(text) = self.copies.readable(selections).filter(|_| is_allowed) {
-            let end = terminator.as_str();
-            self.answers.push(&format!("\x1b]52;{selections};{text}{end}"));
-        }
+        self.copies.keep(copied, self.user_terminal.read_copied, self.grid.is_host());
     }
 }

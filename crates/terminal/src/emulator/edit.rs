@@ -162,8 +162,7 @@ impl Grid {
         self.effort.move_beside(&self.screen.rows[usize::from(row)], 2);
     }
 
-    /// SR and DECIC: inserts columns at `column` in all rows between the margins. A pending wrap stays, as in
-    /// xterm.
+    /// SR and DECIC: inserts columns at `column` in all rows between the margins. A pending wrap stays, as in xterm.
     pub(crate) fn insert_columns(&mut self, column: u16, count: u16) {
         for row in self.region.top..=self.region.bottom {
             self.insert_in_row(row, column, count);

@@ -8,15 +8,14 @@ use crate::screen::row::Row;
 /// Cost of reading a byte. Chosen: the shortest sequences take 6 to 12 ns a byte, a title 18.
 const BYTE: u64 = 16;
 
-/// Cost of an operation on a row, without its cells. Chosen: as measured, with the search for marks and
-/// decorations.
+/// Cost of an operation on a row, without its cells. Chosen: as measured, with the search for marks and decorations.
 const OPERATION: u64 = 16;
 
 /// Cost of moving or replacing a whole row: its address and its reference count.
 const ROW: u64 = 4;
 
-/// Cost of the marks of a cell, or of a run of decorated cells, that lie after a place where others are inserted
-/// or removed. All of them are moved at once. Chosen: as measured, 1 ns.
+/// Cost of the marks of a cell, or of a run of decorated cells, that lie after a place where others are inserted or
+/// removed. All of them are moved at once. Chosen: as measured, 1 ns.
 const BEHIND: u64 = 1;
 
 /// Cost of moving or copying the marks of one cell. Chosen: they take 40 bytes, and a cell takes 16.
@@ -25,8 +24,8 @@ const MARK: u64 = 4;
 /// Cost of moving a run of decorated cells.
 const RUN: u64 = 2;
 
-/// Cost of copying or dropping a run of decorated cells, whose link lies elsewhere in memory. Chosen: as measured
-/// with 100,000 different links.
+/// Cost of copying or dropping a run of decorated cells, whose link lies elsewhere in memory. Chosen: as measured with
+/// 100,000 different links.
 const LINK: u64 = 64;
 
 /// The work done so far, in cells.
@@ -38,7 +37,6 @@ impl Effort {
         self.0
     }
 
-    /// Counts bytes that were read.
     #[inline]
     pub(crate) fn read(&mut self, bytes: usize) {
         self.spend(bytes, BYTE);

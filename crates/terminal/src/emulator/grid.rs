@@ -35,8 +35,8 @@ pub(crate) struct Grid {
     pub(crate) tabs: TabStops,
     /// Whether the last column was written, so that the next character wraps first.
     pub(crate) pending_wrap: bool,
-    /// The cell that was printed last, which combining characters join. After a movement it is `None`, and they
-    /// join the cell under the cursor.
+    /// The cell that was printed last, which combining characters join. After a movement it is `None`, and they join the
+    /// cell under the cursor.
     pub(crate) combining_target: Option<Position>,
     /// The lines that scrolled off; `None` if nobody asked to keep them.
     pub(crate) scrollback: Option<Box<Scrollback>>,
@@ -83,8 +83,8 @@ impl Grid {
         self.region.contains_row(cursor.row) && self.region.contains_column(cursor.column)
     }
 
-    /// Returns the limit of a row's hyperlinks in bytes. A replica allows twice as many, because halfway through a
-    /// diff a row has old links and new ones.
+    /// Returns the limit of a row's hyperlinks in bytes. A replica allows twice as many, because halfway through a diff
+    /// a row has old links and new ones.
     pub(crate) fn row_link_bytes_max(&self) -> usize {
         let most = row_link_bytes_max(self.screen.size);
         if self.is_host() { most } else { 2 * most }
@@ -132,8 +132,8 @@ impl Grid {
         row
     }
 
-    /// Gives the hyperlink and the underline's colour that are set to the cells just written. The colour is left
-    /// out where there is no underline.
+    /// Gives the hyperlink and the underline's colour that are set to the cells just written. The colour is left out
+    /// where there is no underline.
     pub(crate) fn decorate(&mut self, row: u16, columns: Range<u16>) {
         let mut decoration = self.screen.decoration.clone();
         if self.screen.pen.attributes.underline() == Underline::None {
@@ -144,8 +144,8 @@ impl Grid {
         self.row_mut(row).decorate(columns, &decoration, link_bytes_max);
     }
 
-    /// IND at the bottom margin, and SU: scrolls the region up. Rows that leave the primary screen at its top edge
-    /// go to the scrollback.
+    /// IND at the bottom margin, and SU: scrolls the region up. Rows that leave the primary screen at its top edge go to
+    /// the scrollback.
     pub(crate) fn scroll_off(&mut self, count: u16) {
         if let Some(scrollback) = &mut self.scrollback
             && self.region.top == 0
@@ -158,8 +158,8 @@ impl Grid {
         self.scroll_up(self.region.top, count);
     }
 
-    /// Copies the primary screen to the scrollback before ED clears all of it. So the key that clears the screen
-    /// in a shell loses no text, as in tmux.
+    /// Copies the primary screen to the scrollback before ED clears all of it. So the key that clears the screen in a
+    /// shell loses no text, as in tmux.
     pub(crate) fn keep_before_clearing(&mut self, what: u16) {
         let clears_all = match what {
             0 => self.screen.cursor.position() == Position { row: 0, column: 0 },
@@ -223,8 +223,8 @@ impl Grid {
         }
     }
 
-    /// Replaces the columns between the side margins by those of row `from`. They become empty if `from` is `None`
-    /// or below the bottom margin.
+    /// Replaces the columns between the side margins by those of row `from`. They become empty if `from` is `None` or
+    /// below the bottom margin.
     fn replace_columns(&mut self, row: u16, from: Option<u16>) {
         let columns = self.region.columns();
         match from.filter(|&from| from <= self.region.bottom) {
@@ -245,8 +245,8 @@ impl Grid {
         self.row_mut(row).copy_columns(from, columns, column, link_bytes_max);
     }
 
-    /// Empties a row, which gets the current background. The memory of a row that no snapshot shares is reused,
-    /// because cleared rows are mostly written next.
+    /// Empties a row, which gets the current background. The memory of a row that no snapshot shares is reused, because
+    /// cleared rows are mostly written next.
     pub(crate) fn clear_row(&mut self, row: u16) {
         let (row, columns) = (usize::from(row), self.columns());
         if self.screen.rows[row].is_erased(0..columns, self.screen.pen) {
@@ -291,13 +291,6 @@ impl Grid {
             self.region.right = right - 1;
             self.move_to(0, 0);
         }
-    }
-
-    /// Returns the number of rows at the top that must go so that `row` fits into `size`. A saved cursor may be on
-    /// a row that the screen no longer has.
-    pub(crate) fn rows_dropped(&self, row: u16, size: Size) -> u16 {
-        let last = self.screen.size.rows() - 1;
-        if self.is_host() { (row.min(last) + 1).saturating_sub(size.rows()) } else { 0 }
     }
 
     /// Changes the size, and drops the first `above` rows.

@@ -3,8 +3,8 @@
 use crate::parse::Sequence;
 use crate::screen::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX, RichModes};
 
-/// Most flags put aside for one screen; one more displaces the oldest.
-/// Chosen: as many as kitty keeps, which leaves the choice to the terminal.
+/// Most flags put aside for one screen; one more displaces the oldest. Chosen: as many as kitty keeps, which leaves the
+/// choice to the terminal.
 const STACK_MAX: usize = 8;
 
 /// The number of modifyOtherKeys among the key modifier options. Source: xterm, XTMODKEYS.
@@ -33,8 +33,8 @@ impl KeyboardStack {
         flags.unwrap_or(0)
     }
 
-    /// Performs a control sequence with a private marker that ends in `m`, `n` or `u`. Returns the answer if it is
-    /// a question.
+    /// Performs a control sequence with a private marker that ends in `m`, `n` or `u`. Returns the answer if it is a
+    /// question.
     pub(crate) fn perform(
         &mut self,
         rich: &mut RichModes,

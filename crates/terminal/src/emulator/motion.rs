@@ -19,8 +19,8 @@ impl Grid {
         if self.screen.cursor.column >= self.region.left { self.region.left } else { 0 }
     }
 
-    /// Returns where text and movements to the right end: at the right margin, or at the edge if the cursor is
-    /// right of it.
+    /// Returns where text and movements to the right end: at the right margin, or at the edge if the cursor is right of
+    /// it.
     pub(crate) const fn line_end(&self) -> u16 {
         let last = self.columns() - 1;
         if self.screen.cursor.column <= self.region.right { self.region.right } else { last }
@@ -81,8 +81,8 @@ impl Grid {
         self.set_cursor(cursor.row, cursor.column.saturating_add(count).min(end));
     }
 
-    /// CUB and BS: moves left. In reverse wraparound it goes on in the row above, and a pending wrap
-    /// counts as one column.
+    /// CUB and BS: moves left. In reverse wraparound it goes on in the row above, and a pending wrap counts as one
+    /// column.
     pub(crate) fn move_back(&mut self, count: u16) {
         let Some(mode) = self.modes.reverse_wrap() else { return self.move_left(count) };
         let count = count - u16::from(self.pending_wrap);
@@ -93,8 +93,8 @@ impl Grid {
         self.set_cursor(to.row, to.column);
     }
 
-    /// BS. A diff of stock Mosh counts from the column after the last one. So in a replica the first BS only ends
-    /// a pending wrap.
+    /// BS. A diff of stock Mosh counts from the column after the last one. So in a replica the first BS only ends a
+    /// pending wrap.
     pub(crate) fn backspace(&mut self) {
         if self.pending_wrap && !self.is_host() {
             self.pending_wrap = false;
@@ -104,8 +104,8 @@ impl Grid {
         }
     }
 
-    /// HT and CHT: moves to a later tab stop. A pending wrap stays. In mode 41 the cursor wraps, and goes to the
-    /// first stop.
+    /// HT and CHT: moves to a later tab stop. A pending wrap stays. In mode 41 the cursor wraps, and goes to the first
+    /// stop.
     pub(crate) fn tab_forward(&mut self, count: u16) {
         let wraps = self.modes.tab_wraps && self.modes.autowrap && self.pending_wrap;
         if wraps {

@@ -1,8 +1,8 @@
 //! Colours that have no effect here. Programs can set, reset and ask for them.
 //!
-//! xterm can draw bold, underlined, blinking, reversed or slanted text in a colour of its own, if its user allows
-//! that. It also has colours for the mouse pointer, its Tektronix window and the selection. All these belong to
-//! the user's own terminal, or do not exist here.
+//! xterm can draw bold, underlined, blinking, reversed or slanted text in a colour of its own, if its user allows that.
+//! It also has colours for the mouse pointer, its Tektronix window and the selection. All these belong to the user's own
+//! terminal, or do not exist here.
 
 use crate::screen::palette::ColorSlot;
 use crate::screen::rgb::Rgb;
@@ -15,8 +15,8 @@ impl NotedColor {
     /// The number of renditions with a colour: bold, underlined, blinking, reversed, slanted.
     /// Source: xterm's ctlseqs, OSC 5.
     const RENDITIONS: usize = 5;
-    /// The first and last number of the dynamic colours without an effect: foreground and background of the
-    /// pointer, of the Tektronix window and of the selection, and the cursor of the Tektronix window.
+    /// The first and last number of the dynamic colours without an effect: foreground and background of the pointer, of
+    /// the Tektronix window and of the selection, and the cursor of the Tektronix window.
     /// Source: xterm's ctlseqs, OSC 10.
     const DYNAMIC: (usize, usize) = (13, 19);
     const COUNT: usize = Self::RENDITIONS + Self::DYNAMIC.1 - Self::DYNAMIC.0 + 1;
@@ -32,7 +32,6 @@ impl NotedColor {
         (first..=last).contains(&number).then(|| Self(Self::RENDITIONS + number - first))
     }
 
-    /// Returns all colours of renditions.
     pub(crate) fn renditions() -> impl Iterator<Item = Self> {
         (0..Self::RENDITIONS).map(Self)
     }
@@ -50,7 +49,6 @@ impl NotedColor {
         }
     }
 
-    /// Returns whether this is the colour of a rendition.
     pub(crate) const fn is_of_rendition(self) -> bool {
         self.0 < Self::RENDITIONS
     }

@@ -1,7 +1,7 @@
 //! Modes that have no effect here. Programs can set, reset, save, restore and ask for them (DECRQM).
 //!
-//! xterm has modes for its keyboard, mouse, window, printer and scrolling. All these belong to the user's own
-//! terminal, or do not exist here.
+//! xterm has modes for its keyboard, mouse, window, printer and scrolling. All these belong to the user's own terminal,
+//! or do not exist here.
 
 /// A mode by its kind and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,8 +46,8 @@ const SET_AT_START: [Mode; 6] =
 
 /// The modes that programs cannot change. The last list is always set, the others are always reset.
 /// Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. The others follow from the emulator: it has no
-/// toolbar (10), no Tektronix window (38), no printer of graphics (43), no images (80, 1070, 8452) and no menu for
-/// the blinking cursor (13). The alternate screen can always be shown (1046).
+/// toolbar (10), no Tektronix window (38), no printer of graphics (43), no images (80, 1070, 8452) and no menu for the
+/// blinking cursor (13). The alternate screen can always be shown (1046).
 const FIXED_ANSI: [u16; 13] = [1, 3, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
 const FIXED_PRIVATE: [u16; 8] = [8, 10, 13, 38, 43, 46, 80, 8452];
 const FIXED_PRIVATE_SET: [u16; 3] = [14, 1046, 1070];

@@ -1,5 +1,5 @@
-//! Printing. A character gets a cell of its own. If the user's terminal counts clusters, all characters of a
-//! cluster share a cell.
+//! Printing. A character gets a cell of its own. If the user's terminal counts clusters, all characters of a cluster
+//! share a cell.
 
 use crate::cluster_widths::{ClusterWidths, begins_cluster, is_selector};
 use crate::emulator::charset::Charsets;
@@ -9,8 +9,7 @@ use crate::screen::Position;
 use crate::user_terminal::UserTerminal;
 use crate::width::char_width;
 
-/// Writes characters to the grid: translates them, measures them, and joins combining characters to the cell
-/// before.
+/// Writes characters to the grid: translates them, measures them, and joins combining characters to the cell before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Printer {
     pub(crate) charsets: Charsets,
@@ -39,7 +38,6 @@ impl Printer {
         }
     }
 
-    /// Prints a run of text.
     pub(crate) fn print_text(&mut self, grid: &mut Grid, text: &str) {
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
@@ -52,8 +50,8 @@ impl Printer {
         }
     }
 
-    /// Prints the start of `text` that fits into the row, if its characters need no special care. `first` is its
-    /// first character. Returns the number of bytes printed.
+    /// Prints the start of `text` that fits into the row, if its characters need no special care. `first` is its first
+    /// character. Returns the number of bytes printed.
     fn print_in_row(&mut self, grid: &mut Grid, text: &str, first: char) -> usize {
         let end = self.plain_end(grid, text);
         let plain = end > 0
@@ -77,8 +75,8 @@ impl Printer {
         written.bytes
     }
 
-    /// REP: prints the last character again, at most a screenful. More would only scroll the same text off, and
-    /// would keep the server busy. A replica ignores it, as stock Mosh does.
+    /// REP: prints the last character again, at most a screenful. More would only scroll the same text off, and would
+    /// keep the server busy. A replica ignores it, as stock Mosh does.
     pub(crate) fn repeat(&mut self, grid: &mut Grid, count: u16) {
         let Some(c) = self.last_printed.filter(|_| grid.is_host()) else { return };
         let screenful = grid.columns().saturating_mul(grid.screen.size.rows());
@@ -157,8 +155,7 @@ impl Printer {
         grid.advance(cursor.row, cursor.column, width);
     }
 
-    /// Adds a combining character to the cell that was printed last, or after a movement to the cell under the
-    /// cursor.
+    /// Adds a combining character to the cell that was printed last, or after a movement to the cell under the cursor.
     fn combine(&mut self, grid: &mut Grid, mark: char) {
         if grid.combining_target.is_none() && !self.may_combine_after_motion(mark) {
             return;
@@ -208,8 +205,8 @@ impl Printer {
             && grid.combining_target.is_some_and(|at| counting.joins(&grid.text_at(at), c))
     }
 
-    /// Returns whether a mark may join the cell under the cursor after a movement. If clusters are counted, a
-    /// variation selector may not: it would change the width of a cell that others surround.
+    /// Returns whether a mark may join the cell under the cursor after a movement. If clusters are counted, a variation
+    /// selector may not: it would change the width of a cell that others surround.
     fn may_combine_after_motion(&self, mark: char) -> bool {
         self.counting.is_code_points() || !is_selector(mark)
     }
@@ -238,8 +235,8 @@ impl Printer {
         grid.advance(at.row, column, if wide { 2 } else { 1 });
     }
 
-    /// Moves the cell in the last column to the next row, because its text needs two columns. Without autowrap its
-    /// base stays there alone.
+    /// Moves the cell in the last column to the next row, because its text needs two columns. Without autowrap its base
+    /// stays there alone.
     fn carry_over(&mut self, grid: &mut Grid, at: Position) {
         let row = grid.row_mut(at.row);
         let (cell, marks) = (row.cells[usize::from(at.column)], row.marks(at.column).to_owned());

@@ -1,7 +1,7 @@
 //! Protected characters: DECSCA, SPA and EPA protect them, and erasing may spare them.
 //!
-//! Each cell stores whether it is protected, but not by which function. As in xterm, the function that protected
-//! last decides which kinds of erasing spare all of them.
+//! Each cell stores whether it is protected, but not by which function. As in xterm, the function that protected last
+//! decides which kinds of erasing spare all of them.
 
 use std::ops::Range;
 
@@ -58,8 +58,8 @@ impl Protection {
     }
 }
 
-/// Returns the first run of cells in `columns` that are not protected. If all are, it is empty and at the end.
-/// Both halves of a wide character have the protection of the left half.
+/// Returns the first run of cells in `columns` that are not protected. If all are, it is empty and at the end. Both
+/// halves of a wide character have the protection of the left half.
 pub(crate) fn unprotected_run(cells: &[Cell], columns: Range<u16>) -> Range<u16> {
     let is_protected = |column: u16| {
         let at = usize::from(column);

@@ -156,8 +156,8 @@ impl Recolor<'_> {
         self.shown.get(slot).or_else(|| self.own_color(slot))
     }
 
-    /// Returns a colour without an effect: the program's, or else the colour that it equals. If the user's
-    /// terminal is unknown, renditions have xterm's colour of text.
+    /// Returns a colour without an effect: the program's, or else the colour that it equals. If the user's terminal is
+    /// unknown, renditions have xterm's colour of text.
     fn noted_color(&self, color: NotedColor) -> Option<Rgb> {
         let otherwise = color.is_of_rendition().then_some(Rgb::of_palette(0));
         let look_alike = || self.own_color(color.look_alike());

@@ -66,8 +66,8 @@ pub(crate) fn rectangle(grid: &Grid, parameters: &Parameters, index: usize) -> O
     rectangle_of(grid, [0, 1, 2, 3].map(|number| parameters.value(index + number)))
 }
 
-/// Returns the rectangle between top, left, bottom and right, which count from 1; `None` for an empty one. In
-/// origin mode it counts from the margins and ends at them. The value 0 means the edge or margin.
+/// Returns the rectangle between top, left, bottom and right, which count from 1; `None` for an empty one. In origin
+/// mode it counts from the margins and ends at them. The value 0 means the edge or margin.
 fn rectangle_of(grid: &Grid, [top, left, bottom, right]: [u16; 4]) -> Option<Rectangle> {
     let (mut rows, mut columns) = (0..grid.screen.size.rows(), 0..grid.columns());
     if grid.modes.origin {

@@ -14,7 +14,6 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Returns the region of the whole screen.
     pub(crate) const fn full(size: Size) -> Self {
         Self { top: 0, bottom: size.rows() - 1, left: 0, right: size.columns() - 1 }
     }
@@ -27,7 +26,6 @@ impl Region {
         self.left <= column && column <= self.right
     }
 
-    /// Returns the columns within the margins.
     pub(crate) const fn columns(self) -> Range<u16> {
         self.left..self.right + 1
     }

@@ -8,8 +8,8 @@ use crate::parse::Sequence;
 use crate::parse::parameters::Parameters;
 use crate::user_terminal::UserTerminal;
 
-/// Most bytes of answers that wait to be taken; a question beyond goes unanswered.
-/// Chosen: what a Linux pty takes as one line of input, so a flood of questions cannot pile up.
+/// Most bytes of answers that wait to be taken; a question beyond goes unanswered. Chosen: what a Linux pty takes as one
+/// line of input, so a flood of questions cannot pile up.
 pub(crate) const REPLIES_BYTES_MAX: usize = 4096;
 
 /// DA1: the attributes of a VT420. Source: xterm 379 as observed.
@@ -42,7 +42,6 @@ impl Answers {
         }
     }
 
-    /// Queues an answer, if there is any.
     pub(crate) fn extend(&mut self, answer: Option<String>) {
         answer.iter().for_each(|text| self.push(text));
     }
@@ -53,8 +52,8 @@ impl Answers {
     }
 }
 
-/// Returns the answer to DA2. Emacs expects that an xterm from version 242 on reports its background, and waits
-/// two seconds for the report. So the emulator claims such a version only if the background is known.
+/// Returns the answer to DA2. Emacs expects that an xterm from version 242 on reports its background, and waits two
+/// seconds for the report. So the emulator claims such a version only if the background is known.
 pub(crate) fn secondary_attributes(user: &UserTerminal) -> &'static str {
     if user.background.is_some() { XTERM_ATTRIBUTES } else { SECONDARY_ATTRIBUTES }
 }
@@ -68,8 +67,8 @@ pub(crate) fn status(grid: &Grid, what: u16) -> Option<String> {
     }
 }
 
-/// Returns the answer to DSR of DEC terminals: 6 asks for the cursor's place, 996 for dark or light colours,
-/// others for devices.
+/// Returns the answer to DSR of DEC terminals: 6 asks for the cursor's place, 996 for dark or light colours, others for
+/// devices.
 pub(crate) fn private_status(
     grid: &Grid,
     level: Level,

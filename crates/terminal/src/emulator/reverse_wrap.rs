@@ -10,14 +10,14 @@ pub(crate) enum ReverseWrap {
     /// Source: xterm's ctlseqs; xterm does so since version 383.
     WithinLine,
     /// Mode 1045: in any row above, and from the top margin in the bottom one.
-    /// Source: mode 45 of xterm 379 as observed. There a CUB that begins in the upper left corner of the margins
-    /// goes to the lower right one, whatever its count is.
+    /// Source: mode 45 of xterm 379 as observed. There a CUB that begins in the upper left corner of the margins goes to
+    /// the lower right one, whatever its count is.
     Anywhere,
 }
 
 impl ReverseWrap {
-    /// Returns the place `count` cells before `from`, and the number of rows passed on the way. `goes_on` says
-    /// whether the text of a row wraps into the next.
+    /// Returns the place `count` cells before `from`, and the number of rows passed on the way. `goes_on` says whether
+    /// the text of a row wraps into the next.
     pub(crate) fn step_back(
         self,
         from: Position,

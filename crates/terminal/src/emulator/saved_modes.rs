@@ -12,7 +12,7 @@ const ON_AT_START: [u16; 2] = [7, 25];
 
 const _: () = assert!(SWITCHES.len() <= u32::BITS as usize);
 
-/// The value of each private mode when it was last saved. Of a mode that was never saved, it is the start value.
+/// The value of each private mode when it was last saved. A mode that was never saved has its start value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SavedModes {
     /// A bit for each of [`SWITCHES`].

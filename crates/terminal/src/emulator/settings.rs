@@ -66,8 +66,8 @@ fn rendition(screen: &Screen) -> String {
         + &color(decoration.underline_color, 50)
 }
 
-/// Returns the SGR parameter of a colour. Named colours count from `first`; `first` + 8 begins other colours.
-/// Underlines have no named colours.
+/// Returns the SGR parameter of a colour. Named colours count from `first`; `first` + 8 begins other colours. Underlines
+/// have no named colours.
 fn color(color: Color, first: u8) -> String {
     match (color.named(), first) {
         (Color::Default, _) => String::new(),

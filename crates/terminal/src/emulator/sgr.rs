@@ -90,8 +90,8 @@ fn color_of_group(group: &[u16]) -> Option<Color> {
     }
 }
 
-/// Reads `5;n` or `2;r;g;b`, and also returns how many numbers it read. An unfinished colour consumes all numbers
-/// that follow: they are not attributes.
+/// Reads `5;n` or `2;r;g;b`, and also returns how many numbers it read. An unfinished colour consumes all numbers that
+/// follow: they are not attributes.
 fn color_of_list(list: &[u16]) -> (Option<Color>, usize) {
     match *list {
         [5, n, ..] => (indexed(n), 2),

@@ -34,12 +34,10 @@ impl TabStops {
         self.stops.capacity()
     }
 
-    /// Sets or clears the stop at `column`.
     pub(crate) fn set(&mut self, column: u16, stop: bool) {
         self.stops[usize::from(column)] = stop;
     }
 
-    /// Clears every stop.
     pub(crate) fn clear(&mut self) {
         self.stops.fill(false);
         self.regular = false;

@@ -18,8 +18,8 @@ pub(crate) const TITLE_STACK_MAX: usize = 10;
 pub(crate) struct TitleStack(Vec<Titles>);
 
 impl TitleStack {
-    /// XTWINOPS: 22 puts the titles aside, 23 restores them. `what` selects both (0), the icon name (1) or the
-    /// title (2).
+    /// XTWINOPS: 22 puts the titles aside, 23 restores them. `what` selects both (0), the icon name (1) or the title
+    /// (2).
     pub(crate) fn perform(&mut self, operation: u16, what: u16, titles: &mut Titles) {
         match operation {
             _ if what > 2 => {}

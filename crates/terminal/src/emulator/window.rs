@@ -1,11 +1,11 @@
-//! Reports of the window and of the user's terminal. Programs ask for them, or request reports of changes (modes
-//! 2031 and 2048).
+//! Reports of the window and of the user's terminal. Programs ask for them, or request reports of changes (modes 2031
+//! and 2048).
 
 use crate::screen::Size;
 use crate::user_terminal::UserTerminal;
 
-/// Returns the answer to XTWINOPS 14 (the window in pixels), 16 (a cell in pixels) and 18 (the window in cells).
-/// Unknown sizes are not reported.
+/// Returns the answer to XTWINOPS 14 (the window in pixels), 16 (a cell in pixels) and 18 (the window in cells). Unknown
+/// sizes are not reported.
 pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<String> {
     match what {
         14 => pixels(user, size).map(|(height, width)| format!("\x1b[4;{height};{width}t")),
@@ -15,10 +15,10 @@ pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<Strin
     }
 }
 
-/// Returns whether mode 2048 is supported. Programs assume that a terminal that reports its size also reports the
-/// mouse in pixels, and divide by the size of a cell.
-/// Source: Textual 8.2.8 as observed. It ends with an error at the first click if that size is 0, and clicks at
-/// wrong places if the mouse is reported in cells.
+/// Returns whether mode 2048 is supported. Programs assume that a terminal that reports its size also reports the mouse
+/// in pixels, and divide by the size of a cell.
+/// Source: Textual 8.2.8 as observed. It ends with an error at the first click if that size is 0, and clicks at wrong
+/// places if the mouse is reported in cells.
 pub(crate) const fn has_size_announcements(user: &UserTerminal) -> bool {
     user.cell_pixels.is_some() && user.pixel_mouse
 }

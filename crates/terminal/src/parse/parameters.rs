@@ -1,7 +1,7 @@
 //! The numbers of a control sequence.
 
-/// Most numbers kept of one sequence, sub-parameters counted; further ones are dropped.
-/// Chosen: 30 as in xterm, rounded up; a full SGR with two RGB colours needs 17.
+/// Most numbers kept of one sequence, sub-parameters counted; further ones are dropped. Chosen: 30 as in xterm, rounded
+/// up; a full SGR with two RGB colours needs 17.
 pub(crate) const PARAMETERS_MAX: usize = 32;
 
 /// The numbers of a control sequence, and their separators.

@@ -17,8 +17,8 @@ pub(super) fn text_len(bytes: &[u8]) -> usize {
 
 /// Returns the number of bytes in front of the first that is `wanted`.
 ///
-/// The loop tests sixteen bytes at once. The compiler turns this into a vector comparison if the loop has no exit
-/// in its middle, and `wanted` no `||`.
+/// The loop tests sixteen bytes at once. The compiler turns this into a vector comparison if the loop has no exit in its
+/// middle, and `wanted` no `||`.
 fn len_before(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
     let any = |chunk: &&[u8]| {
         chunk.iter().map(|byte| u8::from(wanted(*byte))).fold(0, |any, one| any | one) != 0

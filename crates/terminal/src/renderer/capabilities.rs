@@ -4,8 +4,8 @@ use crate::cluster_widths::ClusterWidths;
 use crate::display::{Dialect, History, Repertoire};
 use crate::screen::Screen;
 
-/// The abilities of the user's terminal, as far as terminfo, the environment and its answers tell them. The
-/// default terminal can show no more than a stock client's screen.
+/// The abilities of the user's terminal, as far as terminfo, the environment and its answers tell them. The default
+/// terminal can show no more than a stock client's screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalCapabilities {
     /// `ech`: whether it can erase characters without moving the cursor.
@@ -35,8 +35,8 @@ pub struct TerminalCapabilities {
     /// Whether the session uses the alternate screen. Otherwise it goes there only while the program does, and the
     /// terminal's history keeps its lines.
     pub init: bool,
-    /// Whether all lines that scroll off at the host go to the terminal's history, also those that were never
-    /// shown, and no other rows. With `init`, the first of them moves the session to the normal screen.
+    /// Whether all lines that scroll off at the host go to the terminal's history, also those that were never shown, and
+    /// no other rows. With `init`, the first of them moves the session to the normal screen.
     pub scrollback: bool,
     /// `Ss`: whether the cursor's style can be set.
     pub cursor_styles: bool,

@@ -1,5 +1,5 @@
-//! The history of the user's terminal. It gets the text that was on the screen before the session, and the lines
-//! that scroll off at the host. No other rows may get there, and none may be lost.
+//! The history of the user's terminal. It gets the text that was on the screen before the session, and the lines that
+//! scroll off at the host. No other rows may get there, and none may be lost.
 
 use std::sync::Arc;
 
@@ -48,8 +48,8 @@ impl Feed {
         }
     }
 
-    /// Appends the bytes that scroll `lines` into the history, then turn the first screen into the second. Returns
-    /// all bytes.
+    /// Appends the bytes that scroll `lines` into the history, then turn the first screen into the second. Returns all
+    /// bytes.
     pub(super) fn frame(
         &mut self,
         mut out: Vec<u8>,
@@ -60,8 +60,8 @@ impl Feed {
     ) -> Vec<u8> {
         let size = frame.size();
         if core::mem::take(&mut self.is_new) {
-            // The user's text goes to the history, up to the row above the cursor. Setting the margins would move
-            // the cursor.
+            // The user's text goes to the history, up to the row above the cursor. Setting the margins would move the
+            // cursor.
             out.extend(b"\x1b[m\r");
             out.extend((1..size.rows()).map(|_| b'\n'));
             self.fed += u64::from(size.rows()) - 1;

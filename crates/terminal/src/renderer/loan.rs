@@ -1,5 +1,5 @@
-//! State that the renderer lends the user's terminal beside the picture, and takes back at the end: colours,
-//! working directory, progress bar.
+//! State that the renderer lends the user's terminal beside the picture, and takes back at the end: colours, working
+//! directory, progress bar.
 
 use std::sync::Arc;
 

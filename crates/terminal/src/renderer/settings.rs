@@ -16,8 +16,8 @@ pub(super) const OWN_CURSOR_STYLE: &[u8] = b"\x1b[0 q";
 /// The settings that the renderer has made. The default is none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settings {
-    /// The modes that are set. An alternate scroll of `None` is the terminal's own. The alternate screen counts
-    /// only if the program asked for it.
+    /// The modes that are set. An alternate scroll of `None` is the terminal's own. The alternate screen counts only if
+    /// the program asked for it.
     modes: RichModes,
     /// Whether flags of kitty's protocol were set on the screen that is shown.
     has_pushed: bool,
@@ -65,8 +65,8 @@ impl Settings {
         out.extend(&capabilities.leave);
     }
 
-    /// Writes the settings of `wanted` that differ. With `all`, other programs may have changed the terminal, so
-    /// it writes all of them. Settings that no program has ever asked for are left alone in any case.
+    /// Writes the settings of `wanted` that differ. With `all`, other programs may have changed the terminal, so it
+    /// writes all of them. Settings that no program has ever asked for are left alone in any case.
     pub(super) fn change(&mut self, out: &mut Vec<u8>, wanted: RichModes, all: bool) {
         let old = core::mem::replace(&mut self.modes, wanted);
         if all || old.application_cursor_keys != wanted.application_cursor_keys {
@@ -147,8 +147,8 @@ pub(super) fn wanted(
         cursor_style: kept(capabilities.cursor_styles, program.cursor_style),
         alternate_screen: !capabilities.init
             && wants_alternate_screen(frame, capabilities, vocabulary),
-        // All of the session is on the terminal's alternate screen. Without this setting, the wheel would send
-        // cursor keys to the shell too.
+        // All of the session is on the terminal's alternate screen. Without this setting, the wheel would send cursor
+        // keys to the shell too.
         alternate_scroll: capabilities.init.then_some(program.alternate_screen && alternate_scroll),
         kitty_keyboard: kept(capabilities.kitty_keyboard, program.kitty_keyboard),
         modify_other_keys: kept(capabilities.modify_other_keys, program.modify_other_keys),

@@ -10,8 +10,8 @@ pub enum Color {
     Default,
     /// A colour of the sixteen with names: 0-7 are SGR 30-37, 8-15 are 90-97.
     ///
-    /// It looks like the palette's entry of the same number, except on terminals that brighten bold text in a
-    /// named colour only. A stock peer does not distinguish the two.
+    /// It looks like the palette's entry of the same number, except on terminals that brighten bold text in a named
+    /// colour only. A stock peer does not distinguish the two.
     Named(u8),
     /// An entry of the 256-colour palette by its number: SGR `38;5;n`.
     Indexed(u8),
@@ -73,8 +73,8 @@ impl Underline {
 
 /// A set of character attributes: a bit for each, and the kind of underline.
 ///
-/// Another bit says whether selective erasing spares the character (DECSCA). It is invisible, so comparisons
-/// ignore it, also those of pens, cells, rows and screens.
+/// Another bit says whether selective erasing spares the character (DECSCA). It is invisible, so comparisons ignore it,
+/// also those of pens, cells, rows and screens.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes(u16);
 
@@ -176,8 +176,8 @@ impl Hash for Attributes {
     }
 }
 
-/// The colours and attributes of a printed character. Few cells have more than that, which is stored beside the
-/// row's cells ([`crate::Decoration`]).
+/// The colours and attributes of a printed character. Few cells have more than that, which is stored beside the row's
+/// cells ([`crate::Decoration`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pen {
     /// Text colour.
@@ -202,9 +202,9 @@ impl Pen {
 
 /// A place on the screen.
 ///
-/// An empty cell has no character. A cell with a space is not empty. The right half of a wide character is an
-/// empty cell. Combining characters ([`crate::Row::marks`]) and decorations ([`crate::Row::decoration`]) are
-/// stored beside the row's cells.
+/// An empty cell has no character. A cell with a space is not empty. The right half of a wide character is an empty
+/// cell. Combining characters ([`crate::Row::marks`]) and decorations ([`crate::Row::decoration`]) are stored beside the
+/// row's cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// The base character; `None` for an empty cell.

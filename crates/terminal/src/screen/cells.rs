@@ -1,7 +1,7 @@
 //! The cells of a row, and the column from which on they are known to be blank.
 //!
-//! Most lines are shorter than the screen is wide. Rows are cleared often: when they scroll in, and when programs
-//! erase the rest of a line. This is cheap if the blank part is known.
+//! Most lines are shorter than the screen is wide. Rows are cleared often: when they scroll in, and when programs erase
+//! the rest of a line. This is cheap if the blank part is known.
 
 use std::ops::{Deref, DerefMut, Range};
 
@@ -42,8 +42,8 @@ impl Cells {
         &mut self.all[range]
     }
 
-    /// Writes the start of `text` at `column`: as much as fits, up to the first character without a column of its
-    /// own. Returns the number of bytes written, and the column after them.
+    /// Writes the start of `text` at `column`: as much as fits, up to the first character without a column of its own.
+    /// Returns the number of bytes written, and the column after them.
     pub(crate) fn write_text(&mut self, column: usize, text: &str, pen: Pen) -> (usize, usize) {
         let columns = self.all.len();
         let mut free = self.all[column..].iter_mut();

@@ -1,8 +1,7 @@
 //! The colour spaces of X that do not depend on the screen, and their colours on a screen.
 //!
-//! The formulas are libX11's, including its mistakes, because programs chose colours by their look in xterm. A
-//! colour outside the screen's range becomes the most saturated one of the same hue and luminance that the screen
-//! shows.
+//! The formulas are libX11's, including its mistakes, because programs chose colours by their look in xterm. A colour
+//! outside the screen's range becomes the most saturated one of the same hue and luminance that the screen shows.
 
 use crate::screen::intensity::{Intensities, three_numbers};
 use crate::screen::rgb::Rgb;
@@ -15,15 +14,15 @@ const INTENSITIES_OF_XYZ: [[f64; 3]; 3] = [
     [0.063_511_797_904_977_88, -0.200_205_010_004_964_8, 0.810_709_420_316_482_2],
 ];
 
-/// The white of a screen without a profile, at full intensity. Source: the sums of the rows of that profile's
-/// other matrix.
+/// The white of a screen without a profile, at full intensity. Source: the sums of the rows of that profile's other
+/// matrix.
 const WHITE: Xyz = Xyz { x: 0.949_664_400_870_032_6, y: 1.0, z: 1.406_040_301_998_017_3 };
 
 /// The distance from the valid range at which an intensity still counts as valid. Source: libX11's `EPS`.
 const TOLERANCE: f64 = 0.001;
 
-/// The lightness up to which it is proportional to luminance, and the factor between the two. Source: CIE 15,
-/// section 8.2.1, as libX11 rounds it.
+/// The lightness up to which it is proportional to luminance, and the factor between the two. Source: CIE 15, section
+/// 8.2.1, as libX11 rounds it.
 const LINEAR_LIGHTNESS: f64 = 7.999_536_24;
 const LIGHTNESS_PER_LUMINANCE: f64 = 903.29;
 
@@ -40,8 +39,8 @@ struct Xyz {
     z: f64,
 }
 
-/// Returns the colour of `text` in a colour space, on a screen without a profile. `None` for unknown spaces and
-/// for invalid numbers.
+/// Returns the colour of `text` in a colour space, on a screen without a profile. `None` for unknown spaces and for
+/// invalid numbers.
 pub(crate) fn parse(space: &str, text: &str) -> Option<Rgb> {
     let numbers = three_numbers(text)?;
     let xyz = match &*space.to_ascii_lowercase() {
@@ -125,8 +124,8 @@ impl Xyz {
         self.x + 15.0 * self.y + 3.0 * self.z
     }
 
-    /// Returns the intensities of this colour. Outside the screen's range they are those of the nearest colour
-    /// towards grey.
+    /// Returns the intensities of this colour. Outside the screen's range they are those of the nearest colour towards
+    /// grey.
     fn intensities(self) -> Intensities {
         let grey = self.y;
         if grey == 0.0 {
@@ -137,8 +136,8 @@ impl Xyz {
         if wanted.iter().all(|value| (-TOLERANCE..=1.0 + TOLERANCE).contains(value)) {
             return Intensities(wanted);
         }
-        // Colours of the same luminance and hue lie on a line through grey. An impossible chromaticity appears on
-        // the other side of grey, and then any large distance is far enough.
+        // Colours of the same luminance and hue lie on a line through grey. An impossible chromaticity appears on the
+        // other side of grey, and then any large distance is far enough.
         let is_reversed = self.uv_divisor() < 0.0;
         let steps = wanted.map(|value| if is_reversed { grey - value } else { value - grey });
         let room = steps.map(|step| if step < 0.0 { grey / -step } else { (1.0 - grey) / step });

@@ -62,8 +62,8 @@ impl Screen {
         }
     }
 
-    /// Returns a screen half way from `base` to `target`. It is `base` with some rows of `target`: the upper half
-    /// of the rows that differ. `None` if at most one row differs.
+    /// Returns a screen half way from `base` to `target`. It is `base` with some rows of `target`: the upper half of the
+    /// rows that differ. `None` if at most one row differs.
     ///
     /// If the sizes differ, all other rows are blank, because a change of size repaints from a clear screen.
     pub fn midpoint(base: &Self, target: &Self) -> Option<Self> {
@@ -86,9 +86,9 @@ impl Screen {
         Some(middle)
     }
 
-    /// Returns a screen on the way from `base` to `target`, which have the same size. It is `target`, but rows at
-    /// the bottom are those of `base`, so that no more than `cells_max` cells must be drawn. `None` if all of
-    /// `target` can be drawn.
+    /// Returns a screen on the way from `base` to `target`, which have the same size. It is `target`, but rows at the
+    /// bottom are those of `base`, so that no more than `cells_max` cells must be drawn. `None` if all of `target` can
+    /// be drawn.
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
         debug_assert_eq!(base.size, target.size);
         let rows_max = (cells_max / usize::from(target.size.columns())).max(1);
@@ -102,8 +102,8 @@ impl Screen {
         Some(middle)
     }
 
-    /// Creates a picture of lines below each other, without a wrap after the last one. `None` if there are no
-    /// lines or too many, or if a line's width is not `columns`.
+    /// Creates a picture of lines below each other, without a wrap after the last one. `None` if there are no lines or
+    /// too many, or if a line's width is not `columns`.
     pub fn of_lines<'a>(
         columns: u16,
         lines: impl ExactSizeIterator<Item = &'a ScrollbackLine>,

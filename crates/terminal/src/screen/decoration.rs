@@ -1,7 +1,7 @@
 //! Decorations of cells: hyperlinks and colours of underlines.
 //!
-//! Few cells have any. They are stored beside the row's cells, as combining characters are. So a cell stays small,
-//! and a row without decorations needs no memory for them.
+//! Few cells have any. They are stored beside the row's cells, as combining characters are. So a cell stays small, and a
+//! row without decorations needs no memory for them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
 /// Memory of a link besides its text, in bytes. Chosen: its fields, and the overhead of three allocations.
 const LINK_BYTES: usize = 112;
 
-/// Most bytes of hyperlinks that programs may put into one row, each run of linked cells counted; text
-/// beyond is kept without its link. Chosen: a row of 80 columns full of wide characters, each of which is
-/// a run of its own, with an address of 1500 bytes; runs share the memory of their link.
+/// Most bytes of hyperlinks that programs may put into one row, each run of linked cells counted; text beyond is kept
+/// without its link. Chosen: a row of 80 columns full of wide characters, each of which is a run of its own, with an
+/// address of 1500 bytes; runs share the memory of their link.
 pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 64 * 1024;
 
 /// Bytes of hyperlinks in all rows of a host's screen together, whatever its size. Chosen: 24 rows of
@@ -34,16 +34,16 @@ const CELL_LINK_BYTES: usize = 24;
 /// Most bytes of hyperlinks in any row: when a run is cut into pieces each counts.
 pub(crate) const ROW_LINK_BYTES_MAX: usize = 4 * HOST_ROW_LINK_BYTES_MAX;
 
-/// Returns the most bytes of hyperlinks that programs may put into a row of a screen of this size. A replica's row
-/// may hold twice as many: halfway through a diff it has old links and new ones.
+/// Returns the most bytes of hyperlinks that programs may put into a row of a screen of this size. A replica's row may
+/// hold twice as many: halfway through a diff it has old links and new ones.
 pub(crate) fn row_link_bytes_max(size: Size) -> usize {
     let (columns, rows) = (usize::from(size.columns()), usize::from(size.rows()));
     let share = HOST_SCREEN_LINK_BYTES / rows + columns * CELL_LINK_BYTES;
     share.min(HOST_ROW_LINK_BYTES_MAX)
 }
 
-/// Schemes of links that are kept. Chosen: those that open a page, a file or a conversation. Other schemes may run
-/// a program on the user's computer, with arguments that the far host chooses.
+/// Schemes of links that are kept. Chosen: those that open a page, a file or a conversation. Other schemes may run a
+/// program on the user's computer, with arguments that the far host chooses.
 const SCHEMES: [&str; 20] = [
     "file", "ftp", "ftps", "gemini", "git", "gopher", "http", "https", "info", "irc", "ircs",
     "mailto", "man", "news", "nntp", "sftp", "sip", "ssh", "tel", "xmpp",
@@ -57,8 +57,8 @@ pub struct Hyperlink {
 }
 
 impl Hyperlink {
-    /// Reads the parameters and the address of OSC 8, `parameters;address`. `None` if they end a link, or if the
-    /// address is too long, not printable ASCII or of an unknown scheme.
+    /// Reads the parameters and the address of OSC 8, `parameters;address`. `None` if they end a link, or if the address
+    /// is too long, not printable ASCII or of an unknown scheme.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (parameters, uri) = text.split_once(';')?;
         let id = parameters.split(':').find_map(|part| part.strip_prefix("id=")).unwrap_or("");
@@ -180,8 +180,8 @@ impl Decorations {
         }
     }
 
-    /// Removes the decorations of `columns`. This may cut a run in two. The second part loses its link if the
-    /// links of the row would exceed [`ROW_LINK_BYTES_MAX`].
+    /// Removes the decorations of `columns`. This may cut a run in two. The second part loses its link if the links of
+    /// the row would exceed [`ROW_LINK_BYTES_MAX`].
     pub(crate) fn clear(&mut self, columns: Range<u16>) {
         if !columns.is_empty() {
             self.cut(columns);
@@ -221,8 +221,8 @@ impl Decorations {
         }
     }
 
-    /// Copies the decorations of `columns` in `from` to the columns from `to` on, which have none. A link that
-    /// would bring the row over `link_bytes_max` is left out.
+    /// Copies the decorations of `columns` in `from` to the columns from `to` on, which have none. A link that would
+    /// bring the row over `link_bytes_max` is left out.
     pub(crate) fn copy(
         &mut self,
         from: &Self,

@@ -23,8 +23,7 @@ impl Glyph {
 
 impl PartialEq for Glyph {
     fn eq(&self, other: &Self) -> bool {
-        // Nearly all glyphs have no marks. To compare empty texts is a function call, which is slow on some
-        // processors.
+        // Nearly all glyphs have no marks. To compare empty texts is a function call, which is slow on some processors.
         let has_marks = !self.marks.is_empty() || !other.marks.is_empty();
         self.cell == other.cell
             && self.decoration == other.decoration

@@ -1,12 +1,12 @@
 //! The intensities of a colour's components, each from 0 to 1. X's `rgbi:r/g/b` specifies them.
 //!
-//! The colour of an intensity depends on the monitor. Nearly all X servers have no profile of their monitor. They
-//! assume the monitor that was measured for libX11, and so does this module.
+//! The colour of an intensity depends on the monitor. Nearly all X servers have no profile of their monitor. They assume
+//! the monitor that was measured for libX11, and so does this module.
 
 use crate::screen::rgb::Rgb;
 
-/// The intensities of a component's values: `floor` plus one step, and so on up to 255. Straight lines connect
-/// them. The first line starts at `floor` for the intensity 0.
+/// The intensities of a component's values: `floor` plus one step, and so on up to 255. Straight lines connect them. The
+/// first line starts at `floor` for the intensity 0.
 struct Curve {
     floor: u8,
     millionths: &'static [u32],
@@ -15,8 +15,8 @@ struct Curve {
 /// Difference of neighbouring values of a component in a curve.
 const STEP: f64 = 5.0;
 
-// Source: libX11's profile of a screen that has none (a 19-inch Tektronix monitor). xterm 379 gave the same
-// components for 1196 of 1200 intensities, and neighbouring ones for the others.
+// Source: libX11's profile of a screen that has none (a 19-inch Tektronix monitor). xterm 379 gave the same components
+// for 1196 of 1200 intensities, and neighbouring ones for the others.
 const RED: Curve = Curve {
     floor: 9,
     millionths: &[
@@ -59,7 +59,7 @@ impl Intensities {
         intensities.iter().all(|value| (0.0..=1.0).contains(value)).then_some(Self(intensities))
     }
 
-    /// Returns the colour with these intensities. Those out of range count as 0 or 1.
+    /// Returns the colour with these intensities. Values out of range count as 0 or 1.
     pub(crate) fn color(self) -> Rgb {
         let Self([red, green, blue]) = self;
         Rgb::new(RED.component(red), GREEN.component(green), BLUE.component(blue))

@@ -3,8 +3,8 @@
 use core::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// Most bytes of text in one cell, base and combining characters together: once reached, further
-/// combining characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+/// Most bytes of text in one cell, base and combining characters together: once reached, further combining characters
+/// are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 
 /// Most bytes of combining characters in one cell: the last may begin one byte below the limit.
@@ -88,8 +88,8 @@ impl Marks {
         }
     }
 
-    /// Moves the marks from `column` on to the columns that `target` returns, which must keep their order. Marks
-    /// without a target are lost.
+    /// Moves the marks from `column` on to the columns that `target` returns, which must keep their order. Marks without
+    /// a target are lost.
     pub(crate) fn shift(&mut self, column: u16, target: impl Fn(u16) -> Option<u16>) {
         if !self.reach(column) {
             return;
@@ -120,7 +120,6 @@ impl Marks {
         self.cells.last().is_some_and(|last| last.column >= column)
     }
 
-    /// Returns the columns with marks.
     pub(crate) fn columns(&self) -> impl Iterator<Item = u16> {
         self.cells.iter().map(|marked| marked.column)
     }

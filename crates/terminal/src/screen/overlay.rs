@@ -19,8 +19,8 @@ impl Screen {
         (at.column < self.size.columns()).then(|| row.glyph(at.column))
     }
 
-    /// Replaces the glyph in a place. Outside the screen it does nothing. Call [`Screen::mend_row`] afterwards,
-    /// because it may cut a wide character.
+    /// Replaces the glyph in a place. Outside the screen it does nothing. Call [`Screen::mend_row`] afterwards, because
+    /// it may cut a wide character.
     pub fn put(&mut self, at: Position, glyph: &Glyph) {
         let Some(row) = self.rows.get_mut(usize::from(at.row)) else { return };
         if at.column < self.size.columns() {
@@ -42,8 +42,8 @@ impl Screen {
         }
     }
 
-    /// Replaces `columns` of a row by those of row `from` of another screen of the same size, or by empty cells
-    /// for `None`. Call [`Screen::mend_row`] afterwards, because it may cut wide characters.
+    /// Replaces `columns` of a row by those of row `from` of another screen of the same size, or by empty cells for
+    /// `None`. Call [`Screen::mend_row`] afterwards, because it may cut wide characters.
     pub fn copy_row(&mut self, row: u16, columns: Range<u16>, other: &Self, from: Option<u16>) {
         if columns == (0..self.size.columns()) {
             let Some(row) = self.rows.get_mut(usize::from(row)) else { return };

@@ -30,9 +30,9 @@ const NAMED: [Rgb; 16] = [
 impl Rgb {
     /// Returns the colour of a specification in the form of `XParseColor`; `None` for a name.
     ///
-    /// `rgb:r/g/b` scales components of one to four digits. In `#rgb` and its longer forms, the digits are the
-    /// highest ones of each component. `rgbi:r/g/b` gives intensities from 0 to 1. `CIEXYZ:`, `CIEuvY:`,
-    /// `CIExyY:`, `CIELab:`, `CIELuv:` and `TekHVC:` precede three numbers of their colour space.
+    /// `rgb:r/g/b` scales components of one to four digits. In `#rgb` and its longer forms, the digits are the highest
+    /// ones of each component. `rgbi:r/g/b` gives intensities from 0 to 1. `CIEXYZ:`, `CIEuvY:`, `CIExyY:`, `CIELab:`,
+    /// `CIELuv:` and `TekHVC:` precede three numbers of their colour space.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(digits) = text.strip_prefix('#') {
             let len = digits.len() / 3;
@@ -70,8 +70,8 @@ impl Rgb {
         format!("rgb:{red:02x}{red:02x}/{green:02x}{green:02x}/{blue:02x}{blue:02x}")
     }
 
-    /// Returns entry `index` of xterm's palette of 256 colours: the named ones, a cube with six steps a side, and
-    /// 24 greys.
+    /// Returns entry `index` of xterm's palette of 256 colours: the named ones, a cube with six steps a side, and 24
+    /// greys.
     pub fn of_palette(index: u8) -> Self {
         let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
         match index {

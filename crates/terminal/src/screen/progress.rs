@@ -23,8 +23,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns the progress that follows `old` after `OSC 9;4;text`, where the text is `kind;percent`; `None` if
-    /// the text is malformed. A failure or pause without a percentage keeps the old one.
+    /// Returns the progress that follows `old` after `OSC 9;4;text`, where the text is `kind;percent`; `None` if the
+    /// text is malformed. A failure or pause without a percentage keeps the old one.
     pub(crate) fn after(old: Option<Self>, text: &str) -> Option<Option<Self>> {
         let (kind, percent) = text.split_once(';').unwrap_or((text, ""));
         let kind = match kind {

@@ -133,8 +133,8 @@ impl Row {
         self.cells.for_writing(range).fill(cell);
     }
 
-    /// Writes as much of `text` at `column` as fits. Combining characters go to the cell at their left, so the
-    /// text must not begin with one.
+    /// Writes as much of `text` at `column` as fits. Combining characters go to the cell at their left, so the text must
+    /// not begin with one.
     pub(crate) fn write_text(&mut self, column: u16, text: &str, pen: Pen) -> Option<Written> {
         let (mut written, mut bytes, mut end, mut pieces) = (None, 0, usize::from(column), 0);
         if self.marks.len() > 0 {
@@ -219,8 +219,8 @@ impl Row {
         self.before_write(usize::from(columns - count)..usize::from(columns));
     }
 
-    /// Copies `columns` of `from` to the columns from `to` on. Wide characters that are cut are blanked, and a
-    /// link that does not fit is left out.
+    /// Copies `columns` of `from` to the columns from `to` on. Wide characters that are cut are blanked, and a link that
+    /// does not fit is left out.
     pub(crate) fn copy_columns(
         &mut self,
         from: &Self,
@@ -324,8 +324,7 @@ impl Row {
         Self { cells, marks: self.marks.clone(), decorations, wrapped: self.wrapped }
     }
 
-    /// Panics if half a wide character is missing, if marks have no cell, or if a cell is not blank that is known
-    /// to be.
+    /// Panics if half a wide character is missing, if marks have no cell, or if a cell is not blank that is known to be.
     pub(crate) fn assert_integrity(&self) {
         self.cells.assert_integrity();
         let blank_from = self.cells.blank_from();

@@ -1,7 +1,7 @@
 //! The dimensions of a screen, and places on it.
 
-/// Most columns a screen may have.
-/// Chosen: four times the widest wall of monitors seen; bounds what a hostile peer can make us hold.
+/// Most columns a screen may have. Chosen: four times the widest wall of monitors seen; bounds what a hostile peer can
+/// make us hold.
 pub const COLUMNS_MAX: u16 = 4096;
 /// Most rows a screen may have.
 pub const ROWS_MAX: u16 = 2048;

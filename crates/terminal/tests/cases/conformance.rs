@@ -1,5 +1,5 @@
-//! DECSCL's levels, settings (DECRQSS), devices (DECDSR) and checksums (DECRQCRA). They are as in xterm 379,
-//! unless a comment says otherwise.
+//! DECSCL's levels, settings (DECRQSS), devices (DECDSR) and checksums (DECRQCRA). They are as in xterm 379, unless a
+//! comment says otherwise.
 
 use rove_terminal::{Size, Terminal, UserTerminal};
 
@@ -36,8 +36,8 @@ fn settings_are_told() {
         ("\x1b[6 q", " q", "6 q"),
         // The user's own cursor, which xterm does not have.
         ("\x1b[0 q", " q", "0 q"),
-        // There is no status line. An xterm that has one and hides it answers the same; this xterm was built
-        // without one.
+        // There is no status line. An xterm that has one and hides it answers the same; this xterm was built without
+        // one.
         ("\x1b[1$}", "$}", "0$}"),
         ("\x1b[2$~", "$~", "0$~"),
     ] {
@@ -315,8 +315,8 @@ fn checksums_can_be_had_in_other_ways() {
     }
 }
 
-/// The answers are those of xterm 379, with two exceptions: bold text is reported in its colour and not in the
-/// bright one, and xterm does not know some renditions.
+/// The answers are those of xterm 379, with two exceptions: bold text is reported in its colour and not in the bright
+/// one, and xterm does not know some renditions.
 #[test]
 fn renditions_are_told_in_the_form_of_xterm() {
     for (set, told) in [

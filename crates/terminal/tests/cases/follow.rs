@@ -46,7 +46,6 @@ impl Follow {
         self.pass_on(&before);
     }
 
-    /// Changes every terminal's size.
     pub(super) fn resize(&mut self, size: Size) {
         let before = self.host.snapshot();
         self.host.resize(size);

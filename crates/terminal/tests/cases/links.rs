@@ -5,9 +5,7 @@ use rove_terminal::{Color, Decoration, Screen, Size};
 use super::follow::Follow;
 use super::{check, host, rows};
 
-/// Opens a link to a page.
 const OPEN: &str = "\x1b]8;;http://a.example/\x1b\\";
-/// Closes any link.
 const CLOSE: &str = "\x1b]8;;\x1b\\";
 
 /// Describes the decorations of a row: runs of columns from 1, each with its link (`id@address`) or colour.
@@ -35,8 +33,8 @@ fn describe(decoration: &Decoration) -> String {
     [link, color].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a table on a screen of 20x4. Each case is the input with `<` and `>` for the start and end of a link, the
-/// rows of text, and the decorations of the first row.
+/// Runs a table on a screen of 20x4. Each case is the input with `<` and `>` for the start and end of a link, the rows
+/// of text, and the decorations of the first row.
 fn check_links(cases: &[(&str, &[&str], &[&str])]) {
     for (input, text, expected) in cases {
         let terminal = host(20, 4, input.replace('<', OPEN).replace('>', CLOSE));

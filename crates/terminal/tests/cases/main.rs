@@ -1,7 +1,7 @@
 //! A terminal as programs see it: input bytes, and the screen that a person would see.
 //!
-//! The tables follow end-to-end cases that were observed with stock Mosh 1.4.0. Where xterm is right and stock
-//! Mosh is not, the tables follow xterm.
+//! The tables follow end-to-end cases that were observed with stock Mosh 1.4.0. Where xterm is right and stock Mosh is
+//! not, the tables follow xterm.
 
 mod channels;
 mod color;
@@ -30,8 +30,8 @@ const BYTEWISE_MAX: usize = 8192;
 /// Bytes of each later piece. Chosen: a prime, so that every kind of cut occurs.
 const FAR_PIECE_BYTES: usize = 997;
 
-/// Returns a host terminal after `input`. It also checks that the input makes the same screen when it is cut
-/// between any two bytes. The far end and the user, who follow byte by byte or late, must see that screen too.
+/// Returns a host terminal after `input`. It also checks that the input makes the same screen when it is cut between any
+/// two bytes. The far end and the user, who follow byte by byte or late, must see that screen too.
 fn host(columns: u16, rows: u16, input: impl AsRef<[u8]>) -> Terminal {
     let (size, input) = (Size::new(columns, rows).expect("an allowed size"), input.as_ref());
     let mut whole = Terminal::host(size);
@@ -64,8 +64,8 @@ fn cell(screen: &Screen, row: u16, column: u16) -> Cell {
     screen.row(row - 1).expect("a row of the screen").cells()[usize::from(column) - 1]
 }
 
-/// Describes the look of a cell: `b` bold, `f` faint, `i` italic, `k` blinking, `r` reversed, `h` hidden, `s`
-/// struck out, `o` overlined, `u` underlined with the number of its kind unless it is straight, then the colours.
+/// Describes the look of a cell: `b` bold, `f` faint, `i` italic, `k` blinking, `r` reversed, `h` hidden, `s` struck
+/// out, `o` overlined, `u` underlined with the number of its kind unless it is straight, then the colours.
 fn paint(cell: Cell) -> String {
     let letters = [
         (Attributes::BOLD, 'b'),
@@ -97,7 +97,6 @@ fn paint(cell: Cell) -> String {
 /// A row of a table: the input, the rows it must show from the top, and the cursor from 1.
 type Case<'a> = (&'a str, &'a [&'a str], (u16, u16));
 
-/// Runs a table on a screen of this size.
 fn check(columns: u16, height: u16, cases: &[Case<'_>]) {
     for (input, expected, place) in cases {
         let terminal = host(columns, height, input);

@@ -5,7 +5,6 @@ use rove_terminal::{Size, Terminal};
 use super::follow::Follow;
 use super::{cell, check, cursor, host, paint, rows};
 
-/// A full row.
 const E: &str = "EEEEEEEE";
 
 #[test]

@@ -1,5 +1,5 @@
-//! Questions for modes (DECRQM), and modes that programs save and restore (XTSAVE, XTRESTORE). The answers are
-//! those of xterm 379, unless a comment says otherwise.
+//! Questions for modes (DECRQM), and modes that programs save and restore (XTSAVE, XTRESTORE). The answers are those of
+//! xterm 379, unless a comment says otherwise.
 
 use rove_terminal::{ClusterWidths, Size, Terminal, UserTerminal};
 
@@ -61,8 +61,7 @@ fn modes_that_cannot_be_changed_are_told_as_such() {
     assert_eq!(life("?", 1048), [1, 1, 1]);
     // Sequences are always ANSI's. In xterm a reset of this mode makes it a VT52.
     assert_eq!(life("?", 2), [1, 1, 1]);
-    // xterm could show controls, be a Tektronix or have images if it is built or started so. Then it answers 2 or
-    // 1.
+    // xterm could show controls, be a Tektronix or have images if it is built or started so. Then it answers 2 or 1.
     assert_eq!(life("", 3), [4, 4, 4]);
     for (mode, state) in
         [(10, 4), (13, 4), (38, 4), (43, 4), (80, 4), (1046, 3), (1070, 3), (8452, 4)]

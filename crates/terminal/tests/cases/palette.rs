@@ -139,8 +139,8 @@ fn a_terminal_that_takes_no_colours_gets_none() {
     assert_eq!((bytes, renderer.close().windows(2).any(|pair| pair == b"\x1b]")), (vec![], false));
 }
 
-/// Colours in every space, and the intensities that xterm 379 reports for them: by the palette, and by the three
-/// colours with numbers of their own.
+/// Colours in every space, and the intensities that xterm 379 reports for them: by the palette, and by the three colours
+/// with numbers of their own.
 const SPACES: [(&str, &str); 7] = [
     ("rgbi:0.5/0.5/0.5", "c1c1/bbbb/bbbb"),
     ("CIEXYZ:0.69460/0.66400/1.06350", "ebeb/caca/e2e2"),
@@ -163,8 +163,8 @@ fn colours_of_every_space_are_told_as_the_screen_shows_them() {
     }
 }
 
-/// Bold, underlined, blinking, reversed and slanted text has a colour that programs can only ask for (OSC 5, and
-/// the entries after the end of the palette). The answers are those of xterm 379 with colours for all of them.
+/// Bold, underlined, blinking, reversed and slanted text has a colour that programs can only ask for (OSC 5, and the
+/// entries after the end of the palette). The answers are those of xterm 379 with colours for all of them.
 #[test]
 fn colours_of_renditions_are_told_as_they_were_set() {
     let digits = [

@@ -1,5 +1,5 @@
-//! Protected characters (DECSCA, SPA, EPA), and erasing that spares them. The rows and cursors are those of xterm
-//! 379, which reported each of its cells (DECRQCRA).
+//! Protected characters (DECSCA, SPA, EPA), and erasing that spares them. The rows and cursors are those of xterm 379,
+//! which reported each of its cells (DECRQCRA).
 
 use rove_terminal::{Size, Terminal};
 

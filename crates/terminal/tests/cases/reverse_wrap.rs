@@ -1,6 +1,5 @@
-//! Reverse wraparound (modes 45 and 1045) in BS and CUB. The rows and cursors are those of xterm 379 in its mode
-//! 45, which reported each of its cells (DECRQCRA). From xterm 383 on that mode is 1045, and 45 stays within a
-//! line.
+//! Reverse wraparound (modes 45 and 1045) in BS and CUB. The rows and cursors are those of xterm 379 in its mode 45,
+//! which reported each of its cells (DECRQCRA). From xterm 383 on that mode is 1045, and 45 stays within a line.
 
 use rove_terminal::{Size, Terminal};
 

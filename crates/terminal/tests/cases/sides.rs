@@ -1,5 +1,5 @@
-//! Side margins (DECSLRM), inserted and deleted columns, rectangles. The rows and cursors are those of xterm 379,
-//! which reported each of its cells (DECRQCRA).
+//! Side margins (DECSLRM), inserted and deleted columns, rectangles. The rows and cursors are those of xterm 379, which
+//! reported each of its cells (DECRQCRA).
 
 use rove_terminal::{Attributes, Color, Size};
 
