@@ -170,12 +170,10 @@ impl Emulator {
                 effort.touch(usize::from(size.columns()));
             }
         }
-        let (role, last) = (*role, screen.size.rows() - 1);
+        let (last, room) =
+            (screen.size.rows() - 1, if *role == Role::Host { size.rows() } else { u16::MAX });
         // A saved cursor may be on a row outside the screen.
-        let dropped = |row: u16| match role {
-            Role::Host => (row.min(last) + 1).saturating_sub(size.rows()),
-            Role::Replica => 0,
-        };
+        let dropped = |row: u16| (row.min(last) + 1).saturating_sub(room);
         let above = dropped(screen.cursor.row);
         self.shown.saved_cursor.lift(above);
         if let Some(HiddenScreen { rows, state, .. }) = &mut self.hidden {

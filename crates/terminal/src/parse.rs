@@ -465,6 +465,7 @@ impl Parser {
         } else {
             self.text.push(c);
         }
+        debug_assert!(self.text.len() <= bytes_max);
     }
 
     fn sequence(&self, last: u8) -> Sequence<'_> {

@@ -181,6 +181,10 @@ impl Scrollback {
         let (number, _) = self.front()?;
         let line = self.lines.pop_front()?;
         self.bytes -= line.bytes();
+        debug_assert!(
+            !self.lines.is_empty() || self.bytes == 0,
+            "each line's memory is given back"
+        );
         Some((number, line))
     }
 }

@@ -128,6 +128,7 @@ impl Brush {
     /// Moves the cursor.
     pub(super) fn go(&mut self, row: u16, column: u16) {
         let to = Position { row, column };
+        debug_assert!(row < self.size.rows() && column < self.size.columns(), "{to:?}");
         if self.state.place == Place::At(to) {
             return;
         }

@@ -65,7 +65,7 @@ impl Dialect {
 pub(crate) enum History {
     /// Rows that scroll off between two frames.
     Frames,
-    /// Rows that scroll off between two frames. No cleared row may go there, though terminals differ.
+    /// Rows that scroll off between two frames. Screens are cleared so that no terminal keeps their rows.
     FramesOnly,
     /// Only the lines given to [`super::scroll_off`].
     LinesOnly,

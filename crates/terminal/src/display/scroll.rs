@@ -37,6 +37,7 @@ impl Scroll {
     /// Scrolls `rows` in the same way.
     pub(super) fn apply(self, rows: &mut [Arc<Row>], blank: &Arc<Row>) {
         let region = &mut rows[self.top..=self.bottom];
+        debug_assert!((1..=region.len()).contains(&self.lines), "a scroll moves some rows");
         let exposed = if self.up {
             region.rotate_left(self.lines);
             let kept = region.len() - self.lines;

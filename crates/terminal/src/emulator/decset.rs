@@ -228,6 +228,5 @@ impl Emulator {
 
 fn mouse_reporting(mode: u16) -> Option<MouseReporting> {
     use MouseReporting::{AnyMotion, ButtonMotion, Highlight, Normal, X10};
-    let known = [X10, Normal, Highlight, ButtonMotion, AnyMotion];
-    known.into_iter().find(|reporting| *reporting as u16 == mode)
+    [X10, Normal, Highlight, ButtonMotion, AnyMotion].into_iter().find(|it| *it as u16 == mode)
 }

@@ -170,10 +170,10 @@ impl Perform for Emulator {
             },
             "8" => self.grid.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
             "52" => match rest.strip_suffix(";?") {
-                Some(selections) if self.user_terminal.read_copied => {
-                    self.answers.extend(self.copies.answer(selections, terminator));
+                Some(selections) => {
+                    let answer = self.copies.answer(selections, terminator);
+                    self.answers.extend(answer.filter(|_| self.user_terminal.read_copied));
                 }
-                Some(_) => {}
                 None => self.copy(rest),
             },
             "66" => self.printer.print_sized(&mut self.grid, rest),
@@ -315,6 +315,7 @@ impl Emulator {
             self.notifications.pop_front();
         }
         self.notifications.push_back(notification);
+        debug_assert!(self.notifications.len() <= NOTIFICATIONS_MAX);
     }
 
     /// OSC 52: copies text. The screen keeps the text that a stock client can receive; the copy itself is an event.

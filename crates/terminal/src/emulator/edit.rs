@@ -127,6 +127,7 @@ impl Grid {
     /// Inserts empty cells at `column`. The cells from there to the right margin move right.
     pub(crate) fn insert_in_row(&mut self, row: u16, column: u16, count: u16) {
         let (pen, host, end) = (self.screen.pen, self.is_host(), self.region.right + 1);
+        debug_assert!(column < end, "cells are inserted within the margins");
         self.count_shift(row, column);
         if end == self.columns() {
             let row = self.row_mut_at(row, column);
@@ -145,6 +146,7 @@ impl Grid {
     /// Deletes cells at `column`. The cells after them, up to the right margin, move left.
     pub(crate) fn delete_in_row(&mut self, row: u16, column: u16, count: u16) {
         let (pen, end) = (self.screen.pen, self.region.right + 1);
+        debug_assert!(column < end, "cells are deleted within the margins");
         self.count_shift(row, column);
         if end == self.columns() {
             self.row_mut_at(row, column).delete(column, count, pen);

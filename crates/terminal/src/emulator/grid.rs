@@ -161,11 +161,8 @@ impl Grid {
     /// Copies the primary screen to the scrollback before ED clears all of it. So the key that clears the screen in a
     /// shell loses no text, as in tmux.
     pub(crate) fn keep_before_clearing(&mut self, what: u16) {
-        let clears_all = match what {
-            0 => self.screen.cursor.position() == Position { row: 0, column: 0 },
-            2 => true,
-            _ => false,
-        };
+        let is_home = self.screen.cursor.position() == Position { row: 0, column: 0 };
+        let clears_all = what == 2 || what == 0 && is_home;
         if let Some(scrollback) = &mut self.scrollback
             && clears_all
             && !self.screen.rich.alternate_screen
@@ -180,6 +177,7 @@ impl Grid {
         if !self.has_full_width() {
             return self.scroll_columns_up(top, count);
         }
+        debug_assert!(top <= self.region.bottom, "a scroll begins within the margins");
         let region = usize::from(top)..=usize::from(self.region.bottom);
         let moved = usize::from(self.region.bottom - top + 1);
         let count = usize::from(count).min(moved);
@@ -200,6 +198,7 @@ impl Grid {
         if !self.has_full_width() {
             return self.scroll_columns_down(top, count);
         }
+        debug_assert!(top <= self.region.bottom, "a scroll begins within the margins");
         let blank = self.blank_row();
         let range = usize::from(top)..=usize::from(self.region.bottom);
         self.effort.move_rows(range.clone().count());
@@ -238,6 +237,7 @@ impl Grid {
 
     /// Copies the cells of `columns` in `from` to `row`, starting at `column`.
     pub(crate) fn copy_cells(&mut self, from: &Row, columns: Range<u16>, row: u16, column: u16) {
+        debug_assert!(usize::from(column) + columns.len() <= usize::from(self.columns()));
         self.effort.touch(columns.len());
         self.effort.copy_beside(from);
         self.effort.copy_beside(&self.screen.rows[usize::from(row)]);
@@ -296,6 +296,7 @@ impl Grid {
     /// Changes the size, and drops the first `above` rows.
     pub(crate) fn resize(&mut self, size: Size, above: u16) {
         let cursor = self.screen.cursor;
+        debug_assert!(above <= cursor.row, "the cursor's row stays");
         resize_rows(&mut self.screen.rows, size, above, self.screen.pen.erased());
         self.screen.size = size;
         self.region = Region::full(size);
@@ -317,6 +318,10 @@ impl Grid {
         assert!(self.region.top <= self.region.bottom);
         assert!(self.region.bottom < self.screen.size.rows());
         assert!(self.region.left <= self.region.right && self.region.right < self.columns());
+        let is_inside =
+            |at: Position| at.row < self.screen.size.rows() && at.column < self.columns();
+        assert!(self.combining_target.is_none_or(is_inside));
+        assert!(self.blank.cells.iter().all(|cell| cell.is_blank()));
         if self.is_host() {
             self.screen.assert_integrity();
         }

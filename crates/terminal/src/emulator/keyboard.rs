@@ -20,6 +20,7 @@ impl KeyboardStack {
             self.0.remove(0);
         }
         self.0.push(flags);
+        debug_assert!(self.0.len() <= STACK_MAX);
     }
 
     /// Removes the last `count` entries and returns the first of them. If there are not so many, the flags are 0.

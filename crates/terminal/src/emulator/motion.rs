@@ -200,6 +200,7 @@ impl Grid {
     /// Moves the cursor after a character of `width` columns that was printed at `column`.
     pub(crate) fn advance(&mut self, row: u16, column: u16, width: u16) {
         let last = self.line_end();
+        debug_assert!(column <= last, "a character is printed within the margins");
         self.pending_wrap = column + width > last;
         self.screen.cursor.column = (column + width).min(last);
         self.combining_target = Some(Position { row, column });

@@ -40,6 +40,7 @@ impl Answers {
         if self.role == Role::Host && self.bytes.len() + text.len() <= REPLIES_BYTES_MAX {
             self.bytes.extend_from_slice(text.as_bytes());
         }
+        debug_assert!(self.bytes.len() <= REPLIES_BYTES_MAX);
     }
 
     pub(crate) fn extend(&mut self, answer: Option<String>) {

@@ -27,6 +27,7 @@ impl ReverseWrap {
         goes_on: impl Fn(u16) -> bool,
     ) -> (Position, usize) {
         let Position { mut row, mut column } = from;
+        debug_assert!(row < size.rows() && column < size.columns(), "{from:?} is on the screen");
         let (mut left, mut passed) = (count, 0);
         loop {
             let first = if column >= region.left { region.left } else { 0 };

@@ -46,6 +46,7 @@ impl TabStops {
     /// Returns the `count`th stop to the right of `column`, or the last column.
     pub(crate) fn next(&self, column: u16, count: u16) -> u16 {
         let last = self.stops.len() - 1;
+        debug_assert!(usize::from(column) <= last, "the cursor is on the screen");
         let mut stops = (usize::from(column) + 1..last).filter(|&stop| self.stops[stop]);
         let stop = stops.nth(usize::from(count.saturating_sub(1))).unwrap_or(last);
         u16::try_from(stop).expect("a screen has at most 4096 columns")

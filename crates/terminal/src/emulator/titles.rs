@@ -28,6 +28,7 @@ impl TitleStack {
                     self.0.remove(0);
                 }
                 self.0.push(titles.clone());
+                debug_assert!(self.0.len() <= TITLE_STACK_MAX);
             }
             23 => {
                 if let Some(Titles { icon_name, title, .. }) = self.0.pop() {

@@ -60,6 +60,7 @@ impl Parameters {
 
     fn begin_number(&mut self, joined: bool) {
         self.last = (self.last + 1).min(PARAMETERS_MAX);
+        debug_assert!(self.joined >> self.last == 0, "later numbers are not joined yet");
         if self.last < PARAMETERS_MAX {
             self.joined |= u64::from(joined) << self.last;
         }

@@ -100,6 +100,7 @@ impl Cells {
     /// Inserts `count` empty cells at `column`. The cells from there on move right.
     pub(crate) fn insert(&mut self, column: usize, count: usize, pen: Pen) {
         let columns = self.all.len();
+        debug_assert!(column + count <= columns && self.blank_from <= columns);
         self.all.copy_within(column..columns - count, column + count);
         self.all[column..column + count].fill(Cell::erased(pen));
         self.blank_from = columns.min(self.blank_from.max(column) + count);
@@ -108,6 +109,7 @@ impl Cells {
     /// Deletes `count` cells at `column`. The cells after them move left, and empty ones fill the end.
     pub(crate) fn delete(&mut self, column: usize, count: usize, pen: Pen) {
         let columns = self.all.len();
+        debug_assert!(column + count <= columns && self.blank_from <= columns);
         self.all.copy_within(column + count.., column);
         self.erase(columns - count..columns, pen);
     }
