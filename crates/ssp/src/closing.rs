@@ -9,7 +9,8 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::sender::{ANNOUNCED_FOR, SendTiming};
+use crate::send_timing::SendTiming;
+use crate::sender::ANNOUNCED_FOR;
 
 /// How long a server lingers after it has acknowledged its client's end. Chosen: no client announces its end for longer
 /// than 4.3 s, be it stock or rove, and its announcements may be late.
@@ -118,7 +119,7 @@ mod tests {
     use crate::config::Config;
     use crate::hello::Capabilities;
     use crate::rtt::RttEstimator;
-    use crate::sender::PathView;
+    use crate::send_timing::PathView;
 
     const fn at(millis: u64) -> Instant {
         Instant::from_millis(millis)

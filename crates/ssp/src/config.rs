@@ -10,6 +10,7 @@ use rove_units::{Bytes, Duration};
 
 use crate::hello::Capabilities;
 use crate::mechanism::Mechanism;
+pub(crate) use parts::SUSPECT_MIN;
 pub use parts::{AckConfig, FrameConfig, HeartbeatConfig, PathConfig, RepetitionConfig, RttConfig};
 
 /// Entries the list of sent states holds before it is culled.

@@ -27,7 +27,7 @@ use crate::path_revalidation::PathRevalidation;
 use crate::path_size::{PathSize, SIZE_MIN};
 use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
-use crate::sender::{PathView, SendTiming};
+use crate::send_timing::{PathView, SendTiming};
 use crate::window::Window;
 
 const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);

@@ -33,7 +33,7 @@
 //!
 //! - `object` is the trait that a caller implements.
 //! - `sender` keeps the states that were sent. Its parts decide where a diff starts (`reference`, by a `delivery_estimate` if asked)
-//!   and when to send (`timers`, over the waiting `changes`). `repetition` copies small contents, `steady` paces output that
+//!   and when to send (`timers`, by the `send_timing`, over the waiting `changes`). `repetition` copies small contents, `steady` paces output that
 //!   nobody asked for, and both spend from a `budget`. `first_contact` and `shutdown` are the first and the last words,
 //!   `chunk` cuts large changes, and `backoff` slows down when large instructions find no answer.
 //! - `receiver` keeps the states that were received.
@@ -79,6 +79,7 @@ mod path_size;
 mod receiver;
 mod rtt;
 mod rtt_min;
+mod send_timing;
 mod sender;
 mod transport;
 mod window;

@@ -14,7 +14,7 @@ mod unanswered;
 use rove_units::{Duration, Instant};
 
 use crate::num::StateNum;
-use crate::sender::SendTiming;
+use crate::send_timing::SendTiming;
 pub(crate) use search::Answer;
 use search::Search;
 use unanswered::Unanswered;

@@ -2,17 +2,13 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::config::{FrameConfig, RttConfig};
+use crate::config::{FrameConfig, RttConfig, SUSPECT_MIN};
 
 /// SRTT before the first sample. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const SRTT_INITIAL: Duration = Duration::from_secs(1);
 
 /// RTTVAR before the first sample. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
-
-/// A sample this long or longer may be clock trouble or a suspended host, and not a path.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
-pub(crate) const SUSPECT_MIN: Duration = Duration::from_secs(5);
 
 /// How long samples must have been suspect, without another in between, before they count. Chosen: the datagrams that a
 /// suspended host finds when it wakes up come all at once, and a fresh sample follows within a round trip.

@@ -31,10 +31,11 @@ use crate::config::{ReferencePolicy, SENT_BYTES_MAX, SENT_CULLED_FROM_END, SENT_
 use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
+use crate::send_timing::SendTiming;
 use reference::{Choice, PROSPECTIVE_LEN_MAX, ReferenceChooser};
 use sending::{Due, Occasion, Sending};
+pub(crate) use sending::{Outgoing, Step};
 pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
-pub(crate) use timers::{PathView, SendTiming};
 
 /// How often a large instruction that is presumed lost is repeated before newer contents replace it.
 /// Chosen: of pictures of ten fragments that change every 40 ms, 40 arrive within 20 s at 30 % loss and
@@ -44,27 +45,6 @@ const REPEATS_MAX: u32 = 8;
 /// Most loss on the way to the peer, as a share, at which a datagram that tries the path follows contents that are on their
 /// way. Chosen: where a fragment of those is lost, what has arrived of them is of no use any more.
 const PROBED_LOSS: f64 = 0.02;
-
-/// An instruction to be sent, without what the layers below add to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Outgoing {
-    pub(crate) old_num: StateNum,
-    pub(crate) new_num: StateNum,
-    pub(crate) ack_num: StateNum,
-    pub(crate) throwaway_num: StateNum,
-    pub(crate) diff: Vec<u8>,
-    /// Whether it has nothing to say but that this end is there.
-    pub(crate) is_heartbeat: bool,
-}
-
-/// What is to be sent now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// A new instruction.
-    Send(Outgoing),
-    /// The instruction kept with [`Sender::keep`], the same fragments once more.
-    Repeat,
-}
 
 /// One sent state.
 #[derive(Clone, Debug)]

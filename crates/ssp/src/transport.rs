@@ -24,7 +24,8 @@ use crate::object::Object;
 use crate::path::{Loss, Path};
 use crate::path_size::Answer;
 use crate::receiver::{Received, Receiver};
-use crate::sender::{Outgoing, SendTiming, Sender, Step};
+use crate::send_timing::SendTiming;
+use crate::sender::{Outgoing, Sender, Step};
 
 /// Which part of the caller's randomness a reference policy draws its random numbers from. Instructions, counted from 1, have
 /// the parts of their numbers.

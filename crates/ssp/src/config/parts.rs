@@ -3,7 +3,10 @@
 use rove_units::Duration;
 
 use crate::heartbeat::PAUSE_MAX;
-use crate::rtt::SUSPECT_MIN;
+
+/// A sample this long or longer may be clock trouble or a suspended host, and not a path.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+pub(crate) const SUSPECT_MIN: Duration = Duration::from_secs(5);
 
 /// When contents are sent again before a timeout says that they are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use rove_units::{Duration, Instant};
 
 use super::{Cut, SIZE_BASE, SIZE_MIN, beyond_chance};
 use crate::num::StateNum;
-use crate::sender::SendTiming;
+use crate::send_timing::SendTiming;
 
 /// Bytes that contents of several datagrams must have taken for each byte of a try, so that tries are at most a sixteenth of
 /// what they are to make cheaper. Chosen: a datagram of 1472 bytes for 1200 saves one in six, and 1 % of the bytes.

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::Config;
 use crate::hello::Capabilities;
 use crate::rtt::RttEstimator;
-use crate::sender::PathView;
+use crate::send_timing::PathView;
 
 /// Contents of three datagrams of this size, and a last one.
 fn cut(largest: usize) -> Cut {

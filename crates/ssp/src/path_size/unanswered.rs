@@ -6,7 +6,7 @@ use rove_units::Instant;
 
 use super::{Cut, beyond_chance};
 use crate::num::StateNum;
-use crate::sender::SendTiming;
+use crate::send_timing::SendTiming;
 
 /// How many tries go at least without an answer before the size is to blame: one that was late says nothing.
 const TRIES_MIN: usize = 2;

@@ -6,7 +6,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::sender::SendTiming;
+use crate::send_timing::SendTiming;
 
 /// What part of the time without an answer the next try waits. Chosen: at 30 % loss pictures and
 /// pastes (tests/pair) arrive as soon as without a wait, as tries there succeed within a second or two;

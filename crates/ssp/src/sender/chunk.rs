@@ -12,7 +12,9 @@ use rove_units::Instant;
 use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
-use crate::sender::{SendTiming, Sender, Step, diff_within_max};
+use crate::send_timing::SendTiming;
+use crate::sender::sending::Step;
+use crate::sender::{Sender, diff_within_max};
 
 /// Most links of a chain on their way at once. Chosen: at 32 KiB each and a frame interval of half
 /// a round trip, four cover the round trip and the delayed acknowledgment.

@@ -9,9 +9,10 @@ use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
+use super::sending::Outgoing;
 use crate::config::SENT_MAX;
 use crate::num::StateNum;
-use crate::sender::{Outgoing, SendTiming};
+use crate::send_timing::SendTiming;
 
 /// Least loss that is reckoned with. Chosen: with none at all, everything sent would count as arrived for certain.
 const LOSS_MIN: f64 = 0.005;
@@ -292,7 +293,7 @@ mod tests {
     use crate::config::Config;
     use crate::hello::Capabilities;
     use crate::rtt::RttEstimator;
-    use crate::sender::PathView;
+    use crate::send_timing::PathView;
 
     const CONTENTS_MAX: usize = 1_000;
 

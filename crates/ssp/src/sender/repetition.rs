@@ -11,7 +11,7 @@ use rove_units::{Duration, Instant};
 use super::budget::{Budget, cost};
 use super::sending::{Occasion, Sending};
 use crate::num::StateNum;
-use crate::sender::SendTiming;
+use crate::send_timing::SendTiming;
 
 /// The chance that all copies are lost is brought to this. Chosen: docs/timing.md, "Repetition"; two copies from
 /// 4 % loss on, three from 20 % on, four from 34 % on. Where echo acks do not go alone, which else bring a lost echo again,
@@ -191,7 +191,7 @@ mod tests {
     use crate::config::Config;
     use crate::hello::Capabilities;
     use crate::rtt::RttEstimator;
-    use crate::sender::PathView;
+    use crate::send_timing::PathView;
     use crate::sender::budget;
     use crate::sender::sending::Due;
 

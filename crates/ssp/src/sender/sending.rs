@@ -1,8 +1,29 @@
-//! Contents that were just sent, as the mechanisms that may send them again need to know of them.
+//! What the sender hands down to be sent, and its record of contents just sent for the mechanisms that may send them again.
 
 use rove_units::Instant;
 
 use crate::num::StateNum;
+
+/// An instruction to be sent, without what the layers below add to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outgoing {
+    pub(crate) old_num: StateNum,
+    pub(crate) new_num: StateNum,
+    pub(crate) ack_num: StateNum,
+    pub(crate) throwaway_num: StateNum,
+    pub(crate) diff: Vec<u8>,
+    /// Whether it has nothing to say but that this end is there.
+    pub(crate) is_heartbeat: bool,
+}
+
+/// What is to be sent now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A new instruction.
+    Send(Outgoing),
+    /// The instruction kept with [`Sender::keep`](super::Sender::keep), the same fragments once more.
+    Repeat,
+}
 
 /// Contents that were just sent.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::sender::SendTiming;
+use crate::send_timing::SendTiming;
 
 /// How often the end is announced at least before this end goes without an answer. Source: Mosh 1.4.0 as observed.
 const TRIES_MAX: u32 = 16;
@@ -86,7 +86,7 @@ mod tests {
     use crate::config::Config;
     use crate::hello::Capabilities;
     use crate::rtt::RttEstimator;
-    use crate::sender::PathView;
+    use crate::send_timing::PathView;
 
     /// Announces the end from `Instant::ZERO` on to a peer that never answers, and returns when in ms, and when this end
     /// gives up. The round trip takes so long, and the path loses this share of what comes in.

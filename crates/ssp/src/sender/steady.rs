@@ -12,7 +12,7 @@
 use rove_units::{Duration, Instant};
 
 use super::budget::{Budget, on_the_path};
-use crate::sender::SendTiming;
+use crate::send_timing::SendTiming;
 
 /// How long after the peer's last contents its user waits for no answer to them. Chosen: output that comes later is mostly not for
 /// them alone.
@@ -100,7 +100,7 @@ mod tests {
     use crate::config::Config;
     use crate::hello::Capabilities;
     use crate::rtt::RttEstimator;
-    use crate::sender::PathView;
+    use crate::send_timing::PathView;
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)

@@ -4,6 +4,7 @@ use super::*;
 use crate::blob::Blob;
 use crate::config::{Config, ReferencePolicy};
 use crate::rtt::RttEstimator;
+use crate::send_timing::PathView;
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
