@@ -32,10 +32,12 @@
 //! States:
 //!
 //! - `object` is the trait that a caller implements.
-//! - `sender` keeps the states that were sent. Its parts decide where a diff starts (`reference`, by a `delivery_estimate` if asked)
-//!   and when to send (`timers`, by the `send_timing`, over the waiting `changes`). `repetition` copies small contents, `steady` paces output that
-//!   nobody asked for, and both spend from a `budget`. `first_contact` and `shutdown` are the first and the last words,
-//!   `chunk` cuts large changes, and `backoff` slows down when large instructions find no answer.
+//! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. Its parts decide where a diff
+//!   starts (`reference`, by a `delivery_estimate` if asked) and when to send (`timers`, by the `send_timing`, over the waiting
+//!   `changes`, the `acks` that are owed and the `answers` that the peer waits for). `repetition` copies small contents, `steady`
+//!   paces output that nobody asked for, and both spend from a `budget`. `first_contact` and `shutdown` are the first and the
+//!   last words, `large` keeps the fragments of large contents, `chunk` cuts up what is larger, and `backoff` slows down when
+//!   large instructions find no answer.
 //! - `receiver` keeps the states that were received.
 //! - `fragment_queue` holds the fragments of the newest instruction while they are handed out.
 //! - `heartbeat` decides how rarely idle ends speak: `announced` by the server, with the `backoff` of its pauses.

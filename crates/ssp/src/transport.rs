@@ -118,7 +118,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         if opened.is_peer_regained {
             // An idle client would learn only at our next heartbeat that its new path works.
-            self.sender.want_ack_at_once(now);
+            self.sender.acks().want_at_once(now);
         }
         let fragment = Fragment::decode(&opened.payload)?;
         let Some(compressed) = self.assembler.handle_fragment(fragment)? else { return Ok(()) };
@@ -222,7 +222,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             let timing = self.send_timing();
             let step = match self.closed() {
                 None => self.sender.step(now, &timing),
-                Some(_) if self.closing.poll_answer() => Some(self.sender.acknowledge(now)),
+                Some(_) if self.closing.poll_answer() => {
+                    Some(Step::Send(self.sender.acknowledge(now)))
+                }
                 Some(_) => return None,
             };
             match step {
@@ -267,28 +269,28 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the newest of our states that the peer is known to hold.
     pub fn known_receiver_state(&self) -> &Local {
-        self.sender.known_receiver_state()
+        &self.sender.sent().known().object
     }
 
     /// Returns the number of that state.
     pub fn known_num(&self) -> StateNum {
-        self.sender.known_num()
+        self.sender.sent().known().num
     }
 
     /// Returns when the known receiver state was last sent; `None` before the first acknowledgment.
     pub fn known_state_sent_at(&self) -> Option<Instant> {
-        self.is_acknowledged().then(|| self.sender.known_sent_at())
+        self.is_acknowledged().then(|| self.sender.sent().known().sent_at)
     }
 
     /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
     pub fn is_overdue(&self, now: Instant) -> bool {
         let timing = self.send_timing();
-        self.sender.is_overdue(now, &timing)
+        self.sender.sent().is_overdue(now, &timing)
     }
 
     /// Returns the newest of our states that was sent, whatever became of it.
     pub fn sent_state(&self) -> &Local {
-        self.sender.last_state()
+        &self.sender.sent().last().object
     }
 
     /// Returns when the peer's next word is due, at the latest: a heartbeat after its newest, or when that has announced
@@ -312,7 +314,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the number of our newest sent state.
     pub fn sent_num(&self) -> StateNum {
-        self.sender.last_num()
+        self.sender.sent().last().num
     }
 
     /// Returns the newest state of the peer's object. Look at it after each
@@ -432,24 +434,24 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.connection.handle_loss_report(report);
         }
         self.sender.handle_ack(now, instruction.ack_num);
-        self.heartbeats.handle_ack(self.sender.known_num());
+        self.heartbeats.handle_ack(self.sender.sent().known().num);
         let timing = self.send_timing();
-        self.connection.size().handle_ack(now, self.sender.known_num(), &timing);
-        self.connection.handle_roundtrip(self.sender.known_sent_at());
+        self.connection.size().handle_ack(now, self.sender.sent().known().num, &timing);
+        self.connection.handle_roundtrip(self.sender.sent().known().sent_at);
         if instruction.new_num == StateNum::SHUTDOWN {
             self.closing.handle_announced(now, &timing);
         }
-        if self.sender.known_num() == StateNum::SHUTDOWN {
+        if self.sender.sent().known().num == StateNum::SHUTDOWN {
             self.closing.close(Closed::Acknowledged);
         }
         let contents_len = instruction.diff.len();
         if contents_len == 0 && self.is_asked(now, instruction.new_num) {
-            self.sender.want_ack_at_once(now);
+            self.sender.acks().want_at_once(now);
         }
         let received = self.receiver.handle_instruction(now, instruction, room, &self.config)?;
         if is_try && contents_len == 0 && matches!(received, Received::Newest) {
             // Later contents of the peer's would hide whether this one has arrived.
-            self.sender.want_ack_at_once(now);
+            self.sender.acks().want_at_once(now);
         }
         self.note_received(now, received, contents_len, next_heartbeat);
         Ok(())
@@ -470,7 +472,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the earlier of `until` and when contents of ours are to be answered.
     fn asked_before(&self, until: Option<Instant>) -> Option<Instant> {
-        let asked_at = self.sender.unacknowledged_since();
+        let asked_at = self.sender.sent().unacknowledged_since();
         let answer_due = asked_at.map(|at| at + self.config.heartbeat.interval);
         until.map(|until| answer_due.map_or(until, |due| until.min(due)))
     }
@@ -487,7 +489,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 if let HeartbeatSchedule::Client(heard) = &mut self.heartbeats {
                     heard.handle_heard(now, next_heartbeat, self.config.heartbeat.interval);
                     if next_heartbeat.is_some() {
-                        self.sender.want_ack_at_once(now);
+                        self.sender.acks().want_at_once(now);
                     }
                 }
                 let num = self.receiver.newest_num();
@@ -496,7 +498,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             }
             Received::LeftWithPeer => {
                 self.sender.handle_heard(now);
-                self.sender.want_ack(now);
+                self.sender.acks().want(now);
             }
             Received::NewestAgain => {
                 let timing = self.send_timing();
@@ -590,7 +592,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let instruction = self.instruction(now, outgoing);
         let answer = match self.peer {
             Peer::Rove(_) => Answer::AtOnce,
-            _ if self.sender.unacknowledged_since().is_some() => Answer::Soon,
+            _ if self.sender.sent().unacknowledged_since().is_some() => Answer::Soon,
             _ => Answer::Some,
         };
         self.fragments.is_try = true;
@@ -655,7 +657,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     fn is_acknowledged(&self) -> bool {
-        self.sender.known_num() != StateNum::INITIAL
+        self.sender.sent().known().num != StateNum::INITIAL
     }
 
     /// Returns the sender's intervals of this moment.

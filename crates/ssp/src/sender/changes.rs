@@ -22,6 +22,8 @@ pub(super) struct Changes {
     newest_at: Option<Instant>,
     /// When the change before was first noticed.
     before_at: Option<Instant>,
+    /// Whether the objects differ, and yet no diff is between them: nothing to wake up for.
+    say_nothing: bool,
 }
 
 impl Changes {
@@ -36,9 +38,19 @@ impl Changes {
         self.waiting = 0;
     }
 
-    /// Called when anything is sent, and when there turns out to be nothing to send.
-    pub(super) fn handle_sent(&mut self) {
-        self.since = None;
+    /// Called when anything is sent, and when there turns out to be nothing to say.
+    pub(super) fn handle_sent(&mut self, says_nothing: bool) {
+        (self.since, self.say_nothing) = (None, says_nothing);
+    }
+
+    /// Called when either end's state has changed.
+    pub(super) fn handle_news(&mut self) {
+        self.say_nothing = false;
+    }
+
+    /// Returns whether there turned out to be nothing to say.
+    pub(super) const fn say_nothing(&self) -> bool {
+        self.say_nothing
     }
 
     /// Returns since when changes are collected, if they are.
@@ -97,7 +109,7 @@ mod tests {
         };
         assert_eq!([at(0, false), at(40, false)], [0, 0]);
         assert_eq!([at(50, true), at(51, true), at(52, false)], [50, 50, 50]);
-        changes.handle_sent();
+        changes.handle_sent(false);
         assert_eq!(changes.since(), None);
         let at = |changes: &mut Changes, at| {
             changes.collected_since(Instant::from_millis(at), true).as_millis()

@@ -13,8 +13,8 @@ use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
 use crate::send_timing::SendTiming;
+use crate::sender::Sender;
 use crate::sender::sending::Step;
-use crate::sender::{Sender, diff_within_max};
 
 /// Most links of a chain on their way at once. Chosen: at 32 KiB each and a frame interval of half
 /// a round trip, four cover the round trip and the delayed acknowledgment.
@@ -64,19 +64,19 @@ impl Chunks {
 impl<L: Object> Sender<L> {
     /// Returns whether another link may be sent before the ones on their way are acknowledged.
     pub(super) fn may_extend(&self, timing: &SendTiming) -> bool {
-        let in_flight = self.sent.iter().skip(1).filter(|state| state.has_contents).count();
-        let is_all_assumed = self.assumed + 1 == self.sent.len();
+        let in_flight = self.sent.with_contents().count();
+        let is_all_assumed = self.sent.assumed + 1 == self.sent.list.len();
         in_flight == 0
             || (in_flight < self.chunks.window
                 && is_all_assumed
                 && timing.config.reference.allows_chains()
-                && !self.current.same_as(&self.last().object))
+                && !self.current.same_as(&self.sent.last().object))
     }
 
     /// Sends the next link of the chain, or repairs the oldest that is not acknowledged. Returns
     /// `None` where the change cannot be divided.
     pub(super) fn chunk_step(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
-        let is_extendable = self.may_extend(timing) && self.last().num != StateNum::SHUTDOWN;
+        let is_extendable = self.may_extend(timing) && self.sent.last().num != StateNum::SHUTDOWN;
         let step =
             if is_extendable { self.extend(now, timing.peer) } else { self.repair(now, timing) };
         self.chunks.is_active = step.is_some();
@@ -86,29 +86,30 @@ impl<L: Object> Sender<L> {
     fn extend(&mut self, now: Instant, peer: Capabilities) -> Option<Step> {
         // With nothing on its way the newest entry holds what the known one holds, but the peer may
         // never have got it.
-        let is_first_link = !self.sent.iter().skip(1).any(|state| state.has_contents);
-        let base = if is_first_link { self.known() } else { self.last() };
+        let is_first_link = self.sent.with_contents().next().is_none();
+        let base = if is_first_link { self.sent.known() } else { self.sent.last() };
         let base_num = base.num;
         let (object, diff) = largest_part(&self.current, &base.object, peer)?;
         let is_whole = object.same_as(&self.current);
         let new_num = if is_whole && self.is_shutting_down() {
             StateNum::SHUTDOWN
         } else {
-            self.last().num.next()
+            self.sent.last().num.next()
         };
-        Some(self.send_new(now, base_num, new_num, object, diff))
+        Some(Step::Send(self.send_new(now, base_num, new_num, object, diff)))
     }
 
     /// Sends the oldest link that is not acknowledged again or, where that has been of no use, the
     /// one after it. The two take turns, each with all its repetitions at a stretch.
     fn repair(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         // A next link of one fragment is not kept: once is its whole turn.
-        let is_turn_over = match self.kept {
-            Some(_) => self.repeats >= REPEATS_MAX,
+        let is_turn_over = match self.large.kept {
+            Some(_) => self.large.repeats >= REPEATS_MAX,
             None => self.chunks.is_leaping,
         };
         if is_turn_over {
-            let may_leap = timing.config.reference.allows_chains() && !self.backoff.is_slow(timing);
+            let may_leap =
+                timing.config.reference.allows_chains() && !self.large.backoff.is_slow(timing);
             self.chunks.is_leaping = may_leap && !self.chunks.is_leaping;
         }
         self.chunks.is_repaired = true;
@@ -116,20 +117,22 @@ impl<L: Object> Sender<L> {
         let (oldest, diff) = self.link_after(0, timing.peer)?;
         if self.chunks.is_leaping {
             if let Some((next, diff)) = self.link_after(oldest, timing.peer) {
-                return Some(self.send_again(now, timing, self.sent[oldest].num, next, diff));
+                return Some(self.send_again(now, timing, self.sent.list[oldest].num, next, diff));
             }
-            if self.last().num != StateNum::SHUTDOWN && !self.current.same_as(&self.last().object) {
+            if self.sent.last().num != StateNum::SHUTDOWN
+                && !self.current.same_as(&self.sent.last().object)
+            {
                 return self.extend(now, timing.peer);
             }
         }
-        Some(self.send_again(now, timing, self.known().num, oldest, diff))
+        Some(self.send_again(now, timing, self.sent.known().num, oldest, diff))
     }
 
     /// Returns the newest entry that one instruction reaches from `base`, and the diff to it.
     fn link_after(&self, base: usize, peer: Capabilities) -> Option<(usize, Vec<u8>)> {
-        let from = &self.sent[base].object;
+        let from = &self.sent.list[base].object;
         let mut link = None;
-        for (index, state) in self.sent.iter().enumerate().skip(base + 1) {
+        for (index, state) in self.sent.list.iter().enumerate().skip(base + 1) {
             let diff = state.object.diff_from(from, peer);
             if link.is_some() && diff.len() > L::DIFF_MAX {
                 break;
@@ -153,4 +156,16 @@ fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(
         part = part.midpoint(base)?;
     }
     None
+}
+
+/// Returns the diff from `base` to `target` unless it is longer than one instruction may be.
+pub(super) fn diff_within_max<L: Object>(
+    target: &L,
+    base: &L,
+    peer: Capabilities,
+) -> Option<Vec<u8>> {
+    if target.is_far_from(base) {
+        return None;
+    }
+    Some(target.diff_from(base, peer)).filter(|diff| diff.len() <= L::DIFF_MAX)
 }

@@ -1,8 +1,9 @@
-use rove_units::{Duration, Seed};
+use rove_units::{Bytes, Duration, Seed};
 
+use super::large::REPEATS_MAX;
 use super::*;
 use crate::blob::Blob;
-use crate::config::{Config, ReferencePolicy};
+use crate::config::{Config, ReferencePolicy, SENT_BYTES_MAX};
 use crate::rtt::RttEstimator;
 use crate::send_timing::PathView;
 
@@ -56,7 +57,7 @@ impl Bench {
     }
 
     fn nums(&self) -> Vec<u64> {
-        self.sender.sent.iter().map(|state| state.num.get()).collect()
+        self.sender.sent.list.iter().map(|state| state.num.get()).collect()
     }
 }
 
@@ -357,7 +358,7 @@ fn a_key_does_not_wait_for_an_acknowledgment_that_took_contents_along() {
     bench.frame("a", Bytes::ZERO);
     for (peer, wait) in [(Capabilities::LATE_ACK, 1), (PEER, 120)] {
         let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, peer);
-        let num = bench.sender.ack_num.next();
+        let num = bench.sender.acks.num.next();
         bench.sender.handle_new_remote(bench.now, num, 9);
         bench.now += ms(250);
         assert!(bench.sender.step(bench.now, &timing).is_some(), "the acknowledgment");

@@ -9,15 +9,11 @@ use crate::config::Config;
 use crate::num::StateNum;
 use crate::object::Object;
 use crate::send_timing::SendTiming;
-use crate::sender::{Sender, SentState};
+use crate::sender::Sender;
 
 /// How long after the peer was heard over a far path this end does not show by itself that it is there. Chosen: an answer
 /// to what was heard comes sooner, mostly.
 const HEARD_LATELY: Duration = Duration::from_secs(1);
-
-/// How long after large contents of either end acknowledgments are not late on a path that loses something. Chosen: 1 MiB that
-/// is copied at 1 Mbit/s and 5 % loss takes 35 s, and 45 s where they are late in between.
-const LARGE_LATELY: Duration = Duration::from_secs(10);
 
 /// The part of a round trip in which nothing more must have come for a first answer to go, where that is longer than
 /// `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths"; programs write a page
@@ -25,31 +21,13 @@ const LARGE_LATELY: Duration = Duration::from_secs(10);
 const QUIET_DIVISOR: u32 = 200;
 
 impl<L: Object> Sender<L> {
-    /// Takes note of whether large contents are or lately were on their way, in either direction.
-    pub(super) fn heed_large(&mut self, now: Instant) {
-        if self.kept.is_some() || self.chunks.is_active() {
-            self.large_at = Some(now);
-        }
-        self.has_large = self.large_at.is_some_and(|at| now < at + LARGE_LATELY);
-    }
-
     /// Works out what is assumed of the receiver and when to send next.
     pub(crate) fn recalculate(&mut self, now: Instant, timing: &SendTiming) {
-        self.heed_large(now);
-        self.steady.heed(now, self.answering.map(|(at, _)| at), timing);
-        self.assumed = self.assumed_index(now, timing);
+        self.large.heed(now, self.chunks.is_active());
+        self.steady.heed(now, self.answers.asked_at, timing);
+        self.sent.assumed = self.sent.newest_assumed(now, timing);
         self.next_ack = self.ack_due(now, timing);
         self.next_send = self.send_due(now, timing);
-    }
-
-    /// Returns the place of the newest state that has no reason to be lost yet, nor has any state before it.
-    fn assumed_index(&self, now: Instant, timing: &SendTiming) -> usize {
-        let is_in_flight = |state: &SentState<L>| now < state.sent_at + timing.in_flight();
-        // A state without contents is not acknowledged by itself, and says nothing about others.
-        let has_no_say = |state: &SentState<L>| timing.is_patient && !state.has_contents;
-        let states = self.sent.iter().enumerate().skip(1);
-        let credible = states.take_while(|(_, state)| is_in_flight(state) || has_no_say(state));
-        credible.filter(|(_, state)| is_in_flight(state)).last().map_or(0, |(index, _)| index)
     }
 
     /// Returns when to take the next step, as of the last recalculation.
@@ -59,66 +37,50 @@ impl<L: Object> Sender<L> {
 
     /// Returns when to give up on a shutdown that is not acknowledged.
     pub(crate) fn gives_up_at(&self, timing: &SendTiming) -> Option<Instant> {
-        self.shutdown.gives_up_at(self.last_sent_at, timing)
-    }
-
-    /// Returns whether a state with contents should have been acknowledged by now.
-    pub(crate) fn is_overdue(&self, now: Instant, timing: &SendTiming) -> bool {
-        self.sent
-            .iter()
-            .skip(1)
-            .any(|state| state.has_contents && state.first_sent_at + timing.ack_expected <= now)
-    }
-
-    /// Returns since when contents that were sent are not acknowledged.
-    pub(crate) fn unacknowledged_since(&self) -> Option<Instant> {
-        let waiting = self.sent.iter().skip(1).find(|state| state.has_contents);
-        waiting.map(|state| state.first_sent_at)
+        self.shutdown.gives_up_at(self.sent.last_at, timing)
     }
 
     /// Returns whether nothing has been said for so long, and nothing waits to be said, that this end shows that it is
     /// there.
     pub(super) fn is_heartbeat_due(&self, now: Instant, timing: &SendTiming) -> bool {
-        let is_due = self.last_sent_at + timing.config.heartbeat.interval <= now
+        let is_due = self.sent.last_at + timing.config.heartbeat.interval <= now
             || timing.heartbeat_again_at.is_some_and(|at| at <= now);
-        self.has_sent
+        self.sent.has_sent
             && is_due
             && !self.is_shutting_down()
-            && self.ack_num != StateNum::SHUTDOWN
-            && self.unacknowledged_since().is_none()
+            && self.acks.num != StateNum::SHUTDOWN
+            && self.sent.unacknowledged_since().is_none()
     }
 
     /// Returns whether the acknowledgment that a repeated instruction carries is fresh enough.
     pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming) -> bool {
-        let is_ack_due =
-            self.ack_wanted_since.is_some_and(|since| since + self.ack_delay(now, timing) <= now);
-        self.ack_num != StateNum::SHUTDOWN && !is_ack_due
+        let is_ack_due = self.wanted_ack_due(now, timing).is_some_and(|due| due <= now);
+        self.acks.num != StateNum::SHUTDOWN && !is_ack_due
     }
 
     fn ack_due(&self, now: Instant, timing: &SendTiming) -> Instant {
         // A chain of states that comes before the shutdown keeps its own pace.
         let is_chain_pending =
-            self.chunks.is_active() && !self.current.same_as(&self.known().object);
+            self.chunks.is_active() && !self.current.same_as(&self.sent.known().object);
         let is_announcing = self.is_shutting_down() && !is_chain_pending;
-        if self.ack_num == StateNum::SHUTDOWN {
-            return self.last_sent_at + timing.frame_interval;
+        if self.acks.num == StateNum::SHUTDOWN {
+            return self.sent.last_at + timing.frame_interval;
         }
         if is_announcing {
-            return self.last_sent_at + self.shutdown.interval(timing);
+            return self.sent.last_at + self.shutdown.interval(timing);
         }
         // The first instruction goes out at the first opportunity, whatever it holds.
         let silence_max =
-            if self.has_sent { timing.config.heartbeat.interval } else { Duration::ZERO };
-        let heartbeat = self.last_sent_at + silence_max;
+            if self.sent.has_sent { timing.config.heartbeat.interval } else { Duration::ZERO };
+        let heartbeat = self.sent.last_at + silence_max;
         let heartbeat = self.put_off(heartbeat, timing);
         // Contents that were not acknowledged may be lost, and go with each sign of life.
-        let is_acknowledged = self.unacknowledged_since().is_none();
+        let is_acknowledged = self.sent.unacknowledged_since().is_none();
         let quiet = timing.speaks_by.filter(|_| is_acknowledged);
         let heartbeat = quiet.map_or(heartbeat, |by| by.max(heartbeat));
         let again = timing.heartbeat_again_at.filter(|_| is_acknowledged);
         let heartbeat = again.map_or(heartbeat, |at| at.min(heartbeat));
-        let wanted = self.ack_wanted_since.map(|since| since + self.ack_delay(now, timing));
-        wanted.map_or(heartbeat, |wanted| wanted.min(heartbeat))
+        self.wanted_ack_due(now, timing).map_or(heartbeat, |wanted| wanted.min(heartbeat))
     }
 
     /// Returns when to show that this end is there on a path on which an answer takes longer than the interval: not
@@ -127,55 +89,32 @@ impl<L: Object> Sender<L> {
         if timing.in_flight() <= timing.config.heartbeat.interval {
             return heartbeat;
         }
-        let is_answered = self.unacknowledged_since().is_none();
-        let heard = self.last_new_remote.map(|at| at + HEARD_LATELY);
+        let is_answered = self.sent.unacknowledged_since().is_none();
+        let heard = self.answers.heard_at.map(|at| at + HEARD_LATELY);
         let settled =
-            heard.filter(|_| is_answered).unwrap_or(self.last_sent_at + timing.in_flight());
-        heartbeat.max(settled.min(self.last_sent_at + timing.config.heartbeat.interval_far_max))
+            heard.filter(|_| is_answered).unwrap_or(self.sent.last_at + timing.in_flight());
+        heartbeat.max(settled.min(self.sent.last_at + timing.config.heartbeat.interval_far_max))
     }
 
-    /// Returns how long an acknowledgment waits for company. Acknowledging interrupts a repair.
-    fn ack_delay(&self, now: Instant, timing: &SendTiming) -> Duration {
+    /// Returns when a wanted acknowledgment is to go.
+    fn wanted_ack_due(&self, now: Instant, timing: &SendTiming) -> Option<Instant> {
+        let is_slow = self.large.backoff.is_slow(timing);
         let is_in_repair =
-            self.kept.is_some() && self.is_overdue(now, timing) && !self.backoff.is_slow(timing);
-        if is_in_repair {
-            timing.config.acks.delay_in_repair
-        } else if self.has_acknowledged && !self.is_ack_urgent {
-            // Until the peer has acknowledged something, nobody knows what the path loses.
-            let is_late = !self.is_remote_large && self.known_num() != StateNum::INITIAL;
-            if is_late { timing.ack_delay } else { timing.config.acks.delay }
-        } else {
-            // The peer has no round-trip sample until our first answer echoes its timestamp. Until
-            // then its frames are 250 ms apart: a shell's first prompt would wait for this delay.
-            Duration::ZERO
-        }
+            self.large.kept.is_some() && self.sent.is_overdue(now, timing) && !is_slow;
+        self.acks.due(is_in_repair, self.sent.known().num, timing)
     }
 
-    /// Returns from when on a frame that answers the peer need not wait for the frame interval.
-    ///
-    /// At 250 ms between frames a key's echo would else wait for the frame of the key before, and the
-    /// output of a command for the echo of its Enter. Under steady output, what is left to wait is
-    /// the time that the program gets to react.
-    fn answer_due(&self, config: &Config) -> Option<Instant> {
-        let (arrived_at, frames) = self.answering?;
-        let delay =
-            if self.is_hurried(config) { Duration::ZERO } else { config.frames.collection_delay };
-        (frames < config.frames.answer_frames).then_some(arrived_at + delay)
-    }
-
-    /// Returns whether the next frame with something new is collected for no longer than changes keep coming: the
-    /// first answer to the peer's contents, or any frame of an end that has no answers to give. While large contents
-    /// are on their way, more of them would go along, in front of whatever comes next.
+    /// Returns whether the next frame is collected for no longer than changes keep coming. While large contents are on their way,
+    /// more of them would go along, in front of whatever comes next.
     fn is_hurried(&self, config: &Config) -> bool {
-        let is_first_answer = self.answering.is_some_and(|(_, frames)| frames == 0);
-        self.kept.is_none() && (config.frames.answer_frames == 0 || is_first_answer)
+        self.large.kept.is_none() && self.answers.is_first_next(config)
     }
 
     /// Returns whether the unsent change is one that the peer's user waits for. The echo ack by itself is not: a frame of
     /// its own, soon after the echo's, would cost a datagram a key, and one more for its acknowledgment. An end that lets
     /// no frame go ahead of the frame interval makes no difference.
     fn is_awaited(&self, timing: &SendTiming) -> bool {
-        let before = &self.last().object;
+        let before = &self.sent.last().object;
         timing.config.frames.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
     }
 
@@ -206,12 +145,12 @@ impl<L: Object> Sender<L> {
     pub(super) fn first_due(&self, timing: &SendTiming) -> Option<Instant> {
         let is_worth_it = timing.config.repetition.says_again_at_first
             && !self.is_shutting_down()
-            && self.current.same_as(&self.last().object);
+            && self.current.same_as(&self.sent.last().object);
         self.first_contact.due().filter(|_| is_worth_it)
     }
 
     fn send_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
-        if self.nothing_to_say {
+        if self.changes.say_nothing() {
             return None;
         }
         let frame = self.frame_due(now, timing);
@@ -220,10 +159,11 @@ impl<L: Object> Sender<L> {
 
     fn frame_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
         let config = &timing.config;
-        let next_frame = self.last_sent_at + timing.frame_interval;
-        let presumed_lost = self.last_sent_at + timing.in_flight();
+        let next_frame = self.sent.last_at + timing.frame_interval;
+        let presumed_lost = self.sent.last_at + timing.in_flight();
         let is_active = self
-            .last_new_remote
+            .answers
+            .heard_at
             .max(timing.hears_by)
             .is_some_and(|heard_at| now < heard_at + config.repetition.active_retry);
 
@@ -234,7 +174,7 @@ impl<L: Object> Sender<L> {
         if new_frame.is_some() || !is_active {
             return new_frame;
         }
-        if !self.is_missed_by(self.assumed, timing) {
+        if !self.is_missed_by(self.sent.assumed, timing) {
             return self.is_missed_by(0, timing).then_some(presumed_lost);
         }
         let collected = self.changes.since().map(|since| since + config.frames.collection_delay);
@@ -245,7 +185,7 @@ impl<L: Object> Sender<L> {
     /// for whatever is said next, a sign of life at the latest, where nobody learns from it.
     fn new_frame_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
         let config = &timing.config;
-        if self.current.same_as(&self.last().object) {
+        if self.current.same_as(&self.sent.last().object) {
             return None;
         }
         let is_awaited = self.is_awaited(timing);
@@ -268,8 +208,8 @@ impl<L: Object> Sender<L> {
             config.frames.news_interval_max
         };
         let interval = timing.frame_interval.min(longest);
-        let paced = self.last_frame_at.map_or(collected, |at| at + interval);
-        let answer = self.answer_due(config).filter(|_| is_awaited);
+        let paced = self.sent.last_frame_at.map_or(collected, |at| at + interval);
+        let answer = self.answers.due(self.is_hurried(config), config).filter(|_| is_awaited);
         let sooner =
             answer.into_iter().chain(self.steady.next_frame(timing).filter(|_| is_awaited));
         let paced = sooner.fold(paced, Instant::min);
@@ -278,7 +218,7 @@ impl<L: Object> Sender<L> {
 
     /// Returns whether a peer that holds no newer state than this one lacks something worth a datagram of its own.
     pub(super) fn is_missed_by(&self, index: usize, timing: &SendTiming) -> bool {
-        let held = &self.sent[index].object;
+        let held = &self.sent.list[index].object;
         let is_complete = if timing.bears_late {
             self.current.shows_same(held)
         } else {

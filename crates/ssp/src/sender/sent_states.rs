@@ -1,0 +1,130 @@
+//! The states that were sent: known, assumed and newest receiver state, and when something was last sent.
+
+use std::collections::VecDeque;
+
+use rove_units::{Bytes, Instant};
+
+use crate::config::{SENT_BYTES_MAX, SENT_CULLED_FROM_END, SENT_MAX};
+use crate::num::StateNum;
+use crate::object::Object;
+use crate::send_timing::SendTiming;
+
+/// A sent state.
+#[derive(Clone, Debug)]
+pub(crate) struct SentState<L> {
+    pub(crate) num: StateNum,
+    first_sent_at: Instant,
+    pub(crate) sent_at: Instant,
+    /// Whether it was sent with a diff: the peer acknowledges such a state soon.
+    pub(super) has_contents: bool,
+    pub(crate) object: L,
+}
+
+/// The list of sent states, ascending by number and never empty.
+#[derive(Clone, Debug)]
+pub(crate) struct SentStates<L> {
+    pub(super) list: VecDeque<SentState<L>>,
+    /// Index of the assumed receiver state as of the last recalculation.
+    pub(super) assumed: usize,
+    /// When the last instruction was sent; this end's creation before the first.
+    pub(super) last_at: Instant,
+    pub(super) has_sent: bool,
+    /// When contents were last sent.
+    pub(super) last_frame_at: Option<Instant>,
+}
+
+impl<L: Object> SentStates<L> {
+    /// Creates the list with its state 0, which both ends hold.
+    pub(super) fn new(object: L, now: Instant) -> Self {
+        let num = StateNum::INITIAL;
+        let state =
+            SentState { num, first_sent_at: now, sent_at: now, has_contents: false, object };
+        let list = VecDeque::from([state]);
+        Self { list, assumed: 0, last_at: now, has_sent: false, last_frame_at: None }
+    }
+
+    /// Returns the known receiver state.
+    pub(crate) fn known(&self) -> &SentState<L> {
+        self.list.front().expect("the known receiver state is never thrown away")
+    }
+
+    /// Returns the newest state.
+    pub(crate) fn last(&self) -> &SentState<L> {
+        self.list.back().expect("the known receiver state is never thrown away")
+    }
+
+    /// Returns the place of the newest state that has no reason to be lost yet, nor has any state before it.
+    pub(super) fn newest_assumed(&self, now: Instant, timing: &SendTiming) -> usize {
+        let is_in_flight = |state: &SentState<L>| now < state.sent_at + timing.in_flight();
+        // A state without contents is not acknowledged by itself, and says nothing about others.
+        let has_no_say = |state: &SentState<L>| timing.is_patient && !state.has_contents;
+        let states = self.list.iter().enumerate().skip(1);
+        let credible = states.take_while(|(_, state)| is_in_flight(state) || has_no_say(state));
+        credible.filter(|(_, state)| is_in_flight(state)).last().map_or(0, |(index, _)| index)
+    }
+
+    /// Returns the states with contents that are not acknowledged.
+    pub(super) fn with_contents(&self) -> impl Iterator<Item = &SentState<L>> {
+        self.list.iter().skip(1).filter(|state| state.has_contents)
+    }
+
+    /// Returns whether a state with contents should have been acknowledged by now.
+    pub(crate) fn is_overdue(&self, now: Instant, timing: &SendTiming) -> bool {
+        self.with_contents().any(|state| state.first_sent_at + timing.ack_expected <= now)
+    }
+
+    /// Returns since when contents that were sent are not acknowledged.
+    pub(crate) fn unacknowledged_since(&self) -> Option<Instant> {
+        self.with_contents().next().map(|state| state.first_sent_at)
+    }
+
+    /// Makes an acknowledged state the known receiver state. Returns whether that is news: a number that is not in the list is
+    /// older than another that was acknowledged, or of a state that was culled.
+    pub(super) fn handle_ack(&mut self, ack_num: StateNum) -> bool {
+        let acknowledged = self.list.iter().position(|state| state.num == ack_num);
+        self.list.drain(..acknowledged.unwrap_or(0));
+        debug_assert!(acknowledged.is_none() || self.known().num == ack_num);
+        acknowledged.is_some_and(|index| index > 0)
+    }
+
+    /// Appends a state that is sent now.
+    pub(super) fn push(&mut self, now: Instant, num: StateNum, has_contents: bool, object: L) {
+        debug_assert!(num > self.last().num || num == StateNum::SHUTDOWN);
+        self.list.push_back(SentState {
+            num,
+            first_sent_at: now,
+            sent_at: now,
+            has_contents,
+            object,
+        });
+        self.cull();
+    }
+
+    /// Forgets what the known receiver state has in common with all states.
+    pub(super) fn drop_prefixes(&mut self, current: &mut L) {
+        let known = self.known().object.clone();
+        current.drop_prefix(&known);
+        for state in &mut self.list {
+            state.object.drop_prefix(&known);
+        }
+    }
+
+    /// Drops entries from the middle while the list is over a limit: the known state is needed, and
+    /// the newest ones are the likeliest to be acknowledged.
+    fn cull(&mut self) {
+        if self.list.len() > SENT_MAX {
+            self.list.remove(self.list.len() - SENT_CULLED_FROM_END);
+        }
+        while self.list.len() > 2 && self.bytes() > SENT_BYTES_MAX {
+            self.list.remove(self.list.len() / 2);
+        }
+        debug_assert!(self.list.len() <= SENT_MAX);
+        debug_assert!(self.list.iter().is_sorted_by(|a, b| a.num <= b.num));
+    }
+
+    fn bytes(&self) -> Bytes {
+        let neighbours = core::iter::once(None).chain(self.list.iter().map(Some));
+        let states = self.list.iter().zip(neighbours);
+        states.map(|(state, before)| state.object.bytes_beyond(before.map(|s| &s.object))).sum()
+    }
+}
