@@ -9,7 +9,6 @@ mod parts;
 use rove_units::{Bytes, Duration};
 
 use crate::hello::Capabilities;
-use crate::mechanism::Mechanism;
 pub(crate) use parts::SUSPECT_MIN;
 pub use parts::{AckConfig, FrameConfig, HeartbeatConfig, PathConfig, RepetitionConfig, RttConfig};
 
@@ -142,13 +141,6 @@ impl Config {
             loss_report_interval: Some(Duration::from_secs(1)),
             ..Self::STOCK_SERVER
         }
-    }
-
-    /// Returns these numbers with the pace of Mosh 1.4.0, and no hello.
-    #[must_use]
-    pub fn stock(self) -> Self {
-        let bare = Mechanism::ALL.into_iter().fold(self, Self::without);
-        Self { capabilities: None, ..bare }
     }
 
     /// Returns whether diffs may start from whichever state is worth most ([`ReferencePolicy::Bayesian`]): always, or those of steady

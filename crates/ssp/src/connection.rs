@@ -11,19 +11,18 @@ use std::collections::VecDeque;
 use rove_units::{Duration, Instant};
 
 use crate::candidates::Candidates;
+use crate::client_path::ClientPath;
 use crate::config::Config;
 use crate::crypto::Cipher;
 use crate::datagram::{DATAGRAM_OVERHEAD, Datagram, Ecn, Sealed, Timestamp16};
 use crate::error::{ReceiveError, SendError};
 use crate::fragment::FRAGMENT_HEADER_LEN;
 use crate::hello::Capabilities;
-use crate::hop::PortHop;
 use crate::key::Key;
 use crate::loss_report::LossReports;
 use crate::nonce::Direction;
 use crate::num::SeqNum;
 use crate::path::{Loss, Path, Traffic};
-use crate::path_revalidation::PathRevalidation;
 use crate::path_size::{PathSize, SIZE_MIN};
 use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
@@ -119,14 +118,8 @@ pub(crate) struct Connection {
     peer: Option<SocketAddr>,
     heard_at: Option<Instant>,
     size: PathSize,
-    /// A client's ports; `None` at a server.
-    hop: Option<PortHop>,
     /// A client's ways to its server; `None` at a server.
-    candidates: Option<Candidates>,
-    /// A client's tries after its network has changed.
-    revalidation: PathRevalidation,
-    /// What a client's newest datagram carried, for those tries and for probes of other addresses.
-    newest_payload: Vec<u8>,
+    client: Option<ClientPath>,
     loss_reports: LossReports,
     events: VecDeque<Event>,
     sent: Traffic,
@@ -160,10 +153,7 @@ impl Connection {
             peer,
             heard_at: None,
             size: PathSize::new(ipv6, config.path.tries_sizes),
-            hop: peer.map(|_| PortHop::new(now)),
-            candidates: peer.map(Candidates::new),
-            revalidation: PathRevalidation::default(),
-            newest_payload: Vec::new(),
+            client: peer.map(|server| ClientPath::new(server, now)),
             loss_reports: LossReports::default(),
             events: VecDeque::new(),
             sent: Traffic::default(),
@@ -200,12 +190,13 @@ impl Connection {
             self.loss_reports.handle_loss_of_peers();
         }
         self.received.count(bytes.len());
-        if let Some(keep) = self.hop.as_mut().and_then(|hop| hop.prune(now, &config.path)) {
+        let client = self.client.as_mut();
+        if let Some(keep) = client.and_then(|client| client.hop.prune(now, &config.path)) {
             self.push_event(Event::ClosePorts { keep });
         }
         let (mut is_peer_moved, mut is_peer_regained) = (false, false);
         if is_newest {
-            is_peer_moved = self.hop.is_none() && self.peer != Some(source);
+            is_peer_moved = self.client.is_none() && self.peer != Some(source);
             if is_peer_moved {
                 self.size.handle_moved(self.size.is_ipv6());
             }
@@ -229,50 +220,34 @@ impl Connection {
             "less than a fragment header ends a stock peer"
         );
         let destination = self.peer?;
-        if let Some(candidates) = &mut self.candidates {
-            if !is_answer {
-                candidates.handle_send(now);
-            }
-            // Another path may not take more.
-            if payload.len() + DATAGRAM_OVERHEAD <= self.size.stock() {
-                self.newest_payload.clone_from(&payload);
-            }
+        if let Some(client) = &mut self.client {
+            client.handle_sent(now, &payload, is_answer, self.size.stock());
         }
         let sealed = self.seal_for(now, destination, payload);
         self.after_send(now, is_answer, config);
         Some(sealed)
     }
 
-    /// Seals what was sent last once more: for the server, after the network of this computer has changed, or for
-    /// another address of it that is to be probed now, if one is.
+    /// Seals a client's newest payload once more, if it is to be sent to the server or to another address of it now.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
         config: &Config,
     ) -> Option<Result<Transmit, SendError>> {
-        self.probe_at(config)?;
-        let candidates = self.candidates.as_mut()?;
-        let destination = if self.revalidation.poll(now) {
-            candidates.handle_send(now);
-            candidates.current()
-        } else {
-            candidates.poll_probe(now, &config.path)?
-        };
+        let (destination, payload) = self.client.as_mut()?.poll_probe(now, &config.path)?;
         tracing::debug!(%destination, "probing");
-        let payload = self.newest_payload.clone();
         Some(self.seal_for(now, destination, payload))
     }
 
-    /// Returns when the server, or another address of it, is to be probed.
+    /// Returns when [`Connection::poll_probe`] is due.
     pub(crate) fn probe_at(&self, config: &Config) -> Option<Instant> {
-        let candidates = self.candidates.as_ref().filter(|_| !self.newest_payload.is_empty())?;
-        [candidates.probe_at(&config.path), self.revalidation.due()].into_iter().flatten().min()
+        self.client.as_ref()?.probe_at(&config.path)
     }
 
     /// Takes word that the network of this computer has changed.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
-        if self.candidates.is_some() {
-            self.revalidation.handle_change(now);
+        if let Some(client) = &mut self.client {
+            client.handle_network_change(now);
             self.size.handle_moved(self.size.is_ipv6());
         }
     }
@@ -297,28 +272,14 @@ impl Connection {
         Ok(Transmit { destination, payload, tries_size: false })
     }
 
-    /// Adds an address that a client's server may be reached at.
-    pub(crate) fn add_candidate(&mut self, address: SocketAddr) {
-        if let Some(candidates) = &mut self.candidates {
-            candidates.add(address);
-        }
+    /// Returns the addresses that a client's server may be reached at; `None` at a server.
+    pub(crate) fn candidates(&self) -> Option<&Candidates> {
+        self.client.as_ref().map(|client| &client.candidates)
     }
 
-    /// Returns the addresses that a client's server may be reached at.
-    pub(crate) fn candidates(&self) -> impl Iterator<Item = SocketAddr> {
-        self.candidates.iter().flat_map(Candidates::iter)
-    }
-
-    /// Returns whether other addresses of the server are being tried.
-    pub(crate) fn is_probing(&self) -> bool {
-        self.candidates.as_ref().is_some_and(Candidates::is_probing)
-    }
-
-    /// Notes that the system has no way to an address.
-    pub(crate) fn handle_unreachable(&mut self, address: SocketAddr) {
-        if let Some(candidates) = &mut self.candidates {
-            candidates.handle_unreachable(address);
-        }
+    /// Returns the same to be changed.
+    pub(crate) fn candidates_mut(&mut self) -> Option<&mut Candidates> {
+        self.client.as_mut().map(|client| &mut client.candidates)
     }
 
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
@@ -356,7 +317,7 @@ impl Connection {
             sent: self.sent,
             received: self.received,
             heard_at: self.heard_at,
-            hops: self.hop.as_ref().map_or(0, PortHop::count),
+            hops: self.client.as_ref().map_or(0, |client| client.hop.count()),
         }
     }
 
@@ -387,8 +348,8 @@ impl Connection {
 
     /// Falls back to smaller datagrams.
     pub(crate) fn handle_message_too_long(&mut self, now: Instant, len: usize) {
-        if len <= self.newest_payload.len() + DATAGRAM_OVERHEAD {
-            self.newest_payload.clear();
+        if let Some(client) = &mut self.client {
+            client.handle_refused(len);
         }
         self.size.handle_refused(now, len);
         tracing::debug!(len, "datagram refused for its size");
@@ -396,18 +357,14 @@ impl Connection {
 
     /// Notes that what was sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
-        if let Some(hop) = &mut self.hop {
-            hop.handle_roundtrip(sent_at);
+        if let Some(client) = &mut self.client {
+            client.handle_roundtrip(sent_at);
         }
-        if let Some(candidates) = &mut self.candidates {
-            candidates.handle_roundtrip(sent_at);
-        }
-        self.revalidation.handle_roundtrip(sent_at);
     }
 
     /// Sends to the address that the candidates have come to, over another path.
     fn follow_candidates(&mut self) {
-        self.peer = self.candidates.as_ref().map(Candidates::current);
+        self.peer = self.candidates().map(Candidates::current);
         if let Some(peer) = self.peer {
             self.size.handle_moved(peer.is_ipv6());
         }
@@ -426,7 +383,7 @@ impl Connection {
         hears_by: Option<Instant>,
         config: &Config,
     ) -> bool {
-        let (None, Some(heard_at)) = (&self.hop, self.heard_at) else { return false };
+        let (None, Some(heard_at)) = (&self.client, self.heard_at) else { return false };
         let expected_at = hears_by.max(Some(heard_at + config.heartbeat.interval));
         self.peer != Some(source)
             || expected_at.is_some_and(|at| now.saturating_since(at) > config.heartbeat.interval)
@@ -447,7 +404,7 @@ impl Connection {
             self.held = Some(HeldTimestamp { bits, arrived_at: now });
         }
         // Who speaks comes before what was answered.
-        if self.candidates.as_mut().is_some_and(|it| it.handle_answer(now, source)) {
+        if self.candidates_mut().is_some_and(|it| it.handle_answer(now, source)) {
             self.follow_candidates();
         }
         if let Some(reply) = datagram.timestamp_reply {
@@ -459,8 +416,7 @@ impl Connection {
             }
         }
         self.heard_at = Some(now);
-        let roams = self.hop.is_none();
-        if roams && self.peer != Some(source) {
+        if self.client.is_none() && self.peer != Some(source) {
             self.peer = Some(source);
             tracing::info!(%source, "client has moved");
             self.push_event(Event::PeerMoved(source));
@@ -481,12 +437,11 @@ impl Connection {
     }
 
     fn after_send(&mut self, now: Instant, is_answer: bool, config: &Config) {
-        if let Some(hop) = &mut self.hop {
+        if let Some(ClientPath { hop, candidates, .. }) = &mut self.client {
             if hop.hops(now, is_answer, &config.path) {
                 let keep = hop.prune(now, &config.path);
                 tracing::debug!("no round trip on this port: trying another");
-                let candidates = self.candidates.as_mut();
-                if candidates.is_some_and(|it| it.handle_no_roundtrip(now)) {
+                if candidates.handle_no_roundtrip(now) {
                     self.follow_candidates();
                 }
                 self.push_event(Event::OpenPort);

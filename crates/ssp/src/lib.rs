@@ -23,8 +23,8 @@
 //! The path:
 //!
 //! - `rtt` estimates the round-trip time, and `rtt_min` its recent minimum. `loss_estimate` estimates the loss.
-//! - `hop` changes the client's local port. `candidates` chooses among the server's addresses. `path_revalidation` speaks again after
-//!   the computer's network has changed.
+//! - `client_path` has a client's ways to its server. `hop` changes the local port. `candidates` chooses among the server's
+//!   addresses. `path_revalidation` speaks again after the computer's network has changed.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
 //! - `path` counts what a user may want to see.
 //! - `connection` puts all of this together: it sends and receives datagrams.
@@ -43,7 +43,7 @@
 //! - `heartbeat` decides how rarely idle ends speak: `announced` by the server, with the `backoff` of its pauses.
 //! - `closing` ends a session, and lets a server linger.
 //! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.
-//! - `transport` is one end: connection, sender and receiver.
+//! - `transport` is one end: connection, sender and receiver, with its `view` for the driver.
 //!
 //! `blob` is an object for this crate's own tests.
 
@@ -54,6 +54,7 @@ mod assembler;
 mod blob;
 mod candidates;
 mod chaff;
+mod client_path;
 mod closing;
 mod compress;
 mod config;

@@ -98,6 +98,13 @@ impl FromStr for Mechanism {
 }
 
 impl Config {
+    /// Returns these numbers with the pace of Mosh 1.4.0, and no hello.
+    #[must_use]
+    pub fn stock(self) -> Self {
+        let bare = Mechanism::ALL.into_iter().fold(self, Self::without);
+        Self { capabilities: None, ..bare }
+    }
+
     /// Returns these numbers with those of Mosh 1.4.0 in place of one mechanism's.
     #[must_use]
     pub const fn without(mut self, mechanism: Mechanism) -> Self {

@@ -1,0 +1,91 @@
+//! A client's ways to its server: its local ports, the server's addresses, and the payload that tries them.
+
+use core::net::SocketAddr;
+
+use rove_units::Instant;
+
+use crate::candidates::Candidates;
+use crate::config::PathConfig;
+use crate::datagram::DATAGRAM_OVERHEAD;
+use crate::hop::PortHop;
+use crate::path_revalidation::PathRevalidation;
+
+/// A client's ways to its server.
+#[derive(Debug)]
+pub(crate) struct ClientPath {
+    pub(crate) hop: PortHop,
+    pub(crate) candidates: Candidates,
+    /// The tries after the client's network has changed.
+    revalidation: PathRevalidation,
+    /// The payload of the newest datagram, for those tries and for probes of other addresses.
+    newest_payload: Vec<u8>,
+}
+
+impl ClientPath {
+    pub(crate) fn new(server: SocketAddr, now: Instant) -> Self {
+        Self {
+            hop: PortHop::new(now),
+            candidates: Candidates::new(server),
+            revalidation: PathRevalidation::default(),
+            newest_payload: Vec::new(),
+        }
+    }
+
+    /// Called when a datagram is sent. Another path may not take one that is larger than `size_max`.
+    pub(crate) fn handle_sent(
+        &mut self,
+        now: Instant,
+        payload: &Vec<u8>,
+        is_answer: bool,
+        size_max: usize,
+    ) {
+        if !is_answer {
+            self.candidates.handle_send(now);
+        }
+        if payload.len() + DATAGRAM_OVERHEAD <= size_max {
+            self.newest_payload.clone_from(payload);
+        }
+    }
+
+    /// Called when the system has refused a datagram of this size.
+    pub(crate) fn handle_refused(&mut self, len: usize) {
+        if len <= self.newest_payload.len() + DATAGRAM_OVERHEAD {
+            self.newest_payload.clear();
+        }
+    }
+
+    /// Takes word that the network of this computer has changed.
+    pub(crate) fn handle_network_change(&mut self, now: Instant) {
+        self.revalidation.handle_change(now);
+    }
+
+    /// Notes that the datagram of `sent_at` has been answered.
+    pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
+        self.hop.handle_roundtrip(sent_at);
+        self.candidates.handle_roundtrip(sent_at);
+        self.revalidation.handle_roundtrip(sent_at);
+    }
+
+    /// Returns when the server, or another address of it, is to be probed.
+    pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
+        let times = [self.candidates.probe_at(config), self.revalidation.due()];
+        times.into_iter().flatten().min().filter(|_| !self.newest_payload.is_empty())
+    }
+
+    /// Returns the newest payload once more: for the server, after the network of this computer has changed, or for
+    /// another address of it that is to be probed now, if one is.
+    pub(crate) fn poll_probe(
+        &mut self,
+        now: Instant,
+        config: &PathConfig,
+    ) -> Option<(SocketAddr, Vec<u8>)> {
+        self.probe_at(config)?;
+        let destination = if self.revalidation.poll(now) {
+            self.candidates.handle_send(now);
+            self.candidates.current()
+        } else {
+            self.candidates.poll_probe(now, config)?
+        };
+        Some((destination, self.newest_payload.clone()))
+    }
+}
