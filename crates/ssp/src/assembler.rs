@@ -100,10 +100,8 @@ impl Assembler {
         if self.slices.len() != usize::from(self.last?) + 1 {
             return None;
         }
-        let mut compressed = Vec::with_capacity(self.bytes_held);
-        for slice in self.slices.values() {
-            compressed.extend(slice);
-        }
+        let slices: Vec<_> = self.slices.values().map(|slice| &**slice).collect();
+        let compressed = slices.concat();
         self.discard();
         Some(compressed)
     }

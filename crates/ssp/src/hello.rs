@@ -7,6 +7,8 @@
 
 use prost::encoding::{decode_varint, encode_varint};
 
+use crate::num::StateNum;
+
 /// What an end understands beyond the stock protocol: one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Capabilities(u64);
@@ -114,6 +116,20 @@ pub enum Peer {
     Stock,
     /// It is a rove with this hello.
     Rove(Hello),
+}
+
+impl Peer {
+    /// Learns from an instruction what the peer is, unless that is known. Until it had acknowledged a state, every instruction of
+    /// ours carried our hello, and so does every instruction of a rove that has not been acknowledged: if this one carries none,
+    /// no earlier one did.
+    pub(crate) fn learn(&mut self, hello: Option<Hello>, ack_num: StateNum) {
+        *self = match (*self, hello) {
+            (Self::Unknown, Some(hello)) => Self::Rove(hello),
+            (Self::Unknown, None) if ack_num != StateNum::INITIAL => Self::Stock,
+            _ => return,
+        };
+        tracing::info!(peer = ?self, "peer recognised");
+    }
 }
 
 #[cfg(test)]

@@ -230,6 +230,7 @@ impl PathSize {
     }
 
     fn shrink(&mut self, size: usize) {
+        debug_assert!(size >= SIZE_MIN);
         self.is_recut |= size < self.size;
         self.size = size;
     }

@@ -70,27 +70,22 @@ impl SendTiming {
         } else {
             (config.acks.delay, config.acks.delay)
         };
-        let ack_expected = rto.max(rtt.unclamped_rto()) + ack_delay;
-        let frame_interval = rtt.frame_interval(&config.frames);
-        let srtt = rtt.srtt().unwrap_or(rto);
-        let rttvar = rtt.rttvar().unwrap_or(rto / 2);
-        let (speaks_by, heartbeat_again_at, hears_by) = (None, None, None);
         Self {
             config: config.clone(),
             rto,
-            frame_interval,
+            frame_interval: rtt.frame_interval(&config.frames),
             ack_delay,
             bears_late,
             is_patient,
             grace,
-            ack_expected,
-            srtt,
-            rttvar,
+            ack_expected: rto.max(rtt.unclamped_rto()) + ack_delay,
+            srtt: rtt.srtt().unwrap_or(rto),
+            rttvar: rtt.rttvar().unwrap_or(rto / 2),
             peer,
             path,
-            speaks_by,
-            heartbeat_again_at,
-            hears_by,
+            speaks_by: None,
+            heartbeat_again_at: None,
+            hears_by: None,
         }
     }
 

@@ -31,14 +31,15 @@ use rove_units::{Instant, Stream};
 
 use crate::config::ReferencePolicy;
 use crate::hello::Capabilities;
+use crate::instruction::Instruction;
 use crate::num::StateNum;
 use crate::object::Object;
 use crate::send_timing::SendTiming;
 use acks::Acks;
 use chunk::diff_within_max;
-use reference::{Choice, PROSPECTIVE_LEN_MAX, ReferenceChooser};
+use reference::{PROSPECTIVE_LEN_MAX, ReferenceChooser};
+pub(crate) use sending::Step;
 use sending::{Due, Occasion, Sending};
-pub(crate) use sending::{Outgoing, Step};
 use sent_states::{SentState, SentStates};
 pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
 
@@ -192,8 +193,8 @@ impl<L: Object> Sender<L> {
         };
         if diff.is_empty() {
             let is_heartbeat = self.is_heartbeat_due(now, timing);
-            let outgoing = self.step_without_diff(now, reference, is_ack_due, peer)?;
-            return Some(Step::Send(Outgoing { is_heartbeat, ..outgoing }));
+            let step = if is_heartbeat { Step::Heartbeat } else { Step::Send };
+            return self.step_without_diff(now, reference, is_ack_due, peer).map(step);
         }
         Some(self.send_contents(now, timing, reference, diff, due))
     }
@@ -254,7 +255,7 @@ impl<L: Object> Sender<L> {
 
     /// Returns an instruction without contents for a datagram that tries the path, unless something waits to be said. Its
     /// state holds what the last one holds; where that may still be lost, the two go only on a path that loses little.
-    pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming) -> Option<Outgoing> {
+    pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming) -> Option<Instruction> {
         let is_answered = self.sent.unacknowledged_since().is_none();
         let is_likely_held =
             timing.path.loss_out <= PROBED_LOSS && !self.sent.is_overdue(now, timing);
@@ -266,31 +267,31 @@ impl<L: Object> Sender<L> {
         if !is_free || !(is_answered || is_likely_held) {
             return None;
         }
-        let outgoing = self.acknowledge(now);
-        self.repetition.handle_renumbered(outgoing.new_num);
-        Some(outgoing)
+        let instruction = self.acknowledge(now);
+        self.repetition.handle_renumbered(instruction.new_num);
+        Some(instruction)
     }
 
     /// Keeps an instruction of several fragments, just sent, which [`Step::Repeat`] will mean from
     /// now on.
-    pub(crate) fn keep(&mut self, outgoing: Outgoing) {
-        self.large.keep(self.sent.last_at, outgoing);
+    pub(crate) fn keep(&mut self, instruction: Instruction) {
+        self.large.keep(self.sent.last_at, instruction);
     }
 
     /// Takes note that an instruction was sent in so many datagrams and bytes.
     pub(crate) fn handle_cut(
         &mut self,
         now: Instant,
-        outgoing: &Outgoing,
+        instruction: &Instruction,
         datagrams: usize,
         bytes: usize,
         timing: &SendTiming,
     ) {
-        if !outgoing.diff.is_empty() {
+        if !instruction.diff.is_empty() {
             self.steady.handle_frame(now, datagrams, bytes, timing);
         }
         if timing.config.weighs_references() {
-            self.delivery_estimate.handle_sent(now, outgoing, datagrams, bytes, timing);
+            self.delivery_estimate.handle_sent(now, instruction, datagrams, bytes, timing);
         }
     }
 
@@ -342,10 +343,9 @@ impl<L: Object> Sender<L> {
         let contents_max = timing.path.contents_max;
         let assumed = &self.sent.list[self.sent.assumed].object;
         let from_assumed = || self.current.diff_from(assumed, peer);
-        match self.references.choose(policy, diff_from_known, from_assumed, contents_max) {
-            Choice::Known(diff) => (0, diff),
-            Choice::Assumed(diff) => (self.sent.assumed, diff),
-        }
+        self.references
+            .choose(policy, &diff_from_known, from_assumed, contents_max)
+            .map_or((0, diff_from_known), |diff| (self.sent.assumed, diff))
     }
 
     /// Returns until when large contents wait, if they do: for the end of the backoff or, once the
@@ -362,7 +362,7 @@ impl<L: Object> Sender<L> {
 
     /// Acknowledges without contents while there are some. The new state holds what the last one
     /// holds; a peer without that one cannot take it, but reads the acknowledgment first.
-    pub(crate) fn acknowledge(&mut self, now: Instant) -> Outgoing {
+    pub(crate) fn acknowledge(&mut self, now: Instant) -> Instruction {
         let (last_num, object) = (self.sent.last().num, self.sent.last().object.clone());
         self.send_new(now, last_num, last_num.next(), object, Vec::new())
     }
@@ -375,7 +375,7 @@ impl<L: Object> Sender<L> {
         reference: usize,
         is_ack_due: bool,
         peer: Capabilities,
-    ) -> Option<Outgoing> {
+    ) -> Option<Instruction> {
         // The state went back to what the reference holds, while the peer may hold what came
         // between; then the empty diff is news.
         let last = self.sent.last();
@@ -418,12 +418,12 @@ impl<L: Object> Sender<L> {
         self.sent.list[index].sent_at = now;
         self.sent.list[index].has_contents = true;
         let last_frame_at = self.sent.last_frame_at;
-        let outgoing = self.outgoing(now, old_num, new_num, diff);
+        let instruction = self.instruction(now, old_num, new_num, diff);
         if timing.is_patient {
             // A late acknowledgment takes the contents along that are on their way, and often comes right before a key.
             self.sent.last_frame_at = last_frame_at;
         }
-        Step::Send(outgoing)
+        Step::Send(instruction)
     }
 
     fn send_new(
@@ -433,9 +433,9 @@ impl<L: Object> Sender<L> {
         new_num: StateNum,
         object: L,
         diff: Vec<u8>,
-    ) -> Outgoing {
+    ) -> Instruction {
         self.sent.push(now, new_num, !diff.is_empty(), object);
-        self.outgoing(now, old_num, new_num, diff)
+        self.instruction(now, old_num, new_num, diff)
     }
 
     fn repeat(&mut self, now: Instant) -> Step {
@@ -449,13 +449,13 @@ impl<L: Object> Sender<L> {
         Step::Repeat
     }
 
-    fn outgoing(
+    fn instruction(
         &mut self,
         now: Instant,
         old_num: StateNum,
         new_num: StateNum,
         diff: Vec<u8>,
-    ) -> Outgoing {
+    ) -> Instruction {
         self.after_send(now, new_num);
         if !diff.is_empty() {
             self.sent.last_frame_at = Some(now);
@@ -470,7 +470,7 @@ impl<L: Object> Sender<L> {
         );
         debug_assert!(old_num <= new_num);
         tracing::debug!(num = %new_num, base = %old_num, diff_bytes = diff.len(), "frame sent");
-        Outgoing { old_num, new_num, ack_num, throwaway_num, diff, is_heartbeat: false }
+        Instruction { old_num, new_num, ack_num, throwaway_num, diff, ..Instruction::default() }
     }
 
     /// Logs what is wrong with a diff of the current state, if anything is.

@@ -26,7 +26,7 @@ use crate::path::Loss;
 use crate::path_size::Answer;
 use crate::receiver::{Received, Receiver};
 use crate::send_timing::SendTiming;
-use crate::sender::{Outgoing, Sender, Step};
+use crate::sender::{Sender, Step};
 
 /// Which part of the caller's randomness a reference policy draws its random numbers from. Instructions, counted from 1, have
 /// the parts of their numbers.
@@ -217,12 +217,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 Some(_) => return None,
             };
             match step {
-                Some(Step::Send(outgoing)) => self.build(now, outgoing),
+                Some(Step::Send(instruction)) => self.build(now, instruction, false),
+                Some(Step::Heartbeat(instruction)) => self.build(now, instruction, true),
                 Some(Step::Repeat) => self.fragments.again(),
                 None => {
                     let size = self.connection.size().next_try(now, &timing)?;
-                    let outgoing = self.sender.probe(now, &timing)?;
-                    self.build_try(now, &outgoing, size);
+                    let instruction = self.sender.probe(now, &timing)?;
+                    self.build_try(now, instruction, size);
                     continue;
                 }
             }
@@ -276,7 +277,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         room: u64,
         is_try: bool,
     ) -> Result<(), ReceiveError> {
-        self.learn_peer(&instruction);
+        if self.config.capabilities.is_some() {
+            self.peer.learn(instruction.hello, instruction.ack_num);
+        }
         let announces_heartbeats = self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT);
         let next_heartbeat = instruction.next_heartbeat.filter(|_| announces_heartbeats);
         if let Some(report) = instruction.loss_report.filter(|_| self.reports_loss()) {
@@ -311,10 +314,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
         let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };
-        let is_missed = backoff.unanswered_since().is_some_and(|at| at + timing.ack_expected < now);
-        if is_missed {
-            backoff.handle_missed();
-        }
+        let is_missed = backoff.heed_missed(now, timing.ack_expected);
         let is_again = self.receiver.newest_num() == new_num;
         self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT) && (is_missed || is_again)
     }
@@ -355,62 +355,42 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.effort = self.effort.saturating_add(bytes.saturating_mul(BYTE_EFFORT));
     }
 
-    /// Learns what the peer is. Until it had acknowledged a state, every instruction of ours carried
-    /// our hello, and so does every instruction of a rove that has not been acknowledged: if this
-    /// one carries none, no earlier one did.
-    fn learn_peer(&mut self, instruction: &Instruction) {
-        if self.config.capabilities.is_none() || self.peer != Peer::Unknown {
-            return;
-        }
-        match instruction.hello {
-            Some(hello) => self.peer = Peer::Rove(hello),
-            None if instruction.ack_num != StateNum::INITIAL => self.peer = Peer::Stock,
-            None => return,
-        }
-        tracing::info!(peer = ?self.peer, "peer recognised");
-    }
-
     /// Returns the next fragment of the instruction under way, sealed.
     fn next_fragment(&mut self, now: Instant) -> Option<Transmit> {
         let payload = self.fragments.next()?;
-        match self.connection.seal(now, payload, self.fragments.is_answer, &self.config) {
-            Some(sealed) => {
-                let sealed = sealed.map(|it| Transmit { tries_size: self.fragments.is_try, ..it });
-                let is_last = self.fragments.handle_sent();
-                // What was sent may have been the last to this address.
-                self.heed_size();
-                let transmit = self.sealed(sealed)?;
-                if is_last && self.fragments.ack_num == StateNum::SHUTDOWN {
-                    let timing = self.send_timing();
-                    self.closing.handle_acknowledged(now, &timing);
-                }
-                Some(transmit)
-            }
-            None => {
-                self.fragments.stop();
-                None
-            }
+        let is_answer = self.fragments.is_answer;
+        let Some(sealed) = self.connection.seal(now, payload, is_answer, &self.config) else {
+            self.fragments.stop();
+            return None;
+        };
+        let sealed = sealed.map(|it| Transmit { tries_size: self.fragments.is_try, ..it });
+        let is_last = self.fragments.handle_sent();
+        // The datagram may have been the last to this address.
+        self.heed_size();
+        let transmit = self.sealed(sealed)?;
+        if is_last && self.fragments.ack_num == StateNum::SHUTDOWN {
+            let timing = self.send_timing();
+            self.closing.handle_acknowledged(now, &timing);
         }
+        Some(transmit)
     }
 
     /// Returns what was sealed; where nothing more can be, the session is over.
     fn sealed(&mut self, sealed: Result<Transmit, SendError>) -> Option<Transmit> {
-        match sealed {
-            Ok(transmit) => Some(transmit),
-            Err(error) => {
+        sealed
+            .inspect_err(|error| {
                 tracing::info!(%error, "nothing can be sent any more");
-                if error == SendError::KeyExhausted {
+                if *error == SendError::KeyExhausted {
                     self.closing.close(Closed::KeyExhausted);
                 }
                 self.fragments.clear();
-                None
-            }
-        }
+            })
+            .ok()
     }
 
     /// Builds an instruction and cuts it up.
-    fn build(&mut self, now: Instant, outgoing: Outgoing) {
-        let instruction = self.instruction(now, &outgoing);
+    fn build(&mut self, now: Instant, instruction: Instruction, is_heartbeat: bool) {
+        let instruction = self.complete(now, instruction, is_heartbeat);
         let fragments = match self.codec.compress(&instruction.encode()) {
             Ok(compressed) => split(self.instructions, &compressed, self.connection.contents_max()),
             // Lost, as far as the timers can tell.
@@ -422,16 +402,17 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         debug_assert!(fragments.len() <= usize::from(FRAGMENTS_MAX));
         let bytes = fragments.iter().map(|it| it.contents.len()).sum();
         let timing = self.send_timing();
-        self.sender.handle_cut(now, &outgoing, fragments.len(), bytes, &timing);
+        self.sender.handle_cut(now, &instruction, fragments.len(), bytes, &timing);
         if fragments.len() > 1 {
-            self.sender.keep(outgoing);
+            self.sender.keep(instruction);
         }
         self.fragments.cut(fragments);
     }
 
     /// Builds an instruction that makes one datagram of this size.
-    fn build_try(&mut self, now: Instant, outgoing: &Outgoing, size: usize) {
-        let instruction = self.instruction(now, outgoing);
+    fn build_try(&mut self, now: Instant, instruction: Instruction, size: usize) {
+        let instruction = self.complete(now, instruction, false);
+        let num = instruction.new_num;
         let answer = match self.peer {
             Peer::Rove(_) => Answer::AtOnce,
             _ if self.sender.sent().unacknowledged_since().is_some() => Answer::Soon,
@@ -440,31 +421,32 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.fragments.is_try = true;
         let draws = self.chaff.fork(self.instructions);
         let contents = chaff::fill(instruction, contents_of(size), draws, &mut self.codec);
-        self.connection.size().handle_try(now, outgoing.new_num, size_of(contents.len()), answer);
+        self.connection.size().handle_try(now, num, size_of(contents.len()), answer);
         self.fragments.cut(split(self.instructions, &contents, contents.len()));
     }
 
-    /// Makes an instruction with a number of its own of what is to be sent.
-    fn instruction(&mut self, now: Instant, outgoing: &Outgoing) -> Instruction {
+    /// Adds to an instruction what the peer is to know beside it, and gives it a number.
+    fn complete(&mut self, now: Instant, sent: Instruction, is_heartbeat: bool) -> Instruction {
         self.instructions += 1;
-        let next_heartbeat = self.announced_heartbeat(now, outgoing);
-        let has_contents = !outgoing.diff.is_empty();
+        let is_understood = self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT);
+        let announces = is_heartbeat && is_understood;
+        let next_heartbeat =
+            announces.then(|| self.heartbeats.announce(now, sent.new_num)).flatten();
+        let has_contents = !sent.diff.is_empty();
         self.fragments = FragmentQueue {
-            ack_num: outgoing.ack_num,
-            contents_num: has_contents.then_some(outgoing.new_num),
+            ack_num: sent.ack_num,
+            contents_num: has_contents.then_some(sent.new_num),
             is_answer: next_heartbeat.is_none() && self.heartbeats.handle_sent(has_contents),
             ..FragmentQueue::default()
         };
+        // Our hello goes until the peer has acknowledged a state that came with it.
+        let capabilities = self.config.capabilities.filter(|_| !self.is_acknowledged());
         Instruction {
-            old_num: outgoing.old_num,
-            new_num: outgoing.new_num,
-            ack_num: outgoing.ack_num,
-            throwaway_num: outgoing.throwaway_num,
-            diff: outgoing.diff.clone(),
             chaff: chaff::blur(self.chaff.fork(self.instructions)),
-            hello: self.hello(),
+            hello: capabilities.map(Hello::new),
             loss_report: self.loss_report(now),
             next_heartbeat,
+            ..sent
         }
     }
 
@@ -475,23 +457,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.size().handle_sent(now, num, cut, &timing);
     }
 
-    /// Returns our hello, to be sent until the peer has acknowledged a state that came with it.
-    fn hello(&self) -> Option<Hello> {
-        let capabilities = self.config.capabilities.filter(|_| !self.is_acknowledged())?;
-        Some(Hello { version: Hello::VERSION, capabilities })
-    }
-
     fn loss_report(&mut self, now: Instant) -> Option<Loss> {
         let interval = self.config.loss_report_interval.filter(|_| self.reports_loss())?;
         self.connection.poll_loss_report(now, interval)
-    }
-
-    /// Returns what a heartbeat of ours announces.
-    fn announced_heartbeat(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Duration> {
-        let is_understood = self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT);
-        (outgoing.is_heartbeat && is_understood)
-            .then(|| self.heartbeats.announce(now, outgoing.new_num))
-            .flatten()
     }
 
     fn reports_loss(&self) -> bool {

@@ -2,11 +2,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::heartbeat::PAUSE_MAX;
-
-/// How late an announced heartbeat may be before the client speaks up. Chosen: a queue makes datagrams late by less, and an
-/// answer to its word then comes before the notice of a lost contact, 3.5 s after the heartbeat was due.
-pub(super) const LATE: Duration = Duration::from_secs(1);
+use super::backoff::{LATE, PAUSE_MAX};
 
 /// The newest word of the server's.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,7 +9,6 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::heartbeat::announced::LATE;
 use crate::num::StateNum;
 
 /// The pauses, the shortest of which is stock's. Chosen: each twice the one before, up to what most boxes bear. RFC 4787
@@ -37,6 +36,10 @@ const FAILURES_DIVISOR: u32 = 8;
 /// the first speaks after [`LATE`], and a box that had forgotten the flow knows it again.
 const AGAIN_WITHIN: Duration = Duration::from_millis(900);
 const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
+
+/// How late an announced heartbeat may be before the client speaks up. Chosen: a queue makes datagrams late by less, and an
+/// answer to its word then comes before the notice of a lost contact, 3.5 s after the heartbeat was due.
+pub(super) const LATE: Duration = Duration::from_secs(1);
 
 /// The pauses so far.
 #[derive(Clone, Copy, Debug)]
@@ -141,6 +144,15 @@ impl HeartbeatBackoff {
             // A later acknowledgment says nothing of that pause.
             newest.steps = [0, 0];
         }
+    }
+
+    /// Returns whether an answer to the newest heartbeat is overdue, which counts as missed then.
+    pub(crate) fn heed_missed(&mut self, now: Instant, answer_expected: Duration) -> bool {
+        let is_missed = self.unanswered_since().is_some_and(|at| at + answer_expected < now);
+        if is_missed {
+            self.handle_missed();
+        }
+        is_missed
     }
 
     /// Returns since when a heartbeat is not answered.

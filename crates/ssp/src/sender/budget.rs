@@ -50,6 +50,7 @@ impl Budget {
             self.left = SAVED_MAX.min(Bytes::new(self.left.get().saturating_add(earned)));
             self.refilled_at = now;
         }
+        debug_assert!(self.left <= SAVED_MAX);
     }
 }
 

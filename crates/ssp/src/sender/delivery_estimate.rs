@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
-use super::sending::Outgoing;
 use crate::config::SENT_MAX;
+use crate::instruction::Instruction;
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
@@ -104,7 +104,7 @@ impl DeliveryEstimate {
     pub(super) fn handle_sent(
         &mut self,
         now: Instant,
-        outgoing: &Outgoing,
+        instruction: &Instruction,
         datagrams: usize,
         bytes: usize,
         timing: &SendTiming,
@@ -112,10 +112,10 @@ impl DeliveryEstimate {
         if timing.path.rtt_min.is_some_and(|min| min + QUEUE_MIN <= timing.srtt) {
             self.queued_at = Some(now);
         }
-        let (num, old_num) = (outgoing.new_num, outgoing.old_num);
+        let (num, old_num) = (instruction.new_num, instruction.old_num);
         self.bytes = self.bytes.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
-        if outgoing.diff.len() >= TELLING_LEN {
-            let ratio = real(bytes) / real(outgoing.diff.len());
+        if instruction.diff.len() >= TELLING_LEN {
+            let ratio = real(bytes) / real(instruction.diff.len());
             self.compression += COMPRESSION_GAIN * (ratio - self.compression);
         }
         self.sent.retain(|other| other.num != num);
@@ -123,7 +123,7 @@ impl DeliveryEstimate {
         // A reference that is not in the list is the known receiver state.
         let reference = if is_sent { Reference::Sent(old_num) } else { Reference::Settled(1.0) };
         let arrives = all_arrive(datagrams, timing);
-        let has_contents = !outgoing.diff.is_empty();
+        let has_contents = !instruction.diff.is_empty();
         let sent = Sent { num, reference, arrives, has_contents, at: now, bytes: self.bytes };
         let place = self.sent.partition_point(|other| other.num < num);
         self.sent.insert(place, sent);
@@ -329,13 +329,11 @@ mod tests {
 
         /// The same where the round trip has so many ms of a queue's.
         fn send_behind(&mut self, queue: u64, now: u64, new: u64, old: u64, len: usize, loss: f64) {
-            let outgoing = Outgoing {
+            let outgoing = Instruction {
                 old_num: num(old),
                 new_num: num(new),
-                ack_num: num(0),
-                throwaway_num: num(0),
                 diff: vec![0; len],
-                is_heartbeat: false,
+                ..Instruction::default()
             };
             let datagrams = len.div_ceil(CONTENTS_MAX);
             on_path(queue, loss, |timing| {
@@ -455,13 +453,11 @@ mod tests {
     #[test]
     fn bytes_count_as_they_are_compressed() {
         let mut delivery_estimate = steady(0, 0.0);
-        let outgoing = Outgoing {
+        let outgoing = Instruction {
             old_num: num(6),
             new_num: num(7),
-            ack_num: num(0),
-            throwaway_num: num(0),
             diff: vec![0; 4_000],
-            is_heartbeat: false,
+            ..Instruction::default()
         };
         for _ in 0..50 {
             on_path(0, 0.0, |timing| {

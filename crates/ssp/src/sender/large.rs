@@ -3,7 +3,7 @@
 use rove_units::{Duration, Instant};
 
 use super::backoff::Backoff;
-use super::sending::Outgoing;
+use crate::instruction::Instruction;
 use crate::num::StateNum;
 
 /// How long after large contents of either end acknowledgments are not late on a path that loses something. Chosen: 1 MiB that
@@ -19,7 +19,7 @@ pub(super) const REPEATS_MAX: u32 = 8;
 #[derive(Clone, Debug, Default)]
 pub(super) struct LargeContents {
     /// The last instruction, if it has several fragments.
-    pub(super) kept: Option<Outgoing>,
+    pub(super) kept: Option<Instruction>,
     /// How often it was repeated.
     pub(super) repeats: u32,
     pub(super) backoff: Backoff,
@@ -31,8 +31,8 @@ pub(super) struct LargeContents {
 
 impl LargeContents {
     /// Keeps an instruction of several fragments that was sent now.
-    pub(super) fn keep(&mut self, now: Instant, outgoing: Outgoing) {
-        (self.kept, self.repeats) = (Some(outgoing), 0);
+    pub(super) fn keep(&mut self, now: Instant, instruction: Instruction) {
+        (self.kept, self.repeats) = (Some(instruction), 0);
         self.backoff.handle_try(now);
     }
 
@@ -45,13 +45,14 @@ impl LargeContents {
 
     /// Returns whether the kept instruction is this one.
     pub(super) fn is_kept(&self, old_num: StateNum, new_num: StateNum, diff: &[u8]) -> bool {
-        let is_it = |it: &Outgoing| (it.old_num, it.new_num, &*it.diff) == (old_num, new_num, diff);
+        let is_it =
+            |it: &Instruction| (it.old_num, it.new_num, &*it.diff) == (old_num, new_num, diff);
         self.kept.as_ref().is_some_and(is_it)
     }
 
     /// Returns whether the kept instruction leads from the one state to the other, and was not repeated too often.
     pub(super) fn may_be_finished(&self, old_num: StateNum, new_num: StateNum) -> bool {
-        let is_it = |it: &Outgoing| (it.old_num, it.new_num) == (old_num, new_num);
+        let is_it = |it: &Instruction| (it.old_num, it.new_num) == (old_num, new_num);
         self.repeats < REPEATS_MAX && self.kept.as_ref().is_some_and(is_it)
     }
 

@@ -16,15 +16,6 @@ const PROSPECTIVE_EXTRA_MAX: usize = 100;
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub(super) const PROSPECTIVE_LEN_MAX: usize = 1000;
 
-/// The chosen state, with the diff from it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
-    /// The known receiver state.
-    Known(Vec<u8>),
-    /// The assumed receiver state.
-    Assumed(Vec<u8>),
-}
-
 /// Chooses between the known and the assumed receiver state, and counts its choices: a mixture draws a
 /// random number for each.
 #[derive(Clone, Debug)]
@@ -39,42 +30,30 @@ impl ReferenceChooser {
         Self { rng, choices: 0 }
     }
 
-    /// Chooses by `policy`, given the diff from the known state. `from_assumed` makes the other one, where
-    /// it matters; `contents_max` is what one datagram carries, in bytes.
+    /// Chooses by `policy`, given the diff from the known state. Returns the diff that `from_assumed` makes where the assumed state
+    /// is chosen. `contents_max` is the size of a datagram's contents in bytes.
     pub(super) fn choose(
         &mut self,
         policy: ReferencePolicy,
-        from_known: Vec<u8>,
+        from_known: &[u8],
         from_assumed: impl FnOnce() -> Vec<u8>,
         contents_max: usize,
-    ) -> Choice {
+    ) -> Option<Vec<u8>> {
         self.choices += 1;
         let prefers_known: fn(usize, usize, usize) -> bool = match policy {
-            ReferencePolicy::Known => return Choice::Known(from_known),
+            // By the last policy, the module `delivery_estimate` chooses.
+            ReferencePolicy::Known | ReferencePolicy::Bayesian => return None,
             ReferencePolicy::Mixture { known_percent } => {
                 let drawn = self.rng.at(self.choices).below(100);
-                return if drawn < u64::from(known_percent) {
-                    Choice::Known(from_known)
-                } else {
-                    Choice::Assumed(from_assumed())
-                };
+                return (drawn >= u64::from(known_percent)).then(from_assumed);
             }
-            ReferencePolicy::Assumed => return Choice::Assumed(from_assumed()),
+            ReferencePolicy::Assumed => return Some(from_assumed()),
             ReferencePolicy::Prospective => costs_little_more,
             ReferencePolicy::Adaptive => needs_no_more_datagrams,
-            // The module `delivery_estimate` chooses; there is no other state without it.
-            ReferencePolicy::Bayesian => return Choice::Known(from_known),
         };
         // An empty diff needs no company.
-        if from_known.is_empty() {
-            return Choice::Known(from_known);
-        }
-        let from_assumed = from_assumed();
-        if prefers_known(from_known.len(), from_assumed.len(), contents_max) {
-            Choice::Known(from_known)
-        } else {
-            Choice::Assumed(from_assumed)
-        }
+        let from_assumed = (!from_known.is_empty()).then(from_assumed);
+        from_assumed.filter(|it| !prefers_known(from_known.len(), it.len(), contents_max))
     }
 }
 
@@ -106,17 +85,9 @@ mod tests {
 
     /// Returns whether the known state is chosen, given the lengths of the two diffs.
     fn chooses_known(policy: ReferencePolicy, known: usize, assumed: usize) -> bool {
-        let choice = chooser().choose(policy, vec![0; known], || vec![1; assumed], CONTENTS_MAX);
-        match choice {
-            Choice::Known(diff) => {
-                assert_eq!(diff, vec![0; known]);
-                true
-            }
-            Choice::Assumed(diff) => {
-                assert_eq!(diff, vec![1; assumed]);
-                false
-            }
-        }
+        let chosen = chooser().choose(policy, &vec![0; known], || vec![1; assumed], CONTENTS_MAX);
+        assert!(chosen.as_ref().is_none_or(|diff| *diff == vec![1; assumed]));
+        chosen.is_none()
     }
 
     #[test]
@@ -147,8 +118,8 @@ mod tests {
         for (known_percent, share) in [(0, 0..=0), (25, 2_300..=2_700), (100, 10_000..=10_000)] {
             let policy = ReferencePolicy::Mixture { known_percent };
             let mut chooser = chooser();
-            let mut choose = || chooser.choose(policy, vec![0; 1], || vec![1; 1], CONTENTS_MAX);
-            let known = (0..10_000).filter(|_| matches!(choose(), Choice::Known(_))).count();
+            let mut choose = || chooser.choose(policy, &[0], || vec![1; 1], CONTENTS_MAX);
+            let known = (0..10_000).filter(|_| choose().is_none()).count();
             assert!(share.contains(&known), "{known} of 10000 at {known_percent} %");
         }
     }
@@ -162,7 +133,7 @@ mod tests {
             (ReferencePolicy::Prospective, Vec::new()),
             (ReferencePolicy::Adaptive, Vec::new()),
         ] {
-            chooser().choose(policy, diff, never, CONTENTS_MAX);
+            chooser().choose(policy, &diff, never, CONTENTS_MAX);
         }
     }
 }

@@ -165,6 +165,7 @@ fn copies_wanted(timing: &SendTiming, loss_out: f64) -> u32 {
         residual *= loss_out;
         copies += 1;
     }
+    debug_assert!((2..=COPIES_MAX).contains(&copies));
     copies
 }
 

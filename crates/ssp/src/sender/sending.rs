@@ -2,25 +2,16 @@
 
 use rove_units::Instant;
 
+use crate::instruction::Instruction;
 use crate::num::StateNum;
-
-/// An instruction to be sent, without what the layers below add to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Outgoing {
-    pub(crate) old_num: StateNum,
-    pub(crate) new_num: StateNum,
-    pub(crate) ack_num: StateNum,
-    pub(crate) throwaway_num: StateNum,
-    pub(crate) diff: Vec<u8>,
-    /// Whether it has nothing to say but that this end is there.
-    pub(crate) is_heartbeat: bool,
-}
 
 /// What is to be sent now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A new instruction.
-    Send(Outgoing),
+    /// A new instruction, without what the layers below the sender add to it.
+    Send(Instruction),
+    /// The same, which has nothing to say but that this end is there.
+    Heartbeat(Instruction),
     /// The instruction kept with [`Sender::keep`](super::Sender::keep), the same fragments once more.
     Repeat,
 }

@@ -166,7 +166,7 @@ fn newer_contents_wait_for_a_number_of_repeats_and_no_more() {
         match bench.sender.step(now, &timing) {
             None => {}
             Some(Step::Repeat) => repeats += 1,
-            Some(Step::Send(out)) => break out,
+            Some(Step::Send(out) | Step::Heartbeat(out)) => break out,
         }
     };
     assert_eq!((repeats, sent.diff.as_slice()), (REPEATS_MAX, &b"newer"[..]));

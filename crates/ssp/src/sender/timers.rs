@@ -26,6 +26,7 @@ impl<L: Object> Sender<L> {
         self.large.heed(now, self.chunks.is_active());
         self.steady.heed(now, self.answers.asked_at, timing);
         self.sent.assumed = self.sent.newest_assumed(now, timing);
+        debug_assert!(self.sent.assumed < self.sent.list.len());
         self.next_ack = self.ack_due(now, timing);
         self.next_send = self.send_due(now, timing);
     }
