@@ -4,11 +4,11 @@ use rove_units::{Bytes, Instant, Stream};
 
 use crate::bucket::TokenBucket;
 use crate::config::LinkConfig;
-use crate::item::Item;
+use crate::item::{DropCause, Item};
 use crate::opportunities::Opportunities;
 use crate::queue::Queue;
 use crate::serialiser::Serialiser;
-use crate::tally::{DropCause, Tally};
+use crate::tally::Tally;
 
 /// A queue and its server. The server may become another kind while packets wait.
 #[derive(Clone, Debug)]

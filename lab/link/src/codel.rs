@@ -125,8 +125,7 @@ fn control_law(config: &CoDelConfig, from: Instant, count: u32) -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item::PacketId;
-    use crate::loss::Fate;
+    use crate::item::{Fate, PacketId};
 
     fn at(millis: u64) -> Instant {
         Instant::from_millis(millis)

@@ -2,8 +2,7 @@
 
 use rove_units::{Bytes, Duration, Instant};
 
-use crate::item::PacketId;
-use crate::tally::DropCause;
+use crate::item::{DropCause, PacketId};
 
 /// Something that happened in a link. Sizes include the link's overhead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

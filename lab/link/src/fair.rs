@@ -224,8 +224,7 @@ mod tests {
     use rove_units::Duration;
 
     use super::*;
-    use crate::item::PacketId;
-    use crate::loss::Fate;
+    use crate::item::{Fate, PacketId};
 
     fn item(number: u64, flow: u16, size: u64, queued: Instant) -> Item<()> {
         Item {

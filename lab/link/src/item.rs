@@ -1,10 +1,8 @@
-//! A packet on its way through the stages of a link.
+//! A packet on its way through the stages of a link, and the decisions about it.
 
 use core::fmt;
 
 use rove_units::{Bytes, Duration, Instant};
-
-use crate::loss::Fate;
 
 /// Which packet: its number among those that entered the link, from 0, and whether it is the copy of that packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,4 +36,65 @@ pub(crate) struct Item<P> {
     /// Its delay, jitter included.
     pub(crate) propagation: Duration,
     pub(crate) fate: Fate,
+}
+
+/// Outcome of loss and duplication for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It goes on.
+    Passes,
+    /// It goes on, and a copy with it.
+    Doubled,
+    /// It is lost.
+    Lost(DropCause),
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropCause {
+    /// Lost by chance on its own, or on request.
+    Loss,
+    /// Lost by the Gilbert-Elliott channel.
+    BurstLoss,
+    /// It came in an outage or in an off period.
+    Outage,
+    /// The delay line was full.
+    LineFull,
+    /// The queue was full.
+    QueueFull,
+    /// CoDel dropped it.
+    CoDel,
+    /// PIE dropped it.
+    Pie,
+    /// It is larger than the path takes, or than the token bucket, and would never pass.
+    TooLarge,
+}
+
+impl DropCause {
+    /// All causes, in the order of their declaration.
+    pub const ALL: [Self; 8] = [
+        Self::Loss,
+        Self::BurstLoss,
+        Self::Outage,
+        Self::LineFull,
+        Self::QueueFull,
+        Self::CoDel,
+        Self::Pie,
+        Self::TooLarge,
+    ];
+}
+
+impl fmt::Display for DropCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Loss => "loss",
+            Self::BurstLoss => "burst-loss",
+            Self::Outage => "outage",
+            Self::LineFull => "line-full",
+            Self::QueueFull => "queue-full",
+            Self::CoDel => "codel",
+            Self::Pie => "pie",
+            Self::TooLarge => "too-large",
+        })
+    }
 }

@@ -5,12 +5,12 @@ use rove_units::{Bytes, Instant, Stream};
 use crate::bottleneck::Bottleneck;
 use crate::config::{Discipline, LinkConfig, Stage};
 use crate::event::{Event, EventKind};
-use crate::item::{Item, PacketId};
+use crate::item::{DropCause, Fate, Item, PacketId};
 use crate::line::{DelayLine, Propagation};
-use crate::loss::{Fate, Loss};
+use crate::loss::Loss;
 use crate::outage::Gate;
 use crate::steps::Steps;
-use crate::tally::{DropCause, LinkStats, Tally};
+use crate::tally::{LinkStats, Tally};
 
 /// Most bytes in the delay line and waiting to be taken out; packets beyond are dropped.
 /// Chosen: two seconds of 1 Gbit/s, past which the model is of no use and only memory grows.

@@ -4,7 +4,7 @@ use rove_units::Stream;
 
 use crate::config::LinkConfig;
 use crate::gilbert_elliott::Channel;
-use crate::tally::DropCause;
+use crate::item::{DropCause, Fate};
 
 /// Decides which packets are lost and which come twice.
 #[derive(Clone, Debug)]
@@ -14,17 +14,6 @@ pub(crate) struct Loss {
     channel: Channel,
     /// Packets still to be lost on request.
     doomed: u64,
-}
-
-/// Outcome of loss and duplication for a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It goes on.
-    Passes,
-    /// It goes on, and a copy with it.
-    Doubled,
-    /// It is lost.
-    Lost(DropCause),
 }
 
 impl Loss {

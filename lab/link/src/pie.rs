@@ -126,8 +126,7 @@ mod tests {
     use rove_units::Seed;
 
     use super::*;
-    use crate::item::{Item, PacketId};
-    use crate::loss::Fate;
+    use crate::item::{Fate, Item, PacketId};
 
     fn item(queued: Instant) -> Item<()> {
         Item {

@@ -6,9 +6,9 @@ use crate::codel::CoDel;
 use crate::config::{Discipline, LinkConfig};
 use crate::fair::Fair;
 use crate::fifo::Fifo;
-use crate::item::{Item, PacketId};
+use crate::item::{DropCause, Item, PacketId};
 use crate::pie::Pie;
-use crate::tally::{DropCause, Tally};
+use crate::tally::Tally;
 
 /// A queue of one discipline. Limits and discipline may change while packets wait.
 #[derive(Clone, Debug)]
@@ -153,7 +153,7 @@ mod tests {
     use rove_units::{Duration, Seed};
 
     use super::*;
-    use crate::loss::Fate;
+    use crate::item::Fate;
 
     fn item(number: u64, size: u64) -> Item<()> {
         Item {

@@ -1,66 +1,14 @@
 //! Counters of what became of packets, and the events that a caller has asked for.
 
-use core::fmt;
-
 use rove_units::{Bytes, Instant};
 
 use crate::event::{Event, EventKind};
-use crate::item::Item;
+use crate::item::{DropCause, Item};
 use crate::line::DelayLine;
 
 /// Most events kept until they are asked for; newer ones are left out and counted.
 /// Chosen: a second of 100 000 packets, each with its few events.
 const EVENTS_MAX: usize = 1 << 19;
-
-/// Why a packet was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DropCause {
-    /// Lost by chance on its own, or on request.
-    Loss,
-    /// Lost by the Gilbert-Elliott channel.
-    BurstLoss,
-    /// It came in an outage or in an off period.
-    Outage,
-    /// The delay line was full.
-    LineFull,
-    /// The queue was full.
-    QueueFull,
-    /// CoDel dropped it.
-    CoDel,
-    /// PIE dropped it.
-    Pie,
-    /// It is larger than the path takes, or than the token bucket, and would never pass.
-    TooLarge,
-}
-
-impl DropCause {
-    /// All causes, in the order of their declaration.
-    pub const ALL: [Self; 8] = [
-        Self::Loss,
-        Self::BurstLoss,
-        Self::Outage,
-        Self::LineFull,
-        Self::QueueFull,
-        Self::CoDel,
-        Self::Pie,
-        Self::TooLarge,
-    ];
-}
-
-impl fmt::Display for DropCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Loss => "loss",
-            Self::BurstLoss => "burst-loss",
-            Self::Outage => "outage",
-            Self::LineFull => "line-full",
-            Self::QueueFull => "queue-full",
-            Self::CoDel => "codel",
-            Self::Pie => "pie",
-            Self::TooLarge => "too-large",
-        })
-    }
-}
 
 /// Counters of the packets so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
