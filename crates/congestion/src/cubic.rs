@@ -146,7 +146,7 @@ mod tests {
         // K = cbrt(W (1 - beta) / C).
         let seconds = (before * (1.0 - BETA) / C).cbrt();
         let windows: Vec<u64> = path.windows(200);
-        let rounds = crate::sprout::whole(seconds * 10.0);
+        let rounds = crate::numbers::whole(seconds * 10.0);
         let near = |round: usize, share: f64| {
             let window = f64::from(u32::try_from(windows[round]).unwrap());
             assert!((window / before / share - 1.0).abs() < 0.03, "{round}: {window} {before}");

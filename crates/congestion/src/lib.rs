@@ -5,7 +5,7 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `rtt`, `base_rtt`, `rounds`, `recovery`, `packet_window` and `slow_start` are parts that several controllers share.
+//! - `numbers` converts counts. `rtt`, `base_rtt`, `rounds`, `recovery`, `packet_window` and `slow_start` are parts that several controllers share.
 //! - `controller` is the interface.
 //! - [`fixed_window`] never changes. Others are compared with it.
 //! - [`aimd`], [`new_reno`] and [`cubic`] follow losses, [`vegas`] and [`ledbat`] follow delays, and [`compound`] follows
@@ -29,6 +29,7 @@ pub mod cubic;
 pub mod fixed_window;
 pub mod ledbat;
 pub mod new_reno;
+mod numbers;
 mod packet_window;
 mod recovery;
 pub mod remy;

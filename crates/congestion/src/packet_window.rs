@@ -3,8 +3,8 @@
 use rove_units::{Bytes, Instant};
 
 use crate::controller::{Ack, Loss};
+use crate::numbers::{in_packets, whole};
 use crate::recovery::Recovery;
-use crate::sprout::whole;
 
 /// The first window of controllers that start as QUIC does, in packets. Source: RFC 9002, section 7.2; RFC 6928.
 pub(crate) const INITIAL: f64 = 10.0;
@@ -81,12 +81,6 @@ impl PacketWindow {
     pub(crate) const fn on_mtu_update(&mut self, packet: Bytes) {
         self.packet = packet;
     }
-}
-
-/// Returns a size as a multiple of a packet.
-pub(crate) fn in_packets(size: Bytes, packet: Bytes) -> f64 {
-    let [size, packet] = [size, packet].map(|it| u32::try_from(it.get()).unwrap_or(u32::MAX));
-    f64::from(size) / f64::from(packet.max(1))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! A sender keeps a [`Memory`] of a few signals, which each acknowledgment updates. A [`Table`] divides the space of these signals
 //! into boxes, and each box has an [`Action`]: how the window changes, and how far apart packets are sent. From the bottom up:
-//! `memory`, `action`, `domain` (a box), `lookup` (the box of a memory, fast), `table` (the rules), and its two forms in
+//! `memory`, `action`, `domain` (a box), `lookup` (the box of a memory, fast), `table` (the rules, with the `error` that names what is wrong with them), and its two forms in
 //! files: `dna` (the published one) and `readable` (ours). `sender` is what one flow keeps, and [`RemyController`] that as a
 //! controller. The search itself is the laboratory's.
 
@@ -10,6 +10,7 @@ mod action;
 mod controller;
 mod dna;
 mod domain;
+mod error;
 mod lookup;
 mod memory;
 mod readable;
@@ -19,6 +20,7 @@ mod table;
 pub use action::{Action, WINDOW_MAX};
 pub use controller::RemyController;
 pub use domain::Domain;
+pub use error::TableError;
 pub use memory::{AXES, Axis, Memory, MemoryTracker};
 pub use sender::RemySender;
-pub use table::{Rule, Table, TableError};
+pub use table::{Rule, Table};

@@ -12,11 +12,13 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::base_rtt::BaseRtt;
 use crate::controller::{Ack, Controller, Loss};
-use crate::sprout::belief::{Belief, Count};
+use crate::sprout::Count;
+use crate::sprout::Scale;
+use crate::sprout::belief::Belief;
 use crate::sprout::endpoint::HEARTBEAT;
 use crate::sprout::model::Model;
 use crate::sprout::receiver::ticks;
-use crate::sprout::{QUANTILE, Scale, TICK};
+use crate::sprout::{QUANTILE, TICK};
 
 use self::backlog::Backlog;
 

@@ -10,8 +10,9 @@ use prost::encoding::{
 
 use crate::remy::action::Action;
 use crate::remy::domain::Domain;
+use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis};
-use crate::remy::table::{RULES_MAX, Rule, Table, TableError};
+use crate::remy::table::{RULES_MAX, Rule, Table};
 
 /// Largest file in bytes. Chosen: a rule takes 180 bytes, and its share of the nodes above it as many; ten times that for each of the
 /// most rules.

@@ -5,8 +5,8 @@
 //! box at the border.
 
 use crate::remy::domain::Domain;
+use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis, Memory};
-use crate::remy::table::TableError;
 
 /// Most nodes of a lookup. Chosen: sixteen for each of the most rules of a table; boxes that bisection made need two.
 const NODES_MAX: usize = 65_536;

@@ -9,8 +9,9 @@ use serde::Deserialize;
 
 use crate::remy::action::Action;
 use crate::remy::domain::Domain;
+use crate::remy::error::TableError;
 use crate::remy::memory::Axis;
-use crate::remy::table::{Rule, Table, TableError};
+use crate::remy::table::{Rule, Table};
 
 /// The first word of a file of this form, with its version.
 const FORM: &str = "rove-remy-1";

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::numbers::{float, single};
+use crate::sprout::lanes;
 use crate::sprout::model::Model;
-use crate::sprout::{float, lanes, single};
+use crate::sprout::terms::Count;
 
 /// A bin below this share is empty. Chosen: what is left out never shows, and smaller numbers of this precision would be slow to
 /// calculate with. With 10^-15 an outage is believed too late.
@@ -19,15 +21,6 @@ pub(crate) struct Belief {
     next: Vec<f32>,
     /// Room for work.
     work: Vec<f32>,
-}
-
-/// The packets of a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
-    /// So many came, as many as the link could carry.
-    Exactly(u32),
-    /// So many came, and the link could have carried more.
-    AtLeast(u32),
 }
 
 impl Belief {

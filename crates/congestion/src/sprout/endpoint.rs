@@ -2,11 +2,11 @@
 
 use rove_units::{Bytes, Duration, Instant};
 
-use crate::sprout::Config;
 use crate::sprout::estimator::Estimator;
 use crate::sprout::packet::{FEEDBACK, HEADER, Packet};
 use crate::sprout::receiver::Receiver;
 use crate::sprout::sender::Sender;
+use crate::sprout::terms::Config;
 
 /// How long an end is silent at most: it promises its next packet within this time. Source: the published program.
 pub const HEARTBEAT: Duration = Duration::from_millis(50);

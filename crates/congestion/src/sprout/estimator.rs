@@ -3,10 +3,12 @@
 use core::fmt::Debug;
 use std::sync::Arc;
 
-use crate::sprout::belief::{Belief, Count};
+use crate::numbers::whole;
+use crate::sprout::belief::Belief;
 use crate::sprout::grid::{OutageRow, Scale};
 use crate::sprout::model::Model;
-use crate::sprout::{FORECAST_TICKS, QUANTILE, whole};
+use crate::sprout::terms::Count;
+use crate::sprout::terms::{FORECAST_TICKS, QUANTILE};
 
 /// Ticks that the published program lets go by before it sees anything. Source: its clock starts at 1000 ms, its belief at 0.
 const WARM_UP_TICKS: usize = 49;
@@ -117,6 +119,6 @@ impl Estimator for MovingAverage {
     }
 
     fn forecast(&self) -> [f64; FORECAST_TICKS] {
-        core::array::from_fn(|tick| self.rate * (crate::sprout::float(tick) + 1.0))
+        core::array::from_fn(|tick| self.rate * (crate::numbers::float(tick) + 1.0))
     }
 }

@@ -1,7 +1,8 @@
 //! The rates that a belief is over, and how likely each becomes each other within a tick.
 
+use crate::numbers::{float, single};
 use crate::sprout::normal::cumulative;
-use crate::sprout::{TICK_SECONDS, float, single};
+use crate::sprout::terms::TICK_SECONDS;
 
 /// Bins of the linear grid, the one of an outage among them.
 /// Source: the published program, which has one more than the 256 of the Sprout paper (NSDI 2013), section 3.1.

@@ -3,9 +3,10 @@
 //! Each tick's count is taken as independent of those before it, given the first rate, as the published program does: the
 //! distribution is a little narrower than that of the model, and the forecast a little less cautious.
 
+use crate::numbers::single;
 use crate::sprout::grid::Grid;
-use crate::sprout::model::poisson;
-use crate::sprout::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS, lanes, quantile, single};
+use crate::sprout::terms::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS};
+use crate::sprout::{lanes, quantile};
 
 /// Bins at the ends with less weight each are left out. Chosen: all 257 of them are a five-thousandth of the quantile.
 const NEGLIGIBLE: f32 = 4e-8;
@@ -126,6 +127,11 @@ impl Path {
         }
         self.counts = sum;
     }
+}
+
+/// Returns the probability of `count` events where `mean` are expected.
+pub(crate) fn poisson(count: u32, mean: f64) -> f64 {
+    (1..=count).fold((-mean).exp(), |share, number| share * mean / f64::from(number))
 }
 
 #[cfg(test)]

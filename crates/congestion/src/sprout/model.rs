@@ -3,13 +3,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::sprout::belief::Count;
+use crate::numbers::{float, single};
 use crate::sprout::columns::Columns;
 use crate::sprout::grid::{Grid, OutageRow, Scale};
-use crate::sprout::horizon::Horizons;
+use crate::sprout::horizon::{Horizons, poisson};
 use crate::sprout::kernel::Kernel;
 use crate::sprout::spread::{Spread, Ticks};
-use crate::sprout::{FORECAST_TICKS, TICK_SECONDS, float, single};
+use crate::sprout::terms::Count;
+use crate::sprout::terms::{FORECAST_TICKS, TICK_SECONDS};
 
 /// Counts whose likelihoods are kept in a table. Chosen: those of a tick at the linear grid's highest rate.
 const TABLED: u32 = 30;
@@ -145,11 +146,6 @@ impl Model {
     }
 }
 
-/// Returns the probability of `count` events where `mean` are expected.
-pub(crate) fn poisson(count: u32, mean: f64) -> f64 {
-    (1..=count).fold((-mean).exp(), |share, number| share * mean / f64::from(number))
-}
-
 /// Returns the likelihood of at least `count` packets in a tick in each bin.
 fn at_leasts(grid: &Grid, count: u32) -> Vec<f32> {
     grid.rates.iter().map(|rate| single(at_least(count, rate * TICK_SECONDS))).collect()
@@ -170,7 +166,7 @@ fn at_least(count: u32, mean: f64) -> f64 {
     }
     let mut share = (-mean).exp();
     let mut below = 0.0;
-    for number in 0..crate::sprout::whole(count) {
+    for number in 0..crate::numbers::whole(count) {
         below += share;
         share *= mean / (float(number) + 1.0);
     }

@@ -26,16 +26,16 @@ pub(crate) struct Table {
 
 impl Table {
     pub(crate) fn new() -> Self {
-        let points = crate::sprout::whole(2.0 * END * STEPS);
-        let at = |point: usize| cumulative(crate::sprout::float(point) / STEPS - END);
+        let points = crate::numbers::whole(2.0 * END * STEPS);
+        let at = |point: usize| cumulative(crate::numbers::float(point) / STEPS - END);
         Self { values: (0..points + 2).map(at).collect() }
     }
 
     /// Returns the probability of a value up to `x`.
     pub(crate) fn cumulative(&self, x: f64) -> f64 {
         let place = (x.clamp(-END, END) + END) * STEPS;
-        let point = crate::sprout::whole(place);
-        let rest = place - crate::sprout::float(point);
+        let point = crate::numbers::whole(place);
+        let rest = place - crate::numbers::float(point);
         self.values[point] + rest * (self.values[point + 1] - self.values[point])
     }
 }

@@ -12,7 +12,7 @@
 
 use rove_units::{Bytes, Duration};
 
-use crate::sprout::{FORECAST_TICKS, Forecast};
+use crate::sprout::terms::{FORECAST_TICKS, Forecast};
 
 /// Bytes of a packet's fields without a forecast.
 pub const HEADER: Bytes = Bytes::new(15);

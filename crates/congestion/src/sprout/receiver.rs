@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use rove_units::{Bytes, Duration, Instant};
 
-use crate::packet_window::in_packets;
+use crate::numbers::in_packets;
 use crate::sprout::estimator::Estimator;
 use crate::sprout::packet::{Feedback, Packet};
-use crate::sprout::{Forecast, TICK};
+use crate::sprout::terms::{Forecast, TICK};
 
 /// Ticks that are followed one by one after a silence; the estimator sees no more of a longer one.
 /// Chosen: 20 s, after which nothing is left of what was believed.

@@ -5,24 +5,13 @@ use std::collections::VecDeque;
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::sprout::packet::{Feedback, SEQUENCE_OVERHEAD};
-use crate::sprout::{Config, FORECAST_TICKS, Forecast, LOOK_AHEAD_TICKS, TICK};
+use crate::sprout::terms::{Config, Drain, FORECAST_TICKS, Forecast, LOOK_AHEAD_TICKS, TICK};
 
 /// How far apart packets are sent that no network exchanges. Source: Sprout paper, section 3.4.
 const REORDERING: Duration = Duration::from_millis(10);
 
 /// Most packets whose times are kept; the throwaway window is larger than it need be beyond it. Chosen: 10 ms of 5 Gbit/s.
 const RECENT_MAX: usize = 4_096;
-
-/// How a forecast that has grown old empties the queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Drain {
-    /// By what was expected in each tick, as the paper says.
-    #[default]
-    ByTick,
-    /// By what was expected from the forecast's beginning to the end of each tick, as the published program has it: it sends too
-    /// much when forecasts stay out.
-    Cumulative,
-}
 
 /// Decides how much is sent.
 #[derive(Clone, Debug)]

@@ -1,9 +1,11 @@
 //! How many packets arrive within some time, from each rate on, by the normal approximation: for rates and times that are
 //! beyond tables.
 
+use crate::numbers::float;
 use crate::sprout::grid::Grid;
 use crate::sprout::normal::Table;
-use crate::sprout::{TICK_SECONDS, float, quantile};
+use crate::sprout::quantile;
+use crate::sprout::terms::TICK_SECONDS;
 
 /// Longest time looked ahead, in ticks. Chosen: 20 s, beyond which a normal walk of the rate says nothing any more.
 const TICKS_MAX: usize = 1_000;
@@ -66,7 +68,7 @@ impl Spread {
             .map(of)
             .collect();
         let highest = bins.last().map_or(0.0, |(_, mean, _)| *mean);
-        let most = u64::try_from(crate::sprout::whole(2.0 * highest)).unwrap_or(0);
+        let most = u64::try_from(crate::numbers::whole(2.0 * highest)).unwrap_or(0);
         quantile::least(guess, [0, most], |count| {
             // A whole number reaches half-way to the next.
             let end = float(usize::try_from(count).unwrap_or(usize::MAX)) + 0.5;

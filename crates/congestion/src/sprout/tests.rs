@@ -8,7 +8,7 @@ use crate::sprout::estimator::{Bayesian, Estimator, Start};
 use crate::sprout::grid::OutageRow;
 use crate::sprout::packet::{Feedback, HEADER, Packet};
 use crate::sprout::receiver::Receiver;
-use crate::sprout::{Config, Forecast};
+use crate::sprout::terms::{Config, Forecast};
 
 const PACKET: Bytes = Bytes::new(1_400);
 
@@ -96,7 +96,7 @@ fn forecasts_are_those_of_the_published_inference() {
 #[test]
 fn forecasts_before_the_first_packet_are_those_of_the_prior() {
     let packets =
-        |estimator: &Bayesian| estimator.forecast().map(|it| crate::sprout::whole(it) as u64);
+        |estimator: &Bayesian| estimator.forecast().map(|it| crate::numbers::whole(it) as u64);
     let mut prior = Bayesian::new();
     assert_near("prior", packets(&prior), [1, 1, 3, 4, 5, 6, 8, 9]);
     let warm = Bayesian::variant(OutageRow::Published, Start::WarmedUp);

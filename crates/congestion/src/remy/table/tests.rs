@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::remy::memory::AXES;
 
 const ACTION: Action = Action { multiple: 1.0, increment: 1, intersend_ms: 3.0 };
 
