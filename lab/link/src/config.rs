@@ -22,19 +22,10 @@ pub struct LinkConfig {
     pub jitter_distribution: Distribution,
     /// Whether jitter may reorder packets; otherwise each waits for the one before it.
     pub reorder: bool,
-    /// Most packets in the delay line; packets beyond are dropped.
-    pub line_packets_max: usize,
-    /// Largest packet that gets through, headers counted as by `overhead`; larger ones are lost without a word, as in a
-    /// tunnel whose ICMP messages a firewall drops. It acts where losses do. `None` for no limit.
-    pub mtu: Option<Bytes>,
     /// Probability that a packet is lost, each on its own.
     pub loss: f64,
-    /// Losses in bursts, besides those of `loss`.
-    pub gilbert_elliott: Option<GilbertElliott>,
-    /// Times at which all that arrives is lost.
-    pub outages: Outages,
-    /// Periods in turn of which the second ones lose all that arrives.
-    pub on_off: Option<OnOff>,
+    /// Other reasons to drop a packet than chance on its own and the queue.
+    pub drops: Drops,
     /// Probability that a packet arrives twice.
     pub duplicate: f64,
     /// The bottleneck's rate; `None` for no bottleneck.
@@ -52,6 +43,22 @@ pub struct LinkConfig {
     pub queue_packets_max: usize,
     /// Bytes that a packet counts in the queue and at the bottleneck beyond its own length: headers.
     pub overhead: Bytes,
+}
+
+/// Reasons to drop a packet besides chance on its own and the queue. The default drops nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drops {
+    /// Most packets in the delay line; packets beyond are dropped. `None` for no limit.
+    pub line_packets_max: Option<usize>,
+    /// Largest packet that gets through, headers counted as by [`LinkConfig::overhead`]. Larger ones are lost without a word, as in
+    /// a tunnel whose ICMP messages a firewall drops. It acts where losses do. `None` for no limit.
+    pub mtu: Option<Bytes>,
+    /// Losses in bursts, besides those of [`LinkConfig::loss`].
+    pub gilbert_elliott: Option<GilbertElliott>,
+    /// Times at which all that arrives is lost.
+    pub outages: Outages,
+    /// Periods in turn, of which every second one loses all that arrives.
+    pub on_off: Option<OnOff>,
 }
 
 /// The order in which a packet meets the stages of a link.
@@ -127,12 +134,8 @@ impl Default for LinkConfig {
             jitter: Duration::ZERO,
             jitter_distribution: Distribution::default(),
             reorder: false,
-            line_packets_max: usize::MAX,
-            mtu: None,
             loss: 0.0,
-            gilbert_elliott: None,
-            outages: Outages::default(),
-            on_off: None,
+            drops: Drops::default(),
             duplicate: 0.0,
             rate: None,
             burst: None,

@@ -41,7 +41,7 @@ mod tally;
 mod trace;
 
 pub use codel::CoDelConfig;
-pub use config::{Discipline, Distribution, LinkConfig, Order};
+pub use config::{Discipline, Distribution, Drops, LinkConfig, Order};
 pub use event::{Event, EventKind, mahimahi_header};
 pub use fair::{FairConfig, FlowKey};
 pub use gilbert_elliott::GilbertElliott;

@@ -3,7 +3,7 @@
 use rove_units::{Bytes, Instant, Stream};
 
 use crate::bottleneck::Bottleneck;
-use crate::config::{Discipline, LinkConfig, Stage};
+use crate::config::{Discipline, Drops, LinkConfig, Stage};
 use crate::event::{Event, EventKind};
 use crate::item::{DropCause, Fate, Item, PacketId};
 use crate::line::{DelayLine, Propagation};
@@ -117,7 +117,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     /// before it, in their order, fare alike at whichever instant they do: they wait for the packet that the bottleneck
     /// sends until then. `None` where each instant matters.
     pub fn entry_matters_from(&self) -> Option<Instant> {
-        let LinkConfig { outages, on_off, .. } = &self.config;
+        let Drops { outages, on_off, .. } = &self.config.drops;
         let is_open = outages.is_empty() && on_off.is_none();
         // Events tell when each packet entered, and a delay that comes first begins then.
         if !is_open || !self.delays_last || self.tally.is_recording() {
@@ -240,7 +240,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
 
     /// Returns why a packet is lost at `at`, if it is.
     fn loses(&mut self, at: Instant, item: &Item<P>) -> Option<DropCause> {
-        let LinkConfig { outages, on_off, mtu, .. } = &self.config;
+        let Drops { outages, on_off, mtu, .. } = &self.config.drops;
         if !self.gate.is_open(outages, on_off.as_ref(), at) {
             return Some(DropCause::Outage);
         }
@@ -280,7 +280,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
 
     /// Brings a packet into the delay line.
     fn delay(&mut self, at: Instant, item: Item<P>) {
-        let max = self.config.line_packets_max;
+        let max = self.config.drops.line_packets_max.unwrap_or(usize::MAX);
         // Packets that have been released but not yet taken out no longer count.
         let is_full = if self.delays_last {
             self.exit.len() >= max && self.exit.held_after(at) >= max

@@ -29,8 +29,8 @@ impl Loss {
     /// Returns the fate of packet `number`. To be called once for each packet, in order.
     pub(crate) fn fate(&mut self, config: &LinkConfig, number: u64) -> Fate {
         // The channel changes state at every packet, also at one that is lost for another reason.
-        let is_in_burst =
-            config.gilbert_elliott.as_ref().is_some_and(|model| self.channel.loses(model, number));
+        let bursts = config.drops.gilbert_elliott.as_ref();
+        let is_in_burst = bursts.is_some_and(|model| self.channel.loses(model, number));
         if self.doomed > 0 {
             self.doomed -= 1;
             return Fate::Lost(DropCause::Loss);

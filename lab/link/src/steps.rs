@@ -2,7 +2,7 @@
 
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
-use crate::config::{Distribution, LinkConfig, Order};
+use crate::config::{Distribution, Drops, LinkConfig, Order};
 
 /// Ethernet header, which a token bucket counts with each IP packet.
 /// Source: tc-tbf(8) counts what the device sends, and Ethernet's header has 14 bytes.
@@ -51,7 +51,7 @@ impl From<Netem> for LinkConfig {
             jitter: netem.jitter,
             jitter_distribution: Distribution::Normal,
             reorder: true,
-            line_packets_max: NETEM_PACKETS_MAX,
+            drops: Drops { line_packets_max: Some(NETEM_PACKETS_MAX), ..Drops::default() },
             loss: netem.loss,
             rate: netem.rate,
             burst: netem.rate.map(|_| burst),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rove_link::{
-    CoDelConfig, Discipline, Distribution, Event, FairConfig, FlowKey, GilbertElliott, Link,
+    CoDelConfig, Discipline, Distribution, Drops, Event, FairConfig, FlowKey, GilbertElliott, Link,
     LinkConfig, OnOff, Order, Outages, PeriodLength, PieConfig, Schedule, Steps,
 };
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
@@ -83,9 +83,7 @@ fn queues() -> impl Strategy<Value = LinkConfig> {
 fn losses() -> impl Strategy<Value = LinkConfig> {
     (0.0..0.4, 0.0..0.3, any::<bool>(), 0..3_u8).prop_map(|(loss, duplicate, bursts, off)| {
         let on_off = |length| OnOff::new(ms(80), ms(20), length).expect("long enough");
-        LinkConfig {
-            loss,
-            duplicate,
+        let drops = Drops {
             gilbert_elliott: bursts.then_some(GilbertElliott {
                 p_bad: 0.1,
                 p_good: 0.3,
@@ -98,13 +96,21 @@ fn losses() -> impl Strategy<Value = LinkConfig> {
                 Some(on_off(PeriodLength::Fixed)),
                 Some(on_off(PeriodLength::Exponential)),
             ][usize::from(off)],
-            ..LinkConfig::default()
-        }
+            line_packets_max: None,
+            mtu: None,
+        };
+        LinkConfig { loss, duplicate, drops, ..LinkConfig::default() }
     })
 }
 
 fn delays() -> impl Strategy<Value = LinkConfig> {
-    (0..40_u64, 0..30_u64, any::<bool>(), any::<bool>(), prop_oneof![Just(usize::MAX), 0..9_usize])
+    (
+        0..40_u64,
+        0..30_u64,
+        any::<bool>(),
+        any::<bool>(),
+        prop_oneof![Just(None), (0..9_usize).prop_map(Some)],
+    )
         .prop_map(|(delay, jitter, is_normal, reorder, line_packets_max)| LinkConfig {
             delay: ms(delay),
             jitter: ms(jitter),
@@ -114,7 +120,7 @@ fn delays() -> impl Strategy<Value = LinkConfig> {
                 Distribution::Uniform
             },
             reorder,
-            line_packets_max,
+            drops: Drops { line_packets_max, ..Drops::default() },
             ..LinkConfig::default()
         })
 }
@@ -126,12 +132,9 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
         jitter: delay.jitter,
         jitter_distribution: delay.jitter_distribution,
         reorder: delay.reorder,
-        line_packets_max: delay.line_packets_max,
         loss: loss.loss,
         duplicate: loss.duplicate,
-        gilbert_elliott: loss.gilbert_elliott,
-        outages: loss.outages,
-        on_off: loss.on_off,
+        drops: Drops { line_packets_max: delay.drops.line_packets_max, ..loss.drops },
         ..queue
     })
 }
@@ -218,8 +221,8 @@ proptest! {
         slow in arrivals(),
     ) {
         // Outages are about times; all else about numbers.
-        let (outages, on_off) = (Outages::default(), None);
-        let steps = Steps::from(LinkConfig { outages, on_off, ..losses });
+        let drops = Drops { outages: Outages::default(), on_off: None, ..losses.drops };
+        let steps = Steps::from(LinkConfig { drops, ..losses });
         let count = fast.len().min(slow.len());
         let arrived = |arrivals: &Arrivals| -> Vec<Vec<u8>> {
             let (out, _) = run(&steps, seed, &arrivals[..count].to_vec(), None);

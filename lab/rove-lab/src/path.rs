@@ -222,18 +222,18 @@ mod tests {
         assert_eq!((path.uplink.duplicate, path.downlink.duplicate), (0.02, 0.02));
         let bursts = GilbertElliott { p_bad: 0.01, p_good: 0.25, loss_bad: 1.0, loss_good: 0.0 };
         let by_length: Path = "bursts=10%/4".parse().expect("a path");
-        let model = by_length.uplink.gilbert_elliott.expect("bursts");
+        let model = by_length.uplink.drops.gilbert_elliott.expect("bursts");
         assert!((model.mean_loss() - 0.1).abs() < 1e-9 && (model.p_good - 0.25).abs() < 1e-9);
         for text in ["bursts=10%", "bursts=10%/0", "bursts=100%/4", "bursts=x/4", "bursts=60%/1"] {
             assert!(text.parse::<Path>().is_err(), "{text}");
         }
-        assert_eq!(path.downlink.gilbert_elliott, Some(bursts));
+        assert_eq!(path.downlink.drops.gilbert_elliott, Some(bursts));
         assert_eq!((path.uplink.rate, path.downlink.burst), (None, Some(Bytes::kib(3))));
         assert_eq!(path.downlink.queue_packets_max, 100);
         assert!(matches!(path.downlink.queue, Discipline::CoDel(_)));
-        assert!(path.uplink.outages.covers(Instant::from_millis(4_500)));
-        assert!(!path.uplink.outages.covers(Instant::from_millis(3_500)));
-        assert!(path.downlink.on_off.is_some() && path.uplink.on_off.is_none());
+        assert!(path.uplink.drops.outages.covers(Instant::from_millis(4_500)));
+        assert!(!path.uplink.drops.outages.covers(Instant::from_millis(3_500)));
+        assert!(path.downlink.drops.on_off.is_some() && path.uplink.drops.on_off.is_none());
         assert_eq!(path.files, [Some("FILE".into()), None]);
         assert_eq!(path.of_whole_packets().uplink.overhead, Bytes::ZERO);
     }
@@ -241,7 +241,8 @@ mod tests {
     #[test]
     fn a_direction_may_drop_what_is_larger_than_its_mtu() {
         let path: Path = "rtt=50ms,down.mtu=1280".parse().unwrap();
-        assert_eq!((path.uplink.mtu, path.downlink.mtu), (None, Some(Bytes::new(1_280))));
+        let mtus = [path.uplink, path.downlink].map(|link| link.drops.mtu);
+        assert_eq!(mtus, [None, Some(Bytes::new(1_280))]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use rove_link::LinkConfig;
+use rove_link::{Drops, LinkConfig};
 use rove_units::{Bytes, Seed};
 
 use crate::support::{Maker, Session, side_by_side};
@@ -66,7 +66,8 @@ fn tries_of_larger_datagrams_are_borne_by_either_maker() {
 #[test]
 fn pages_get_through_a_path_that_drops_large_datagrams() {
     side_by_side([800, 1_100], |len| {
-        let link = LinkConfig { mtu: Some(Bytes::new(len)), ..LinkConfig::default() };
+        let drops = Drops { mtu: Some(Bytes::new(len)), ..Drops::default() };
+        let link = LinkConfig { drops, ..LinkConfig::default() };
         turn_pages(Maker::Rove, Maker::Rove, link);
     });
 }

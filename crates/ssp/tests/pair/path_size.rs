@@ -2,8 +2,8 @@
 
 use core::net::SocketAddr;
 
-use rove_link::LinkConfig;
 use rove_link::net::Net;
+use rove_link::{Drops, LinkConfig};
 use rove_ssp::{Config, Mechanism};
 use rove_units::{Bytes, Duration, Seed};
 
@@ -17,8 +17,8 @@ const HEADERS: u64 = 28;
 
 /// A path that drops packets of more than `mtu` bytes without a word.
 fn path(mtu: Option<u64>, loss: f64) -> LinkConfig {
-    let mtu = mtu.map(Bytes::new);
-    LinkConfig { mtu, loss, overhead: Bytes::new(HEADERS), ..LinkConfig::lossless(ms(25)) }
+    let drops = Drops { mtu: mtu.map(Bytes::new), ..Drops::default() };
+    LinkConfig { drops, loss, overhead: Bytes::new(HEADERS), ..LinkConfig::lossless(ms(25)) }
 }
 
 /// Has the server write frames, `gap` apart.

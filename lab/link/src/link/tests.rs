@@ -121,7 +121,7 @@ fn a_packets_fate_does_not_depend_on_the_others() {
 #[test]
 fn packets_above_the_mtu_are_dropped_and_headers_count() {
     let config = |mtu| LinkConfig {
-        mtu: Some(Bytes::new(mtu)),
+        drops: Drops { mtu: Some(Bytes::new(mtu)), ..Drops::default() },
         overhead: Bytes::new(28),
         ..LinkConfig::default()
     };
@@ -188,13 +188,14 @@ fn entries_matter_when_the_packet_that_is_sent_is_through_or_always() {
     let steps = step(Duration::from_micros(20_300)).expect("two steps");
     let change = Instant::ZERO + Duration::from_micros(20_300);
     assert_eq!(matters_from(steps, false), [Some(change), Some(at(22))]);
+    let outages = Outages::new(&[(at(5), at(6))]).expect("one");
     for config in [
         LinkConfig { rate: None, ..plain.clone() },
         LinkConfig { burst: Some(Bytes::new(1_000)), ..plain.clone() },
         LinkConfig { schedule: Some(schedule("2")), ..plain.clone() },
         LinkConfig { queue: Discipline::CoDel(CoDelConfig::default()), ..plain.clone() },
         LinkConfig { order: Order::LossDelayQueue, ..plain.clone() },
-        LinkConfig { outages: Outages::new(&[(at(5), at(6))]).expect("one"), ..plain.clone() },
+        LinkConfig { drops: Drops { outages, ..Drops::default() }, ..plain.clone() },
     ] {
         assert_eq!(matters_from(config.clone().into(), false), [None; 2], "{config:?}");
     }

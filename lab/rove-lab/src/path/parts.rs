@@ -4,8 +4,8 @@ use core::str::FromStr;
 use std::path::PathBuf;
 
 use rove_link::{
-    CoDelConfig, Discipline, Distribution, FairConfig, GilbertElliott, LinkConfig, OnOff, Order,
-    Outages, PeriodLength, PieConfig,
+    CoDelConfig, Discipline, Distribution, Drops, FairConfig, GilbertElliott, LinkConfig, OnOff,
+    Order, Outages, PeriodLength, PieConfig,
 };
 use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_duration};
 
@@ -86,11 +86,14 @@ impl Parts {
             order: self.order.unwrap_or_default(),
             jitter_distribution: self.distribution.unwrap_or_default(),
             reorder: self.reorder.unwrap_or_default(),
-            mtu: way.mtu,
             loss: way.loss.unwrap_or_default(),
-            gilbert_elliott: way.gilbert_elliott,
-            outages: way.outages.clone().unwrap_or_default(),
-            on_off: way.on_off,
+            drops: Drops {
+                line_packets_max: None,
+                mtu: way.mtu,
+                gilbert_elliott: way.gilbert_elliott,
+                outages: way.outages.clone().unwrap_or_default(),
+                on_off: way.on_off,
+            },
             duplicate: way.duplicate.unwrap_or_default(),
             rate: way.rate,
             burst: way.burst,
