@@ -111,7 +111,7 @@ fn run(mut socket: UdpSocket, role: Role, key: &Key, config: Config) -> Outcome 
         }
         transport.handle_timeout(now);
         while let Some(Transmit { destination, payload, .. }) = transport.poll_transmit(now) {
-            // What cannot be sent is lost like any other datagram, and repaired like it.
+            // A datagram that cannot be sent counts as lost, and is repaired as such.
             let _ = socket.send_to(&payload, destination);
         }
         while let Some(event) = transport.poll_event() {

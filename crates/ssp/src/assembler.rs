@@ -8,13 +8,13 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 
 /// Collects the fragments of one instruction at a time.
 ///
-/// A fragment of a newer instruction takes the place of what is held. One of an older instruction discards
-/// nothing: it is of use only if it is all of its instruction. What contradicts something held under the same
-/// id is refused and changes nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`] bytes in at most
+/// A fragment of a newer instruction replaces the fragments that are held. A fragment of an older instruction discards nothing: it
+/// is of use only if it is all of its instruction. A fragment that contradicts another of the same id is refused and changes
+/// nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`] bytes in at most
 /// [`FRAGMENTS_MAX`] pieces, and memory only for what arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    /// Which instruction is in progress, or was completed last.
+    /// The id of the instruction in progress, or of the last one completed.
     id: Option<u64>,
     /// The slices by number.
     slices: BTreeMap<u16, Box<[u8]>>,
@@ -25,7 +25,7 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// Takes a fragment; returns the compressed instruction when it completes one.
+    /// Adds a fragment; returns the compressed instruction when it completes one.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
 //! Which of the server's addresses a client sends to.
 //!
-//! A host has several: the one that ssh went to, the one it knows itself by, one of each family. The
-//! first serves for as long as it answers. While it does not, the others are probed beside it: what was
-//! sent last goes to each once more, in a datagram of its own, so that a server that hears one answers
-//! there, as it would answer a client that has moved. Whichever answers is kept.
+//! A host has several addresses: the address that ssh went to, and those by which the host knows itself, of each family. The
+//! first address serves for as long as it answers. While it does not, the others are probed beside it: the newest payload goes to
+//! each once more, in a datagram of its own. A server that hears a probe answers there, as it would answer a client that has
+//! moved. The first address that answers is kept.
 
 use core::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use rove_units::{Duration, Instant};
 
 use crate::config::PathConfig;
 
-/// Most addresses of one server; further ones are left out. Chosen: more than a host with several
+/// Most addresses of a server; further ones are left out. Chosen: more than a host with several
 /// interfaces has of both families.
 const CANDIDATES_MAX: usize = 8;
 
@@ -19,7 +19,7 @@ const CANDIDATES_MAX: usize = 8;
 /// is two heartbeats lost, and half a second.
 const UNANSWERED_MAX: Duration = Duration::from_millis(6_500);
 
-/// From which pause between two datagrams on the client was asleep, and nobody can have answered.
+/// Least pause between two datagrams after which the client counts as asleep, so that nobody can have answered.
 /// Chosen: as long as two heartbeats.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 
@@ -38,25 +38,25 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// echoed timestamp is up to this much too new, as the peer may have held it.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
-/// The addresses, and which of them is used.
+/// The addresses of the server, and the choice among them.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidates {
-    /// In the order of preference; never none.
+    /// All addresses in the order of preference; never empty.
     addresses: Vec<Candidate>,
     current: usize,
     /// When the current one was chosen, until something sent there since then has been answered.
     unproven_since: Option<Instant>,
-    /// One that speaks but does not listen.
+    /// The address whose datagrams arrive, but where ours do not.
     deaf: Option<usize>,
-    /// The next to be probed.
+    /// The index of the address to be probed next.
     next: usize,
     heard_at: Option<Instant>,
-    /// When the newest datagram that was answered had been sent.
+    /// When the newest answered datagram was sent.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
-    /// When the oldest datagram was sent that nothing has come after.
+    /// When the oldest datagram was sent since which nothing has arrived.
     unanswered_since: Option<Instant>,
-    /// Whether waiting for an answer of the current one is of no use.
+    /// Whether the current address cannot answer, so that a wait is of no use.
     is_unreachable: bool,
     round: Option<Round>,
 }
@@ -139,10 +139,9 @@ impl Candidates {
         self.is_unreachable |= address == self.current();
     }
 
-    /// Takes word from the server. Returns whether another address is used from now on.
+    /// Called when the server has spoken. Returns whether another address is used from now on.
     ///
-    /// It speaks to where it has heard us last, so an address that was probed and speaks has heard us
-    /// later than any other.
+    /// A server sends to where it has heard us last, so a probed address that speaks has heard us later than any other.
     pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
         self.heard_at = Some(now);
         (self.unanswered_since, self.round) = (None, None);
@@ -338,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_reached_is_not_waited_for_and_sleep_is_no_silence() {
+    fn an_unreachable_address_is_not_waited_for_and_sleep_is_no_silence() {
         let mut several = candidates(&[A, B]);
         several.handle_send(at(0));
         several.handle_unreachable(address(B));

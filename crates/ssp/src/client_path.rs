@@ -54,7 +54,7 @@ impl ClientPath {
         }
     }
 
-    /// Takes word that the network of this computer has changed.
+    /// Called when the network of this computer has changed.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         self.revalidation.handle_change(now);
     }

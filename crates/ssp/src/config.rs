@@ -16,7 +16,7 @@ pub use parts::{AckConfig, FrameConfig, HeartbeatConfig, PathConfig, RepetitionC
 pub(crate) const SENT_MAX: usize = 32;
 
 /// Which entry of an over-long sent list is culled, counted from its end.
-/// So the list keeps its 17 oldest and 15 newest entries through an outage.
+/// The list therefore keeps its 17 oldest and 15 newest entries through an outage.
 pub(crate) const SENT_CULLED_FROM_END: usize = 16;
 const _: () = assert!(SENT_CULLED_FROM_END < SENT_MAX);
 
@@ -34,12 +34,12 @@ pub(crate) const RECEIVED_MAX: usize = 1024;
 /// [`Object::received_bytes_max`]: crate::Object::received_bytes_max
 pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// Refused instructions that are remembered, the newest, so that none of them is applied once more. Chosen: a peer
-/// repeats what it has on its way, which are a handful.
+/// Newest refused instructions that are remembered, so that none of them is applied again. Chosen: a peer repeats the
+/// instructions that it has on their way, which are a handful.
 pub(crate) const REFUSED_MAX: usize = 16;
 
 /// Most work that a client does for received states before its driver may look at other things again, in the
-/// object's units. Chosen: cells of a screen, some 4 ms of them; a datagram of plain text is a few thousand.
+/// object's units. Chosen: four million cells of a screen take some 4 ms; a datagram of plain text has a few thousand.
 const WORK_PER_TURN: u64 = 4_000_000;
 
 /// Local ports a hopping client keeps open.
@@ -56,16 +56,16 @@ pub enum ReferencePolicy {
     Assumed,
     /// Always the known receiver state, the newest acknowledged.
     Known,
-    /// The known receiver state with this probability, for each diff anew, and else the assumed one.
+    /// The known receiver state with this probability, drawn for each diff, and else the assumed one.
     Mixture {
         /// The probability in percent; 0 is [`ReferencePolicy::Assumed`], 100 and more [`ReferencePolicy::Known`].
         known_percent: u8,
     },
     /// The known receiver state where its diff needs no more datagrams than the one from the assumed state.
     Adaptive,
-    /// The state whose diff is worth most, by how likely the peer holds it (Bayes), how likely the diff arrives, and how
-    /// much of what the path takes in a round trip it needs: the known receiver state wherever this end's traffic does
-    /// not fill the path.
+    /// The state whose diff is worth most. The worth depends on the chance that the peer holds the state (Bayes), on the chance that
+    /// the diff arrives, and on the diff's share of what the path carries in a round trip. While this end's traffic does not fill the
+    /// path, that is the known receiver state.
     Bayesian,
 }
 
@@ -77,7 +77,7 @@ impl ReferencePolicy {
     }
 }
 
-/// The policies and timing numbers of one end: a part for each mechanism, and what is left.
+/// The policies and timing numbers of an end: a part for each mechanism, and the numbers that belong to none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Which sent state diffs are made from. [`ReferencePolicy::Prospective`] leaves steady output that comes sooner
@@ -95,24 +95,23 @@ pub struct Config {
     pub rtt: RttConfig,
     /// When a path is given up for another one, and what is tried on it.
     pub path: PathConfig,
-    /// Shortest interval between two loss reports, which go with instructions that are sent anyway. Chosen: at a server
-    /// as often as its client draws the status anew; at a client seldom enough for less than a hundredth of its bytes, as
-    /// the loss that a server goes by is that of its newest datagrams, which takes seconds to change. A report is some
-    /// eight bytes.
+    /// Shortest interval between two loss reports, which go with instructions that are sent anyway; `None` sends none. Chosen: a
+    /// server reports as often as its client draws the status. A client's reports, of some eight bytes, stay below a hundredth of its
+    /// bytes: the server uses the loss of its newest datagrams, which takes seconds to change.
     pub loss_report_interval: Option<Duration>,
     /// How long an unacknowledged shutdown is repeated, at most.
     pub shutdown_timeout: Duration,
     /// How often an over-full list of received states takes one more.
     pub quench_interval: Duration,
-    /// Most work for received states at once ([`Object::apply_part`]); what is left is for [`Transport::work`].
+    /// Most work for received states at once ([`Object::apply_part`]); the rest is left to [`Transport::work`].
     ///
     /// [`Object::apply_part`]: crate::Object::apply_part
     /// [`Transport::work`]: crate::Transport::work
     pub work_per_turn: u64,
-    /// What this end offers in its hello; `None` sends no hello and honours none (`--strict`).
+    /// The extensions that this end offers in its hello; `None` sends no hello and honours none (`--strict`).
     pub capabilities: Option<Capabilities>,
-    /// Whether every diff is checked against [`Object::check`] before it is sent; what is wrong goes to
-    /// the log. It costs what the receiver pays.
+    /// Whether every diff is checked by [`Object::check`] before it is sent, with errors in the log. A check costs as much as the
+    /// receiver's work.
     ///
     /// [`Object::check`]: crate::Object::check
     pub self_check: bool,

@@ -1,8 +1,8 @@
 //! Datagrams to and from the peer: numbers, timestamps, addresses and sizes.
 //!
 //! A datagram that is newer than all before it tells the round-trip time, where the peer is and that
-//! it is alive. An older one that arrives for the first time tells nothing, but its payload still counts: what
-//! it means is up to the transport. One that has been here before, or may have been, is refused.
+//! it is alive. An older datagram that arrives for the first time tells nothing of the path, but its payload still counts: its
+//! meaning is up to the transport. A datagram that has arrived before, or may have, is refused.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -104,7 +104,7 @@ pub(crate) struct Opened {
     pub(crate) is_peer_regained: bool,
 }
 
-/// One end's side of the datagram exchange.
+/// The datagrams between this end and its peer, and what they tell of the path.
 #[derive(Debug)]
 pub(crate) struct Connection {
     cipher: Cipher,
@@ -166,7 +166,7 @@ impl Connection {
         self.cipher.memory()
     }
 
-    /// Opens a datagram and takes from it what it says about the path.
+    /// Opens a datagram and learns from it about the path.
     pub(crate) fn open(
         &mut self,
         now: Instant,
@@ -178,8 +178,8 @@ impl Connection {
     ) -> Result<Opened, ReceiveError> {
         let sealed = Sealed::parse(self.sends.opposite(), bytes)?;
         let seq = sealed.seq();
-        // Numbers are in clear text: what has been here before costs no more than a look. Anybody can claim a
-        // number, so it is recorded only below.
+        // Numbers are in clear text, so a datagram that has been here before is refused at the cost of a look. Anybody can claim a
+        // number, so it is recorded only after the seal was found whole.
         if !self.window.takes(seq) {
             return Err(ReceiveError::Replayed { seq });
         }
@@ -207,7 +207,7 @@ impl Connection {
         Ok(Opened { payload: datagram.payload, is_peer_moved, is_peer_regained })
     }
 
-    /// Seals a payload for the peer; `None` while no peer is known. Nothing comes back to what is no more than an answer.
+    /// Seals a payload for the peer; `None` while no peer is known. The peer does not reply to a mere answer (`is_answer`).
     pub(crate) fn seal(
         &mut self,
         now: Instant,
@@ -244,7 +244,7 @@ impl Connection {
         self.client.as_ref()?.probe_at(&config.path)
     }
 
-    /// Takes word that the network of this computer has changed.
+    /// Called when the network of this computer has changed.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if let Some(client) = &mut self.client {
             client.handle_network_change(now);
@@ -326,7 +326,7 @@ impl Connection {
         self.loss_reports.poll(now, self.window.settled_loss(), interval)
     }
 
-    /// Takes the peer's report on what was sent to it.
+    /// Called with the peer's report on the datagrams that were sent to it.
     pub(crate) fn handle_loss_report(&mut self, report: Loss) {
         self.loss_reports.handle_report(report, self.next_seq);
     }
@@ -374,8 +374,8 @@ impl Connection {
         self.events.pop_front()
     }
 
-    /// Returns whether a newest datagram shows a server that its client has moved, or is back after
-    /// the time of two heartbeats, or of one that it need not have sent before `hears_by`.
+    /// Returns whether a newest datagram shows a server that its client has moved, or that it is back after a silence: nothing was
+    /// heard for a heartbeat's time after a heartbeat was due, by the interval or by `hears_by`.
     fn regains(
         &self,
         now: Instant,
@@ -403,7 +403,7 @@ impl Connection {
             let bits = timestamp.get().wrapping_sub(penalty);
             self.held = Some(HeldTimestamp { bits, arrived_at: now });
         }
-        // Who speaks comes before what was answered.
+        // The address that speaks is chosen before round trips are counted for it.
         if self.candidates_mut().is_some_and(|it| it.handle_answer(now, source)) {
             self.follow_candidates();
         }

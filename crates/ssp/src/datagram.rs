@@ -14,13 +14,13 @@ const _: () = assert!(DATAGRAM_LEN_MAX <= MESSAGE_LEN_MAX);
 /// Bytes of the two timestamps in front of the payload.
 const TIMESTAMPS_LEN: usize = 4;
 
-/// What stands for "no timestamp".
+/// The value that stands for "no timestamp".
 const TIMESTAMP_NONE: u16 = 0xffff;
 
 /// Bytes that sealing adds to a payload.
 pub const DATAGRAM_OVERHEAD: usize = NONCE_LEN + TIMESTAMPS_LEN + TAG_LEN;
 
-/// What the IP header said about congestion (RFC 3168).
+/// The congestion mark in the IP header (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
     /// Not ECN-capable, or unknown.
@@ -77,7 +77,7 @@ pub struct Datagram {
     pub timestamp: Option<Timestamp16>,
     /// The echo of the receiver's own timestamp; `None` where 0xFFFF stands.
     pub timestamp_reply: Option<Timestamp16>,
-    /// What it carries: one fragment's bytes.
+    /// The bytes of a fragment.
     pub payload: Vec<u8>,
 }
 
@@ -127,7 +127,7 @@ pub(crate) struct Sealed<'a> {
 }
 
 impl<'a> Sealed<'a> {
-    /// Takes a UDP payload apart: length and direction are checked in this order.
+    /// Splits a UDP payload; the length is checked before the direction.
     pub(crate) fn parse(expected: Direction, bytes: &'a [u8]) -> Result<Self, ReceiveError> {
         let len = bytes.len();
         if len > DATAGRAM_LEN_MAX {
@@ -151,7 +151,7 @@ impl<'a> Sealed<'a> {
     /// Checks the tag, and only then looks at what is inside.
     pub(crate) fn open(self, cipher: &mut Cipher) -> Result<Datagram, ReceiveError> {
         let Self { direction, seq, message, tag } = self;
-        // Who cannot seal costs us no allocation.
+        // A sender without the key costs us no allocation.
         let mut buffer = [0; DATAGRAM_LEN_MAX];
         let plain = &mut buffer[..message.len()];
         plain.copy_from_slice(message);

@@ -1,5 +1,4 @@
-//! What can be wrong with what arrives or is to be sent. None of it ends a session but the end of
-//! its key.
+//! Errors of datagrams that arrive or are to be sent. Only an exhausted key ends the session.
 
 use crate::num::{SeqNum, StateNum};
 use crate::object::ApplyError;
@@ -19,10 +18,10 @@ pub enum ReceiveError {
         /// Its length in bytes.
         len: usize,
     },
-    /// One of our own datagrams, sent back to us.
+    /// The datagram is our own, sent back to us.
     #[error("the datagram travels away from this end")]
     Reflected,
-    /// Its number has arrived before, or is so far below the highest that it may have.
+    /// The number has arrived before, or is so far below the highest that it may have.
     #[error("datagram {} was here before, or comes too late to tell", seq.get())]
     Replayed {
         /// Its number.
@@ -49,13 +48,13 @@ pub enum ReceiveError {
         /// The number.
         number: u16,
     },
-    /// A fragment that was here before, with other contents.
+    /// A fragment that arrived before with other contents.
     #[error("fragment {number} contradicts the one already held")]
     FragmentContradiction {
         /// Its number.
         number: u16,
     },
-    /// A fragment behind the last one of its instruction.
+    /// A fragment whose number is above that of the last one.
     #[error("fragment {number} lies beyond the last one, {last}")]
     FragmentBeyondLast {
         /// Its number.
@@ -63,7 +62,7 @@ pub enum ReceiveError {
         /// The number of the last one.
         last: u16,
     },
-    /// A last fragment in front of one already held.
+    /// A last fragment whose number is below that of a fragment already held.
     #[error("fragment {number} cannot be the last: {held} is already held")]
     LastFragmentBelowHeld {
         /// Its number.

@@ -13,7 +13,7 @@ pub const FRAGMENTS_MAX: u16 = 1 << 15;
 /// The bit beside the number that marks the last fragment.
 const LAST: u16 = 1 << 15;
 
-/// One slice of a compressed instruction.
+/// A slice of a compressed instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
     /// Which instruction it belongs to.

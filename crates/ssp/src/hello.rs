@@ -9,7 +9,7 @@ use prost::encoding::{decode_varint, encode_varint};
 
 use crate::num::StateNum;
 
-/// What an end understands beyond the stock protocol: one bit each.
+/// The extensions of the stock protocol that an end understands, a bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Capabilities(u64);
 
@@ -52,19 +52,19 @@ impl Capabilities {
         self.0 & other.0 == other.0
     }
 
-    /// Returns what both sets hold.
+    /// Returns the capabilities of both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Returns what is in this set and not in `other`.
+    /// Returns the capabilities of this set that `other` lacks.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Returns what either set holds.
+    /// Returns the capabilities of either set.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -76,7 +76,7 @@ impl Capabilities {
 pub struct Hello {
     /// The version of the extensions spoken.
     pub version: u64,
-    /// What the end understands.
+    /// The extensions that the end understands.
     pub capabilities: Capabilities,
 }
 
@@ -97,8 +97,8 @@ impl Hello {
         bytes
     }
 
-    /// Reads the contents of the instruction's field. What follows the capabilities is left to later
-    /// versions. `None` where they are cut short: such a hello counts as none.
+    /// Reads the contents of the instruction's field. Later versions may add bytes after the
+    /// capabilities. Returns `None` for a hello that is cut short, which counts as no hello.
     pub fn decode(mut bytes: &[u8]) -> Option<Self> {
         let version = decode_varint(&mut bytes).ok()?;
         let capabilities = Capabilities::from_bits(decode_varint(&mut bytes).ok()?);
@@ -106,7 +106,7 @@ impl Hello {
     }
 }
 
-/// What is known of the far end.
+/// The kind of the peer, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Peer {
     /// Nothing yet: only the stock protocol may be used.
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_later_version_adds_is_ignored() {
+    fn additions_of_a_later_version_are_ignored() {
         let hello = Hello { version: 2, capabilities: EVERYTHING };
         let mut bytes = hello.encode();
         bytes.extend([0xff; 100]);

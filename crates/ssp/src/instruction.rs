@@ -175,7 +175,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Takes a uint32: protobuf keeps the low 32 bits of a longer varint.
+/// Reads a uint32: protobuf keeps the low 32 bits of a longer varint.
 fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     u32::try_from(decode_varint(bytes).ok()? & u64::from(u32::MAX)).ok()
 }

@@ -32,7 +32,7 @@ impl LossReports {
         Some(report)
     }
 
-    /// Takes a report on the `sent` datagrams of this end. A report that contradicts itself, speaks of datagrams that
+    /// Called with the peer's report; this end has sent `sent` datagrams. A report that contradicts itself, speaks of datagrams that
     /// were never sent, or was overtaken by a later one is ignored.
     pub(crate) fn handle_report(&mut self, report: Loss, sent: u64) {
         let is_late = self.heard.is_some_and(|heard| heard.sent > report.sent);

@@ -1,4 +1,4 @@
-//! What makes each sealed datagram different from all others: its direction and its number.
+//! The nonce, which makes each sealed datagram different from all others: its direction and its number.
 
 use crate::num::SeqNum;
 
@@ -36,7 +36,7 @@ impl Direction {
         (u64::from(self.bit()) << 63) | seq.get()
     }
 
-    /// Takes a travelling nonce apart.
+    /// Splits the nonce of a datagram.
     pub(crate) const fn split(nonce: u64) -> (Self, SeqNum) {
         let direction = if nonce >> 63 == 0 { Self::ToServer } else { Self::ToClient };
         (direction, SeqNum::new(nonce))

@@ -1,4 +1,4 @@
-//! What the protocol synchronises.
+//! The object that the protocol synchronises.
 
 use rove_units::Bytes;
 
@@ -9,7 +9,7 @@ use crate::hello::Capabilities;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the diff cannot be applied: {reason}")]
 pub struct ApplyError {
-    /// What is wrong with it, without its contents.
+    /// The fault of the diff, without its contents.
     pub reason: String,
 }
 

@@ -1,13 +1,13 @@
-//! What an end knows of the path to its peer, counted for people to look at. No decision hangs on it.
+//! Measurements of the path to the peer, for people to look at. No decision depends on them.
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// Datagrams and what was in them.
+/// A count of datagrams and of their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// How many.
+    /// The number of datagrams.
     pub datagrams: u64,
-    /// Their UDP payloads.
+    /// The bytes of their UDP payloads.
     pub bytes: Bytes,
 }
 
@@ -17,11 +17,11 @@ pub struct Traffic {
 pub struct Loss {
     /// Sequence numbers the sender has used, as far as the receiver knows.
     pub sent: u64,
-    /// Those of them that have not arrived.
+    /// Numbers that have not arrived.
     pub missing: u64,
-    /// How many of the newest `recent_missing` is of.
+    /// How many of the newest numbers `recent_missing` covers.
     pub recent_sent: u32,
-    /// Those of the newest that have not arrived.
+    /// How many of these newest numbers have not arrived.
     pub recent_missing: u32,
 }
 
@@ -30,15 +30,15 @@ pub struct Loss {
 pub struct Path {
     /// The smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// How far samples are from it; `None` before the first.
+    /// The variation of the round-trip time (RTTVAR); `None` before the first sample.
     pub rttvar: Option<Duration>,
     /// The loss on the way here.
     pub loss_in: Loss,
-    /// The loss on the way there, as the peer told last; `None` before it has.
+    /// The loss on the way to the peer by its newest report; `None` before the first.
     pub loss_out: Option<Loss>,
-    /// What was sealed for the peer.
+    /// The datagrams that were sealed for the peer.
     pub sent: Traffic,
-    /// What was authentic.
+    /// The authentic datagrams of the peer.
     pub received: Traffic,
     /// When the newest datagram arrived; `None` before the first.
     pub heard_at: Option<Instant>,

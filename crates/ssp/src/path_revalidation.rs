@@ -1,10 +1,9 @@
 //! When a client speaks again after its network has changed.
 //!
-//! A client that has come to another network, or woken up in one, would be heard at its next heartbeat or
-//! retransmission, up to 3 s later. What it has sent last goes out once more instead, as soon as the system says that
-//! an interface, an address or a route is another one. That word may come before the path stands, so there are further
-//! tries, each twice as late as the one before, until something sent since then has been answered; from there on
-//! heartbeats serve.
+//! A client that has come to another network, or woken up in it, would be heard at its next heartbeat or retransmission, up to 3 s
+//! later. Instead, its newest payload goes out once more as soon as the system reports another interface, address or route. The
+//! report may come before the path works. Further tries follow, each after twice the wait before, until a datagram sent since then
+//! has been answered. After the last try, heartbeats serve.
 
 use rove_units::{Duration, Instant};
 
@@ -19,7 +18,7 @@ const WAIT_MAX: Duration = Duration::from_secs(2);
 /// removes virtual interfaces all day does not send more than one datagram a second for it.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How much of that may be borrowed. Chosen: an interface comes up, gets an address of each family and a route.
+/// How much of that time may be used in advance. Chosen: an interface comes up, gets an address of each family and a route.
 const BURST: Duration = Duration::from_secs(4);
 
 /// The tries since the newest change.
@@ -29,14 +28,14 @@ pub(crate) struct PathRevalidation {
     changed_at: Option<Instant>,
     /// When the next try is due.
     due: Option<Instant>,
-    /// How long after that the one after it is; `None` if that was the first.
+    /// How long after that try the next one follows; `None` before the first.
     wait: Option<Duration>,
-    /// When all that was borrowed is earned back.
+    /// When all time used in advance is earned back.
     paid_at: Instant,
 }
 
 impl PathRevalidation {
-    /// Takes word that the network of this computer has changed.
+    /// Called when the network of this computer has changed.
     pub(crate) fn handle_change(&mut self, now: Instant) {
         self.changed_at = Some(now);
         self.due = Some(now.max(self.paid_at - BURST));

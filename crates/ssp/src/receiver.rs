@@ -12,7 +12,7 @@ use crate::instruction::Instruction;
 use crate::num::StateNum;
 use crate::object::Object;
 
-/// One received state.
+/// A received state.
 #[derive(Clone, Debug)]
 struct ReceivedState<R> {
     num: StateNum,
@@ -122,7 +122,7 @@ impl<R: Object> Receiver<R> {
         if throwaway_num > old_num {
             return Err(ReceiveError::ThrowawayBeyondReference { throwaway_num, old_num });
         }
-        // Only of a suspect all bytes are looked at.
+        // A diff is hashed only if a diff to the same state was refused before.
         let is_suspect = self.refused.iter().any(|refused| refused.new_num == new_num);
         if is_suspect && self.refused.contains(&Refused::new(old_num, new_num, &diff)) {
             return Err(ReceiveError::RefusedBefore { new_num });

@@ -33,8 +33,8 @@ impl RttEstimator {
         Self { srtt: SRTT_INITIAL, rttvar: RTTVAR_INITIAL, sampled: false, suspect_since: None }
     }
 
-    /// Takes a sample; returns whether it counts. A sample longer than [`RttConfig::rtt_max`] does not, and neither does the
-    /// first of [`SUSPECT_MIN`] or more.
+    /// Adds a sample and returns whether it counts. A sample of [`RttConfig::rtt_max`] or more does not. Samples of [`SUSPECT_MIN`] or
+    /// more count only after they have come for [`SUSPECT_FOR`].
     pub(crate) fn handle_sample(
         &mut self,
         now: Instant,

@@ -43,8 +43,8 @@ use sending::{Due, Occasion, Sending};
 use sent_states::{SentState, SentStates};
 pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
 
-/// Most loss on the way to the peer, as a share, at which a datagram that tries the path follows contents that are on their
-/// way. Chosen: where a fragment of those is lost, what has arrived of them is of no use any more.
+/// Most loss on the way to the peer, as a share, at which a datagram that tries the path may follow unacknowledged contents.
+/// Chosen: a new instruction makes the fragments of an incomplete one useless.
 const PROBED_LOSS: f64 = 0.02;
 
 /// The current state, the states that were sent, and the mechanisms that decide what to send next and when.
@@ -90,7 +90,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Takes an acknowledgment.
+    /// Called with the newest acknowledged number of each instruction.
     pub(crate) fn handle_ack(&mut self, now: Instant, ack_num: StateNum) {
         if !self.sent.handle_ack(ack_num) {
             return;
@@ -104,7 +104,7 @@ impl<L: Object> Sender<L> {
         self.sent.drop_prefixes(&mut self.current);
     }
 
-    /// Takes note of a new newest state of the peer's, with a diff of so many bytes.
+    /// Called when a state of the peer's is the newest, with a diff of so many bytes.
     pub(crate) fn handle_new_remote(&mut self, now: Instant, num: StateNum, contents_len: usize) {
         debug_assert!(num >= self.acks.num, "the peer's newest state never gets older");
         self.acks.num = num;
@@ -117,14 +117,13 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Takes note that the peer's newest contents have come again. Where the acknowledgment must have reached it
-    /// by now, it was lost.
+    /// Called when the peer's newest contents come again. If an acknowledgment had the time to reach the peer, it was lost.
     pub(crate) fn handle_remote_again(&mut self, now: Instant, timing: &SendTiming) {
         let is_first =
             timing.config.repetition.says_again_at_first && !self.first_contact.is_made();
         let answered_within = if is_first { first_contact::UNHEARD_AFTER } else { timing.rto };
         if timing.config.acks.acknowledges_again && self.sent.last_at + answered_within <= now {
-            // It has waited long enough for company.
+            // The new acknowledgment counts as having waited since then, so it goes soon.
             self.acks.want(self.sent.last_at);
         }
     }
@@ -134,7 +133,7 @@ impl<L: Object> Sender<L> {
         &mut self.acks
     }
 
-    /// Takes note that the peer is there: what is unacknowledged is worth sending again.
+    /// Called when the peer shows that it is there: unacknowledged contents are worth sending again.
     pub(crate) fn handle_heard(&mut self, now: Instant) {
         self.answers.heard_at = Some(now);
     }
@@ -155,7 +154,7 @@ impl<L: Object> Sender<L> {
         self.shutdown.start(now);
     }
 
-    /// Returns what to send now, if anything is due. To be asked again until it is not.
+    /// Returns an instruction if one is due. Call this until it returns `None`.
     pub(crate) fn step(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         let peer = timing.peer;
         self.recalculate(now, timing);
@@ -253,8 +252,8 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Returns an instruction without contents for a datagram that tries the path, unless something waits to be said. Its
-    /// state holds what the last one holds; where that may still be lost, the two go only on a path that loses little.
+    /// Returns an instruction without contents for a datagram that tries the path, unless something waits to be sent. Its state equals
+    /// the last one. While that one may be lost, a probe goes only on a path that loses little.
     pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming) -> Option<Instruction> {
         let is_answered = self.sent.unacknowledged_since().is_none();
         let is_likely_held =
@@ -272,13 +271,12 @@ impl<L: Object> Sender<L> {
         Some(instruction)
     }
 
-    /// Keeps an instruction of several fragments, just sent, which [`Step::Repeat`] will mean from
-    /// now on.
+    /// Keeps an instruction of several fragments that was just sent, for [`Step::Repeat`].
     pub(crate) fn keep(&mut self, instruction: Instruction) {
         self.large.keep(self.sent.last_at, instruction);
     }
 
-    /// Takes note that an instruction was sent in so many datagrams and bytes.
+    /// Called when an instruction is sent in so many datagrams and bytes.
     pub(crate) fn handle_cut(
         &mut self,
         now: Instant,
@@ -348,8 +346,8 @@ impl<L: Object> Sender<L> {
             .map_or((0, diff_from_known), |diff| (self.sent.assumed, diff))
     }
 
-    /// Returns until when large contents wait, if they do: for the end of the backoff or, once the
-    /// peer wants nothing but the acknowledgment of its end, for ever.
+    /// Returns until when large contents wait, if they do: until the end of the backoff or, once the peer has announced its end, for
+    /// ever (`Some(None)`).
     fn holds_back(&self, now: Instant, timing: &SendTiming) -> Option<Option<Instant>> {
         if self.is_shutting_down() {
             return None;

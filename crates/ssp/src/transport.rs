@@ -1,4 +1,4 @@
-//! One end of a session: sender, receiver and connection put together.
+//! An end of a session: sender, receiver and connection put together.
 
 mod view;
 
@@ -39,7 +39,7 @@ const DATAGRAM_EFFORT: u64 = 4_000;
 /// Cost of a byte of an instruction that is inflated and read. Chosen: as above, 2 to 4 ns.
 const BYTE_EFFORT: u64 = 4;
 
-/// One end of a session.
+/// An end of a session.
 ///
 /// `Local` is the object this end owns, `Remote` its copy of the peer's.
 #[derive(Debug)]
@@ -94,8 +94,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Takes a datagram from the network. Sets [`Transport::remote_num`] forward when it brings a
-    /// newer state.
+    /// Handles a datagram from the network. If it brings a newer state, [`Transport::remote_num`] grows.
     ///
     /// # Errors
     ///
@@ -137,8 +136,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.handle_instruction(now, instruction, room, is_try)
     }
 
-    /// Returns whether a received state is more work than was done so far, and [`Transport::work`] is to go on with it.
-    /// A driver that has other things to look at does so in between; the next datagram has all of it done.
+    /// Returns whether a received state is still incomplete, so that [`Transport::work`] is to go on with it. Between the calls a driver
+    /// may look at other things. The next datagram completes the state in any case.
     pub fn has_work(&self) -> bool {
         self.receiver.has_work()
     }
@@ -150,7 +149,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns why the state was of no use.
     pub fn work(&mut self, now: Instant) -> Result<(), ReceiveError> {
         let received = self.receiver.work(now, self.config.work_per_turn)?;
-        // It is large: else it had been no work.
+        // Only large contents leave work.
         self.note_received(now, received, usize::MAX, None);
         Ok(())
     }
@@ -170,24 +169,23 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
     }
 
-    /// Adds an address that the server may be reached at, too; only a client has use for it. The one it
-    /// was created with comes first, and others are tried while that does not answer. Which one is used
-    /// stands in each [`Transmit`].
+    /// Adds another address of a client's server. The address of [`Role::Client`] comes first, and others are tried while it does not
+    /// answer. Each [`Transmit`] names the address in use.
     pub fn add_candidate(&mut self, address: SocketAddr) {
         if let Some(candidates) = self.connection.candidates_mut() {
             candidates.add(address);
         }
     }
 
-    /// Takes word that the system has no way to an address: if it is in use, others are tried at once.
+    /// Called when the system has no route to an address. If the address is in use, others are tried at once.
     pub fn handle_unreachable(&mut self, address: SocketAddr) {
         if let Some(candidates) = self.connection.candidates_mut() {
             candidates.handle_unreachable(address);
         }
     }
 
-    /// Takes word that an interface, an address or a route of this computer has changed, so that a client speaks at
-    /// once. Any number of calls is harmless: they cost a datagram a second at most. A server has no use for it.
+    /// Called when an interface, an address or a route of this computer has changed, so that a client speaks at once. Any number of
+    /// calls is harmless, as they cost at most a datagram a second. At a server this does nothing.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.connection.handle_network_change(now);
         self.heed_size();
@@ -309,8 +307,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         Ok(())
     }
 
-    /// Returns whether a client without contents wants to hear this server: it has missed the newest heartbeat, or says
-    /// the same once more.
+    /// Returns whether a client that sent no contents wants to hear this server: it has missed the newest heartbeat, or has sent the
+    /// same state again.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
         let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };

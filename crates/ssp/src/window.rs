@@ -1,9 +1,9 @@
 //! Which numbers of datagrams are still taken: a sliding window, as in RFC 6479 and in QUIC (RFC 9000,
 //! section 12.3).
 //!
-//! A number above all before it is taken, and moves the window up. One within the window is taken once. One
-//! below it may have come before, so it is not taken. Numbers are in clear text, so a datagram can be refused
-//! for its number before its seal is looked at; only a number whose seal was found whole is recorded.
+//! A number above all before it is taken, and moves the window up. A number within the window is taken once. A number below the
+//! window may have come before, so it is not taken. Numbers are in clear text, so a datagram can be refused for its number before
+//! its seal is checked. A number is recorded only after the seal was found whole.
 
 use core::ops::Range;
 

@@ -11,9 +11,8 @@ const KEY_WORDS: usize = 8192;
 /// with AVX-512): for that the cipher spreads all round keys over the stack. The wiping takes half a microsecond.
 const MESSAGE_WORDS: usize = 2048;
 
-/// Does `work`, then overwrites the stack it has used: values that were moved, and registers that were put
-/// aside, leave copies there that nobody owns and so nobody wipes. What it returns should hold its secrets on
-/// the heap.
+/// Does `work`, then overwrites the stack it has used: moved values and spilled registers leave copies there that nobody owns, and so
+/// nobody wipes. The returned value should hold its secrets on the heap.
 pub fn wiping<T>(work: impl FnOnce() -> T) -> T {
     let result = below(work);
     wipe::<KEY_WORDS>();
@@ -44,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_work_returns_arrives() {
+    fn the_result_of_the_work_arrives() {
         assert_eq!(wiping(|| Box::new(7)), Box::new(7));
         assert_eq!(wiping_message(|| 8), 8);
     }

@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_to_an_address_given_up_is_lost() {
+    fn datagrams_to_an_address_given_up_are_lost() {
         let mut net = net(20);
         net.run_for(Duration::from_millis(25));
         let home: SocketAddr = "203.0.113.9:40000".parse().expect("a literal address");

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_refused_with_its_line() {
+    fn a_line_that_is_no_trace_is_refused_by_its_number() {
         for (text, error) in [
             ("", TraceError::Empty),
             ("0\n0", TraceError::NoPeriod),

@@ -129,7 +129,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_is_compressed_inflates(
+    fn compressed_bytes_inflate(
         runs in prop::collection::vec((any::<u8>(), 0..300_usize), 0..40),
         tail in prop::collection::vec(any::<u8>(), 0..300),
     ) {

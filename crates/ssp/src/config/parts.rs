@@ -34,25 +34,25 @@ impl RepetitionConfig {
 pub struct FrameConfig {
     /// How long an unsent change waits for company: 8 ms at a server, 1 ms at a client.
     pub collection_delay: Duration,
-    /// How long nothing more must have come for an unsent change to go before [`FrameConfig::collection_delay`] is over. At
-    /// a server this is for the first frame that answers new contents from the peer only: mostly an echo, and whatever
-    /// follows it is collected for the whole time. `Duration::MAX` as in stock. Chosen: docs/timing.md, "Near paths".
+    /// An unsent change goes before [`FrameConfig::collection_delay`] is over if nothing more has come for this long. A server does
+    /// so only for the first frame that answers new contents from the peer, mostly an echo; later changes are collected for the whole
+    /// time. `Duration::MAX` is stock's rule. Chosen: docs/timing.md, "Near paths".
     pub quiet_delay: Duration,
     /// Shortest interval between frames, whatever the round-trip time.
     pub interval_min: Duration,
     /// Longest interval between frames, whatever the round-trip time.
     pub interval_max: Duration,
-    /// Longest interval between a frame and one with something new: at most [`FrameConfig::interval_max`],
-    /// which is for what is sent again, too.
+    /// Longest interval between a frame and a frame with new contents: at most [`FrameConfig::interval_max`], which also holds for
+    /// contents that are sent again.
     pub news_interval_max: Duration,
-    /// The same where both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), whatever is lost, and a third of the
-    /// round trip is as long. Chosen: docs/timing.md, "Late acknowledgments".
+    /// The same interval where both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and a
+    /// third of the round trip is as long, whatever the path loses. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
-    /// The same where two changes or more wait that come as those of a key that is held. Chosen: docs/timing.md, "A key that
-    /// is held".
+    /// The same interval where at least two changes wait that come as fast as those of a held key. Chosen: docs/timing.md, "A key
+    /// that is held".
     pub held_interval_max: Duration,
-    /// The same for output that no contents of the peer's asked for of late, on a path that loses datagrams and has no queue. Chosen:
-    /// docs/timing.md, "Steady output".
+    /// The same interval for output that no recent contents of the peer's asked for, on a path that loses datagrams and has no queue.
+    /// Chosen: docs/timing.md, "Steady output".
     pub steady_interval_max: Duration,
     /// How many frames after new contents from the peer need not wait for the frame interval, only for
     /// [`FrameConfig::collection_delay`]: 0 at a client, as stock's at both, and 2 at a server, where a key is often
@@ -103,23 +103,22 @@ pub struct AckConfig {
     /// Longest wait before an arrived state with contents is acknowledged on its own. It is also the
     /// grace that a sent state gets on top of RTO before it is presumed lost.
     pub delay: Duration,
-    /// The same where the peer offers to wait as long ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither of the two loses much of late:
-    /// a key after the one that is answered takes the acknowledgment along. Large contents are acknowledged after
+    /// The same wait where the peer offers to wait as long ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither
+    /// direction loses much: the next key takes the acknowledgment along. Large contents are acknowledged after
     /// [`AckConfig::delay`]. Chosen: docs/timing.md, "Late acknowledgments".
     pub delay_late: Duration,
-    /// The grace on top of RTO where acknowledgments are late. At a server it is as long as they are; at a client shorter, as a
-    /// server answers most keys at once, and a key that is sent again brings back a lost echo, too. Chosen: docs/timing.md,
+    /// The grace on top of RTO where acknowledgments are late. A server's grace is as long as their delay. A client's is shorter, as
+    /// a server answers most keys at once, and a key that is sent again also brings back a lost echo. Chosen: docs/timing.md,
     /// "Late acknowledgments".
     pub grace_late: Duration,
     /// Longest wait before an acknowledgment interrupts the repair of a large instruction.
     /// Chosen: 27 fragments (32 KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and
     /// every other instruction in between makes the receiver start anew.
     pub delay_in_repair: Duration,
-    /// Whether contents that arrive again after they were acknowledged are acknowledged again: the
-    /// acknowledgment was lost.
+    /// Whether contents that arrive again after their acknowledgment are acknowledged again, as it was lost.
     pub acknowledges_again: bool,
-    /// Whether the peer's end is acknowledged again where the acknowledgment may be lost: by a server for a while, by a client
-    /// at once.
+    /// Whether the peer's end of the session is acknowledged again where the acknowledgment may be lost: a server does so for a
+    /// while, a client at once.
     pub lingers: bool,
 }
 
@@ -152,11 +151,11 @@ impl AckConfig {
 pub struct HeartbeatConfig {
     /// Interval between signs of life when there is nothing to send.
     pub interval: Duration,
-    /// Server: longest interval that [`HeartbeatConfig::interval`] stretches to where the peer offers to answer heartbeats, step
-    /// by step; at most that of the module `heartbeat`.
+    /// Server: longest interval between heartbeats where the peer offers to answer them; the interval grows step by step. The module
+    /// `heartbeat` has the upper bound.
     pub interval_max: Duration,
-    /// Longest interval between signs of life that stretches [`HeartbeatConfig::interval`] while contents are on their way over a
-    /// path on which they take longer. Chosen: a second less than the 6.5 s of silence after which a user is told.
+    /// Longest interval between signs of life while contents are on their way over a path that takes longer than
+    /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s of silence after which a user is told.
     pub interval_far_max: Duration,
 }
 
@@ -183,12 +182,12 @@ pub struct RttConfig {
     pub rto_min: Duration,
     /// Upper bound of RTO, unless round trips are longer.
     pub rto_max: Duration,
-    /// Upper bound of RTO where round trips are longer than [`RttConfig::rto_max`], which would take everything for lost that
-    /// is on its way. Chosen: twice the longest round trip that stock knows; whatever a peer makes of its timestamps, each
-    /// heartbeat carries what is not acknowledged.
+    /// Upper bound of RTO where round trips are longer than [`RttConfig::rto_max`], by which all contents on their way would count as
+    /// lost. Chosen: twice the longest round trip that stock knows. A peer with wrong timestamps cannot do harm for longer, as each
+    /// heartbeat carries the contents that are not acknowledged.
     pub rto_far_max: Duration,
-    /// Round trips this long or longer are none. Chosen: half of what the 16-bit timestamps can tell, 65.5 s; with stock's
-    /// 5 s, an end knows nothing of a path of 5 s.
+    /// Samples this long or longer do not count as round trips. Chosen: half of the 65.5 s that 16-bit timestamps can tell; with
+    /// stock's 5 s, an end learns nothing of a path of 5 s.
     pub rtt_max: Duration,
 }
 
@@ -218,12 +217,12 @@ pub struct PathConfig {
     pub hop_interval: Duration,
     /// Client: how long after a hop the older ports are kept open.
     pub old_ports_kept: Duration,
-    /// Client: how long the first of its server's addresses has at the start before the others are tried beside
-    /// it. A path with a longer round trip costs a datagram to each other. Chosen: docs/timing.md, "Addresses that
+    /// Client: how long only the first of its server's addresses is tried at the start. A path with a longer round trip costs a
+    /// datagram to each other address. Chosen: docs/timing.md, "Addresses that
     /// do not answer".
     pub first_alone: Duration,
-    /// Whether larger datagrams than a path is sure to take are tried, and smaller ones where large ones are lost; else their
-    /// size is stock's.
+    /// Whether larger datagrams are tried than every path takes, and smaller ones where large ones are lost; otherwise their size is
+    /// stock's.
     pub tries_sizes: bool,
 }
 

@@ -124,7 +124,7 @@ fn any_datagram() -> impl Strategy<Value = Datagram> {
 
 proptest! {
     #[test]
-    fn what_is_sealed_opens(datagram in any_datagram()) {
+    fn a_sealed_datagram_opens(datagram in any_datagram()) {
         let bytes = datagram.seal(&mut cipher()).unwrap();
         prop_assert_eq!(bytes.len(), datagram.payload.len() + DATAGRAM_OVERHEAD);
         let opened = Datagram::open(&mut cipher(), datagram.direction, &bytes);

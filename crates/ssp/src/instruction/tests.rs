@@ -248,7 +248,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn what_is_encoded_decodes_and_is_what_prost_writes(instruction in any_instruction()) {
+    fn an_encoded_instruction_decodes_and_equals_that_of_prost(instruction in any_instruction()) {
         let bytes = instruction.encode();
         prop_assert_eq!(&bytes, &Derived::from(&instruction).encode_to_vec());
         prop_assert_eq!(Instruction::decode(&bytes), Ok(instruction));

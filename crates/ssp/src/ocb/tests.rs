@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::*;
 
-/// What `tests/vectors/ocb.json` holds of RFC 7253; the messages of this protocol in it are opened
-/// by `tests/vectors.rs`.
+/// The vectors of RFC 7253 in `tests/vectors/ocb.json`. `tests/vectors.rs` opens the messages of this
+/// protocol in it.
 #[derive(Deserialize)]
 struct Vectors {
     key: String,
@@ -157,7 +157,7 @@ fn nothing_is_left_of_a_message_that_does_not_open() {
 #[test]
 fn everything_derived_from_the_key_is_wiped_on_drop() {
     fn wiped<T: ZeroizeOnDrop>() {}
-    // Of the block cipher this holds only with its feature `zeroize`.
+    // For the block cipher this holds only with its feature `zeroize`.
     wiped::<Aes128>();
     wiped::<Ktop>();
     wiped::<Pass>();

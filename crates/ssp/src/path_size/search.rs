@@ -6,18 +6,18 @@ use super::{Cut, SIZE_BASE, SIZE_MIN, beyond_chance};
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// Bytes that contents of several datagrams must have taken for each byte of a try, so that tries are at most a sixteenth of
-/// what they are to make cheaper. Chosen: a datagram of 1472 bytes for 1200 saves one in six, and 1 % of the bytes.
+/// Bytes of contents in several datagrams that must have been sent for each byte of a try: tries add at most a sixteenth to the
+/// traffic that they make cheaper. Chosen: a datagram of 1472 bytes for 1200 saves one in six, and 1 % of the bytes.
 const WORTH: usize = 16;
 
 /// Most tries that can be saved up, of the largest size. Chosen: enough for a search without a pause.
 const SAVED_MAX: usize = 8;
 
-/// The search ends where the size that gets through and the next that does not are so close. Chosen: 2 % of a datagram.
+/// The search ends where the largest size that gets through and the smallest that does not are this close. Chosen: 2 % of a datagram.
 const CLOSE: usize = 32;
 
-/// A size that is larger by less than this is the same: the padding of a try may leave out a few bytes. Chosen: less than what
-/// stock's size over IPv6 is above that of an untried path.
+/// Sizes that differ by less than this count as the same: the padding of a try may leave out a few bytes. Chosen: less than the
+/// difference between stock's size over IPv6 and the size on an untried path.
 const SAME: usize = 8;
 
 /// How often a size is tried at least without an answer before it counts as too large. Source: RFC 8899, section 5.1.2
@@ -32,8 +32,8 @@ const LOSSES_MAX: u32 = 10;
 /// peer has acknowledged the contents before.
 const TRIED_WITHIN: Duration = Duration::from_secs(3);
 
-/// How much more a try counts whose answer did not come than one whose answer may have been hidden by a later one's. Chosen:
-/// a peer that hides all of them ends the search for a while.
+/// How much a try counts as a failure if no answer came ([`LOST`]), and if a later answer may have hidden its own ([`HIDDEN`]).
+/// Chosen: a peer that hides all answers ends the search for a while.
 const LOST: u32 = 3;
 const HIDDEN: u32 = 1;
 
@@ -57,7 +57,7 @@ pub(crate) enum Answer {
     AtOnce,
     /// Together with contents that were sent right before.
     Soon,
-    /// With whatever it says next.
+    /// With its next instruction.
     Some,
 }
 
@@ -97,7 +97,7 @@ impl Search {
         }
     }
 
-    /// Called when contents are sent. Those of the state that a try was sent for hide whether that has arrived.
+    /// Called when contents are sent. Contents of the same state as a try hide whether the try has arrived.
     pub(super) fn handle_sent(
         &mut self,
         now: Instant,

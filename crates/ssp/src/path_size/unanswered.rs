@@ -11,20 +11,19 @@ use crate::send_timing::SendTiming;
 /// How many tries go at least without an answer before the size is to blame: one that was late says nothing.
 const TRIES_MIN: usize = 2;
 
-/// How many tries go at most without an answer before the size is to blame. Chosen: at 29 % loss contents of four datagrams go so long without an answer less than once in a
-/// thousand times, even if no piece of one try counts for the next.
+/// How many tries go at most without an answer before the size is to blame. Chosen: at 29 % loss contents of four datagrams stay
+/// unanswered for so long less than once in a thousand times, even if no fragment of one try counts for the next.
 const TRIES_MAX: usize = 32;
 
-/// Contents that are not acknowledged, as they were sent within the time that an answer takes: one acknowledgment would do
-/// for all of it.
+/// Unacknowledged contents that were sent within the time that an answer takes: a single acknowledgment answers all of them.
 #[derive(Clone, Copy, Debug)]
 struct Try {
     /// The state that was sent first.
     num: StateNum,
     at: Instant,
-    /// The most datagrams of any.
+    /// The largest number of datagrams of any of these contents.
     datagrams: usize,
-    /// The least of the sizes of their largest datagrams.
+    /// The smallest of the sizes of their largest datagrams.
     largest_min: usize,
 }
 
@@ -50,7 +49,7 @@ impl Unanswered {
         self.tries.push_back(Try { num, at: now, datagrams, largest_min: largest });
     }
 
-    /// Forgets what the peer has answered; returns whether that was anything.
+    /// Forgets the tries that the peer has answered; returns whether there were any.
     pub(super) fn handle_ack(&mut self, known: StateNum) -> bool {
         let before = self.tries.len();
         self.tries.retain(|it| it.num > known);
@@ -71,8 +70,8 @@ impl Unanswered {
     }
 }
 
-/// Returns how many tries to send so many datagrams chance does not explain, where each datagram is lost with this
-/// probability, and the acknowledgment is one.
+/// Returns how many unanswered tries chance does not explain, where a try has so many datagrams and its acknowledgment is one more,
+/// each lost with this probability.
 fn tries_max(loss: f64, datagrams: usize) -> usize {
     let datagrams = i32::try_from(datagrams).unwrap_or(i32::MAX).saturating_add(1);
     let wanted = beyond_chance(1.0 - (1.0 - loss).powi(datagrams));

@@ -1,14 +1,14 @@
 //! Slowing down while large instructions find no answer.
 //!
-//! A large instruction that is lost time and again and one that the peer leaves with us, because
-//! whoever is to read it does not, look the same from here. The first lasts for seconds and the second
-//! may last for hours, so the tries become rarer the longer nothing has come of them.
+//! A large instruction may be lost again and again, or the peer may refuse it for now because its own reader does not read. Both look
+//! the same from here. The first lasts for seconds and the second may last for hours, so the longer tries stay unanswered, the
+//! rarer they become.
 
 use rove_units::{Duration, Instant};
 
 use crate::send_timing::SendTiming;
 
-/// What part of the time without an answer the next try waits. Chosen: at 30 % loss pictures and
+/// The wait before the next try is the time without an answer, divided by this. Chosen: at 30 % loss pictures and
 /// pastes (tests/pair) arrive as soon as without a wait, as tries there succeed within a second or two;
 /// 20 kB that a peer on a fast path leaves with us cost 3,200 datagrams in the first minute instead of
 /// 50,000, and 700 a minute, mostly acknowledgments, from then on.
@@ -17,7 +17,7 @@ const WAIT_DIVISOR: u32 = 32;
 /// The tries to send something of several fragments since the last acknowledgment that was news.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backoff {
-    /// The first and the last, if there were any.
+    /// When the first and the last were made, if there were any.
     tries: Option<(Instant, Instant)>,
 }
 

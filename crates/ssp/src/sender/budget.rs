@@ -1,4 +1,4 @@
-//! Bytes that may be spent on more than the pace of stock asks for: a token bucket.
+//! A budget of bytes for sending more than stock does: a token bucket.
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -29,7 +29,7 @@ impl Budget {
         Self { left: SAVED_MAX, refilled_at: now }
     }
 
-    /// Takes so many bytes from what is left, or all.
+    /// Subtracts so many bytes from the budget, down to zero.
     pub(super) fn spend(&mut self, now: Instant, bytes: u64) {
         self.refill(now);
         self.left = Bytes::new(self.left.get().saturating_sub(bytes));

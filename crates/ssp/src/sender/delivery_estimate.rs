@@ -17,7 +17,7 @@ use crate::send_timing::SendTiming;
 /// Least loss that is reckoned with. Chosen: with none at all, everything sent would count as arrived for certain.
 const LOSS_MIN: f64 = 0.005;
 
-/// Least chance that it was the acknowledgment that was lost, of one that is overdue. Chosen: a late one is no proof.
+/// Least probability that an overdue acknowledgment itself was lost. Chosen: a late one is no proof that the state was lost.
 const ACK_LOST_MIN: f64 = 0.02;
 
 /// How long an acknowledgment may take beyond the round trip, its variation and its delay. Chosen: a frame interval.
@@ -26,10 +26,11 @@ const ACK_GRACE: Duration = Duration::from_millis(20);
 /// Round trips that are longer than the shortest one by less than this have met no queue. Chosen: a few datagrams.
 const QUEUE_MIN: Duration = Duration::from_millis(20);
 
-/// How long after such a queue bytes still count. Chosen: a second's traffic of known states would fill the path again.
+/// How long after a queue was seen the bytes of a diff still count. Chosen: a second of diffs from the known state would fill the
+/// path again.
 const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 
-/// A diff of as many bytes as a path takes in this part of a round trip has e times less worth. Chosen: docs/timing.md,
+/// A diff that takes this part of the bytes of a round trip is worth e times less. Chosen: docs/timing.md,
 /// "Reference policy".
 const HORIZON: f64 = 0.4;
 
@@ -42,10 +43,10 @@ const RATE_WINDOW: Duration = Duration::from_millis(200);
 /// Above this chance a state counts as there for the choice of candidates. Chosen: one in ten may be missing.
 const LIKELY: f64 = 0.9;
 
-/// Only diffs of so many bytes tell how well diffs are compressed. Chosen: the surroundings of an instruction are some 30.
+/// Least bytes of a diff that tells how well diffs are compressed. Chosen: the surroundings of an instruction are some 30.
 const TELLING_LEN: usize = 300;
 
-/// The newest diff has this part in the average of the compression. Chosen: a handful of frames.
+/// The weight of the newest diff in the average of the compression. Chosen: a handful of frames.
 const COMPRESSION_GAIN: f64 = 0.125;
 
 /// The states that were sent and are not acknowledged, and what the path makes of their bytes.
@@ -81,7 +82,7 @@ struct Sent {
 enum Reference {
     /// A state that is not acknowledged.
     Sent(StateNum),
-    /// A state of which nothing more will be known, with the chance that the peer holds it.
+    /// A state that was forgotten, with the chance that the peer holds it.
     Settled(f64),
 }
 
@@ -100,7 +101,7 @@ impl DeliveryEstimate {
         Self { sent, bytes: 0, compression: 1.0, rate, queued_at: None }
     }
 
-    /// Takes note that a state was sent, or sent again, in so many datagrams and bytes.
+    /// Called when a state is sent, or sent again, in so many datagrams and bytes.
     pub(super) fn handle_sent(
         &mut self,
         now: Instant,
@@ -133,14 +134,14 @@ impl DeliveryEstimate {
         }
     }
 
-    /// Takes note that a state was sent once more as it was.
+    /// Called when the fragments of a state are sent once more.
     pub(super) fn handle_repeated(&mut self, now: Instant, num: StateNum) {
         if let Some(sent) = self.sent.iter_mut().find(|sent| sent.num == num) {
             sent.at = now;
         }
     }
 
-    /// Takes note that the peer holds this state, and so held those that its diff and theirs started from.
+    /// Called when the peer acknowledges a state. It also held the state that the diff started from, and so on back.
     pub(super) fn handle_ack(&mut self, now: Instant, ack_num: StateNum) {
         let mut held = Vec::new();
         let mut next = Some(ack_num);
@@ -157,7 +158,7 @@ impl DeliveryEstimate {
         self.settle(ack_num, &held);
     }
 
-    /// Forgets all states up to `last`, of which the peer held some.
+    /// Forgets all states up to `last`, of which the peer held those in `held`.
     fn settle(&mut self, last: StateNum, held: &[StateNum]) {
         let chances = self.chances(|_| 1.0);
         let kept = self.sent.partition_point(|sent| sent.num <= last);
@@ -254,7 +255,7 @@ impl DeliveryEstimate {
 }
 
 impl DeliveryRate {
-    /// Takes note that so many bytes have arrived in all.
+    /// Called when so many bytes have arrived in all.
     fn handle_delivered(&mut self, now: Instant, bytes: u64) {
         let (began, before) = *self.began.get_or_insert((now, bytes));
         let elapsed = now.saturating_since(began);

@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant};
 use super::sending::Sending;
 use crate::sender::repetition::REPEATED_LEN_MAX;
 
-/// Time from the first contents to the same once more. Chosen: a session whose first datagram is lost begins 200 ms late;
+/// Time after which the first contents are sent again. Chosen: a session whose first datagram is lost begins 200 ms late;
 /// round trips are mostly shorter, so mostly no datagram is sent in vain.
 const WAIT_MIN: Duration = Duration::from_millis(200);
 
@@ -18,8 +18,8 @@ const WAIT_MIN: Duration = Duration::from_millis(200);
 /// from there on heartbeats carry them.
 const TRIES_MAX: u32 = 4;
 
-/// How long after the last answer a peer that repeats its own first words has not heard it. Chosen: less than the wait
-/// by as much as two datagrams may be apart on their way.
+/// A peer that repeats its first contents this long after our last answer has not received it. Chosen: the wait, less the jitter
+/// between two datagrams.
 pub(super) const UNHEARD_AFTER: Duration = Duration::from_millis(100);
 const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 
@@ -34,7 +34,7 @@ pub(super) struct FirstContact {
 }
 
 impl FirstContact {
-    /// Called when contents are sent. Those that do not stand alone are not sent again.
+    /// Called when contents are sent. Contents that do not stand alone are not sent again.
     pub(super) fn handle_sent(&mut self, sending: &Sending) {
         self.tries += u32::from(sending.stands_alone && sending.due.first_contact);
         let goes_again = sending.stands_alone && sending.diff_len <= REPEATED_LEN_MAX;

@@ -36,7 +36,7 @@ impl LargeContents {
         self.backoff.handle_try(now);
     }
 
-    /// Takes note whether large contents beside the kept ones are on their way, and whether any lately were.
+    /// Updates whether large contents are or lately were on their way. `are_others_large` tells of contents beside the kept ones.
     pub(super) fn heed(&mut self, now: Instant, are_others_large: bool) {
         let is_large = are_others_large || self.kept.is_some();
         self.at = is_large.then_some(now).or(self.at);

@@ -3,8 +3,8 @@
 //! A lost keystroke or echo otherwise waits for its timeout, far longer than the round trip. While the path
 //! loses datagrams, small contents are sent several times in short succession, so that the chance of all of them
 //! being lost is small. Each copy is a diff from the known receiver state and stands for itself, and newer contents
-//! take the place of a copy. Where contents follow each other faster than the path answers, the next ones take all before
-//! along, and the copy leaves them time. A path without loss carries nothing more than before.
+//! take the place of a copy. Where contents follow each other faster than the path answers, the next ones contain all before them,
+//! so a copy waits for them. On a path without loss nothing is sent twice.
 
 use rove_units::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use super::sending::{Occasion, Sending};
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// The chance that all copies are lost is brought to this. Chosen: docs/timing.md, "Repetition"; two copies from
+/// The probability that all copies are lost is brought below this. Chosen: docs/timing.md, "Repetition"; two copies from
 /// 4 % loss on, three from 20 % on, four from 34 % on. Where echo acks do not go alone, which else bring a lost echo again,
 /// it is two copies from the first loss on.
 const RESIDUAL: f64 = 0.04;
@@ -22,7 +22,7 @@ const RESIDUAL: f64 = 0.04;
 /// 29 % loss as fast as echo acks did (0.60 of stock's mean for 0.61, 20 seeds), for 2 % more bytes.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
-/// The same from [`FOLLOWED_SRTT_MIN`] on, where what follows mostly comes before a third copy would. Chosen: at 500 ms and 29 %
+/// The same from [`FOLLOWED_SRTT_MIN`] on, where newer contents mostly go before a third copy would. Chosen: at 500 ms and 29 %
 /// loss typed ahead takes 1.53 of stock's bytes for 1.62 with the same times.
 const RESIDUAL_FAR: f64 = 0.1;
 
@@ -30,14 +30,14 @@ const RESIDUAL_FAR: f64 = 0.1;
 /// take the 99th percentile from two round trips to one.
 const RESIDUAL_SECONDS: f64 = 0.005;
 
-/// From which round trip on a lost key is dear. Chosen: a person waits for a second, and begins to wonder after two.
+/// Least round trip from which on [`RESIDUAL_SECONDS`] holds. Chosen: a person waits for a second, and begins to wonder after two.
 const SECONDS_SRTT_MIN: Duration = Duration::from_secs(2);
 
 /// Most copies, the first included. Chosen: at 50 % loss three in a hundred are lost all the same, which a timeout
 /// repairs; more copies would be more bytes than the wait is worth.
 const COPIES_MAX: u32 = 5;
 
-/// What part of the smoothed round trip lies between the first copy and the second. The others are a frame interval
+/// The second copy follows the first after the smoothed round trip, divided by this. The others are a frame interval
 /// apart, so that newer contents often take their place. Chosen: docs/timing.md, "Repetition".
 const SECOND_DIVISOR: u32 = 16;
 
@@ -47,12 +47,12 @@ const SECOND_MIN: Duration = Duration::from_millis(5);
 /// Longest time between the first copy and the second. Chosen: bursts of loss are mostly shorter.
 const SECOND_MAX: Duration = Duration::from_millis(40);
 
-/// From which round trip on the copy of contents that followed others within a round trip waits for those that follow them.
+/// Least round trip from which on the copy of contents that followed others within a round trip waits for the next contents.
 /// Chosen: docs/timing.md, "Repetition"; on shorter paths copies are a smaller part of the bytes, and the wait a larger
 /// part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
-/// The least share that a path is thought to lose that has just lost contents, as far as the timeout can tell. Chosen: two copies.
+/// Least assumed loss of a path on which contents were just presumed lost by timeout. Chosen: two copies.
 const PRESUMED_LOSS: f64 = 0.1;
 
 /// Longest diff that is repeated, in bytes before compression. Chosen: one datagram, whatever it holds.
@@ -65,9 +65,9 @@ const QUEUE_MIN: Duration = Duration::from_millis(50);
 /// The copies of the newest contents, and the budget for them.
 #[derive(Clone, Debug)]
 pub(super) struct Repetition {
-    /// What is being repeated, if anything is.
+    /// The contents that are being repeated, if any are.
     newest: Option<Copies>,
-    /// When something new was last sent, if it was.
+    /// When new contents were last sent.
     news_at: Option<Instant>,
     budget: Budget,
 }
@@ -110,7 +110,7 @@ impl Repetition {
         };
         let (sent, is_presumed_lost) = match self.newest {
             _ if is_news => (1, false),
-            // It counts as the first one: of several that had gone an acknowledgment is rather lost.
+            // It counts as the first copy. Had several gone, the acknowledgment would rather be the lost one.
             Some(copies) if copies.sent == 1 && occasion == Occasion::PresumedLost => (1, true),
             Some(copies) => (copies.sent.saturating_add(1), copies.is_presumed_lost),
             None => (COPIES_MAX, false),
@@ -119,14 +119,14 @@ impl Repetition {
         self.newest = (diff_len <= REPEATED_LEN_MAX).then_some(copies);
     }
 
-    /// Takes note that the newest sent state has another number, and the same contents.
+    /// Called when the newest contents are sent as a state of another number.
     pub(super) fn handle_renumbered(&mut self, num: StateNum) {
         if let Some(copies) = &mut self.newest {
             copies.num = num;
         }
     }
 
-    /// Takes note that the peer holds this state.
+    /// Called when the peer acknowledges a state.
     pub(super) fn handle_ack(&mut self, ack_num: StateNum) {
         if self.newest.is_some_and(|copies| copies.num <= ack_num) {
             self.newest = None;
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_counts_as_a_copy_of_what_somebody_does() {
+    fn contents_that_nobody_waits_for_count_as_a_copy_of_the_awaited_ones() {
         let mut estimator = RttEstimator::new();
         let config = Config::server();
         estimator.handle_sample(Instant::ZERO, ms(160), &config.rtt);

@@ -1,6 +1,6 @@
 //! The pace of steady output on a far path that loses datagrams.
 //!
-//! Output that no key of late asked for, such as a log or a monitor, is not repeated: the next frame takes all before along. By
+//! Output that no recent key asked for, such as a log or a monitor, is not repeated: the next frame contains all before it. By
 //! stock's rule half a round trip lies between two frames, and a lost one leaves the peer with an old screen for as long again, or
 //! until its timeout where the next frame starts from it. On a path that loses datagrams the next frame comes sooner, within a budget
 //! of bytes, and starts from the state whose diff is worth most ([`ReferencePolicy::Bayesian`]): mostly the known receiver state, so
@@ -34,7 +34,7 @@ const QUEUE_DIVISOR: u32 = 8;
 #[derive(Clone, Debug)]
 pub(super) struct SteadyOutput {
     budget: Budget,
-    /// Whether it is steady output that goes out, as of the last look at the timers.
+    /// Whether steady output goes out, as of the last look at the timers.
     is_active: bool,
     /// Bytes that the newest frame took in all its datagrams.
     newest_len: u64,
@@ -47,7 +47,7 @@ impl SteadyOutput {
         Self { budget: Budget::new(now), is_active: false, newest_len: 0, newest_at: None }
     }
 
-    /// Takes note of when the peer last sent contents, and of the path.
+    /// Updates whether steady output goes out; the peer last sent contents at `heard_at`.
     pub(super) fn heed(&mut self, now: Instant, heard_at: Option<Instant>, timing: &SendTiming) {
         let is_awaited = heard_at.is_some_and(|at| now < at + ANSWERED_AFTER);
         self.is_active = timing.config.frames.steady_interval_max < timing.frame_interval
@@ -56,7 +56,7 @@ impl SteadyOutput {
             && !timing.has_queue(QUEUE_MIN, QUEUE_DIVISOR);
     }
 
-    /// Returns whether it is steady output that goes out.
+    /// Returns whether steady output goes out.
     pub(super) const fn is_active(&self) -> bool {
         self.is_active
     }
@@ -69,7 +69,7 @@ impl SteadyOutput {
         Some((newest_at + interval).max(self.budget.affordable_at(extra)))
     }
 
-    /// Takes note of a frame that was sent in so many datagrams with so many bytes of contents.
+    /// Called when a frame is sent in so many datagrams, with so many bytes of contents.
     pub(super) fn handle_frame(
         &mut self,
         now: Instant,
@@ -86,8 +86,8 @@ impl SteadyOutput {
     }
 }
 
-/// Returns how many bytes of a frame count as spent beyond stock's pace, so long after the frame before: all of them at once, none after
-/// a frame interval.
+/// Returns how many bytes of a frame count as spent beyond stock's pace, `elapsed` after the frame before: all of them at zero, none
+/// after a frame interval.
 fn share(bytes: u64, elapsed: Duration, frame_interval: Duration) -> u64 {
     let early = frame_interval.saturating_sub(elapsed).as_nanos();
     let part = u128::from(bytes) * early / frame_interval.as_nanos().max(1);

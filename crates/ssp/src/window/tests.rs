@@ -97,7 +97,7 @@ fn every_order_of_four_numbers_at_the_edges_is_taken_as_the_model_takes_it() {
 }
 
 #[test]
-fn what_is_overtaken_by_the_whole_width_but_one_is_taken_and_one_more_is_not() {
+fn a_number_overtaken_by_the_whole_width_but_one_is_taken_and_by_one_more_is_not() {
     for highest in [
         OVERTAKEN_MAX - 1,
         OVERTAKEN_MAX,
@@ -130,7 +130,7 @@ fn every_number_of_a_long_session_is_taken_once() {
 }
 
 #[test]
-fn what_does_not_arrive_is_missing_and_what_comes_late_or_twice_is_not() {
+fn a_number_that_does_not_arrive_is_missing_and_a_late_or_repeated_one_is_not() {
     for (arrivals, wanted) in [
         (vec![], (0, 0, 0, 0)),
         (vec![0, 1, 2], (3, 0, 3, 0)),
@@ -148,7 +148,7 @@ fn the_recent_loss_forgets_what_is_older() {
     assert_eq!(loss([0, 2].into_iter().chain(3..129)), (129, 1, 128, 1));
     assert_eq!(loss([0, 2].into_iter().chain(3..130)), (130, 1, 128, 0));
     assert_eq!(loss([0, 1000]), (1001, 999, 128, 127));
-    // What comes late counts as arrived for as long as it is taken.
+    // A late number counts as arrived for as long as the window takes it.
     assert_eq!(loss((1..OVERTAKEN_MAX).chain([0])), (OVERTAKEN_MAX, 0, 128, 0));
     assert_eq!(loss((1..=OVERTAKEN_MAX).chain([0])), (OVERTAKEN_MAX + 1, 1, 128, 0));
     assert_eq!(loss([(1 << 47) - 1, 0]).1, (1 << 47) - 1);

@@ -14,7 +14,7 @@ type End4096 = Party<4096>;
 /// Largest UDP payload over IPv6: a link of 1280 bytes less 64 of headers and options.
 const IPV6_PAYLOAD_MAX: usize = 1280 - 64;
 
-/// One of the server's addresses and the path to it.
+/// An address of the server and the path to it.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     /// Whether datagrams get to the server.
@@ -23,7 +23,7 @@ struct Way {
     down: bool,
     /// How long they take.
     delay: Duration,
-    /// From which way's address the server answers what comes by this one.
+    /// Index of the way whose address the server answers from when a datagram comes by this way.
     answers_from: usize,
 }
 
@@ -47,7 +47,7 @@ struct World {
 fn far(way: usize) -> SocketAddr {
     let way = u8::try_from(way).expect("a few ways");
     match way {
-        // One of the other family.
+        // An address of the other family.
         1 | 4 => format!("[2001:db8::{way}]:60001").parse().expect("an address"),
         _ => SocketAddr::from(([198, 51, 100, way], 60_001)),
     }

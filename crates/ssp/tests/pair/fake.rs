@@ -12,7 +12,7 @@ use crate::pair::{Party, key, ms};
 /// Contents that a fake sends in one fragment.
 const CONTENTS_MAX: usize = 1_000;
 
-/// One real end and a fake peer that reaches it without delay.
+/// A real end and a fake peer that reaches it without delay.
 #[derive(Debug)]
 pub(crate) struct Fake<const MAX: usize> {
     pub(crate) party: Party<MAX>,

@@ -1,4 +1,4 @@
-//! What an end refuses, and that it goes on whatever arrives.
+//! Limits: an end refuses input beyond them and goes on.
 
 use proptest::prelude::*;
 use rove_ssp::wire::{Instruction, Timestamp16};

@@ -23,7 +23,7 @@ pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// What the path does to one datagram.
+/// The fate of a datagram on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Delivered,
@@ -32,16 +32,16 @@ pub(crate) enum Fate {
     DelayedPastNext,
 }
 
-/// One end, and a record of what it did.
+/// An end, and a record of its datagrams.
 #[derive(Debug)]
 pub(crate) struct Party<const MAX: usize> {
     pub(crate) transport: Transport<Note<MAX>, Note<MAX>>,
     /// When each datagram was sent, in ms, and its length.
     pub(crate) sent: Vec<(u64, usize)>,
-    /// What a test listens in on: the datagrams themselves, while it wants to.
+    /// The datagrams themselves, for a test that wants them.
     pub(crate) overheard: Option<Vec<Vec<u8>>>,
     pub(crate) referee: Referee,
-    /// What happens to the next datagrams sent; afterwards all are delivered.
+    /// The fates of the next datagrams; later ones are delivered.
     pub(crate) fates: VecDeque<Fate>,
     delayed: VecDeque<(SocketAddr, Vec<u8>)>,
     /// How many of the delayed a later datagram has overtaken.

@@ -38,7 +38,7 @@ impl Object for Picture {
     }
 }
 
-/// One end that shows a picture, and counts how often the other end's has changed.
+/// An end that shows a picture, and counts how often the other end's has changed.
 struct Screen {
     transport: Transport<Picture, Picture>,
     changes: Vec<Instant>,

@@ -1,4 +1,4 @@
-//! What is sent again, and how often, when large contents are lost or not taken.
+//! Repair of large contents that are lost or not taken: which are sent again, and how often.
 
 use rove_link::LinkConfig;
 use rove_ssp::Closed;

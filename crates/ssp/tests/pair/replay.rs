@@ -1,4 +1,4 @@
-//! What somebody achieves who overhears datagrams and sends them again: nothing.
+//! Replay: somebody who overhears datagrams and sends them again achieves nothing.
 
 use core::net::SocketAddr;
 

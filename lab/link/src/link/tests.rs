@@ -88,7 +88,7 @@ fn a_full_queue_drops_at_its_tail() {
 }
 
 #[test]
-fn what_is_in_flight_has_a_bound() {
+fn packets_in_flight_have_a_bound() {
     let mut link = link(LinkConfig::lossless(ms(1)));
     let packet = vec![0; 1 << 20];
     for _ in 0..257 {
