@@ -5,7 +5,7 @@
 //! (Steele, Lea and Flood, OOPSLA 2014) over a keyed counter. It is for simulation and for padding;
 //! session keys never come from here.
 
-/// Where all randomness of one run comes from.
+/// The source of all randomness of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seed(u64);
 
@@ -40,13 +40,13 @@ impl Stream {
         Draw(mix(self.0.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA))))
     }
 
-    /// Returns a stream of its own for item `number`, for items that need several draws.
+    /// Returns a separate stream for item `number`, for items that need several draws.
     pub const fn fork(self, number: u64) -> Self {
         Self(mix(self.at(number).0 ^ GOLDEN_GAMMA))
     }
 }
 
-/// One random value; read it in one way.
+/// A random value. Read it once, in a single way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Draw(u64);
 

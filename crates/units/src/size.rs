@@ -12,7 +12,7 @@ use core::time::Duration;
 pub struct ParseUnitError {
     /// The text as it was given.
     pub text: String,
-    /// What it should have been, with an example.
+    /// The expected form, with an example.
     pub wanted: &'static str,
 }
 

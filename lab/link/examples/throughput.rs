@@ -14,7 +14,7 @@ const ROUNDS: u32 = 5;
 struct Packet([u8; 64]);
 
 impl AsRef<[u8]> for Packet {
-    /// Returns a packet's length of bytes, which nobody reads.
+    /// Returns the bytes of a packet, which nobody reads.
     fn as_ref(&self) -> &[u8] {
         &[0; 1_500]
     }

@@ -35,7 +35,7 @@ impl<P> Bottleneck<P> {
     }
 
     /// Sends a packet that need not wait, if a serialiser is idle, and returns when it is through. A queue of no length
-    /// still passes traffic. What was due before `now` must have been [served](Self::serve).
+    /// still passes traffic. Packets that were due before `now` must have been [served](Self::serve).
     pub(crate) fn bypass(&mut self, now: Instant, size: Bytes) -> Option<Instant> {
         let Server::Serialiser(serialiser) = &mut self.server else { return None };
         let is_wire = serialiser.rate.is_none() && self.queue.is_empty();

@@ -8,16 +8,16 @@ use crate::item::Item;
 /// Least queue that is worth a drop: one full packet. Source: RFC 8289, section 5 (`maxpacket`, the interface's MTU).
 const FULL_PACKET: Bytes = Bytes::new(1500);
 
-/// How many intervals ago dropping may have ended for its rate to be taken up again.
+/// Dropping that ended at most so many intervals ago goes on at its rate.
 /// Source: RFC 8289, section 5 (the dequeue routine).
 const MEMORY_INTERVALS: u32 = 16;
 
 /// Parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelConfig {
-    /// Wait in the queue that is acceptable for ever.
+    /// Longest wait in the queue that never causes a drop.
     pub target: Duration,
-    /// How long packets may wait longer than `target` before the first drop: a round-trip time of the worst kind.
+    /// How long packets may wait longer than `target` before the first drop: the longest usual round trip.
     pub interval: Duration,
     /// Whether the packet *behind* the one that waited too long is dropped, as Mahimahi does. How many are dropped is
     /// the same.
@@ -105,7 +105,7 @@ impl CoDel {
             self.first_above = None;
             return (None, false);
         };
-        // A queue that holds no full packet is none to shorten. The last packet is never dropped.
+        // A queue of less than a full packet need not be shortened. The last packet is never dropped.
         let is_short = fifo.is_empty() || fifo.size() <= FULL_PACKET;
         if now.saturating_since(item.queued) < config.target || is_short {
             self.first_above = None;

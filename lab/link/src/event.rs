@@ -67,7 +67,7 @@ pub enum EventKind {
 impl Event {
     /// Returns the line of Mahimahi's log: milliseconds since `base`, then `+ size` for an arrival at the queue,
     /// `d 1 size` for a packet dropped when it arrived there, `# size` for an opportunity, `- size delay` for a
-    /// departure. What that log leaves out, CoDel's drops among it, is `None`.
+    /// departure. Returns `None` for events that this log leaves out, such as CoDel's drops.
     ///
     /// Delays are differences of whole milliseconds, as a millisecond clock measures them.
     pub fn mahimahi_line(&self, base: Instant) -> Option<String> {

@@ -70,7 +70,7 @@ fn ip_flow(packet: &[u8]) -> Option<u16> {
     Some(u16::from_be_bytes([high ^ low, more ^ least]))
 }
 
-/// The queue of some flows, those of one bin.
+/// The queue of the flows of a bin.
 #[derive(Clone, Debug)]
 struct Bin<P> {
     fifo: Fifo<P>,
@@ -81,11 +81,11 @@ struct Bin<P> {
     is_listed: bool,
 }
 
-/// Queues of flows. Those that have just begun to send come first.
+/// Queues of flows. Flows that have just begun to send come first.
 #[derive(Clone, Debug)]
 pub(crate) struct Fair<P> {
     bins: Vec<Bin<P>>,
-    /// Bins whose flows have begun to send, and those that have had a turn.
+    /// The new bins, whose flows have begun to send, and the old bins, which have had a turn.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     len: usize,
@@ -180,7 +180,7 @@ impl<P> Fair<P> {
         Some(item)
     }
 
-    /// Returns the packet that came first of those that wait.
+    /// Returns the oldest packet that waits.
     pub(crate) fn head(&self) -> Option<&Item<P>> {
         let listed = self.new.iter().chain(&self.old);
         listed.filter_map(|bin| self.bins[*bin].fifo.head()).min_by_key(|head| head.queued)
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Takes out every packet, at time zero, and returns the flows in the order in which they were served.
+    /// Removes every packet, at time zero, and returns the flows in the order in which they were served.
     fn flows(fair: &mut Fair<()>) -> Vec<u16> {
         let config = CoDelConfig::default();
         let mut pop = || fair.pop(&config, Instant::ZERO, |_| panic!("nobody has waited"));

@@ -25,7 +25,7 @@ impl<P> Fifo<P> {
         self.items.push_back(item);
     }
 
-    /// Puts an item back where it was taken from.
+    /// Puts an item back at the head.
     pub(crate) fn restore(&mut self, item: Item<P>) {
         self.size += item.size;
         self.items.push_front(item);

@@ -25,7 +25,7 @@ pub struct Link<P> {
     config: LinkConfig,
     steps: Steps,
     stages: [Stage; 3],
-    /// Whether nothing comes after the delay.
+    /// Whether the delay is the last stage.
     delays_last: bool,
     loss: Loss,
     gate: Gate,
@@ -37,7 +37,7 @@ pub struct Link<P> {
     exit: DelayLine<P>,
     /// The bytes in `line` and `exit`.
     in_flight: Bytes,
-    /// The release that no later packet may precede while order is kept.
+    /// The newest release, which no later packet may precede while order is kept.
     last_release: Instant,
     tally: Tally,
 }
@@ -113,9 +113,9 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         next
     }
 
-    /// Returns the next instant from which on it matters when a packet enters; it may have passed. All packets that enter
-    /// before it, in their order, fare alike at whichever instant they do: they wait for the packet that the bottleneck
-    /// sends until then. `None` where each instant matters.
+    /// Returns the next instant from which on the time of entry matters; it may have passed. Packets that enter before it, in the same
+    /// order, leave the link at the same times whenever they enter, as they wait for the packet that the bottleneck sends until then.
+    /// Returns `None` where each instant matters.
     pub fn entry_matters_from(&self) -> Option<Instant> {
         let Drops { outages, on_off, .. } = &self.config.drops;
         let is_open = outages.is_empty() && on_off.is_none();
@@ -159,7 +159,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.tally.missed()
     }
 
-    /// Returns what became of the packets so far.
+    /// Returns the counters of the packets so far.
     pub const fn stats(&self) -> LinkStats {
         self.tally.stats
     }

@@ -1,7 +1,7 @@
 //! A virtual network: one clock, two ends, a link each way. Time jumps from event to event.
 //!
-//! The left end, by custom the client, may move to other addresses and may be stopped as a process is;
-//! what the right end still sends to an address the left one has given up is lost.
+//! The left end, by custom the client, may move to other addresses and may be stopped as a process is. Datagrams that the right end
+//! still sends to an address that the left end has given up are lost.
 
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ pub const LEFT_ADDRESS: SocketAddr =
 pub const RIGHT_ADDRESS: SocketAddr =
     SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(198, 51, 100, 1), 60_001));
 
-/// What a stopped end's socket buffer holds before it drops datagrams.
+/// Bytes that a stopped end's socket buffer holds before it drops datagrams.
 /// Source: Linux's default `net.core.rmem_default`, socket(7).
 const SOCKET_BUFFER_MAX: Bytes = Bytes::new(212_992);
 
@@ -27,9 +27,9 @@ const SOCKET_BUFFER_MAX: Bytes = Bytes::new(212_992);
 /// Chosen: far above the packets any end sends at one instant.
 const TURNS_PER_INSTANT_MAX: u32 = 100_000;
 
-/// One end of the network: any sans-I/O machine.
+/// An end of the network: any sans-I/O machine.
 pub trait End {
-    /// Takes a datagram from the network.
+    /// Handles a datagram from the network.
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]);
     /// Does what is due.
     fn handle_timeout(&mut self, now: Instant);
@@ -78,9 +78,9 @@ pub struct Net<A, B> {
 /// A datagram on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Whom it seems to come from.
+    /// The address that it seems to come from.
     pub source: SocketAddr,
-    /// Whom it is for.
+    /// The address that it is sent to.
     pub destination: SocketAddr,
     /// The UDP payload.
     pub payload: Vec<u8>,
@@ -100,7 +100,7 @@ struct Source {
     change: Option<(u32, SocketAddr)>,
 }
 
-/// What arrived at an end that is stopped.
+/// The datagrams that have arrived at a stopped end.
 #[derive(Debug, Default)]
 struct Socket {
     stopped: bool,
@@ -169,13 +169,12 @@ impl<A: End, B: End> Net<A, B> {
         self.downlink.reconfigure(self.now, downlink);
     }
 
-    /// Gives the left end a new address: it has roamed. What is on its way to the old one is lost.
+    /// Gives the left end a new address: it has roamed. Datagrams on their way to the old address are lost.
     pub fn move_left(&mut self, address: SocketAddr) {
         self.left_source = Source { address, change: None };
     }
 
-    /// Gives the left end a new address as soon as it has sent `datagrams` more: it roams in the middle
-    /// of what it has to say.
+    /// Gives the left end a new address as soon as it has sent `datagrams` more, so that it roams in the middle of an instruction.
     pub fn move_left_after(&mut self, datagrams: u32, address: SocketAddr) {
         self.left_source.change = Some((datagrams, address));
     }

@@ -1,4 +1,4 @@
-//! Delivery opportunities in use: which comes next, and what is left of the one at hand.
+//! Delivery opportunities in use: the next one, and the bytes that are left of the current one.
 
 use rove_units::{Bytes, Instant};
 
@@ -22,7 +22,7 @@ impl Opportunities {
         Self { schedule, next: None, at: Instant::ZERO, left: Bytes::ZERO }
     }
 
-    /// Waits for the first opportunity after `now`, unless one is waited for already. Those of this very instant are over.
+    /// Waits for the first opportunity after `now`, unless one is waited for already. Opportunities at `now` itself are over.
     pub(crate) fn wait(&mut self, now: Instant) {
         if self.next.is_none() {
             self.look_at(self.schedule.first_after(now));
@@ -46,7 +46,7 @@ impl Opportunities {
         true
     }
 
-    /// Forgets what comes next: nothing waits for it.
+    /// Forgets the next opportunity, as nothing waits for it.
     pub(crate) fn rest(&mut self) {
         self.next = None;
     }

@@ -10,8 +10,8 @@ use crate::chance::exponential;
 /// Chosen: no radio changes faster, and an hour of them takes milliseconds to step through.
 pub const PERIOD_MIN: Duration = Duration::from_millis(1);
 
-/// Times without a link: what arrives in one is lost. Each begins at its first instant and is over at its second.
-/// Clones share them.
+/// Times without a link: packets that arrive in one are lost. Each outage is a pair of instants, its start and its end; the link is
+/// back at the end. Clones share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outages(Arc<[(Instant, Instant)]>);
 
@@ -30,7 +30,7 @@ pub enum OutageError {
         /// Its number in the list, from 1.
         number: usize,
     },
-    /// A period of a link that goes on and off has no length worth the name.
+    /// The mean of the on or the off periods is too short.
     #[error("on and off periods last at least {PERIOD_MIN:?} in the mean")]
     PeriodTooShort,
 }

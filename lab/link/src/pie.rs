@@ -24,7 +24,7 @@ const UPDATES_MAX: u32 = 1_000;
 /// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieConfig {
-    /// Delay in the queue to be held (`QDELAY_REF`).
+    /// The delay in the queue that the controller aims at (`QDELAY_REF`).
     pub target: Duration,
     /// How long a burst into an idle queue is let through (`MAX_BURST`).
     pub burst_max: Duration,
@@ -112,7 +112,7 @@ impl Pie {
     }
 }
 
-/// Returns what the gains are multiplied by: small steps at small probabilities.
+/// Returns the factor of the gains: steps are small at small probabilities.
 /// Source: RFC 8033, section 4.2.
 fn auto_tuning(probability: f64) -> f64 {
     let table =

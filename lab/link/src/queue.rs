@@ -13,9 +13,9 @@ use crate::tally::Tally;
 /// A queue of one discipline. Limits and discipline may change while packets wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<P> {
-    /// All packets that wait, unless each flow has a queue of its own.
+    /// The packets that wait, unless each flow has a queue of its own.
     fifo: Fifo<P>,
-    /// All packets that wait, if so.
+    /// The packets that wait where each flow has its own queue.
     fair: Fair<P>,
     discipline: Discipline,
     bytes_max: Bytes,
@@ -117,7 +117,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Returns whether a packet that a free bottleneck takes at once need not come by the queue.
+    /// Returns whether a packet may go straight to a free bottleneck.
     pub(crate) fn may_be_bypassed(&self) -> bool {
         self.is_passive() && self.fifo.is_empty()
     }

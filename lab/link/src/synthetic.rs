@@ -50,8 +50,8 @@ impl Default for Synthetic {
 }
 
 impl Synthetic {
-    /// Makes the trace that `chance` decides. Its last opportunity is at its end, drawn or not: that is what gives it
-    /// its length.
+    /// Makes the trace that `chance` decides. Its last opportunity is at its end, drawn or not, as the last entry is the
+    /// length of a trace.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Synthetic {
         let [rates, escapes, deliveries] = [0, 1, 2].map(|part| chance.fork(part));
         let deviation = self.volatility * TICK.sqrt();
         let escape = 1.0 - (-TICK / self.outage_mean.as_secs_f64()).exp();
-        // A rate that is no number is none.
+        // A rate that is not a number counts as none.
         let number = |rate: f64| if rate.is_nan() { 0.0 } else { rate };
         let rate_max = number(self.rate_max).clamp(0.0, FASTEST_RATE);
         let mut rate = match self.start {

@@ -1,4 +1,4 @@
-//! Counters of what became of packets, and the events that a caller has asked for.
+//! Counters of packets and their fates, and the events that a caller has asked for.
 
 use rove_units::{Bytes, Instant};
 

@@ -13,7 +13,7 @@ pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 /// Most opportunities of a trace. Chosen: 16 MiB, and an hour of 12 Mbit/s.
 pub(crate) const OPPORTUNITIES_MAX: usize = 4 << 20;
 
-/// When a link can carry something: one opportunity of [`OPPORTUNITY`] for each entry, over and over. The
+/// Times at which a link can carry a packet: an opportunity of [`OPPORTUNITY`] for each entry, over and over. The
 /// last entry is also the period.
 ///
 /// Read from text with one number for each opportunity: milliseconds from the start, none before the one
@@ -42,7 +42,7 @@ pub enum TraceError {
     /// There is no line.
     #[error("it is empty: a line for each delivery opportunity is expected")]
     Empty,
-    /// There is no line but zeros, and so no period.
+    /// All lines are zero, so the trace has no period.
     #[error("its last line is not above zero, so it has no length")]
     NoPeriod,
     /// There are more lines than any link needs.

@@ -82,7 +82,7 @@ fn a_full_queue_drops_at_its_tail() {
     for _ in 0..5 {
         link.handle_packet(at(0), vec![0; 1000]);
     }
-    // One is in transmission, two wait: at the limit. Two are one past it.
+    // A packet is in transmission, two wait: at the limit. Two are one past it.
     assert_eq!(link.queued(), Bytes::new(2000));
     assert_eq!(link.stats().dropped_by(DropCause::QueueFull), 2);
 }
@@ -318,7 +318,7 @@ fn an_opportunity_carries_as_many_packets_as_fit_and_parts_of_them() {
 #[test]
 fn an_opportunity_that_nobody_waits_for_is_lost() {
     assert_eq!(opportunities("5\n9\n20", &[(5, 100), (10, 100), (100, 100)]), [9, 20, 105]);
-    // What comes at the very instant of one is too late for it.
+    // A packet that comes at the very instant of an opportunity is too late for it.
     assert_eq!(opportunities("5\n9", &[(5, 100)]), [9]);
     assert_eq!(opportunities("5\n9", &[(9, 100)]), [14]);
 }
