@@ -1,4 +1,4 @@
-//! What a shell needs to complete a program's command lines, from what its [`Manual`]s say.
+//! Scripts by which a shell completes a program's command lines, made from its [`Manual`]s.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! What must hold of every book, for the tests of the programs.
+//! The rules of every book, for the tests of the programs.
 
 use crate::completions::{SHELLS, Shell};
 use crate::man;

@@ -3,10 +3,10 @@
 //!
 //! # Modules
 //!
-//! - `manual` is what users are told of a command.
+//! - `manual` describes a command for its users.
 //! - `completions` prints scripts for bash, zsh and fish. `man` prints the manual page.
 //! - `refusal` has the sentences about a wrong command line.
-//! - `integrity` states what must hold of each book, for the tests of the programs.
+//! - `integrity` checks the rules of each book, for the tests of the programs.
 
 #![forbid(unsafe_code)]
 

@@ -87,7 +87,7 @@ pub fn page(book: &Book, manual: &Manual) -> String {
     page
 }
 
-/// Returns what the program is, and on the page of a command, what that does.
+/// Returns the description of the program, and on the page of a command, of that.
 fn introduction(manual: &Manual) -> String {
     let whole = manual.program.about;
     if manual.word.is_empty() {
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_roff_would_take_for_its_own_is_escaped() {
+    fn requests_of_roff_are_escaped() {
         for (text, roff) in [
             ("--port 5", "\\-\\-port\\ 5"),
             ("a'b^c~d`e", "a\\(aqb\\(hac\\(tid\\(gae"),

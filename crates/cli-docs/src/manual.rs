@@ -1,4 +1,4 @@
-//! What users are told of a command, once: `--help`, completions and man pages all come from here and
+//! The description of a command for its users: `--help`, completions and man pages all come from here and
 //! from the clap definition that the parser reads.
 
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ pub(crate) const HELP_COLUMNS: usize = 80;
 /// Longest left column of a two-column list in the help. Chosen: leaves half a line for the right one.
 const LEFT_COLUMNS_MAX: usize = 40;
 
-/// A program as users are told of it, beside its commands.
+/// The description of a program, without its commands.
 pub struct Program {
     /// Its name.
     pub name: &'static str,
@@ -24,27 +24,27 @@ pub struct Program {
     pub see_also: &'static [&'static str],
 }
 
-/// Everything users are told of a program.
+/// The whole description of a program.
 pub struct Book {
     /// The program.
     pub program: &'static Program,
-    /// Its commands, in the order in which the help lists them. The first is what the program does, or says,
-    /// without a command's word.
+    /// Its commands, in the order in which the help lists them. The first one describes the program when it is
+    /// called without a command's word.
     pub manuals: fn() -> Vec<&'static Manual>,
 }
 
 /// Terms, each with what it means.
 pub type Entries = &'static [(&'static str, &'static str)];
 
-/// Everything users are told of a command.
+/// The whole description of a command.
 pub struct Manual {
     /// The program it is a command of.
     pub program: &'static Program,
-    /// The word behind the program's name; empty for what stands without one.
+    /// The word after the program's name; empty for the command without a word.
     pub word: &'static str,
     /// Its options, with what each does.
     pub definition: fn() -> Command,
-    /// What the other words are.
+    /// The kind of its other words.
     pub words: Words,
     /// Paragraphs behind the options.
     pub notes: &'static [&'static str],
@@ -60,7 +60,7 @@ pub struct Manual {
     pub exit_status: Entries,
 }
 
-/// What stands in a command line beside options, for completion.
+/// The words of a command line beside options, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// Nothing that could be known beforehand.
@@ -89,7 +89,7 @@ pub struct OptionEntry {
     pub short: Option<char>,
     /// `--port`, without the dashes.
     pub long: Option<String>,
-    /// What it does.
+    /// Its effect, as the help states it.
     pub help: String,
     /// Its value, if it takes one.
     pub value: Option<Value>,
@@ -100,13 +100,13 @@ pub struct OptionEntry {
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// What the help calls it.
+    /// Its name in the help.
     pub name: String,
-    /// What it may be.
+    /// The values that completion offers.
     pub suggestions: Suggestions,
 }
 
-/// What a shell can offer for a value.
+/// The values that a shell can offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suggestions {
     /// Nothing.
@@ -243,8 +243,8 @@ impl OptionEntry {
     }
 }
 
-/// Reads any text, and tells completions what it should be. What it must be is checked later, in an
-/// order and in words of our own.
+/// Reads any text, and tells completions what it should be. It is checked later, in an order and
+/// in words of our own.
 #[derive(Clone)]
 pub struct Suggested(pub &'static [&'static str]);
 

@@ -203,7 +203,7 @@ mod tests {
     };
 
     #[test]
-    fn what_clap_refuses_is_said_in_our_words() {
+    fn errors_of_clap_are_said_in_our_words() {
         for (line, wanted) in [
             ("--al 1", "unknown option --al"),
             ("--detahced 1", "unknown option --detahced; did you mean --detached?"),

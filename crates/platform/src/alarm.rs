@@ -5,7 +5,7 @@ pub use system::Alarm;
 /// An alarm that rings in time even if the computer has slept meanwhile.
 ///
 /// The timeout of a system call such as ppoll stands still in sleep; a timer on the clock that counts
-/// sleep does not. So a client is on the air again as the lid opens, not up to a heartbeat later.
+/// sleep does not. A client therefore sends again as the lid opens, not up to a heartbeat later.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
     use std::io;
@@ -82,7 +82,7 @@ mod system {
         ///
         /// # Errors
         ///
-        /// None here.
+        /// Never returns one.
         pub fn new() -> io::Result<Self> {
             Ok(Self)
         }
@@ -91,7 +91,7 @@ mod system {
         ///
         /// # Errors
         ///
-        /// None here.
+        /// Never returns one.
         pub fn set(&mut self, deadline: Instant, clock: Clock) -> io::Result<Option<Duration>> {
             Ok(Some(deadline.saturating_since(clock.now())))
         }

@@ -6,10 +6,10 @@ use rustix::time::{ClockId, clock_gettime};
 /// The clock that sessions run on: never set, never stepped, and it counts while the computer
 /// sleeps.
 ///
-/// Sleep has to show. After a night in a bag the peer has been silent for a night: the notice
-/// should say so, a timestamp held since then must not pass for a round trip, and a client should
-/// try a new port at once, as its old address mapping is long gone. A clock that stands still in
-/// sleep, as `CLOCK_MONOTONIC` does on Linux, would hide all of that.
+/// Sleep must count. After a night of sleep the peer has been silent for a night. The notice should say
+/// so, a timestamp held since then must not count as a round trip, and a client should try a new port
+/// at once, as its old address mapping is gone. A clock that stands still in sleep, as
+/// `CLOCK_MONOTONIC` does on Linux, would hide all of that.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const CLOCK: ClockId = ClockId::Boottime;
 /// Elsewhere the monotonic clock itself counts through sleep, or nothing better exists.

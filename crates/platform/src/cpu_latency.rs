@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 
-/// Where the kernel takes requests. Source: the kernel's documentation, power/pm_qos_interface.
+/// The device that takes requests. Source: the kernel's documentation, power/pm_qos_interface.
 const NODE: &str = "/dev/cpu_dma_latency";
 
 /// A request that idle processors are ready at once, which holds until it is dropped.

@@ -12,8 +12,8 @@ use signal_hook::iterator::exfiltrator::SignalOnly;
 use crate::alarm::Alarm;
 use crate::clock::Clock;
 
-/// Turns in a row that may end without anything to do before one is made to wait.
-/// A deadline that stays in the past would otherwise burn a processor.
+/// Most turns in a row without anything to do; the next one has to wait.
+/// A deadline that stays in the past would otherwise keep a processor busy.
 /// Source: Mosh 1.4.0 as observed.
 const IDLE_TURNS_MAX: u32 = 10;
 /// How long such a turn waits. Source: as above.
@@ -48,7 +48,7 @@ impl<'fd> Interest<'fd> {
     }
 }
 
-/// What the system reports unasked once a descriptor is of no more use.
+/// The events that the system reports unasked when a descriptor has ended or failed.
 const ENDED: PollFlags = PollFlags::HUP.union(PollFlags::ERR).union(PollFlags::NVAL);
 
 /// The one place where a pump sleeps.
@@ -110,7 +110,7 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Looks what is there without waiting: for a turn of a loop that has something to do.
+    /// Checks the interests without waiting, for a turn of a loop that has something to do.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl EventLoop {
     }
 }
 
-/// Waits for the interests and what else ends a wait; returns whether any of the interests is met.
+/// Waits for the interests, a signal or the alarm; returns whether any of the interests is met.
 fn poll_all(
     interests: &mut [Interest<'_>],
     others: [Option<BorrowedFd<'_>>; 2],

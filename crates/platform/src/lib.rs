@@ -1,5 +1,5 @@
-//! This computer, as the programs see it: what both programs need of it, and no more. A module that only one program needs
-//! belongs to that program.
+//! The computer as the programs see it: clock, event loop, terminals and network namespaces. A module that only one program
+//! needs belongs to that program.
 //!
 //! # Modules
 //!

@@ -1,7 +1,7 @@
-//! When this computer's network changes: its interfaces, their addresses, the routes.
+//! Notice of changes of this computer's network: its interfaces, their addresses, the routes.
 //!
-//! Linux tells who asks, over rtnetlink (rtnetlink(7)). Nothing of what it tells is read but that there is
-//! something: whoever waits for this wants to speak at once, and to hear whether that gets through.
+//! Linux reports them over rtnetlink (rtnetlink(7)). The contents of a report are not read: the caller only wants to
+//! send at once, and to see whether that gets through.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,7 +13,7 @@ use rustix::net::{RecvFlags, recv};
 /// more change.
 const BATCH: usize = 64;
 
-/// Word of changes of the network namespace in which it was opened.
+/// A watch over the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct NetworkWatch {
     socket: OwnedFd,
@@ -50,7 +50,7 @@ impl NetworkWatch {
     ///
     /// # Errors
     ///
-    /// Returns that this system tells of nothing.
+    /// Returns that this system does not report changes.
     #[cfg(not(target_os = "linux"))]
     pub fn open() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
@@ -60,11 +60,11 @@ impl NetworkWatch {
     ///
     /// # Errors
     ///
-    /// Returns why no more changes are told.
+    /// Returns why no more changes are reported.
     pub fn take(&self) -> io::Result<bool> {
         let mut has_changed = false;
         for _ in 0..BATCH {
-            // The rest of a message goes with its beginning.
+            // Reading the beginning of a message discards the rest.
             match recv(&self.socket, &mut [0; 16], RecvFlags::empty()) {
                 // With ENOBUFS, there were more than the system keeps.
                 Ok(_) | Err(Errno::NOBUFS) => has_changed = true,

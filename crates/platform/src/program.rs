@@ -1,4 +1,4 @@
-//! What it takes to execute a program on a pseudo-terminal.
+//! A program that is to be executed on a pseudo-terminal.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -8,12 +8,12 @@ use std::sync::OnceLock;
 
 use rustix::process::Rlimit;
 
-/// Where programs are looked for when the environment does not say.
+/// The search path when the environment has none.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A program ready to be executed: everything that needs memory is prepared before the fork.
 pub struct Program {
-    /// Where it may be, in the order to be tried.
+    /// The paths at which it may be, in the order to be tried.
     pub candidates: Vec<CString>,
     /// Its arguments, its own name first.
     pub arguments: Vec<CString>,
@@ -21,7 +21,7 @@ pub struct Program {
     pub environment: Vec<CString>,
     /// The directory it starts in; where it cannot be entered, the current one.
     pub directory: CString,
-    /// What the terminal shows before it starts.
+    /// Text that the terminal shows before it starts.
     pub greeting: Vec<u8>,
     /// Text that the terminal shows when there is no such program.
     pub not_found: Vec<u8>,
@@ -34,14 +34,14 @@ pub struct Program {
 /// The end of a child that cannot become its program, after it has said so on the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It ends at once: what it said stays where its reader is.
+    /// It ends at once, as its reader keeps its message.
     Ends,
     /// It waits first, as the terminal is cleared when it has ended.
     Waits,
 }
 
 impl Failure {
-    /// Returns the byte by which the child is told.
+    /// Returns the byte that tells the child.
     pub(crate) const fn as_byte(self) -> u8 {
         match self {
             Self::Ends => b'e',

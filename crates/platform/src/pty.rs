@@ -20,7 +20,7 @@ pub use self::prompt::PromptWatch;
 use crate::program::{Failure, Program};
 use crate::{sys, tty};
 
-/// Tells nothing of the session's shell: only Linux says where a program waits.
+/// Knows nothing of the session's shell: only Linux tells where a program waits.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug, Default)]
 pub struct PromptWatch;
@@ -137,8 +137,8 @@ impl Master {
         }
     }
 
-    /// Returns what the terminal does with keys; `None` once it is gone. What a program sets on its side
-    /// is seen here at once, but nothing wakes who waits for it.
+    /// Returns the terminal's treatment of keys; `None` once it is gone. Modes that a program has set show
+    /// at once, but no event reports them.
     pub fn modes(&self) -> Option<Tty> {
         tcgetattr(&self.0).ok().map(|found| modes::tty(&found))
     }

@@ -1,4 +1,4 @@
-//! A process that ends what is left in network namespaces when the program that made them is killed.
+//! A process that ends the processes left in network namespaces when the program that made them is killed.
 
 use std::ffi::CStr;
 use std::io;
@@ -64,7 +64,7 @@ impl Reaper {
 
 impl Drop for Reaper {
     fn drop(&mut self) {
-        // One that is gone already reads nothing.
+        // A process that is gone already reads nothing.
         let _ = retry_on_intr(|| write(&self.line, b"x"));
         let _ = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
     }

@@ -119,7 +119,7 @@ unsafe fn run_child(
 /// To be called only between fork and exec, as it takes descriptors away from their owners.
 unsafe fn close_others(gate: &OwnedFd) {
     #[cfg(target_os = "linux")]
-    // SAFETY: plain system calls. One range may be empty, which is refused and does no harm.
+    // SAFETY: plain system calls. A range may be empty, which is refused and does no harm.
     unsafe {
         let gate = libc::c_long::from(gate.as_raw_fd());
         libc::syscall(libc::SYS_close_range, 3, gate - 1, 0);
@@ -130,8 +130,8 @@ unsafe fn close_others(gate: &OwnedFd) {
 }
 
 /// Gives every signal its default effect and unblocks all. The handlers belong to the parent, and Rust
-/// ignores SIGPIPE. What else is ignored comes from whoever started this process: a script in the
-/// background would leave a whole session without Ctrl-C, so a login begins afresh. Even `nohup`'s
+/// ignores SIGPIPE. Other ignored signals come from the parent of this process: a script in the background
+/// would leave a whole session without Ctrl-C, so a login resets them. Even `nohup`'s
 /// SIGHUP is not passed on, as its program is to end with its terminal, and that with the session.
 /// (Mosh 1.4.0 as observed resets SIGHUP and SIGPIPE and passes all others on; tmux 3.3 resets most.)
 ///

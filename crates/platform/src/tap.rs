@@ -1,4 +1,4 @@
-//! Where a program stands in for a network cable: it reads what an interface sends, and writes what it receives.
+//! A program in the place of a network cable: it reads the packets that an interface sends, and writes those that it receives.
 
 use std::fs::OpenOptions;
 use std::io::{self, IoSlice};
@@ -64,7 +64,7 @@ impl Tap {
         Ok(Self { descriptor, header: Some(header) })
     }
 
-    /// Reads a packet that the interface has sent, or `None` if there is none now. What does not fit is cut off.
+    /// Reads a packet that the interface has sent, or `None` if there is none now. A packet that does not fit is cut off.
     ///
     /// # Errors
     ///

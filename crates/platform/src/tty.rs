@@ -26,8 +26,8 @@ const BLOCKING_PIECE_MAX: usize = 512;
 const CLOSING_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 /// A look without a wait.
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// Deadly signals after which the terminal is given back before they take effect. Those for a fault
-/// of our own are not among them: no handler can be trusted then.
+/// Deadly signals before whose effect the terminal is given back. Signals for a fault of our own are not
+/// among them, as no handler can be trusted then.
 const DEADLY_SIGNALS: [i32; 11] = [
     signal_hook::consts::SIGQUIT,
     signal_hook::consts::SIGTRAP,
@@ -50,23 +50,23 @@ pub struct Tty {
     own_output: bool,
 }
 
-/// What it takes to give the terminal back from anywhere, a signal handler included.
+/// The means to give the terminal back from anywhere, a signal handler included.
 #[derive(Debug)]
 struct WayBack {
     input: OwnedFd,
     output: OwnedFd,
     found: Termios,
-    /// What an unforeseen end writes.
+    /// Bytes that are written at an unforeseen end.
     closing: Vec<u8>,
     /// Whether the terminal is ours at the moment.
     armed: AtomicBool,
 }
 
 impl Tty {
-    /// Takes over the terminal on standard input; frames go to standard output.
+    /// Makes the terminal on standard input raw; frames go to standard output.
     ///
-    /// `closing` is what an end that comes unforeseen writes. From here on a panic or a deadly signal
-    /// gives the terminal back too.
+    /// `closing` is written at an unforeseen end. From here on a panic or a deadly signal also gives the
+    /// terminal back.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Tty {
         Ok(tty)
     }
 
-    /// Takes over a terminal given by two descriptors.
+    /// Does the same with a terminal of two descriptors.
     fn over(input: BorrowedFd<'_>, output: BorrowedFd<'_>, closing: Vec<u8>) -> io::Result<Self> {
         let found = tcgetattr(input)?;
         let mut raw = found.clone();
@@ -107,7 +107,7 @@ impl Tty {
 
     /// Makes panics and deadly signals give the terminal back first.
     fn guard_unforeseen_ends(&self) -> io::Result<()> {
-        /// Where a signal handler finds the way back.
+        /// The way back for signal handlers.
         static WAY_BACK: OnceLock<Arc<WayBack>> = OnceLock::new();
 
         if WAY_BACK.set(Arc::clone(&self.way_back)).is_err() {

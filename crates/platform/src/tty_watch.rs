@@ -1,9 +1,9 @@
-//! When to look whether the session's terminal still echoes what is typed.
+//! The times at which to check whether the session's terminal still echoes what is typed.
 
 use rove_units::{Duration, Instant};
 
 /// How long after something was read from the terminal or written to it the first look is due, beside
-/// those that every turn of the loop takes. A system tells nobody that a program has changed the modes.
+/// those that every turn of the loop takes. No system reports that a program has changed the modes.
 /// Chosen: half of what a server collects for a frame, so that what a program does right after it has
 /// printed its prompt is known before the prompt is sent.
 const FIRST_LOOK: Duration = Duration::from_millis(4);
@@ -22,7 +22,7 @@ pub struct TtyWatch {
 }
 
 impl TtyWatch {
-    /// Takes that something was read from the terminal or written to it.
+    /// Called when something was read from the terminal or written to it.
     pub fn stir(&mut self, now: Instant) {
         self.next = Some((now + FIRST_LOOK, FIRST_LOOK));
         self.is_stirred = true;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::completions::{own_words, takes_hosts, valued_spellings};
 use crate::manual::{Book, Manual, OptionEntry, Suggestions, Words};
 
-/// What does not depend on the options.
+/// The part of the script that does not depend on the options.
 const FUNCTIONS: &str = r#"
 # Whether the command line so far is one of the command $argv[1], or of the session if that is empty.
 function __rove_in

@@ -1,9 +1,9 @@
-//! What a terminal's modes make of the keys that are typed.
+//! The terminal's modes, as far as they treat keys that are typed.
 
 use rove_session::{Tty, TtyCharacters, TtyModes};
 use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Termios};
 
-/// Returns what a terminal's state says of the echo of keys.
+/// Returns how a terminal in this state echoes keys.
 pub(super) fn tty(found: &Termios) -> Tty {
     let (input, local) = (found.input_modes, found.local_modes);
     let returns = OutputModes::OPOST | OutputModes::ONLCR;
@@ -92,7 +92,7 @@ mod tests {
     use crate::pty::Pty;
 
     #[test]
-    fn what_programs_set_on_their_side_is_told_apart() {
+    fn modes_that_programs_set_are_told_apart() {
         type Change = fn(&mut Termios);
         let table: [(Change, TtyModes); 14] = [
             (|_| {}, TtyModes::NONE),
