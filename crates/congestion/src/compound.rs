@@ -6,7 +6,7 @@ use rove_units::{Bytes, Duration, Instant};
 use crate::controller::{Ack, Controller, Loss};
 use crate::packet_window::{LEAST, PacketWindow};
 use crate::rounds::{Round, Rounds};
-use crate::slow_start::{Begin, Growth, SlowStart};
+use crate::slow_start::{Begin, SlowStart};
 
 /// Growth of a round trip without a queue: `ALPHA * window ^ K` packets. Source: the paper, section III.
 const ALPHA: f64 = 0.125;
@@ -82,11 +82,7 @@ impl Controller for Compound {
             return;
         }
         if self.by_losses.is_starting() {
-            let Growth { bytes, is_over } = self.slow_start.grow(now, ack);
-            self.by_losses.packets += self.by_losses.packets_in(bytes);
-            if is_over {
-                self.by_losses.end_slow_start();
-            }
+            self.slow_start.grow(now, ack, &mut self.by_losses);
             return;
         }
         self.by_losses.packets += self.by_losses.packets_in(ack.size) / self.in_all();

@@ -5,7 +5,7 @@ use rove_units::{Bytes, Instant};
 use crate::controller::{Ack, Controller, Loss};
 use crate::packet_window::{LEAST, PacketWindow};
 use crate::rtt::Smoothed;
-use crate::slow_start::{Begin, Growth, SlowStart};
+use crate::slow_start::{Begin, SlowStart};
 
 /// How fast the function grows, in packets per second cubed. Source: RFC 9438, section 5.1.
 const C: f64 = 0.4;
@@ -96,10 +96,7 @@ impl Controller for Cubic {
             return;
         }
         if self.window.is_starting() {
-            let Growth { bytes, is_over } = self.slow_start.grow(now, ack);
-            self.window.packets += self.window.packets_in(bytes);
-            if is_over {
-                self.window.end_slow_start();
+            if self.slow_start.grow(now, ack, &mut self.window) {
                 self.window_before = self.window.packets;
             }
         } else {

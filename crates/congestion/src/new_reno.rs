@@ -5,7 +5,7 @@ use rove_units::{Bytes, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
 use crate::packet_window::{LEAST, PacketWindow};
-use crate::slow_start::{Begin, Growth, SlowStart};
+use crate::slow_start::{Begin, SlowStart};
 
 /// The share of the window that a loss leaves. Source: RFC 5681, section 3.1, equation 4.
 const DECREASE: f64 = 0.5;
@@ -45,11 +45,7 @@ impl Controller for NewReno {
             return;
         }
         if self.window.is_starting() {
-            let Growth { bytes, is_over } = self.slow_start.grow(now, ack);
-            self.window.packets += self.window.packets_in(bytes);
-            if is_over {
-                self.window.end_slow_start();
-            }
+            self.slow_start.grow(now, ack, &mut self.window);
             return;
         }
         self.acked += self.window.packets_in(ack.size);

@@ -3,7 +3,7 @@
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::controller::Ack;
-use crate::packet_window::INITIAL;
+use crate::packet_window::{INITIAL, PacketWindow};
 use crate::rounds::{Round, Rounds};
 
 /// Least and most that the round-trip time has to grow by. Source: RFC 9406, section 4.3.
@@ -58,15 +58,6 @@ struct Conservative {
     rounds: u32,
 }
 
-/// The effect of an acknowledgment on a window in slow start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Growth {
-    /// Bytes that the window grows by.
-    pub(crate) bytes: Bytes,
-    /// Whether slow start ends with it.
-    pub(crate) is_over: bool,
-}
-
 impl SlowStart {
     pub(crate) fn new(begin: Begin) -> Self {
         Self { begin, ..Self::default() }
@@ -81,11 +72,19 @@ impl SlowStart {
         *self = Self::new(self.begin);
     }
 
-    /// Returns how much a window grows by an acknowledgment.
-    pub(crate) fn grow(&mut self, now: Instant, ack: &Ack) -> Growth {
-        if self.begin == Begin::Classic {
-            return Growth { bytes: ack.size, is_over: false };
+    /// Grows a window by an acknowledgment. Returns whether slow start ends with it.
+    pub(crate) fn grow(&mut self, now: Instant, ack: &Ack, window: &mut PacketWindow) -> bool {
+        let is_over = self.begin == Begin::Modern && self.follow(now, ack);
+        let divisor = if self.conservative.is_some() { CONSERVATIVE_DIVISOR } else { 1 };
+        window.packets += window.packets_in(Bytes::new(ack.size.get() / divisor));
+        if is_over {
+            window.end_slow_start();
         }
+        is_over
+    }
+
+    /// Follows the round trips. Returns whether the queue has grown for long enough.
+    fn follow(&mut self, now: Instant, ack: &Ack) -> bool {
         let mut is_over = false;
         if let Some(Round { rtt, .. }) = self.rounds.update(now, ack.sent, ack.rtt) {
             self.last_rtt = rtt;
@@ -98,8 +97,7 @@ impl SlowStart {
         if let (Some(rtt), true) = (current.rtt, current.samples >= SAMPLES) {
             self.judge(rtt);
         }
-        let divisor = if self.conservative.is_some() { CONSERVATIVE_DIVISOR } else { 1 };
-        Growth { bytes: Bytes::new(ack.size.get() / divisor), is_over }
+        is_over
     }
 
     fn judge(&mut self, rtt: Duration) {

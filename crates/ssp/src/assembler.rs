@@ -70,8 +70,7 @@ impl Assembler {
         self.bytes_held
     }
 
-    /// Returns whether an instruction is in progress that is newer than the one with this id: its sender counts
-    /// ids up.
+    /// Returns whether an instruction is in progress that is newer than the one with this id: its sender counts ids up.
     fn holds_newer_than(&self, id: u64) -> bool {
         !self.slices.is_empty() && self.id > Some(id)
     }

@@ -39,7 +39,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
 /// The addresses of the server, and the choice among them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Candidates {
     /// All addresses in the order of preference; never empty.
     addresses: Vec<Candidate>,
@@ -81,19 +81,8 @@ struct Round {
 impl Candidates {
     /// Starts with one address.
     pub(crate) fn new(first: SocketAddr) -> Self {
-        Self {
-            addresses: vec![Candidate { address: first, probed_at: None }],
-            current: 0,
-            unproven_since: None,
-            deaf: None,
-            next: 1,
-            heard_at: None,
-            answered_at: None,
-            sent_at: None,
-            unanswered_since: None,
-            is_unreachable: false,
-            round: None,
-        }
+        let addresses = vec![Candidate { address: first, probed_at: None }];
+        Self { addresses, next: 1, ..Self::default() }
     }
 
     /// Adds an address, if it is new and there is room.

@@ -16,7 +16,7 @@ pub(crate) struct ClientPath {
     pub(crate) hop: PortHop,
     pub(crate) candidates: Candidates,
     /// The tries after the client's network has changed.
-    revalidation: PathRevalidation,
+    pub(crate) revalidation: PathRevalidation,
     /// The payload of the newest datagram, for those tries and for probes of other addresses.
     newest_payload: Vec<u8>,
 }
@@ -52,11 +52,6 @@ impl ClientPath {
         if len <= self.newest_payload.len() + DATAGRAM_OVERHEAD {
             self.newest_payload.clear();
         }
-    }
-
-    /// Called when the network of this computer has changed.
-    pub(crate) fn handle_network_change(&mut self, now: Instant) {
-        self.revalidation.handle_change(now);
     }
 
     /// Notes that the datagram of `sent_at` has been answered.

@@ -6,12 +6,10 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 use crate::error::{ReceiveError, SendError};
 
-/// Longest serialized instruction, in bytes.
-/// Source: Mosh 1.4.0 as observed (one byte more is refused), docs/wire.md.
+/// Longest serialized instruction, in bytes. Source: Mosh 1.4.0 as observed (one byte more is refused), docs/wire.md.
 pub const INSTRUCTION_LEN_MAX: usize = 4_194_304;
 
-/// Longest compressed instruction, in bytes.
-/// Source: Mosh 1.4.0, docs/wire.md.
+/// Longest compressed instruction, in bytes. Source: Mosh 1.4.0, docs/wire.md.
 pub const COMPRESSED_LEN_MAX: usize = 4_194_304;
 
 /// Stock's level. Level 1 saves 3 us on 100 bytes and costs a quarter of the size at 1 kB.
@@ -67,8 +65,7 @@ impl Codec {
         Ok(out)
     }
 
-    /// Inflates a compressed instruction to at most 4 MiB. Bytes behind the stream are ignored, as
-    /// stock does.
+    /// Inflates a compressed instruction to at most 4 MiB. Bytes behind the stream are ignored, as stock does.
     ///
     /// # Errors
     ///

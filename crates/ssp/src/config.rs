@@ -1,8 +1,7 @@
 //! Every policy and timing number of one end, as a value.
 //!
-//! Unless a field says otherwise its numbers are those of Mosh 1.4.0 as observed, docs/wire.md:
-//! a stock peer can tell most of them apart by watching, so a change of default needs a table from
-//! the laboratory.
+//! Unless a field says otherwise its numbers are those of Mosh 1.4.0 as observed, docs/wire.md: a stock peer can tell most of
+//! them apart by watching, so a change of default needs a table from the laboratory.
 
 mod parts;
 
@@ -24,8 +23,7 @@ const _: () = assert!(SENT_CULLED_FROM_END < SENT_MAX);
 /// Chosen: about 32 screens of 2000 columns by 60 rows with nothing in common.
 pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// Entries the list of received states may hold before new ones are let in at
-/// [`Config::quench_interval`] only.
+/// Entries the list of received states may hold before new ones are let in at [`Config::quench_interval`] only.
 pub(crate) const RECEIVED_MAX: usize = 1024;
 
 /// Memory the list of received states may need before new ones are refused, for an object that knows no bound of

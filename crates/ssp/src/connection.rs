@@ -80,8 +80,7 @@ pub enum Event {
         /// How many stay open.
         keep: usize,
     },
-    /// Server: the client's address is new or has changed, or the client is back after
-    /// [`Event::PeerLost`].
+    /// Server: the client's address is new or has changed, or the client is back after [`Event::PeerLost`].
     PeerMoved(SocketAddr),
     /// Server: nothing heard for the association timeout; nothing is sent until the client is back.
     PeerLost,
@@ -247,7 +246,7 @@ impl Connection {
     /// Called when the network of this computer has changed.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if let Some(client) = &mut self.client {
-            client.handle_network_change(now);
+            client.revalidation.handle_change(now);
             self.size.handle_moved(self.size.is_ipv6());
         }
     }
@@ -301,8 +300,7 @@ impl Connection {
         SendTiming::new(config, &self.rtt, path, peer)
     }
 
-    /// Returns the share of datagrams that do not reach the peer: by its own count, else as much as is lost on the
-    /// way here.
+    /// Returns the share of datagrams that do not reach the peer: by its own count, else as much as is lost on the way here.
     fn loss_out_rate(&self) -> f64 {
         self.loss_reports.rate().unwrap_or_else(|| self.window.loss_rate())
     }

@@ -6,8 +6,7 @@ use crate::nonce::{Direction, NONCE_LEN};
 use crate::num::SeqNum;
 use crate::ocb::{MESSAGE_LEN_MAX, TAG_LEN};
 
-/// Longest datagram a receiver takes, in bytes of UDP payload.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Longest datagram a receiver takes, in bytes of UDP payload. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub const DATAGRAM_LEN_MAX: usize = 2048;
 const _: () = assert!(DATAGRAM_LEN_MAX <= MESSAGE_LEN_MAX);
 

@@ -164,8 +164,7 @@ pub enum SendError {
         /// Its length in bytes, sealed.
         len: usize,
     },
-    /// The sequence number is not above every one sealed before: sealing with it would break the
-    /// cipher.
+    /// The sequence number is not above every one sealed before: sealing with it would break the cipher.
     #[error("datagram number {} was sealed before, or a later one was", seq.get())]
     SequenceReused {
         /// The number refused.

@@ -1,9 +1,8 @@
 //! The handshake that two roves recognise each other by, unseen by stock peers.
 //!
-//! Field 100 of the transport instruction, bytes: a version (varint), a capability bit set (varint),
-//! then whatever a later version adds. An end puts it into every instruction until the peer has
-//! acknowledged one. As every instruction up to then carried it, a peer that acknowledges a state and
-//! has sent no hello is stock.
+//! Field 100 of the transport instruction, bytes: a version (varint), a capability bit set (varint), then whatever a later
+//! version adds. An end puts it into every instruction until the peer has acknowledged one. As every instruction up to then
+//! carried it, a peer that acknowledges a state and has sent no hello is stock.
 
 use prost::encoding::{decode_varint, encode_varint};
 
@@ -22,8 +21,7 @@ impl Capabilities {
     pub const RICH_SCREEN: Self = Self(1 << 1);
     /// The user stream may hold what the client has learned of the user's terminal.
     pub const TERMINAL_REPORT: Self = Self(1 << 2);
-    /// The state of the terminal that the programs run on travels with the screen, and an echo ack may come
-    /// before its echo.
+    /// The state of the terminal that the programs run on travels with the screen, and an echo ack may come before its echo.
     pub const TTY: Self = Self(1 << 3);
     /// The lines that scroll off the host's screen travel with the screen.
     pub const SCROLLBACK: Self = Self(1 << 4);

@@ -8,7 +8,7 @@ use rove_units::Instant;
 use crate::config::{OPEN_PORTS_MAX, PathConfig};
 
 /// The ports of a client, counted; the driver holds the sockets.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PortHop {
     hopped_at: Instant,
     roundtrip_at: Option<Instant>,
@@ -22,15 +22,8 @@ pub(crate) struct PortHop {
 
 impl PortHop {
     /// Starts with the one port that the driver has opened.
-    pub(crate) const fn new(now: Instant) -> Self {
-        Self {
-            hopped_at: now,
-            roundtrip_at: None,
-            asked_at: None,
-            is_resting: false,
-            open: 1,
-            hops: 0,
-        }
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { hopped_at: now, open: 1, ..Self::default() }
     }
 
     /// Notes that what was sent at `sent_at` has been answered.
@@ -65,8 +58,7 @@ impl PortHop {
         self.hops
     }
 
-    /// Returns how many ports to keep if some must be closed, to be asked after each hop and after
-    /// each authentic datagram.
+    /// Returns how many ports to keep if some must be closed, to be asked after each hop and after each authentic datagram.
     pub(crate) fn prune(&mut self, now: Instant, config: &PathConfig) -> Option<usize> {
         let outlived = now.saturating_since(self.hopped_at) > config.old_ports_kept;
         let keep = if outlived { 1 } else { OPEN_PORTS_MAX };

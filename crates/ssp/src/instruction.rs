@@ -17,8 +17,7 @@ use crate::loss_report;
 use crate::num::StateNum;
 use crate::path::Loss;
 
-/// The version every instruction carries.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// The version every instruction carries. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const PROTOCOL_VERSION: u32 = 2;
 
 // Field numbers. Source: Mosh 1.4.0 as observed, docs/wire.md.

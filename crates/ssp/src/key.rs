@@ -8,15 +8,13 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::wiping::wiping;
 
-/// Characters of a key's text form: 128 bits at 6 per character, unpadded.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Characters of a key's text form: 128 bits at 6 per character, unpadded. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const TEXT_LEN: usize = 22;
 
 /// Bytes of a key.
 const KEY_LEN: usize = 16;
 
-/// Room the base64 decoder asks for before it has looked at the text: three bytes for every four
-/// characters begun.
+/// Room the base64 decoder asks for before it has looked at the text: three bytes for every four characters begun.
 const DECODE_LEN: usize = TEXT_LEN.div_ceil(4) * 3;
 
 /// Why a text is not a session key.

@@ -24,14 +24,12 @@ pub struct Part {
 
 /// A state that one end owns and the other end keeps a copy of.
 ///
-/// The laws, each a property in the implementor's tests:
-/// `apply(diff_from(base), base) == self`, and the diff of equal states is empty.
-/// Clones are taken once per frame and kept in lists, so they should share structure.
+/// The laws, each a property in the implementor's tests: `apply(diff_from(base), base) == self`, and the diff of equal states
+/// is empty. Clones are taken once per frame and kept in lists, so they should share structure.
 pub trait Object: Clone {
-    /// Bytes of the largest diff to send in one instruction, unless the object cannot be divided
-    /// ([`Object::midpoint`]). An instruction of many fragments is a burst, and the more fragments
-    /// it has the more tries it needs on a lossy path.
-    /// The default leaves a quarter of the 4 MiB that a receiver inflates to the other fields.
+    /// Bytes of the largest diff to send in one instruction, unless the object cannot be divided ([`Object::midpoint`]). An
+    /// instruction of many fragments is a burst, and the more fragments it has the more tries it needs on a lossy path. The
+    /// default leaves a quarter of the 4 MiB that a receiver inflates to the other fields.
     const DIFF_MAX: usize = 3 * 1024 * 1024;
 
     /// Returns the bytes that turn `base` into `self`; empty when there is nothing to say.
@@ -102,8 +100,7 @@ pub trait Object: Clone {
         true
     }
 
-    /// Forgets contents that both ends are known to hold: everything up to the end of
-    /// `known`.
+    /// Forgets contents that both ends are known to hold: everything up to the end of `known`.
     ///
     /// Must not change what `diff_from` and `same_as` say between states that still are in use. A
     /// hostile peer can make `known` hold more than `self`; that must not panic.

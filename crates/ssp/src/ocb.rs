@@ -111,8 +111,7 @@ impl Ocb {
     }
 }
 
-/// The block cipher's part of a nonce, kept: 64 consecutive nonces share one (RFC 7253,
-/// section 4.2).
+/// The block cipher's part of a nonce, kept: 64 consecutive nonces share one (RFC 7253, section 4.2).
 #[derive(Default, ZeroizeOnDrop)]
 struct Ktop {
     /// The nonce block with its low six bits cleared; 0 before the first use, which no nonce gives.

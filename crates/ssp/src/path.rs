@@ -11,8 +11,7 @@ pub struct Traffic {
     pub bytes: Bytes,
 }
 
-/// How much of what one end sent did not arrive at the other. A datagram that is late, and not lost, counts until it
-/// comes.
+/// How much of what one end sent did not arrive at the other. A datagram that is late, and not lost, counts until it comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     /// Sequence numbers the sender has used, as far as the receiver knows.

@@ -14,12 +14,14 @@ use crate::object::Object;
 
 /// A received state.
 #[derive(Clone, Debug)]
-struct ReceivedState<R> {
-    num: StateNum,
-    arrived_at: Instant,
+pub(crate) struct ReceivedState<R> {
+    pub(crate) num: StateNum,
+    /// When it arrived, or when the newest instruction did that was left with the peer since then. For the initial state, when this
+    /// end was created.
+    pub(crate) arrived_at: Instant,
     /// Memory beyond what it shares with the entry before it.
     bytes: Bytes,
-    object: R,
+    pub(crate) object: R,
 }
 
 /// A state in the making, whose diff has been applied in part.
@@ -105,7 +107,7 @@ impl<R: Object> Receiver<R> {
         debug_assert!(!self.has_work());
         let Instruction { old_num, new_num, throwaway_num, diff, .. } = instruction;
         let is_outdated = new_num < self.first().num;
-        if new_num == self.last().num && !diff.is_empty() {
+        if new_num == self.newest().num && !diff.is_empty() {
             return Ok(Received::NewestAgain);
         }
         if is_outdated || self.states.iter().any(|state| state.num == new_num) {
@@ -181,18 +183,8 @@ impl<R: Object> Receiver<R> {
     }
 
     /// Returns the newest state.
-    pub(crate) fn newest(&self) -> &R {
-        &self.last().object
-    }
-
-    pub(crate) fn newest_num(&self) -> StateNum {
-        self.last().num
-    }
-
-    /// Returns when the newest state arrived, or the last that was left with the peer since then; for
-    /// the initial one, when this end was created.
-    pub(crate) fn newest_arrived_at(&self) -> Instant {
-        self.last().arrived_at
+    pub(crate) fn newest(&self) -> &ReceivedState<R> {
+        self.states.back().expect("the list of received states is never empty")
     }
 
     pub(crate) fn hold(&mut self, held: bool) {
@@ -227,7 +219,7 @@ impl<R: Object> Receiver<R> {
         }
         // A state that alone goes over the limit must still have a successor, or the session ends here.
         let bytes: Bytes = self.states.iter().map(|state| state.bytes).sum();
-        if self.states.len() > 1 && bytes > self.newest().received_bytes_max() {
+        if self.states.len() > 1 && bytes > self.newest().object.received_bytes_max() {
             return Err(ReceiveError::QueueFull);
         }
         Ok(())
@@ -236,7 +228,7 @@ impl<R: Object> Receiver<R> {
     fn insert(&mut self, now: Instant, num: StateNum, object: R) -> Result<Received, ReceiveError> {
         let index = self.states.partition_point(|state| state.num < num);
         let is_newest = index == self.states.len();
-        if is_newest && !object.follows(self.newest()) {
+        if is_newest && !object.follows(&self.newest().object) {
             return Err(ReceiveError::NotFollowing { new_num: num });
         }
         let neighbour = index.checked_sub(1).map(|before| &self.states[before].object);
@@ -248,10 +240,6 @@ impl<R: Object> Receiver<R> {
 
     fn first(&self) -> &ReceivedState<R> {
         self.states.front().expect("the list of received states is never empty")
-    }
-
-    fn last(&self) -> &ReceivedState<R> {
-        self.states.back().expect("the list of received states is never empty")
     }
 }
 

@@ -1,10 +1,9 @@
 //! The states sent to the peer: what to send next, when, and from which of them.
 //!
-//! The first entry of the list is the known receiver state: the newest that the peer has
-//! acknowledged. The assumed receiver state is the newest that has no reason to be lost yet. Nothing
-//! is ever retransmitted as it was; the sender makes a new diff to the newest state instead. There
-//! are two exceptions, both for instructions of several fragments, which a receiver puts together
-//! only while no other instruction comes between:
+//! The first entry of the list is the known receiver state: the newest that the peer has acknowledged. The assumed receiver
+//! state is the newest that has no reason to be lost yet. Nothing is ever retransmitted as it was; the sender makes a new diff
+//! to the newest state instead. There are two exceptions, both for instructions of several fragments, which a receiver puts
+//! together only while no other instruction comes between:
 //!
 //! - An instruction to be sent again with the same contents is repeated to the byte, so that its
 //!   fragments add up over several tries.
@@ -50,15 +49,15 @@ const PROBED_LOSS: f64 = 0.02;
 /// The current state, the states that were sent, and the mechanisms that decide what to send next and when.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender<L> {
-    current: L,
-    sent: SentStates<L>,
+    pub(crate) current: L,
+    pub(crate) sent: SentStates<L>,
     next_ack: Instant,
     next_send: Option<Instant>,
     changes: changes::Changes,
-    acks: Acks,
+    pub(crate) acks: Acks,
     answers: answers::Answers,
-    shutdown: shutdown::Shutdown,
-    large: large::LargeContents,
+    pub(crate) shutdown: shutdown::Shutdown,
+    pub(crate) large: large::LargeContents,
     chunks: chunk::Chunks,
     first_contact: first_contact::FirstContact,
     references: ReferenceChooser,
@@ -68,8 +67,7 @@ pub(crate) struct Sender<L> {
 }
 
 impl<L: Object> Sender<L> {
-    /// Creates the sender of an object in its initial state; `rng` is for a policy that chooses
-    /// at random.
+    /// Creates the sender of an object in its initial state; `rng` is for a policy that chooses at random.
     pub(crate) fn new(initial: L, rng: Stream, now: Instant) -> Self {
         Self {
             sent: SentStates::new(initial.clone(), now),
@@ -100,7 +98,7 @@ impl<L: Object> Sender<L> {
         self.large.handle_ack(ack_num);
         self.repetition.handle_ack(ack_num);
         self.delivery_estimate.handle_ack(now, ack_num);
-        self.changes.handle_news();
+        self.changes.nothing_to_say = false;
         self.sent.drop_prefixes(&mut self.current);
     }
 
@@ -128,11 +126,6 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Returns the acknowledgments that this end owes.
-    pub(crate) const fn acks(&mut self) -> &mut Acks {
-        &mut self.acks
-    }
-
     /// Called when the peer shows that it is there: unacknowledged contents are worth sending again.
     pub(crate) fn handle_heard(&mut self, now: Instant) {
         self.answers.heard_at = Some(now);
@@ -145,13 +138,9 @@ impl<L: Object> Sender<L> {
                 self.changes.handle_change();
             }
             self.current = object;
-            self.changes.handle_news();
+            self.changes.nothing_to_say = false;
             self.sent.drop_prefixes(&mut self.current);
         }
-    }
-
-    pub(crate) fn start_shutdown(&mut self, now: Instant) {
-        self.shutdown.start(now);
     }
 
     /// Returns an instruction if one is due. Call this until it returns `None`.
@@ -208,7 +197,7 @@ impl<L: Object> Sender<L> {
         due: Due,
     ) -> Step {
         let last = self.sent.last();
-        let new_num = match self.is_shutting_down() {
+        let new_num = match self.shutdown.is_started() {
             true => StateNum::SHUTDOWN,
             false if self.current.same_as(&last.object) => last.num,
             false => last.num.next(),
@@ -260,7 +249,7 @@ impl<L: Object> Sender<L> {
             timing.path.loss_out <= PROBED_LOSS && !self.sent.is_overdue(now, timing);
         let is_free = self.sent.known().num != StateNum::INITIAL
             && self.acks.num != StateNum::SHUTDOWN
-            && !self.is_shutting_down()
+            && !self.shutdown.is_started()
             && !self.chunks.is_active()
             && !self.is_missed_by(self.sent.list.len() - 1, timing);
         if !is_free || !(is_answered || is_likely_held) {
@@ -269,11 +258,6 @@ impl<L: Object> Sender<L> {
         let instruction = self.acknowledge(now);
         self.repetition.handle_renumbered(instruction.new_num);
         Some(instruction)
-    }
-
-    /// Keeps an instruction of several fragments that was just sent, for [`Step::Repeat`].
-    pub(crate) fn keep(&mut self, instruction: Instruction) {
-        self.large.keep(self.sent.last_at, instruction);
     }
 
     /// Called when an instruction is sent in so many datagrams and bytes.
@@ -291,28 +275,6 @@ impl<L: Object> Sender<L> {
         if timing.config.weighs_references() {
             self.delivery_estimate.handle_sent(now, instruction, datagrams, bytes, timing);
         }
-    }
-
-    /// Forgets the kept instruction: its fragments are gone or of the wrong size.
-    pub(crate) fn forget_kept(&mut self) {
-        self.large.kept = None;
-    }
-
-    pub(crate) fn current(&self) -> &L {
-        &self.current
-    }
-
-    pub(crate) const fn sent(&self) -> &SentStates<L> {
-        &self.sent
-    }
-
-    /// Returns whether large contents are or lately were on their way, in either direction.
-    pub(crate) const fn has_large(&self) -> bool {
-        self.large.is_recent
-    }
-
-    pub(crate) fn is_shutting_down(&self) -> bool {
-        self.shutdown.is_started()
     }
 
     /// Chooses the state to start a diff from, the assumed receiver state or the known one.
@@ -349,7 +311,7 @@ impl<L: Object> Sender<L> {
     /// Returns until when large contents wait, if they do: until the end of the backoff or, once the peer has announced its end, for
     /// ever (`Some(None)`).
     fn holds_back(&self, now: Instant, timing: &SendTiming) -> Option<Option<Instant>> {
-        if self.is_shutting_down() {
+        if self.shutdown.is_started() {
             return None;
         }
         if self.acks.num == StateNum::SHUTDOWN {
@@ -365,8 +327,7 @@ impl<L: Object> Sender<L> {
         self.send_new(now, last_num, last_num.next(), object, Vec::new())
     }
 
-    /// Sends an empty acknowledgment if one is due. It takes a number of its own: that is how the
-    /// peer sees that we are alive.
+    /// Sends an empty acknowledgment if one is due. It takes a number of its own: that is how the peer sees that we are alive.
     fn step_without_diff(
         &mut self,
         now: Instant,
@@ -384,7 +345,7 @@ impl<L: Object> Sender<L> {
             self.next_send = None;
             return None;
         }
-        let new_num = if self.is_shutting_down() { StateNum::SHUTDOWN } else { last.num.next() };
+        let new_num = if self.shutdown.is_started() { StateNum::SHUTDOWN } else { last.num.next() };
         let object = self.current.clone();
         self.repetition.handle_renumbered(new_num);
         Some(self.send_new(now, self.sent.list[reference].num, new_num, object, Vec::new()))
@@ -394,7 +355,7 @@ impl<L: Object> Sender<L> {
     /// was lost, and a newer instruction would make the receiver throw away the fragments it has.
     fn finishes_first(&self, now: Instant, timing: &SendTiming) -> bool {
         self.large.may_be_finished(self.sent.known().num, self.sent.last().num)
-            && !self.is_shutting_down()
+            && !self.shutdown.is_started()
             && self.sent.is_overdue(now, timing)
             && self.may_repeat(now, timing)
     }

@@ -22,7 +22,6 @@ use crate::instruction::Instruction;
 use crate::key::Key;
 use crate::num::StateNum;
 use crate::object::Object;
-use crate::path::Loss;
 use crate::path_size::Answer;
 use crate::receiver::{Received, Receiver};
 use crate::send_timing::SendTiming;
@@ -118,7 +117,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         if opened.is_peer_regained {
             // An idle client would learn only at our next heartbeat that its new path works.
-            self.sender.acks().want_at_once(now);
+            self.sender.acks.want_at_once(now);
         }
         let fragment = Fragment::decode(&opened.payload)?;
         let Some(compressed) = self.assembler.handle_fragment(fragment)? else { return Ok(()) };
@@ -191,8 +190,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
     }
 
-    /// Returns the next datagram to send, or `None`. Drain it, then wait for
-    /// [`Transport::poll_timeout`].
+    /// Returns the next datagram to send, or `None`. Drain it, then wait for [`Transport::poll_timeout`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         loop {
             if let Some(transmit) = self.next_fragment(now) {
@@ -205,7 +203,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 return self.sealed(probe);
             }
             self.connection.peer()?;
-            self.heed_silence(now);
+            let timing = self.send_timing();
+            self.connection.size().heed_silence(now, &timing);
+            self.heed_size();
             let timing = self.send_timing();
             let step = match self.closed() {
                 None => self.sender.step(now, &timing),
@@ -225,7 +225,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                     continue;
                 }
             }
-            self.note_cut(now);
+            if let Some((num, cut)) = self.fragments.contents() {
+                let timing = self.send_timing();
+                self.connection.size().handle_sent(now, num, cut, &timing);
+            }
         }
     }
 
@@ -265,7 +268,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Starts the orderly end. Later calls do nothing.
     pub fn start_shutdown(&mut self, now: Instant) {
         tracing::info!("shutting down");
-        self.sender.start_shutdown(now);
+        self.sender.shutdown.start(now);
     }
 
     fn handle_instruction(
@@ -284,24 +287,24 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.connection.handle_loss_report(report);
         }
         self.sender.handle_ack(now, instruction.ack_num);
-        self.heartbeats.handle_ack(self.sender.sent().known().num);
+        self.heartbeats.handle_ack(self.sender.sent.known().num);
         let timing = self.send_timing();
-        self.connection.size().handle_ack(now, self.sender.sent().known().num, &timing);
-        self.connection.handle_roundtrip(self.sender.sent().known().sent_at);
+        self.connection.size().handle_ack(now, self.sender.sent.known().num, &timing);
+        self.connection.handle_roundtrip(self.sender.sent.known().sent_at);
         if instruction.new_num == StateNum::SHUTDOWN {
             self.closing.handle_announced(now, &timing);
         }
-        if self.sender.sent().known().num == StateNum::SHUTDOWN {
+        if self.sender.sent.known().num == StateNum::SHUTDOWN {
             self.closing.close(Closed::Acknowledged);
         }
         let contents_len = instruction.diff.len();
         if contents_len == 0 && self.is_asked(now, instruction.new_num) {
-            self.sender.acks().want_at_once(now);
+            self.sender.acks.want_at_once(now);
         }
         let received = self.receiver.handle_instruction(now, instruction, room, &self.config)?;
         if is_try && contents_len == 0 && matches!(received, Received::Newest) {
             // Later contents of the peer's would hide whether this one has arrived.
-            self.sender.acks().want_at_once(now);
+            self.sender.acks.want_at_once(now);
         }
         self.note_received(now, received, contents_len, next_heartbeat);
         Ok(())
@@ -313,7 +316,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };
         let is_missed = backoff.heed_missed(now, timing.ack_expected);
-        let is_again = self.receiver.newest_num() == new_num;
+        let is_again = self.receiver.newest().num == new_num;
         self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT) && (is_missed || is_again)
     }
 
@@ -329,16 +332,16 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 if let HeartbeatSchedule::Client(heard) = &mut self.heartbeats {
                     heard.handle_heard(now, next_heartbeat, self.config.heartbeat.interval);
                     if next_heartbeat.is_some() {
-                        self.sender.acks().want_at_once(now);
+                        self.sender.acks.want_at_once(now);
                     }
                 }
-                let num = self.receiver.newest_num();
+                let num = self.receiver.newest().num;
                 tracing::debug!(%num, "state received");
                 self.sender.handle_new_remote(now, num, contents_len);
             }
             Received::LeftWithPeer => {
                 self.sender.handle_heard(now);
-                self.sender.acks().want(now);
+                self.sender.acks.want(now);
             }
             Received::NewestAgain => {
                 let timing = self.send_timing();
@@ -402,7 +405,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let timing = self.send_timing();
         self.sender.handle_cut(now, &instruction, fragments.len(), bytes, &timing);
         if fragments.len() > 1 {
-            self.sender.keep(instruction);
+            self.sender.large.keep(now, instruction);
         }
         self.fragments.cut(fragments);
     }
@@ -413,7 +416,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let num = instruction.new_num;
         let answer = match self.peer {
             Peer::Rove(_) => Answer::AtOnce,
-            _ if self.sender.sent().unacknowledged_since().is_some() => Answer::Soon,
+            _ if self.sender.sent.unacknowledged_since().is_some() => Answer::Soon,
             _ => Answer::Some,
         };
         self.fragments.is_try = true;
@@ -437,27 +440,17 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             is_answer: next_heartbeat.is_none() && self.heartbeats.handle_sent(has_contents),
             ..FragmentQueue::default()
         };
+        let interval = self.config.loss_report_interval.filter(|_| self.reports_loss());
+        let loss_report = interval.and_then(|it| self.connection.poll_loss_report(now, it));
         // Our hello goes until the peer has acknowledged a state that came with it.
         let capabilities = self.config.capabilities.filter(|_| !self.is_acknowledged());
         Instruction {
             chaff: chaff::blur(self.chaff.fork(self.instructions)),
             hello: capabilities.map(Hello::new),
-            loss_report: self.loss_report(now),
+            loss_report,
             next_heartbeat,
             ..sent
         }
-    }
-
-    /// Notes that contents are sent in datagrams of these sizes.
-    fn note_cut(&mut self, now: Instant) {
-        let Some((num, cut)) = self.fragments.contents() else { return };
-        let timing = self.send_timing();
-        self.connection.size().handle_sent(now, num, cut, &timing);
-    }
-
-    fn loss_report(&mut self, now: Instant) -> Option<Loss> {
-        let interval = self.config.loss_report_interval.filter(|_| self.reports_loss())?;
-        self.connection.poll_loss_report(now, interval)
     }
 
     fn reports_loss(&self) -> bool {
@@ -465,13 +458,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     fn is_acknowledged(&self) -> bool {
-        self.sender.sent().known().num != StateNum::INITIAL
+        self.sender.sent.known().num != StateNum::INITIAL
     }
 
     /// Returns the sender's intervals of this moment.
     fn send_timing(&self) -> SendTiming {
         let timing = self.connection.send_timing(&self.config, self.capabilities());
-        let timing = if self.sender.has_large() { timing.for_large() } else { timing };
+        let timing = if self.sender.large.is_recent { timing.for_large() } else { timing };
         SendTiming {
             speaks_by: self.heartbeats.speaks_by(),
             hears_by: self.heartbeats.hears_by(),
@@ -480,17 +473,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Makes datagrams smaller where large ones find no answer.
-    fn heed_silence(&mut self, now: Instant) {
-        let timing = self.send_timing();
-        self.connection.size().heed_silence(now, &timing);
-        self.heed_size();
-    }
-
     /// Gives up fragments whose size is not that of the path any more.
     fn heed_size(&mut self) {
         if self.connection.size().take_recut() {
-            self.sender.forget_kept();
+            self.sender.large.kept = None;
             self.fragments.clear();
         }
     }

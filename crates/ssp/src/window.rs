@@ -1,5 +1,4 @@
-//! Which numbers of datagrams are still taken: a sliding window, as in RFC 6479 and in QUIC (RFC 9000,
-//! section 12.3).
+//! Which numbers of datagrams are still taken: a sliding window, as in RFC 6479 and in QUIC (RFC 9000, section 12.3).
 //!
 //! A number above all before it is taken, and moves the window up. A number within the window is taken once. A number below the
 //! window may have come before, so it is not taken. Numbers are in clear text, so a datagram can be refused for its number before
@@ -114,8 +113,7 @@ impl Window {
         }
     }
 
-    /// Returns how much of what was sent has not arrived, and will not: a number that few others have overtaken may still
-    /// come.
+    /// Returns how much of what was sent has not arrived, and will not: a number that few others have overtaken may still come.
     pub(crate) fn settled_loss(&self) -> Loss {
         let loss = self.loss();
         let open = self.missing_among(self.settled..self.next);

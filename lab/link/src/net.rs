@@ -69,8 +69,6 @@ pub struct Net<A, B> {
     /// Right to left.
     pub downlink: Link<Packet>,
     now: Instant,
-    left_source: Source,
-    right_source: Source,
     left_socket: Socket,
     right_socket: Socket,
 }
@@ -92,17 +90,13 @@ impl AsRef<[u8]> for Packet {
     }
 }
 
-/// Where an end sends from.
+/// The address that an end sends from, and the datagrams that have arrived there.
 #[derive(Debug)]
-struct Source {
-    address: SocketAddr,
-    /// After how many more datagrams it changes, and to what.
-    change: Option<(u32, SocketAddr)>,
-}
-
-/// The datagrams that have arrived at a stopped end.
-#[derive(Debug, Default)]
 struct Socket {
+    address: SocketAddr,
+    /// After how many more datagrams the address changes, and to which.
+    change: Option<(u32, SocketAddr)>,
+    /// Whether the end is stopped, so that datagrams wait.
     stopped: bool,
     waiting: VecDeque<Packet>,
     waiting_bytes: Bytes,
@@ -123,10 +117,8 @@ impl<A: End, B: End> Net<A, B> {
             uplink: Link::new(uplink, seed.stream("uplink")),
             downlink: Link::new(downlink, seed.stream("downlink")),
             now: Instant::ZERO,
-            left_source: Source { address: LEFT_ADDRESS, change: None },
-            right_source: Source { address: RIGHT_ADDRESS, change: None },
-            left_socket: Socket::default(),
-            right_socket: Socket::default(),
+            left_socket: Socket::new(LEFT_ADDRESS),
+            right_socket: Socket::new(RIGHT_ADDRESS),
         }
     }
 
@@ -171,12 +163,12 @@ impl<A: End, B: End> Net<A, B> {
 
     /// Gives the left end a new address: it has roamed. Datagrams on their way to the old address are lost.
     pub fn move_left(&mut self, address: SocketAddr) {
-        self.left_source = Source { address, change: None };
+        (self.left_socket.address, self.left_socket.change) = (address, None);
     }
 
     /// Gives the left end a new address as soon as it has sent `datagrams` more, so that it roams in the middle of an instruction.
     pub fn move_left_after(&mut self, datagrams: u32, address: SocketAddr) {
-        self.left_source.change = Some((datagrams, address));
+        self.left_socket.change = Some((datagrams, address));
     }
 
     /// Stops or continues the left end, as signals stop a process: datagrams wait in its socket.
@@ -198,14 +190,12 @@ impl<A: End, B: End> Net<A, B> {
             }
         }
         while let Some((_, packet)) = self.downlink.poll_packet(now) {
-            if packet.destination == self.left_source.address {
+            if packet.destination == self.left_socket.address {
                 self.left_socket.deliver(packet);
             }
         }
-        let Self { left, left_socket, left_source, uplink, .. } = self;
-        run_end(now, left, left_socket, left_source, uplink);
-        let Self { right, right_socket, right_source, downlink, .. } = self;
-        run_end(now, right, right_socket, right_source, downlink);
+        run_end(now, &mut self.left, &mut self.left_socket, &mut self.uplink);
+        run_end(now, &mut self.right, &mut self.right_socket, &mut self.downlink);
     }
 
     fn next_event(&self) -> Option<Instant> {
@@ -218,9 +208,14 @@ impl<A: End, B: End> Net<A, B> {
     }
 }
 
-impl Source {
+impl Socket {
+    fn new(address: SocketAddr) -> Self {
+        let (change, stopped, waiting) = (None, false, VecDeque::new());
+        Self { address, change, stopped, waiting, waiting_bytes: Bytes::ZERO }
+    }
+
     /// Returns where the next datagram comes from.
-    fn next(&mut self) -> SocketAddr {
+    fn source(&mut self) -> SocketAddr {
         match &mut self.change {
             Some((0, address)) => {
                 self.address = *address;
@@ -231,9 +226,7 @@ impl Source {
         }
         self.address
     }
-}
 
-impl Socket {
     fn deliver(&mut self, packet: Packet) {
         let size = Bytes::from(packet.payload.len());
         if self.stopped && self.waiting_bytes + size > SOCKET_BUFFER_MAX {
@@ -244,31 +237,25 @@ impl Socket {
     }
 }
 
-fn run_end(
-    now: Instant,
-    end: &mut impl End,
-    socket: &mut Socket,
-    source: &mut Source,
-    out: &mut Link<Packet>,
-) {
+fn run_end(now: Instant, end: &mut impl End, socket: &mut Socket, out: &mut Link<Packet>) {
     if socket.stopped {
         return;
     }
     // Sending between arrivals is what a driver does that takes one datagram per turn of its loop.
     while let Some(packet) = socket.waiting.pop_front() {
         end.handle_datagram(now, packet.source, &packet.payload);
-        transmit(now, end, source, out);
+        transmit(now, end, socket, out);
     }
     socket.waiting_bytes = Bytes::ZERO;
     if end.poll_timeout().is_some_and(|due| due <= now) {
         end.handle_timeout(now);
     }
-    transmit(now, end, source, out);
+    transmit(now, end, socket, out);
 }
 
-fn transmit(now: Instant, end: &mut impl End, source: &mut Source, out: &mut Link<Packet>) {
+fn transmit(now: Instant, end: &mut impl End, socket: &mut Socket, out: &mut Link<Packet>) {
     while let Some((destination, payload)) = end.poll_transmit(now) {
-        out.handle_packet(now, Packet { source: source.next(), destination, payload });
+        out.handle_packet(now, Packet { source: socket.source(), destination, payload });
     }
 }
 
@@ -377,7 +364,7 @@ mod tests {
 
     #[test]
     fn a_stopped_ends_socket_overflows() {
-        let mut socket = Socket { stopped: true, ..Socket::default() };
+        let mut socket = Socket { stopped: true, ..Socket::new(LEFT_ADDRESS) };
         let packet = |len| Packet {
             source: LEFT_ADDRESS,
             destination: RIGHT_ADDRESS,

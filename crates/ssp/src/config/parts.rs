@@ -218,8 +218,7 @@ pub struct PathConfig {
     /// Client: how long after a hop the older ports are kept open.
     pub old_ports_kept: Duration,
     /// Client: how long only the first of its server's addresses is tried at the start. A path with a longer round trip costs a
-    /// datagram to each other address. Chosen: docs/timing.md, "Addresses that
-    /// do not answer".
+    /// datagram to each other address. Chosen: docs/timing.md, "Addresses that do not answer".
     pub first_alone: Duration,
     /// Whether larger datagrams are tried than every path takes, and smaller ones where large ones are lost; otherwise their size is
     /// stock's.

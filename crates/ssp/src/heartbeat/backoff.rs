@@ -148,16 +148,12 @@ impl HeartbeatBackoff {
 
     /// Returns whether an answer to the newest heartbeat is overdue, which counts as missed then.
     pub(crate) fn heed_missed(&mut self, now: Instant, answer_expected: Duration) -> bool {
-        let is_missed = self.unanswered_since().is_some_and(|at| at + answer_expected < now);
+        let unanswered = self.newest.filter(|newest| !newest.is_answered);
+        let is_missed = unanswered.is_some_and(|it| it.sent_at + answer_expected < now);
         if is_missed {
             self.handle_missed();
         }
         is_missed
-    }
-
-    /// Returns since when a heartbeat is not answered.
-    pub(crate) fn unanswered_since(&self) -> Option<Instant> {
-        self.newest.filter(|newest| !newest.is_answered).map(|newest| newest.sent_at)
     }
 
     /// Called when the client is somewhere else: its path is another one.

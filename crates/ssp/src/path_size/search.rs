@@ -37,8 +37,7 @@ const TRIED_WITHIN: Duration = Duration::from_secs(3);
 const LOST: u32 = 3;
 const HIDDEN: u32 = 1;
 
-/// How long after a size was found too large all sizes are open again. Source: RFC 8899, section 5.1.1
-/// (PMTU_RAISE_TIMER).
+/// How long after a size was found too large all sizes are open again. Source: RFC 8899, section 5.1.1 (PMTU_RAISE_TIMER).
 const RAISE_AFTER: Duration = Duration::from_secs(600);
 
 /// A datagram on its way that tries a size.
@@ -62,7 +61,7 @@ pub(crate) enum Answer {
 }
 
 /// The sizes above the one in use that have got through or not, and the try that is under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Search {
     stock: usize,
     max: usize,
@@ -83,18 +82,7 @@ pub(super) struct Search {
 
 impl Search {
     pub(super) fn new(stock: usize, max: usize) -> Self {
-        Self {
-            stock,
-            max,
-            refused: max + 1,
-            refused_at: None,
-            doubted: None,
-            under_way: None,
-            tried_at: None,
-            used_at: None,
-            failures: 0,
-            saved: 0,
-        }
+        Self { stock, max, refused: max + 1, ..Self::default() }
     }
 
     /// Called when contents are sent. Contents of the same state as a try hide whether the try has arrived.

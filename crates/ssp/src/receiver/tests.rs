@@ -75,7 +75,7 @@ fn a_state_below_all_that_are_held_is_outdated() {
         assert_eq!(received, Ok(outcome));
     }
     assert_eq!(receiver.states.len(), 2);
-    assert_eq!(receiver.newest_arrived_at(), later);
+    assert_eq!(receiver.newest().arrived_at, later);
 }
 
 /// Counts what was applied, a byte at a time; refuses `x`.
@@ -136,9 +136,9 @@ fn work_is_done_in_turns_and_refused_work_once() {
         receiver.handle_instruction(now, brings(1, 2, b"aaa"), 2, &config),
         Ok(Received::Begun)
     );
-    assert!(receiver.has_work() && receiver.newest_num() == StateNum::new(1));
+    assert!(receiver.has_work() && receiver.newest().num == StateNum::new(1));
     assert_eq!(receiver.work(now, 2), Ok(Received::Newest));
-    assert!(!receiver.has_work() && receiver.newest_num() == StateNum::new(2));
+    assert!(!receiver.has_work() && receiver.newest().num == StateNum::new(2));
     assert_eq!(receiver.work(now, 2), Ok(Received::Nothing));
     assert_eq!(receiver.effort(), 5);
 

@@ -28,9 +28,8 @@ impl Answers {
 
     /// Returns from when on a frame that answers the peer need not wait for the frame interval.
     ///
-    /// At 250 ms between frames a key's echo would else wait for the frame of the key before, and the
-    /// output of a command for the echo of its Enter. Under steady output, what is left to wait is
-    /// the time that the program gets to react.
+    /// At 250 ms between frames a key's echo would else wait for the frame of the key before, and the output of a command for
+    /// the echo of its Enter. Under steady output, what is left to wait is the time that the program gets to react.
     pub(super) fn due(&self, is_hurried: bool, config: &Config) -> Option<Instant> {
         let delay = if is_hurried { Duration::ZERO } else { config.frames.collection_delay };
         let may_answer = self.frames < config.frames.answer_frames;

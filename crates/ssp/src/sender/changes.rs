@@ -23,7 +23,7 @@ pub(super) struct Changes {
     /// When the change before was first noticed.
     before_at: Option<Instant>,
     /// Whether the objects differ, and yet no diff is between them: nothing to wake up for.
-    say_nothing: bool,
+    pub(super) nothing_to_say: bool,
 }
 
 impl Changes {
@@ -40,17 +40,7 @@ impl Changes {
 
     /// Called when anything is sent, and when there turns out to be nothing to say.
     pub(super) fn handle_sent(&mut self, says_nothing: bool) {
-        (self.since, self.say_nothing) = (None, says_nothing);
-    }
-
-    /// Called when either end's state has changed.
-    pub(super) fn handle_news(&mut self) {
-        self.say_nothing = false;
-    }
-
-    /// Returns whether there turned out to be nothing to say.
-    pub(super) const fn say_nothing(&self) -> bool {
-        self.say_nothing
+        (self.since, self.nothing_to_say) = (None, says_nothing);
     }
 
     /// Returns since when changes are collected, if they are.

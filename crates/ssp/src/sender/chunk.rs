@@ -1,11 +1,9 @@
 //! Large changes, sent as a chain of states that each fit into one instruction of bounded size.
 //!
-//! Each link of the chain starts from the one before. While nothing is lost, several are on their
-//! way at once. As soon as one is presumed lost, only the oldest unacknowledged one is sent, again
-//! and again to the byte, until it is acknowledged: a receiver holds the fragments of one
-//! instruction only, so a second one on its way would throw away the pieces of the first. When that
-//! has been of no use for a while, the next one takes turns with it, in case only the
-//! acknowledgment was lost.
+//! Each link of the chain starts from the one before. While nothing is lost, several are on their way at once. As soon as one
+//! is presumed lost, only the oldest unacknowledged one is sent, again and again to the byte, until it is acknowledged: a
+//! receiver holds the fragments of one instruction only, so a second one on its way would throw away the pieces of the first.
+//! When that has been of no use for a while, the next one takes turns with it, in case only the acknowledgment was lost.
 
 use rove_units::Instant;
 
@@ -20,9 +18,8 @@ use crate::sender::sending::Step;
 /// a round trip, four cover the round trip and the delayed acknowledgment.
 const WINDOW_MAX: usize = 4;
 
-/// How often a link is repeated before the next one is tried in its place: it may have arrived, and
-/// only its acknowledgment be lost, which no peer sends twice. Chosen: after five tries 27 fragments
-/// at 30 % loss are complete 19 times out of 20.
+/// How often a link is repeated before the next one is tried in its place: it may have arrived, and only its acknowledgment be
+/// lost, which no peer sends twice. Chosen: after five tries 27 fragments at 30 % loss are complete 19 times out of 20.
 const REPEATS_MAX: u32 = 4;
 
 /// How often a change is halved to make it fit: enough for any length of 64 bits.
@@ -84,14 +81,13 @@ impl<L: Object> Sender<L> {
     }
 
     fn extend(&mut self, now: Instant, peer: Capabilities) -> Option<Step> {
-        // With nothing on its way the newest entry holds what the known one holds, but the peer may
-        // never have got it.
+        // With nothing on its way the newest entry holds what the known one holds, but the peer may never have got it.
         let is_first_link = self.sent.with_contents().next().is_none();
         let base = if is_first_link { self.sent.known() } else { self.sent.last() };
         let base_num = base.num;
         let (object, diff) = largest_part(&self.current, &base.object, peer)?;
         let is_whole = object.same_as(&self.current);
-        let new_num = if is_whole && self.is_shutting_down() {
+        let new_num = if is_whole && self.shutdown.is_started() {
             StateNum::SHUTDOWN
         } else {
             self.sent.last().num.next()

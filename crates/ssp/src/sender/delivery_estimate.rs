@@ -30,8 +30,7 @@ const QUEUE_MIN: Duration = Duration::from_millis(20);
 /// path again.
 const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 
-/// A diff that takes this part of the bytes of a round trip is worth e times less. Chosen: docs/timing.md,
-/// "Reference policy".
+/// A diff that takes this part of the bytes of a round trip is worth e times less. Chosen: docs/timing.md, "Reference policy".
 const HORIZON: f64 = 0.4;
 
 /// Round trips count as long as this at least. Source: the delivery forecast of Sprout (NSDI 2013), which is of 100 ms.

@@ -17,21 +17,21 @@ pub(super) const REPEATS_MAX: u32 = 8;
 
 /// The large contents of late.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LargeContents {
-    /// The last instruction, if it has several fragments.
-    pub(super) kept: Option<Instruction>,
+pub(crate) struct LargeContents {
+    /// The last instruction, if it has several fragments. They are gone, or of the wrong size, once this is `None`.
+    pub(crate) kept: Option<Instruction>,
     /// How often it was repeated.
     pub(super) repeats: u32,
     pub(super) backoff: Backoff,
     /// When contents of either end's were last large.
     at: Option<Instant>,
     /// Whether that was lately, as of the last look.
-    pub(super) is_recent: bool,
+    pub(crate) is_recent: bool,
 }
 
 impl LargeContents {
-    /// Keeps an instruction of several fragments that was sent now.
-    pub(super) fn keep(&mut self, now: Instant, instruction: Instruction) {
+    /// Keeps an instruction of several fragments that is sent now, for [`Step::Repeat`](super::Step::Repeat).
+    pub(crate) fn keep(&mut self, now: Instant, instruction: Instruction) {
         (self.kept, self.repeats) = (Some(instruction), 0);
         self.backoff.handle_try(now);
     }

@@ -1,8 +1,7 @@
 //! The state that the next diff starts from.
 //!
-//! A receiver takes a diff only if it holds the state that the diff starts from. It is known to hold the
-//! known receiver state; the assumed one is newer, so the diff from it is shorter, but is lost on a
-//! receiver that an earlier datagram did not reach.
+//! A receiver takes a diff only if it holds the state that the diff starts from. It is known to hold the known receiver state;
+//! the assumed one is newer, so the diff from it is shorter, but is lost on a receiver that an earlier datagram did not reach.
 
 use rove_units::Stream;
 
@@ -16,8 +15,7 @@ const PROSPECTIVE_EXTRA_MAX: usize = 100;
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub(super) const PROSPECTIVE_LEN_MAX: usize = 1000;
 
-/// Chooses between the known and the assumed receiver state, and counts its choices: a mixture draws a
-/// random number for each.
+/// Chooses between the known and the assumed receiver state, and counts its choices: a mixture draws a random number for each.
 #[derive(Clone, Debug)]
 pub(super) struct ReferenceChooser {
     rng: Stream,

@@ -29,7 +29,7 @@ const ANSWER_LOSS: f64 = 0.01;
 
 /// The announcements so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shutdown {
+pub(crate) struct Shutdown {
     /// Since when this end wants to go; `None` while it does not.
     since: Option<Instant>,
     tries: u32,
@@ -37,12 +37,12 @@ pub(super) struct Shutdown {
 
 impl Shutdown {
     /// Starts the end. Later calls do nothing.
-    pub(super) fn start(&mut self, now: Instant) {
+    pub(crate) fn start(&mut self, now: Instant) {
         self.since.get_or_insert(now);
     }
 
     /// Returns whether this end wants to go.
-    pub(super) const fn is_started(&self) -> bool {
+    pub(crate) const fn is_started(&self) -> bool {
         self.since.is_some()
     }
 

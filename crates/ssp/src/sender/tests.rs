@@ -130,7 +130,7 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
     let Some(Step::Send(out)) = bench.sender.step(sent_at, &timing) else {
         panic!("the frame is due")
     };
-    bench.sender.keep(out);
+    bench.sender.large.keep(bench.now, out);
     let lost_at = sent_at + timing.in_flight();
     assert_eq!(bench.sender.step(lost_at - ms(1), &timing), None);
     assert_eq!(bench.sender.step(lost_at, &timing), Some(Step::Repeat));
@@ -157,7 +157,7 @@ fn newer_contents_wait_for_a_number_of_repeats_and_no_more() {
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let mut now = bench.now + ms(60);
     let Some(Step::Send(out)) = bench.sender.step(now, &timing) else { panic!("due") };
-    bench.sender.keep(out);
+    bench.sender.large.keep(now, out);
     bench.sender.publish(Blob::new("newer", Bytes::ZERO));
     now += timing.ack_expected;
     let mut repeats = 0;

@@ -41,14 +41,13 @@ impl<L: Object> Sender<L> {
         self.shutdown.gives_up_at(self.sent.last_at, timing)
     }
 
-    /// Returns whether nothing has been said for so long, and nothing waits to be said, that this end shows that it is
-    /// there.
+    /// Returns whether nothing has been said for so long, and nothing waits to be said, that this end shows that it is there.
     pub(super) fn is_heartbeat_due(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_due = self.sent.last_at + timing.config.heartbeat.interval <= now
             || timing.heartbeat_again_at.is_some_and(|at| at <= now);
         self.sent.has_sent
             && is_due
-            && !self.is_shutting_down()
+            && !self.shutdown.is_started()
             && self.acks.num != StateNum::SHUTDOWN
             && self.sent.unacknowledged_since().is_none()
     }
@@ -63,7 +62,7 @@ impl<L: Object> Sender<L> {
         // A chain of states that comes before the shutdown keeps its own pace.
         let is_chain_pending =
             self.chunks.is_active() && !self.current.same_as(&self.sent.known().object);
-        let is_announcing = self.is_shutting_down() && !is_chain_pending;
+        let is_announcing = self.shutdown.is_started() && !is_chain_pending;
         if self.acks.num == StateNum::SHUTDOWN {
             return self.sent.last_at + timing.frame_interval;
         }
@@ -136,7 +135,7 @@ impl<L: Object> Sender<L> {
     ///
     /// [`Repetition`]: super::repetition::Repetition
     pub(super) fn copy_due(&self, timing: &SendTiming) -> Option<Instant> {
-        let is_worth_it = !self.is_shutting_down() && !self.chunks.is_active();
+        let is_worth_it = !self.shutdown.is_started() && !self.chunks.is_active();
         self.repetition.due(timing).filter(|_| is_worth_it)
     }
 
@@ -145,13 +144,13 @@ impl<L: Object> Sender<L> {
     /// [`FirstContact`]: super::first_contact::FirstContact
     pub(super) fn first_due(&self, timing: &SendTiming) -> Option<Instant> {
         let is_worth_it = timing.config.repetition.says_again_at_first
-            && !self.is_shutting_down()
+            && !self.shutdown.is_started()
             && self.current.same_as(&self.sent.last().object);
         self.first_contact.due().filter(|_| is_worth_it)
     }
 
     fn send_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
-        if self.changes.say_nothing() {
+        if self.changes.nothing_to_say {
             return None;
         }
         let frame = self.frame_due(now, timing);
@@ -162,11 +161,8 @@ impl<L: Object> Sender<L> {
         let config = &timing.config;
         let next_frame = self.sent.last_at + timing.frame_interval;
         let presumed_lost = self.sent.last_at + timing.in_flight();
-        let is_active = self
-            .answers
-            .heard_at
-            .max(timing.hears_by)
-            .is_some_and(|heard_at| now < heard_at + config.repetition.active_retry);
+        let heard_at = self.answers.heard_at.max(timing.hears_by);
+        let is_active = heard_at.is_some_and(|at| now < at + config.repetition.active_retry);
 
         if self.chunks.is_active() && !self.may_extend(timing) {
             return is_active.then_some(presumed_lost);
@@ -194,17 +190,14 @@ impl<L: Object> Sender<L> {
         if timing.bears_late && !is_awaited {
             return None;
         }
-        // Empty acknowledgments do not count: one that went out a moment ago would hold a key back
-        // for half a round trip.
+        // Empty acknowledgments do not count: one that went out a moment ago would hold a key back for half a round trip.
         let longest = if !is_awaited {
             config.frames.interval_max
         } else if self.changes.are_of_held_key() {
             config.frames.held_interval_max
         } else if timing.bears_late {
-            config
-                .frames
-                .news_interval_max
-                .max(config.frames.news_interval_late.min(timing.srtt / 3))
+            let late = config.frames.news_interval_late.min(timing.srtt / 3);
+            late.max(config.frames.news_interval_max)
         } else {
             config.frames.news_interval_max
         };
@@ -220,12 +213,8 @@ impl<L: Object> Sender<L> {
     /// Returns whether a peer that holds no newer state than this one lacks something worth a datagram of its own.
     pub(super) fn is_missed_by(&self, index: usize, timing: &SendTiming) -> bool {
         let held = &self.sent.list[index].object;
-        let is_complete = if timing.bears_late {
-            self.current.shows_same(held)
-        } else {
-            self.current.same_as(held)
-        };
-        !is_complete
+        let is_same = if timing.bears_late { L::shows_same } else { L::same_as };
+        !is_same(&self.current, held)
     }
 }
 

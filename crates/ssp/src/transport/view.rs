@@ -14,8 +14,7 @@ use crate::path::Path;
 use crate::transport::Transport;
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
-    /// Returns the work done so far for what has been received, in the units of the remote object: an estimate that
-    /// runs high.
+    /// Returns the work done so far for what has been received, in the units of the remote object: an estimate that runs high.
     pub fn effort(&self) -> u64 {
         self.effort.saturating_add(self.receiver.effort())
     }
@@ -32,39 +31,39 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns our current object.
     pub fn local(&self) -> &Local {
-        self.sender.current()
+        &self.sender.current
     }
 
     /// Returns the newest of our states that the peer is known to hold.
     pub fn known_receiver_state(&self) -> &Local {
-        &self.sender.sent().known().object
+        &self.sender.sent.known().object
     }
 
     /// Returns the number of that state.
     pub fn known_num(&self) -> StateNum {
-        self.sender.sent().known().num
+        self.sender.sent.known().num
     }
 
     /// Returns when the known receiver state was last sent; `None` before the first acknowledgment.
     pub fn known_state_sent_at(&self) -> Option<Instant> {
-        self.is_acknowledged().then(|| self.sender.sent().known().sent_at)
+        self.is_acknowledged().then(|| self.sender.sent.known().sent_at)
     }
 
     /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
     pub fn is_overdue(&self, now: Instant) -> bool {
         let timing = self.send_timing();
-        self.sender.sent().is_overdue(now, &timing)
+        self.sender.sent.is_overdue(now, &timing)
     }
 
     /// Returns the newest of our states that was sent, whatever became of it.
     pub fn sent_state(&self) -> &Local {
-        &self.sender.sent().last().object
+        &self.sender.sent.last().object
     }
 
     /// Returns when the peer's next word is due, at the latest: a heartbeat after its newest, or when that has announced
     /// one. Contents of ours that wait for an acknowledgment are to be answered sooner.
     pub fn remote_due_at(&self) -> Instant {
-        let due_at = self.receiver.newest_arrived_at() + self.config.heartbeat.interval;
+        let due_at = self.receiver.newest().arrived_at + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
@@ -82,13 +81,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the number of our newest sent state.
     pub fn sent_num(&self) -> StateNum {
-        self.sender.sent().last().num
+        self.sender.sent.last().num
     }
 
     /// Returns the newest state of the peer's object. Look at it after each
     /// [`Transport::handle_datagram`]: contents that all newer states share are forgotten.
     pub fn remote(&self) -> &Remote {
-        self.receiver.newest()
+        &self.receiver.newest().object
     }
 
     /// Returns the memory in which all that is derived from the key lies for as long as this end lives, for a
@@ -99,18 +98,18 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the number of the newest state of the peer's object; 0 until one has arrived.
     pub fn remote_num(&self) -> StateNum {
-        self.receiver.newest_num()
+        self.receiver.newest().num
     }
 
     /// Returns when the newest remote state arrived, or one that is held off
     /// ([`Transport::hold_remote`]) since then; `None` before the first.
     pub fn remote_arrived_at(&self) -> Option<Instant> {
-        (self.remote_num() != StateNum::INITIAL).then(|| self.receiver.newest_arrived_at())
+        (self.remote_num() != StateNum::INITIAL).then(|| self.receiver.newest().arrived_at)
     }
 
     /// Returns whether [`Transport::start_shutdown`] was called.
     pub fn is_shutting_down(&self) -> bool {
-        self.sender.is_shutting_down()
+        self.sender.shutdown.is_started()
     }
 
     /// Returns whether the peer has announced its end.
@@ -172,7 +171,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the earlier of `until` and when contents of ours are to be answered.
     fn asked_before(&self, until: Option<Instant>) -> Option<Instant> {
-        let asked_at = self.sender.sent().unacknowledged_since();
+        let asked_at = self.sender.sent.unacknowledged_since();
         let answer_due = asked_at.map(|at| at + self.config.heartbeat.interval);
         until.map(|until| answer_due.map_or(until, |due| until.min(due)))
     }
