@@ -1,11 +1,11 @@
-//! How a session has ended at this end, and how long a server lingers after that.
+//! The end of a session at this end, and how long a server lingers after it.
 //!
-//! The end that hears of its peer's shutdown acknowledges it and has nothing left to do. The peer goes only with that
-//! acknowledgment in hand: if the one datagram is lost, it announces its shutdown again and again to nobody, and has to
-//! suppose in the end that the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293, section
-//! 3.3.2), and acknowledges announcements that come again. Nobody waits for a server. A client goes at once, as its user
-//! waits for the shell's prompt, and nobody looks at a server that goes without an answer. Where datagrams are lost, either
-//! end sends its acknowledgment twice.
+//! An end acknowledges its peer's shutdown and has nothing left to do. The peer needs that acknowledgment to know that the session is
+//! over. If the datagram is lost and nobody is left, the peer announces its shutdown again and again, and must finally assume that
+//! the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293, section
+//! 3.3.2), and acknowledges repeated announcements. Nobody waits for a server to exit. A client exits at once, as its
+//! user waits for the shell's prompt, and nobody sees that its server stays without an answer. Where datagrams are lost, either end
+//! sends its acknowledgment twice.
 
 use rove_units::{Duration, Instant};
 
@@ -55,7 +55,7 @@ struct Linger {
 }
 
 impl Closing {
-    /// Creates that of a session that goes on.
+    /// Creates the state of a session that goes on.
     pub(crate) const fn new(is_server: bool) -> Self {
         Self { is_server, closed: None, linger: None, is_owed: false }
     }
@@ -108,7 +108,7 @@ impl Closing {
     }
 }
 
-/// Returns whether an acknowledgment that has had the time to arrive has arrived, as far as anybody can tell.
+/// Returns whether the path loses so little that an acknowledgment counts as arrived once it has had the time to.
 fn is_trusted(timing: &SendTiming) -> bool {
     timing.path.loss_out <= TRUSTED_LOSS
 }

@@ -1,9 +1,9 @@
 //! Signs of life while there is nothing to say, between two roves.
 //!
-//! By stock's rules each end speaks every 3 s. Here the server alone decides on the pauses: its heartbeat announces when it
-//! speaks again at the latest, and the client answers that and is silent until then. The pauses grow as long as they are
-//! seen to do no harm ([`HeartbeatBackoff`]), and a client that misses an announced heartbeat speaks up ([`AnnouncedHeartbeat`]). As soon as
-//! anything else is to be said, everything is as with stock.
+//! By stock's rules each end sends every 3 s. Between two roves, the server alone decides on the pauses. Its heartbeat announces
+//! when it sends again at the latest, and the client answers once and is silent until then. The pauses grow as long as they are
+//! seen to do no harm ([`HeartbeatBackoff`]), and a client that misses an announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). As soon as
+//! there is anything else to send, stock's rules hold.
 
 mod announced;
 mod backoff;
@@ -23,17 +23,17 @@ pub(crate) enum HeartbeatSchedule {
 }
 
 impl HeartbeatSchedule {
-    /// Creates those of a server, which shall become no longer than this.
+    /// Creates the pauses of a server, which become no longer than `pause_max`.
     pub(crate) fn server(pause_max: Duration) -> Self {
         Self::Server(HeartbeatBackoff::new(pause_max))
     }
 
-    /// Creates those of a client.
+    /// Creates the pauses of a client.
     pub(crate) fn client() -> Self {
         Self::Client(AnnouncedHeartbeat::default())
     }
 
-    /// Returns until when this end need not speak if it has nothing to say.
+    /// Returns until when this end need not send if it has nothing to send.
     pub(crate) fn speaks_by(&self) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.speaks_by(),
@@ -49,7 +49,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns until when the peer need not speak if it has nothing to say.
+    /// Returns until when the peer need not send if it has nothing to send.
     pub(crate) fn hears_by(&self) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.hears_by(),

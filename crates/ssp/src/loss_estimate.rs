@@ -1,13 +1,12 @@
 //! The share of datagrams that one direction of a path loses, learned from each of them.
 //!
-//! A path may lose nothing for hours and then a third. A mean over the newest datagrams learns that slowly if it is of many
-//! of them, and strays if it is of few. The estimate is therefore a mean over all beginnings that the present state of the path
-//! may have: each lost datagram among the newest may be the first after a change, with the probability that follows from what
+//! A path may lose nothing for hours and then a third. A mean over many datagrams learns that slowly, and a mean over few is
+//! imprecise. The estimate is therefore a mean over all beginnings that the present state of the path may have: each lost datagram among the newest may be the first after a change, with the probability that follows from what
 //! has arrived since (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a path that
 //! lost nothing makes a change just then likely; a loss on a path that is known to lose some makes none.
 
-/// How many of the newest datagrams are told apart. Chosen: as many as a word has bits; at 29 % loss the share among so many
-/// strays by six points, which makes a copy more or less.
+/// How many of the newest datagrams are told apart. Chosen: the bits of a word. At 29 % loss the share among so many has a standard
+/// deviation of six points, which makes a copy more or less.
 pub(crate) const TOLD_APART: usize = 64;
 
 /// Losses and arrivals that a path is thought to have had before the first datagram after a change, as a beta distribution has

@@ -240,9 +240,8 @@ mod tests {
 
     #[test]
     fn a_direction_may_drop_what_is_larger_than_its_mtu() {
-        let path: Path = "rtt=50ms,down.mtu=1280".parse().unwrap();
-        let mtus = [path.uplink, path.downlink].map(|link| link.drops.mtu);
-        assert_eq!(mtus, [None, Some(Bytes::new(1_280))]);
+        let Path { uplink, downlink, .. } = "rtt=50ms,down.mtu=1280".parse().unwrap();
+        assert_eq!([uplink.drops.mtu, downlink.drops.mtu], [None, Some(Bytes::new(1_280))]);
     }
 
     #[test]

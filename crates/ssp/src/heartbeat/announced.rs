@@ -4,21 +4,21 @@ use rove_units::{Duration, Instant};
 
 use super::backoff::{LATE, PAUSE_MAX};
 
-/// The newest word of the server's.
+/// The newest instruction of the server, as far as it announces a heartbeat.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AnnouncedHeartbeat {
-    /// When the server speaks again at the latest, if its newest word said so.
+    /// When the server sends again at the latest, if its newest instruction said so.
     until: Option<Instant>,
-    /// Whether that is later than a server speaks that announces nothing: it then hears us.
+    /// Whether that is later than the usual heartbeat, which shows that the server hears us.
     is_long: bool,
-    /// Until when the newest long announcement before that was kept, or had no time to be broken.
+    /// Until when the long announcement before the newest one was kept.
     kept_until: Option<Instant>,
     /// Whether the heartbeat is still to be answered.
     is_answer_due: bool,
 }
 
 impl AnnouncedHeartbeat {
-    /// Called with the server's newest word, and the pause until the heartbeat that it announces, if it does.
+    /// Called with each newest instruction of the server, and the pause until the heartbeat that it may announce.
     pub(crate) fn handle_heard(
         &mut self,
         now: Instant,
@@ -45,7 +45,7 @@ impl AnnouncedHeartbeat {
         self.until
     }
 
-    /// Returns until when a server that hears us has spoken as it had announced, or may be silent.
+    /// Returns until when a server that hears us has kept its announcements, or may be silent.
     pub(crate) fn kept_until(&self) -> Option<Instant> {
         self.until.filter(|_| self.is_long).or(self.kept_until)
     }

@@ -1,11 +1,11 @@
-//! How long the pauses between a server's heartbeats are.
+//! The length of the pauses between a server's heartbeats.
 //!
-//! A pause of a length that was not tried yet may be more than a NAT or firewall on the path keeps a flow for, so the
-//! pauses grow step by step, and each step needs the answer to the heartbeat after the one before.
+//! A NAT or firewall on the path may forget the flow during a pause that is longer than any before. The pauses therefore grow step
+//! by step, and each step needs an answer to the heartbeat that ended the pause before.
 //!
-//! A heartbeat after a long pause that is not answered is sent again once, soon: a box that has forgotten the flow drops it
-//! too, while a path that loses datagrams mostly does not, and then the pauses go on. Else the next one follows after 3 s,
-//! as with stock. A step that fails more often than now and then is not tried again until the client is somewhere else.
+//! An unanswered heartbeat after a long pause is soon sent again, once. A box that has forgotten the flow drops it again. A path that
+//! loses datagrams mostly does not, and then the pauses go on. Without an answer, the next heartbeat follows after 3 s, as with
+//! stock. A step that fails often is not tried again until the client has moved.
 
 use rove_units::{Duration, Instant};
 
@@ -28,12 +28,12 @@ const _: () = assert!(PAUSES[PAUSES.len() - 1].as_millis() == PAUSE_MAX.as_milli
 /// How often a step must fail at least before it is given up. Chosen: once may be chance.
 const FAILURES_MIN: u32 = 2;
 
-/// A step is given up if more than one in so many of its pauses fails. Chosen: 20 % loss each way takes as much; where more
+/// A step is given up if more than this part of its pauses fails. Chosen: 20 % loss each way takes as much; where more
 /// is lost, short pauses are worth their datagrams.
 const FAILURES_DIVISOR: u32 = 8;
 
-/// Latest time after a heartbeat at which the same once more tells something about the pause: a client that has missed
-/// the first speaks after [`LATE`], and a box that had forgotten the flow knows it again.
+/// Latest time after a heartbeat at which a repetition of it tests the pause: a client that has missed the heartbeat sends after
+/// [`LATE`], and by that a box that had forgotten the flow learns it again.
 const AGAIN_WITHIN: Duration = Duration::from_millis(900);
 const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
 
@@ -45,9 +45,9 @@ pub(super) const LATE: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeartbeatBackoff {
     newest: Option<Heartbeat>,
-    /// Whether nothing was sent after it.
+    /// Whether nothing was sent since the newest heartbeat.
     is_resting: bool,
-    /// How the pauses went, by step.
+    /// The answered and the failed pauses of each step.
     tallies: [Tally; PAUSES.len()],
     pause_max: Duration,
 }
@@ -57,12 +57,12 @@ pub(crate) struct HeartbeatBackoff {
 struct Heartbeat {
     num: StateNum,
     sent_at: Instant,
-    /// The step of the pause before it, and of the one that it has announced.
+    /// The step of the pause before this heartbeat, and of the pause that it has announced.
     steps: [usize; 2],
     is_answered: bool,
-    /// Whether it was sent once more.
+    /// Whether it was sent again.
     is_again: bool,
-    /// Until when the client need not speak. A client that did not answer the one before has no excuse later than that.
+    /// Until when the client need not send. Without an answer to this heartbeat, the excuse of the one before holds.
     excused_until: Option<Instant>,
 }
 

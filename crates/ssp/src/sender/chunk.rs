@@ -25,7 +25,7 @@ const REPEATS_MAX: u32 = 4;
 /// How often a change is halved to make it fit: enough for any length of 64 bits.
 const HALVINGS_MAX: usize = 64;
 
-/// How far along the chain the sender may go.
+/// The progress of the sender along the chain.
 #[derive(Clone, Debug)]
 pub(super) struct Chunks {
     is_active: bool,
@@ -33,7 +33,7 @@ pub(super) struct Chunks {
     window: usize,
     /// Whether something was sent again since the last acknowledgment.
     is_repaired: bool,
-    /// Whether it is the turn of the link after the oldest that is not acknowledged.
+    /// Whether the link after the oldest unacknowledged one has its turn.
     is_leaping: bool,
 }
 

@@ -1,10 +1,10 @@
-//! The end of a session as this end announces it: with every instruction, until the peer has acknowledged it or has had
-//! its time to.
+//! The announcement of the end of a session. It goes with every instruction until the peer has acknowledged it, or has had the time
+//! to.
 //!
 //! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Stock sends 16 of them, a
-//! frame interval apart: on a near path they are over in 0.33 s, for which a busy computer may leave its peer waiting. On a
-//! path that loses nothing the wait is longer here, and all but the first announcements are rarer. On other paths the only
-//! acknowledgment may have been lost, and stock's pace stays.
+//! frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to answer. On a path that loses
+//! nothing, rove waits for longer, and all but the first announcements are rarer. On other paths the only acknowledgment may have
+//! been lost, and stock's pace stays.
 //!
 //! [`StateNum::SHUTDOWN`]: crate::num::StateNum::SHUTDOWN
 
@@ -30,7 +30,7 @@ const ANSWER_LOSS: f64 = 0.01;
 /// The announcements so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shutdown {
-    /// Since when this end wants to go; `None` while it does not.
+    /// Since when this end is shutting down; `None` while it is not.
     since: Option<Instant>,
     tries: u32,
 }
@@ -41,7 +41,7 @@ impl Shutdown {
         self.since.get_or_insert(now);
     }
 
-    /// Returns whether this end wants to go.
+    /// Returns whether this end is shutting down.
     pub(crate) const fn is_started(&self) -> bool {
         self.since.is_some()
     }

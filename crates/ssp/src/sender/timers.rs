@@ -1,4 +1,4 @@
-//! When to send next.
+//! The times of the next acknowledgment and of the next contents.
 //!
 //! Two timers: one for an acknowledgment or a sign of life, one for contents. Both are worked out
 //! anew from the list of sent states before every wait.
@@ -11,8 +11,7 @@ use crate::object::Object;
 use crate::send_timing::SendTiming;
 use crate::sender::Sender;
 
-/// How long after the peer was heard over a far path this end does not show by itself that it is there. Chosen: an answer
-/// to what was heard comes sooner, mostly.
+/// How long after an arrival over a far path this end sends no heartbeat. Chosen: this end mostly answers the arrival sooner.
 const HEARD_LATELY: Duration = Duration::from_secs(1);
 
 /// The part of a round trip in which nothing more must have come for a first answer to go, where that is longer than
@@ -59,7 +58,7 @@ impl<L: Object> Sender<L> {
     }
 
     fn ack_due(&self, now: Instant, timing: &SendTiming) -> Instant {
-        // A chain of states that comes before the shutdown keeps its own pace.
+        // A chain of states that is sent before the shutdown keeps its own pace.
         let is_chain_pending =
             self.chunks.is_active() && !self.current.same_as(&self.sent.known().object);
         let is_announcing = self.shutdown.is_started() && !is_chain_pending;

@@ -81,19 +81,16 @@ impl Parts {
 
     /// Returns a direction's link, but for its delay and jitter.
     pub(super) fn link(&self, way: &Way) -> LinkConfig {
+        let Way { mtu, gilbert_elliott, on_off, .. } = *way;
+        let outages = way.outages.clone().unwrap_or_default();
+        let drops = Drops { line_packets_max: None, mtu, gilbert_elliott, outages, on_off };
         let (queue_max, queue_packets_max) = way.queue.unwrap_or((Bytes::MAX, usize::MAX));
         LinkConfig {
             order: self.order.unwrap_or_default(),
             jitter_distribution: self.distribution.unwrap_or_default(),
             reorder: self.reorder.unwrap_or_default(),
             loss: way.loss.unwrap_or_default(),
-            drops: Drops {
-                line_packets_max: None,
-                mtu: way.mtu,
-                gilbert_elliott: way.gilbert_elliott,
-                outages: way.outages.clone().unwrap_or_default(),
-                on_off: way.on_off,
-            },
+            drops,
             duplicate: way.duplicate.unwrap_or_default(),
             rate: way.rate,
             burst: way.burst,
