@@ -11,11 +11,11 @@ use rove_units::Bytes;
 
 pub(crate) use self::allowed::Allowed;
 use self::play::Play;
-use crate::clipboard::Clipboard;
-use crate::exit_status::ExitStatus;
 use crate::message::{MessageWriter, WireTty};
-use crate::notifications::Notifications;
-use crate::scrollback::Scrolled;
+use crate::parts::clipboard::Clipboard;
+use crate::parts::exit_status::ExitStatus;
+use crate::parts::notifications::Notifications;
+use crate::parts::scrollback::Scrolled;
 
 /// Memory that the received states may need together, whatever the window is, and for each of its cells besides.
 /// Chosen: 32 screens of 80x24 that share nothing, or ten of 500x200, in cells alone; and some megabytes for copied text

@@ -5,7 +5,7 @@
 
 use rove_terminal::Screen;
 
-use crate::exit_status::ExitStatus;
+use crate::parts::exit_status::ExitStatus;
 
 /// The kind of program that a session runs, as far as its last screen is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,8 +12,8 @@
 //! - `user_stream` is the client's object: keys, sizes, and a `report` about the user's terminal.
 //! - `host_screen` is the server's object. A client plays its diffs within bounds of work (`play`), and only at an `allowed`
 //!   size.
-//! - `clipboard`, `notifications`, `scrollback` and `exit_status` travel with the screen. `scrollback` has a server's half
-//!   (`outbox`) and a client's half (`inbox`).
+//! - `parts` travel with the screen: `clipboard`, `notifications`, `scrollback` and `exit_status`. `scrollback` has a server's
+//!   half (`outbox`) and a client's half (`inbox`).
 //!
 //! The client:
 //!
@@ -39,10 +39,8 @@
 mod announced;
 mod bar;
 mod client;
-mod clipboard;
 mod echo;
 mod escape;
-mod exit_status;
 #[doc(hidden)]
 pub mod fuzzing;
 mod host_screen;
@@ -51,12 +49,11 @@ mod keys;
 mod last_screen;
 mod message;
 mod notice;
-mod notifications;
 mod one_shot_effects;
+mod parts;
 mod probe;
 mod rate_limiter;
 mod report;
-mod scrollback;
 mod server;
 mod status;
 mod user_stream;
@@ -64,9 +61,9 @@ mod user_stream;
 pub use client::{
     Client, ClientConfig, ClientEvent, ClientOutcome, MEMORY_MAX_80X24, MEMORY_MAX_500X200, Trouble,
 };
-pub use exit_status::{ExitStatus, Outside};
 pub use host_screen::HostScreen;
 pub use last_screen::{MissingLines, Running};
+pub use parts::exit_status::{ExitStatus, Outside};
 pub use report::TerminalReport;
 pub use rove_predict::{
     Effect, EngineKind, Explanation, InputNum, Mechanism, Mechanisms, Prediction, Preference,

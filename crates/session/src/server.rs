@@ -13,13 +13,13 @@ use rove_ssp::{
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::{Duration, Instant, Stream};
 
-use crate::clipboard::Outbox;
 use crate::echo::{EchoHistory, EchoWait};
-use crate::exit_status::{ExitStatus, Outside};
 use crate::host_screen::HostScreen;
 use crate::keys::KeyTranslator;
-use crate::notifications::Recent;
-use crate::scrollback::Outbox as ScrollbackOutbox;
+use crate::parts::clipboard::Outbox;
+use crate::parts::exit_status::{ExitStatus, Outside};
+use crate::parts::notifications::Recent;
+use crate::parts::scrollback::Outbox as ScrollbackOutbox;
 use crate::user_stream::{UserEvent, UserStream};
 
 /// Bytes waiting for the pty above which the client keeps what it has, so that a program that stopped

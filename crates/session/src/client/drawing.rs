@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rove_terminal::{Renderer, Screen, ScrollbackLine, Size, TerminalCapabilities};
 
-use crate::scrollback::{Inbox, Scrolled};
+use crate::parts::scrollback::{Inbox, Scrolled};
 
 /// Draws on the user's terminal, with the lines that wait for its history.
 #[derive(Debug)]

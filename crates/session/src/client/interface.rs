@@ -7,8 +7,8 @@ use rove_ssp::{Capabilities, Config, Key};
 use rove_terminal::{Size, TerminalCapabilities};
 use rove_units::Stream;
 
-use crate::exit_status::ExitStatus;
 use crate::last_screen::Running;
+use crate::parts::exit_status::ExitStatus;
 
 /// The configuration of a client.
 pub struct ClientConfig {

@@ -4,7 +4,7 @@ use rove_ssp::ApplyError;
 
 use super::{HostScreen, Picture, refused};
 use crate::message::{HostInstruction, first_host_instruction};
-use crate::scrollback;
+use crate::parts::scrollback;
 
 /// Most resizes in one diff. Chosen: stock writes one; without a bound a small diff could make the
 /// replica build a huge screen again and again.

@@ -6,9 +6,9 @@ use rove_units::Instant;
 
 use super::play::{EFFORT_MAX, RESIZES_MAX};
 use super::*;
-use crate::clipboard::{CopyPiece, Outbox, PIECE_MAX};
 use crate::message::{HostInstruction, host_instructions};
-use crate::notifications::Recent;
+use crate::parts::clipboard::{CopyPiece, Outbox, PIECE_MAX};
+use crate::parts::notifications::Recent;
 
 const ROVE: Capabilities = crate::CAPABILITIES;
 /// A rove that knows nothing of the terminal that programs run on.

@@ -5,7 +5,7 @@ use rove_terminal::Notification;
 
 use super::protobuf::{Fields, Value, number, put_bytes_field, put_varint_field, string};
 use super::{HostInstruction, MessageWriter};
-use crate::clipboard::CopyPiece;
+use crate::parts::clipboard::CopyPiece;
 
 /// A piece of copied text. Selections and length come with the first of a copy.
 const COPY: u32 = 17;

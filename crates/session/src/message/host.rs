@@ -7,8 +7,8 @@ use super::{
     INSTRUCTION, MessageWriter, RESIZE, WireLines, WireNotifications, WireSize, WireTty, event,
     scrollback, wire_size,
 };
-use crate::clipboard::CopyPiece;
-use crate::exit_status::{ExitStatus, Outside};
+use crate::parts::clipboard::CopyPiece;
+use crate::parts::exit_status::{ExitStatus, Outside};
 
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;

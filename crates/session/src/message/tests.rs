@@ -6,7 +6,7 @@ use rove_terminal::{ClusterWidths, NewerChar};
 
 use super::user::TERMINAL;
 use super::*;
-use crate::exit_status::{ExitStatus, Outside};
+use crate::parts::exit_status::{ExitStatus, Outside};
 use crate::report::TerminalReport;
 use crate::user_stream::UserEvent;
 

@@ -3,7 +3,7 @@
 //! A state of the screen names the newest copy by its number and holds its text up to some byte. The
 //! server publishes a little more than the client is known to hold each time, so that even a large
 //! copy travels beside the picture, in frames that are never much larger for it. The client performs
-//! a copy when its text is whole ([`crate::performer`]).
+//! a copy when its text is whole ([`crate::one_shot_effects`]).
 
 use std::sync::Arc;
 
