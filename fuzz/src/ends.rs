@@ -54,7 +54,7 @@ pub fn transport_survives(data: &[u8]) {
         let _ = drive(transport, Direction::ToServer, &mut input, |screen, bytes| {
             terminal.write(bytes);
             let echo_ack = screen.echo_ack();
-            *screen = HostScreen::published(terminal.snapshot(), echo_ack, None);
+            *screen = HostScreen::published(terminal.snapshot(), echo_ack);
         });
     }
 }

@@ -74,7 +74,7 @@ fn full_terminal() -> Terminal {
 }
 
 fn published(terminal: &Terminal) -> HostScreen {
-    HostScreen::published(terminal.snapshot(), StateNum::INITIAL, None)
+    HostScreen::published(terminal.snapshot(), StateNum::INITIAL)
 }
 
 /// Echoes a key at the end of a command line, which begins again when it is full.

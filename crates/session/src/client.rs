@@ -211,7 +211,7 @@ impl Client {
         if self.transport.remote_num() != num {
             self.stale = true;
             self.one_shot_effects.look(now, self.transport.remote());
-            self.drawing.look(self.transport.remote().scrolled());
+            self.drawing.look(&self.transport.remote().parts().scrolled);
             self.engine.handle_tty(self.tty());
             if was_late {
                 self.regained_at = now;
@@ -472,7 +472,7 @@ impl Client {
             by_server: self.transport.closed() == Some(Closed::ByPeer),
             tells_screens: capabilities.contains(Capabilities::RICH_SCREEN),
             tells_lines: capabilities.contains(Capabilities::SCROLLBACK),
-            exit_status: self.transport.remote().exit_status(),
+            exit_status: self.transport.remote().parts().exit_status,
         }
     }
 
@@ -490,7 +490,7 @@ impl Client {
             Closed::KeyExhausted => ClientOutcome::KeyExhausted,
             _ if self.is_connecting() => ClientOutcome::NeverConnected,
             Closed::Acknowledged | Closed::ByPeer => {
-                ClientOutcome::Ended(self.transport.remote().exit_status())
+                ClientOutcome::Ended(self.transport.remote().parts().exit_status)
             }
             Closed::Unacknowledged => self
                 .pending_farewell()

@@ -3,19 +3,22 @@
 mod allowed;
 mod play;
 
-use rove_predict::Tty;
-use rove_ssp::{ApplyError, Capabilities, Object, Part, StateNum};
+use rove_ssp::{ApplyError, Capabilities, Object, StateNum};
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::Bytes;
 
 pub(crate) use self::allowed::Allowed;
 use self::play::Play;
-use crate::message::{MessageWriter, WireTty};
-use crate::parts::clipboard::Clipboard;
-use crate::parts::exit_status::ExitStatus;
-use crate::parts::notifications::Notifications;
-use crate::parts::scrollback::Scrolled;
+use crate::message::{MessageWriter, bytes_field, refused};
+use crate::part::{Part, Receiver};
+use crate::parts::Parts;
+use crate::parts::bells::Bells;
+use crate::parts::echo_ack::EchoAck;
+
+/// Terminal bytes, a member of a `HostMessage` as a resize is. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const HOST_BYTES: u32 = 2;
+const HOST_BYTES_STRING: u32 = 4;
 
 /// Memory that the received states may need together, whatever the window is, and for each of its cells besides.
 /// Chosen: 32 screens of 80x24 that share nothing, or ten of 500x200, in cells alone; and some megabytes for copied text
@@ -27,16 +30,7 @@ const CELL_RECEIVED_BYTES: u64 = 160;
 #[derive(Clone, Debug)]
 pub struct HostScreen {
     picture: Picture,
-    echo_ack: StateNum,
-    exit_status: Option<ExitStatus>,
-    /// The newest copy, and how often the bell rang: what a picture cannot say once and for all.
-    clipboard: Clipboard,
-    bells: u64,
-    notifications: Notifications,
-    /// The terminal that the programs run on, as it was when the picture was taken or later.
-    tty: Option<Tty>,
-    /// The lines that scrolled off.
-    scrolled: Scrolled,
+    parts: Parts,
     /// Whether this is still the state numbered 0, whose size the two ends have not agreed on.
     initial: bool,
     /// The sizes that the replica may have.
@@ -57,69 +51,51 @@ enum Picture {
 impl HostScreen {
     /// Creates a server's state 0: blank.
     pub fn initial(size: Size) -> Self {
-        let initial = Self::published(Screen::blank(size), StateNum::INITIAL, None);
+        let initial = Self::new(Screen::blank(size), Parts::default());
         Self { initial: true, ..initial }
     }
 
     /// Creates a client's copy of state 0: blank, in the size of the user's window.
     pub fn replica(size: Size) -> Self {
-        let picture = Picture::Replica(Box::new(Terminal::replica(size)));
         Self {
-            picture,
-            echo_ack: StateNum::INITIAL,
-            exit_status: None,
-            clipboard: Clipboard::default(),
-            bells: 0,
-            notifications: Notifications::default(),
-            tty: None,
-            scrolled: Scrolled::default(),
+            picture: Picture::Replica(Box::new(Terminal::replica(size))),
+            parts: Parts::default(),
             initial: true,
             allowed: Allowed::new([size]),
             play: Play::default(),
         }
     }
 
-    /// Creates a state to publish.
-    pub fn published(screen: Screen, echo_ack: StateNum, exit_status: Option<ExitStatus>) -> Self {
-        let bells = screen.bells();
+    /// Creates a state to publish with nothing but an echo ack beside its picture.
+    pub fn published(screen: Screen, echo_ack: StateNum) -> Self {
+        Self::new(screen, Parts { echo_ack: EchoAck(echo_ack), ..Parts::default() })
+    }
+
+    /// Creates a state to publish. Its picture says how often the bell rang.
+    pub(crate) fn new(screen: Screen, parts: Parts) -> Self {
+        let parts = Parts { bells: Bells(screen.bells()), ..parts };
+        Self::snapshot(screen, parts)
+    }
+
+    fn snapshot(screen: Screen, parts: Parts) -> Self {
         Self {
             picture: Picture::Snapshot(screen),
-            echo_ack,
-            exit_status,
-            clipboard: Clipboard::default(),
-            bells,
-            notifications: Notifications::default(),
-            tty: None,
-            scrolled: Scrolled::default(),
+            parts,
             initial: false,
             allowed: Allowed::new([]),
             play: Play::default(),
         }
     }
 
+    /// Returns this state with other parts.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Parts)) -> Self {
+        change(&mut self.parts);
+        self
+    }
+
     /// Sets the sizes that the replica may have.
     pub(crate) fn allow(&mut self, allowed: &Allowed) {
         self.allowed = allowed.clone();
-    }
-
-    /// Returns this state with notifications.
-    pub(crate) fn with_notifications(self, notifications: Notifications) -> Self {
-        Self { notifications, ..self }
-    }
-
-    /// Returns this state with a copy.
-    pub(crate) fn with_clipboard(self, clipboard: Clipboard) -> Self {
-        Self { clipboard, ..self }
-    }
-
-    /// Returns this state with the terminal that the programs run on.
-    pub(crate) fn with_tty(self, tty: Option<Tty>) -> Self {
-        Self { tty, ..self }
-    }
-
-    /// Returns this state with lines that scrolled off.
-    pub(crate) fn with_scrolled(self, scrolled: Scrolled) -> Self {
-        Self { scrolled, ..self }
     }
 
     /// Returns the picture.
@@ -132,41 +108,14 @@ impl HostScreen {
 
     /// Returns the newest state of the client's whose input the screen shows the effect of.
     pub const fn echo_ack(&self) -> StateNum {
-        self.echo_ack
+        self.parts.echo_ack.0
     }
 
-    /// Returns how the remote command ended, where it has and the server is a rove.
-    pub const fn exit_status(&self) -> Option<ExitStatus> {
-        self.exit_status
+    /// Returns what travels with the picture.
+    pub(crate) const fn parts(&self) -> &Parts {
+        &self.parts
     }
 
-    /// Returns the newest copy.
-    pub(crate) const fn clipboard(&self) -> &Clipboard {
-        &self.clipboard
-    }
-
-    /// Returns the newest notifications.
-    pub(crate) const fn notifications(&self) -> &Notifications {
-        &self.notifications
-    }
-
-    /// Returns the terminal that the programs run on, where the server is a rove that tells.
-    pub(crate) const fn tty(&self) -> Option<Tty> {
-        self.tty
-    }
-
-    /// Returns the lines that scrolled off, where the server is a rove that was asked for them.
-    pub(crate) const fn scrolled(&self) -> &Scrolled {
-        &self.scrolled
-    }
-
-    /// Returns how often the bell rang; of a stock server's screen always 0.
-    pub(crate) const fn bells(&self) -> u64 {
-        self.bells
-    }
-}
-
-impl HostScreen {
     /// Called when a diff has been applied as a whole; refuses a screen of a size that is not allowed.
     fn finish_diff(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
         self.initial &= diff.is_empty();
@@ -178,52 +127,23 @@ impl HostScreen {
 impl Object for HostScreen {
     fn diff_from(&self, base: &Self, peer: Capabilities) -> Vec<u8> {
         let (old, new) = (base.screen(), self.screen());
-        let vocabulary = vocabulary(peer);
+        // The screen that a client shows as state 0 is not known.
+        let receiver = Receiver { understands: peer, shows: Some(old).filter(|_| !base.initial) };
+        let vocabulary = receiver.vocabulary();
         let mut message = MessageWriter::default();
-        if self.echo_ack != base.echo_ack {
-            message.echo_ack(self.echo_ack);
-        }
-        if peer.contains(Capabilities::SCROLLBACK) {
-            // Before anything changes the screen that they may be on.
-            // What the client shows as state 0 is not known.
-            let shown = Some(old).filter(|_| !base.initial);
-            self.scrolled.write_diff(&base.scrolled, shown, vocabulary, &mut message);
-        }
+        self.parts.write_diff(&base.parts, &receiver, true, &mut message);
         // The client's state 0 may have another size than ours, and be blank all the same.
         if old.size() != new.size() || (base.initial && !self.initial) {
             message.resize(new.size());
         }
-        let is_rich = vocabulary != Vocabulary::Stock;
-        let bytes = if is_rich {
-            display::diff_without_events(old, new, vocabulary)
-        } else {
-            display::diff(old, new, vocabulary)
+        let bytes = match vocabulary {
+            Vocabulary::Stock => display::diff(old, new, vocabulary),
+            _ => display::diff_without_events(old, new, vocabulary),
         };
         if !bytes.is_empty() {
-            message.host_bytes(&bytes);
+            message.member(HOST_BYTES, &bytes_field(HOST_BYTES_STRING, &bytes));
         }
-        if let Some(status) = self.exit_status
-            && base.exit_status != self.exit_status
-            && peer.contains(Capabilities::EXIT_STATUS)
-        {
-            message.exit_status(status);
-        }
-        if is_rich && self.bells != base.bells {
-            message.bells(self.bells);
-        }
-        if is_rich && let Some(piece) = self.clipboard.diff_from(&base.clipboard) {
-            message.copy(&piece);
-        }
-        let notifications = self.notifications.after(base.notifications.newest());
-        if is_rich && !notifications.is_empty() {
-            message.notifications(self.notifications.newest(), notifications);
-        }
-        if let Some(tty) = self.tty
-            && base.tty != self.tty
-            && peer.contains(Capabilities::TTY)
-        {
-            message.tty(WireTty::between(base.tty, tty));
-        }
+        self.parts.write_diff(&base.parts, &receiver, false, &mut message);
         message.finish()
     }
 
@@ -231,7 +151,7 @@ impl Object for HostScreen {
         self.apply_part(diff, u64::MAX).map(|_| ())
     }
 
-    fn apply_part(&mut self, diff: &[u8], effort: u64) -> Result<Part, ApplyError> {
+    fn apply_part(&mut self, diff: &[u8], effort: u64) -> Result<rove_ssp::Part, ApplyError> {
         if matches!(self.picture, Picture::Snapshot(_)) {
             return Err(refused("a published picture follows no diff"));
         }
@@ -244,41 +164,36 @@ impl Object for HostScreen {
         } else {
             self.play = play;
         }
-        Ok(Part { is_whole, effort })
+        Ok(rove_ssp::Part { is_whole, effort })
     }
 
     fn check(&self, base: &Self, diff: &[u8], peer: Capabilities) -> Result<(), ApplyError> {
         let size = base.screen().size();
         let mut replica = Self::replica(size);
-        let picture = Self::published(base.screen().clone(), base.echo_ack, None);
+        let picture = Self::published(base.screen().clone(), base.echo_ack());
         replica.apply(&picture.diff_from(&Self::initial(size), peer))?;
         let mut followed = Self { picture: replica.picture, ..base.clone() };
         followed.allow(&Allowed::new([size, self.screen().size()]));
         followed.apply(diff)?;
         let (ours, theirs) = (self.screen(), followed.screen());
-        let vocabulary = vocabulary(peer);
+        let vocabulary = Receiver { understands: peer, shows: None }.vocabulary();
         let is_rich = vocabulary != Vocabulary::Stock;
         // A stock peer cannot be told of everything, but there must be nothing left to tell it.
         let is_same = ours.size() == theirs.size()
             && ours.cursor() == theirs.cursor()
-            && self.scrolled.end() == followed.scrolled.end()
+            && self.parts.scrolled.same_as(&followed.parts.scrolled)
             && display::diff_without_events(theirs, ours, vocabulary).is_empty()
             && (!is_rich || (0..ours.size().rows()).all(|row| same_cells(ours, theirs, row)));
         is_same.then_some(()).ok_or_else(|| refused("it leads to another picture"))
     }
 
     fn same_as(&self, other: &Self) -> bool {
-        self.echo_ack == other.echo_ack && self.shows_same(other)
+        self.echo_ack() == other.echo_ack() && self.shows_same(other)
     }
 
     fn shows_same(&self, other: &Self) -> bool {
-        self.exit_status == other.exit_status
-            && self.initial == other.initial
-            && self.bells == other.bells
-            && self.tty == other.tty
-            && self.notifications.newest() == other.notifications.newest()
-            && self.scrolled.end() == other.scrolled.end()
-            && self.clipboard.same_as(&other.clipboard)
+        self.initial == other.initial
+            && self.parts.shows_same(&other.parts)
             && self.screen() == other.screen()
     }
 
@@ -288,16 +203,12 @@ impl Object for HostScreen {
     }
 
     fn drop_prefix(&mut self, known: &Self) {
-        self.clipboard.drop_known(&known.clipboard);
-        self.scrolled.drop_known(&known.scrolled);
+        self.parts.drop_known(&known.parts);
     }
 
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
-        let clipboard = self.clipboard.bytes_beyond(neighbour.map(|state| &state.clipboard));
-        let theirs = neighbour.map(|state| &state.notifications);
-        let notifications = self.notifications.bytes_beyond(theirs);
-        let scrolled = self.scrolled.bytes_beyond(neighbour.map(|state| &state.scrolled));
-        let own = Bytes::from(size_of::<Self>() + clipboard + notifications + scrolled);
+        let parts = self.parts.bytes_beyond(neighbour.map(|state| &state.parts));
+        let own = Bytes::from(size_of::<Self>() + parts);
         match (&self.picture, neighbour.map(|neighbour| &neighbour.picture)) {
             (Picture::Replica(terminal), Some(Picture::Replica(theirs))) => {
                 own + terminal.bytes_beyond(Some(theirs))
@@ -312,15 +223,9 @@ impl Object for HostScreen {
     }
 
     fn midpoint(&self, base: &Self) -> Option<Self> {
-        // Half of a picture shows no effect of anything yet.
         let screen = Screen::midpoint(base.screen(), self.screen())?;
-        let middle = Self::published(screen, base.echo_ack, base.exit_status);
-        let (clipboard, notifications) = (base.clipboard.clone(), base.notifications.clone());
-        let scrolled = base.scrolled.clone();
-        // That nothing is echoed any more must not come later than what is to be answered unseen.
-        // That a shell waits at its prompt must not come sooner than the prompt.
-        let tty = self.tty.map(|tty| Tty { prompt: None, ..tty });
-        Some(Self { bells: base.bells, clipboard, notifications, tty, scrolled, ..middle })
+        // Half of a picture shows no effect of anything yet.
+        Some(Self::snapshot(screen, self.parts.midpoint(&base.parts)))
     }
 }
 
@@ -328,21 +233,6 @@ impl Object for HostScreen {
 /// looks, and not always to be told.
 fn same_cells(ours: &Screen, theirs: &Screen, row: u16) -> bool {
     ours.row(row).map(|row| row.cells()) == theirs.row(row).map(|row| row.cells())
-}
-
-/// Returns what a peer's replica understands.
-const fn vocabulary(peer: Capabilities) -> Vocabulary {
-    if !peer.contains(Capabilities::RICH_SCREEN) {
-        Vocabulary::Stock
-    } else if peer.contains(Capabilities::CLUSTERS) {
-        Vocabulary::Clusters
-    } else {
-        Vocabulary::Rich
-    }
-}
-
-fn refused(what: &str) -> ApplyError {
-    ApplyError { reason: what.to_owned() }
 }
 
 #[cfg(test)]

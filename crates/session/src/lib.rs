@@ -8,12 +8,13 @@
 //!
 //! The two objects:
 //!
-//! - `message` is the protobuf form of their diffs.
+//! - `message` is the protobuf form of their diffs, as far as both are alike.
 //! - `user_stream` is the client's object: keys, sizes, and a `report` about the user's terminal.
-//! - `host_screen` is the server's object. A client plays its diffs within bounds of work (`play`), and only at an `allowed`
-//!   size.
-//! - `parts` travel with the screen: `clipboard`, `notifications`, `scrollback` and `exit_status`. `scrollback` has a server's
-//!   half (`outbox`) and a client's half (`inbox`).
+//! - `part` is the form of everything that travels with the picture, and `parts` lists it: `echo_ack`, `scrollback`,
+//!   `exit_status`, `bells`, `clipboard`, `notifications` and `tty`. `scrollback` has a server's half (`outbox`) and a client's
+//!   half (`inbox`).
+//! - `host_screen` is the server's object: the picture with its parts. A client plays its diffs within bounds of work (`play`),
+//!   and only at an `allowed` size.
 //!
 //! The client:
 //!
@@ -50,6 +51,7 @@ mod last_screen;
 mod message;
 mod notice;
 mod one_shot_effects;
+mod part;
 mod parts;
 mod probe;
 mod rate_limiter;

@@ -68,7 +68,7 @@ impl OneShotEffects {
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         self.look_for_bells(now, state);
         self.look_for_copies(now, state);
-        let notifications = state.notifications();
+        let notifications = &state.parts().notifications;
         for new in
             notifications.after(self.seen.notifications).iter().filter(|_| self.takes_commands)
         {
@@ -78,8 +78,8 @@ impl OneShotEffects {
     }
 
     fn look_for_bells(&mut self, now: Instant, state: &HostScreen) {
-        let told = state.bells().saturating_sub(self.seen.bells);
-        self.seen.bells = self.seen.bells.max(state.bells());
+        let told = state.parts().bells.0.saturating_sub(self.seen.bells);
+        self.seen.bells = self.seen.bells.max(state.parts().bells.0);
         // A picture rings once for any number of bells, and may count fewer than an earlier one.
         let drawn = core::mem::replace(&mut self.seen.picture.0, state.screen().bells());
         let rung = told.saturating_add(u64::from(drawn != self.seen.picture.0));
@@ -95,7 +95,7 @@ impl OneShotEffects {
             // Copying nothing is no reason to take the user's own clipboard away.
             copied = Copied::new("c", drawn).filter(|_| !drawn.is_empty());
         }
-        let told = state.clipboard();
+        let told = &state.parts().clipboard;
         if told.number() > self.seen.copies && told.is_whole() {
             self.seen.copies = told.number();
             copied = told.whole().or(copied);

@@ -16,7 +16,9 @@ use rove_units::{Duration, Instant, Stream};
 use crate::echo::{EchoHistory, EchoWait};
 use crate::host_screen::HostScreen;
 use crate::keys::KeyTranslator;
+use crate::parts::Parts;
 use crate::parts::clipboard::Outbox;
+use crate::parts::echo_ack::EchoAck;
 use crate::parts::exit_status::{ExitStatus, Outside};
 use crate::parts::notifications::Recent;
 use crate::parts::scrollback::Outbox as ScrollbackOutbox;
@@ -263,7 +265,7 @@ impl Server {
             return;
         }
         // At once, also while a program is drawing.
-        self.transport.publish(self.transport.local().clone().with_tty(Some(tty)));
+        self.publish_change(|parts| parts.tty = Some(tty));
     }
 
     /// Takes the end of the command: everything it wrote must have been handed in before.
@@ -525,19 +527,28 @@ impl Server {
 
     fn publish_screen(&mut self) {
         self.held_until = None;
-        let screen = self.terminal.screen().clone();
-        let state = HostScreen::published(screen, self.echo.acknowledged(), self.exit_status);
         let is_told = self.transport.capabilities().contains(Capabilities::TTY);
-        let state = state.with_tty(self.tty.filter(|_| is_told));
-        let state = state.with_clipboard(self.clipboard.newest().clone());
-        let state = state.with_scrolled(self.scrollback.state());
-        self.transport.publish(state.with_notifications(self.notifications.state().clone()));
+        let parts = Parts {
+            echo_ack: EchoAck(self.echo.acknowledged()),
+            scrolled: self.scrollback.state(),
+            exit_status: self.exit_status,
+            clipboard: self.clipboard.newest().clone(),
+            notifications: self.notifications.state().clone(),
+            tty: self.tty.filter(|_| is_told),
+            ..Parts::default()
+        };
+        self.transport.publish(HostScreen::new(self.terminal.screen().clone(), parts));
+    }
+
+    /// Publishes the newest state with other parts.
+    fn publish_change(&mut self, change: impl FnOnce(&mut Parts)) {
+        self.transport.publish(self.transport.local().clone().with(change));
     }
 
     fn publish_last(&mut self) {
-        self.clipboard.finish(self.transport.known_receiver_state().clipboard());
+        self.clipboard.finish(&self.transport.known_receiver_state().parts().clipboard);
         if self.tells_scrollback() {
-            let sent = self.transport.sent_state().scrolled();
+            let sent = &self.transport.sent_state().parts().scrolled;
             self.scrollback.finish(sent, &mut self.terminal);
         }
         self.publish_screen();
@@ -560,12 +571,12 @@ impl Server {
         let (known, sent) = (self.transport.known_receiver_state(), self.transport.sent_num());
         let is_overdue = self.transport.is_overdue(now);
         if self.transport.is_shutting_down()
-            || !self.clipboard.flush(known.clipboard(), sent, is_overdue)
+            || !self.clipboard.flush(&known.parts().clipboard, sent, is_overdue)
         {
             return false;
         }
         let clipboard = self.clipboard.newest().clone();
-        self.transport.publish(self.transport.local().clone().with_clipboard(clipboard));
+        self.publish_change(|parts| parts.clipboard = clipboard);
         true
     }
 
@@ -574,7 +585,7 @@ impl Server {
     fn choose_lines(&mut self) {
         if self.tells_scrollback() {
             let sent = self.transport.sent_state();
-            self.scrollback.yield_to_screen(sent.scrolled());
+            self.scrollback.yield_to_screen(&sent.parts().scrolled);
             self.scrollback.ride(sent.screen(), &mut self.terminal);
         }
     }
@@ -585,7 +596,7 @@ impl Server {
         if !self.tells_scrollback() || self.transport.is_shutting_down() {
             return false;
         }
-        self.scrollback.acknowledge(self.transport.known_receiver_state().scrolled());
+        self.scrollback.acknowledge(&self.transport.known_receiver_state().parts().scrolled);
         let is_idle = self.busy_until.is_none()
             && self.echo.poll_timeout().is_none()
             && self.held_until.is_none()
@@ -596,8 +607,8 @@ impl Server {
             is_idle && self.scrollback.extend(&mut self.terminal)
         };
         if has_changed {
-            let state = self.transport.local().clone().with_scrolled(self.scrollback.state());
-            self.transport.publish(state);
+            let scrolled = self.scrollback.state();
+            self.publish_change(|parts| parts.scrolled = scrolled);
         }
         has_changed
     }

@@ -1,5 +1,7 @@
 //! What the user did, in order: the object the client owns.
 
+mod wire;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -7,7 +9,8 @@ use rove_ssp::{ApplyError, Capabilities, Object};
 use rove_terminal::Size;
 use rove_units::Bytes;
 
-use crate::message::{MessageWriter, UserInstruction, user_instructions};
+use self::wire::{UserInstruction, user_instructions, write_keys, write_report};
+use crate::message::MessageWriter;
 use crate::report::TerminalReport;
 
 /// Events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
@@ -160,13 +163,17 @@ impl Object for UserStream {
                     bytes => (bytes, None),
                 };
                 keys.extend(bytes.iter().map(UserEvent::byte));
-                if let Some(event) = other {
-                    message.put_keys(&mut keys);
-                    message.user_event(event);
+                if other.is_some() {
+                    write_keys(&mut message, &mut keys);
+                }
+                match other {
+                    Some(UserEvent::Resize(size)) => message.resize(size),
+                    Some(UserEvent::Terminal(report)) => write_report(&mut message, report),
+                    Some(UserEvent::Byte(_)) | None => {}
                 }
             }
         }
-        message.put_keys(&mut keys);
+        write_keys(&mut message, &mut keys);
         message.finish()
     }
 

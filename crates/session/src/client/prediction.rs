@@ -19,7 +19,7 @@ impl Client {
     /// Returns the terminal that the host's programs run on, as it was when the newest screen was taken
     /// or later; `None` where the server does not tell.
     pub fn tty(&self) -> Option<Tty> {
-        self.transport.remote().tty()
+        self.transport.remote().parts().tty
     }
 
     /// Returns whether predictions have a use for [`Client::handle_prompt_memory`].

@@ -2,9 +2,10 @@
 
 use rove_ssp::ApplyError;
 
-use super::{HostScreen, Picture, refused};
-use crate::message::{HostInstruction, first_host_instruction};
-use crate::parts::scrollback;
+use super::{HOST_BYTES, HOST_BYTES_STRING, HostScreen, Picture};
+use crate::message::{RESIZE, WireSize, first_instruction, member, refused, string};
+use crate::part::{Replica, Work};
+use crate::parts::Parts;
 
 /// Most resizes in one diff. Chosen: stock writes one; without a bound a small diff could make the
 /// replica build a huge screen again and again.
@@ -30,14 +31,13 @@ pub(super) struct Play {
     /// Bytes that are done of the terminal bytes in the next instruction.
     played: usize,
     resizes: usize,
-    lines: scrollback::Work,
-    effort: u64,
+    work: Work,
 }
 
 impl Play {
     /// Returns the work done so far, in cells.
     pub(super) const fn effort(&self) -> u64 {
-        self.effort
+        self.work.effort()
     }
 
     /// Goes on with a diff until it has cost `effort_max` in all; returns whether it is done.
@@ -48,23 +48,29 @@ impl Play {
         effort_max: u64,
     ) -> Result<bool, ApplyError> {
         let pause = effort_max.min(EFFORT_MAX);
-        while self.done < diff.len() && self.effort < pause {
-            let (instruction, len) = first_host_instruction(&diff[self.done..])?;
-            self.spend(INSTRUCTION_EFFORT);
-            match instruction {
-                Some(HostInstruction::Bytes(bytes)) if !self.write(state, bytes, pause)? => {
-                    continue;
-                }
-                Some(HostInstruction::Bytes(_)) | None => {}
-                Some(instruction) => {
-                    self.spend(BYTE_EFFORT.saturating_mul(len.try_into().unwrap_or(u64::MAX)));
-                    self.obey(state, instruction)?;
+        while self.done < diff.len() && self.effort() < pause {
+            let (instruction, len) = first_instruction(&diff[self.done..])?;
+            self.work.spend(INSTRUCTION_EFFORT);
+            if let Some(instruction) = instruction {
+                match member(instruction, is_known)? {
+                    Some((HOST_BYTES, body)) => {
+                        if !self.write(state, string(body, HOST_BYTES_STRING)?, pause)? {
+                            continue;
+                        }
+                    }
+                    other => {
+                        let len = u64::try_from(len).unwrap_or(u64::MAX);
+                        self.work.spend(BYTE_EFFORT.saturating_mul(len));
+                        if let Some((number, body)) = other {
+                            self.obey(state, number, body)?;
+                        }
+                    }
                 }
             }
             self.done += len;
         }
         let is_done = self.done == diff.len();
-        if !is_done && self.effort >= EFFORT_MAX {
+        if !is_done && self.effort() >= EFFORT_MAX {
             return Err(refused("more work than a picture is worth"));
         }
         Ok(is_done)
@@ -79,9 +85,9 @@ impl Play {
     ) -> Result<bool, ApplyError> {
         let Picture::Replica(terminal) = &mut state.picture else { unreachable!("{PUBLISHED}") };
         let before = terminal.effort();
-        let room = pause.saturating_sub(self.effort);
+        let room = pause.saturating_sub(self.effort());
         self.played += terminal.write_within(&bytes[self.played..], before.saturating_add(room));
-        self.spend(terminal.effort() - before);
+        self.work.spend(terminal.effort() - before);
         if self.played < bytes.len() {
             return Ok(false);
         }
@@ -89,52 +95,28 @@ impl Play {
         Ok(true)
     }
 
-    fn obey(
-        &mut self,
-        state: &mut HostScreen,
-        instruction: HostInstruction<'_>,
-    ) -> Result<(), ApplyError> {
+    /// Does what a member says that has no terminal bytes.
+    fn obey(&mut self, state: &mut HostScreen, number: u32, body: &[u8]) -> Result<(), ApplyError> {
         let Picture::Replica(terminal) = &mut state.picture else { unreachable!("{PUBLISHED}") };
-        match instruction {
-            HostInstruction::Resize(size) => {
-                self.resizes += 1;
-                if self.resizes > RESIZES_MAX {
-                    return Err(refused("too many resizes"));
-                }
-                let size = size.to_size().ok_or_else(|| refused("an empty screen"))?;
-                if !state.allowed.holds(size) {
-                    return Err(refused("a screen larger than the window"));
-                }
-                let before = terminal.effort();
-                terminal.resize(size);
-                self.spend(terminal.effort() - before);
-            }
-            HostInstruction::EchoAck(num) if num < state.echo_ack => {
-                return Err(refused("an echo ack that goes back"));
-            }
-            HostInstruction::EchoAck(num) => state.echo_ack = num,
-            HostInstruction::ExitStatus(status) => state.exit_status = Some(status),
-            HostInstruction::Bells(bells) if bells < state.bells => {
-                return Err(refused("bells that go back"));
-            }
-            HostInstruction::Bells(bells) => state.bells = bells,
-            HostInstruction::Notifications(told) => {
-                state.notifications.apply(told).map_err(refused)?;
-            }
-            HostInstruction::Tty(told) => state.tty = Some(told.after(state.tty)),
-            HostInstruction::Lines(lines) => {
-                let before = self.lines.effort();
-                let screen = terminal.screen();
-                state.scrolled.apply(&lines, screen, &mut self.lines).map_err(refused)?;
-                self.spend(self.lines.effort() - before);
-            }
-            HostInstruction::Copy(piece) => state.clipboard.apply(&piece).map_err(refused)?,
-            HostInstruction::Bytes(_) | HostInstruction::Unknown => {}
+        if number != RESIZE {
+            let mut replica = Replica { screen: terminal.screen(), work: &mut self.work };
+            return state.parts.apply(number, body, &mut replica);
         }
+        self.resizes += 1;
+        if self.resizes > RESIZES_MAX {
+            return Err(refused("too many resizes"));
+        }
+        let size = WireSize::read(body)?.to_size().ok_or_else(|| refused("an empty screen"))?;
+        if !state.allowed.holds(size) {
+            return Err(refused("a screen larger than the window"));
+        }
+        let before = terminal.effort();
+        terminal.resize(size);
+        self.work.spend(terminal.effort() - before);
         Ok(())
     }
+}
 
-    fn spend(&mut self, effort: u64) {
-        self.effort = self.effort.saturating_add(effort);
-    }
+fn is_known(member: u32) -> bool {
+    matches!(member, HOST_BYTES | RESIZE) || Parts::know(member)
 }

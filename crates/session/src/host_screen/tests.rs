@@ -1,14 +1,16 @@
 use proptest::prelude::*;
 
-use rove_predict::{InputNum, TtyModes};
+use rove_predict::{InputNum, Tty, TtyModes};
 use rove_terminal::{Copied, Notification};
 use rove_units::Instant;
 
 use super::play::{EFFORT_MAX, RESIZES_MAX};
 use super::*;
-use crate::message::{HostInstruction, host_instructions};
-use crate::parts::clipboard::{CopyPiece, Outbox, PIECE_MAX};
-use crate::parts::notifications::Recent;
+use crate::message::{self, RESIZE, varint_field};
+use crate::part::Part;
+use crate::parts::clipboard::{Clipboard, Outbox, PIECE_MAX};
+use crate::parts::exit_status::ExitStatus;
+use crate::parts::notifications::{Notifications, Recent};
 
 const ROVE: Capabilities = crate::CAPABILITIES;
 /// A rove that knows nothing of the terminal that programs run on.
@@ -26,7 +28,7 @@ fn num(num: u64) -> StateNum {
 fn published(size: Size, bytes: &[u8], echo_ack: u64) -> HostScreen {
     let mut terminal = Terminal::host(size);
     terminal.write(bytes);
-    HostScreen::published(terminal.screen().clone(), num(echo_ack), None)
+    HostScreen::published(terminal.screen().clone(), num(echo_ack))
 }
 
 /// Returns what a server would publish after so many copies, of which the last is `text` on its way
@@ -36,7 +38,7 @@ fn copying(copies: u32, text: &str, held: usize) -> HostScreen {
     let copied = Copied::new("pc", text).unwrap();
     (0..copies).for_each(|_| outbox.push(&copied));
     let clipboard = outbox.newest().holding(held);
-    published(Size::DEFAULT, b"$ ", 0).with_clipboard(clipboard)
+    published(Size::DEFAULT, b"$ ", 0).with(|parts| parts.clipboard = clipboard)
 }
 
 /// Returns a client's copy of state 0 after these states, and the last diff.
@@ -53,25 +55,49 @@ fn followed(window: Size, states: &[&HostScreen]) -> (HostScreen, Vec<u8>) {
     (replica, diff)
 }
 
-fn instructions(diff: &[u8]) -> Vec<HostInstruction<'_>> {
-    host_instructions(diff).collect::<Result<_, _>>().unwrap()
+/// Returns the members of a diff.
+fn members(diff: &[u8]) -> Vec<(u32, &[u8])> {
+    let member = |instruction| message::member(instruction, |_| true).unwrap().unwrap();
+    message::instructions(diff).map(|instruction| member(instruction.unwrap())).collect()
+}
+
+/// Returns the numbers of the members of a diff.
+fn numbers(diff: &[u8]) -> Vec<u32> {
+    members(diff).into_iter().map(|(number, _)| number).collect()
+}
+
+/// Returns a diff of members.
+fn diff_of(members: &[(u32, Vec<u8>)]) -> Vec<u8> {
+    let mut message = MessageWriter::default();
+    members.iter().for_each(|(number, body)| message.member(*number, body));
+    message.finish()
+}
+
+/// Returns the member with these terminal bytes.
+fn host_bytes(bytes: &[u8]) -> (u32, Vec<u8>) {
+    (HOST_BYTES, bytes_field(HOST_BYTES_STRING, bytes))
+}
+
+fn bells(count: u64) -> (u32, Vec<u8>) {
+    (Bells::MEMBER, varint_field(1, count))
+}
+
+fn echo_ack(num: u64) -> (u32, Vec<u8>) {
+    (EchoAck::MEMBER, varint_field(8, num))
 }
 
 #[test]
 fn a_diff_says_echo_ack_size_bytes_and_status_in_this_order() {
     let base = published(size(80, 24), b"", 1);
     let mut target = published(size(10, 2), b"x", 2);
-    target.exit_status = Some(ExitStatus::Code(3));
+    target.parts.exit_status = Some(ExitStatus::Code(3));
     let diff = target.diff_from(&base, ROVE);
-    let [echo_ack, resize, bytes, status] = instructions(&diff)[..] else {
-        panic!("four instructions")
-    };
-    assert_eq!(echo_ack, HostInstruction::EchoAck(num(2)));
-    assert_eq!(resize, HostInstruction::Resize(size(10, 2).into()));
-    assert!(matches!(bytes, HostInstruction::Bytes(_)));
-    assert_eq!(status, HostInstruction::ExitStatus(ExitStatus::Code(3)));
+    let status = <Option<ExitStatus>>::MEMBER;
+    assert_eq!(numbers(&diff), [EchoAck::MEMBER, RESIZE, HOST_BYTES, status]);
+    let (replica, _) = followed(Size::DEFAULT, &[&base, &target]);
+    assert!(replica.same_as(&target));
     let stock = target.diff_from(&base, Capabilities::NONE);
-    assert_eq!(instructions(&stock), [echo_ack, resize, bytes]);
+    assert_eq!(members(&stock), members(&diff)[..3]);
 }
 
 #[test]
@@ -88,11 +114,11 @@ fn the_first_diff_says_the_size_whatever_the_client_started_with() {
         let first = published(Size::DEFAULT, b"$ ", 0);
         assert!(!first.same_as(&HostScreen::initial(Size::DEFAULT)));
         let (replica, diff) = followed(window, &[&first]);
-        assert_eq!(instructions(&diff)[0], HostInstruction::Resize(Size::DEFAULT.into()));
+        assert_eq!(members(&diff)[0], (RESIZE, &b"\x28\x50\x30\x18"[..]));
         assert!(replica.same_as(&first));
         let second = published(Size::DEFAULT, b"$ l", 0);
         let (replica, diff) = followed(window, &[&first, &second]);
-        assert!(matches!(instructions(&diff)[..], [HostInstruction::Bytes(_)]));
+        assert_eq!(numbers(&diff), [HOST_BYTES]);
         assert!(replica.same_as(&second));
     }
 }
@@ -102,12 +128,13 @@ fn a_copy_is_told_to_a_rove_apart_from_the_picture_and_to_a_stock_client_within(
     let copy = b"\x1b]52;c;aGk=\x07\x07";
     let base = published(Size::DEFAULT, b"", 0);
     let copied = copying(1, "aGk=", 4);
-    let target = published(Size::DEFAULT, copy, 0).with_clipboard(copied.clipboard().clone());
+    let target = published(Size::DEFAULT, copy, 0)
+        .with(|parts| parts.clipboard = copied.parts.clipboard.clone());
     let to_rove = target.diff_from(&base, ROVE);
-    let piece = CopyPiece { number: 1, head: Some(("pc", 4)), offset: 0, text: b"aGk=" };
-    assert_eq!(instructions(&to_rove), [HostInstruction::Bells(1), HostInstruction::Copy(piece)]);
+    let piece = b"\x08\x01\x10\x00\x1a\x04aGk=\x22\x02pc\x28\x04".to_vec();
+    assert_eq!(to_rove, diff_of(&[bells(1), (Clipboard::MEMBER, piece)]));
     let to_stock = target.diff_from(&base, Capabilities::NONE);
-    assert_eq!(instructions(&to_stock), [HostInstruction::Bytes(b"\x07\x1b]52;c;aGk=\x07")]);
+    assert_eq!(to_stock, diff_of(&[host_bytes(b"\x07\x1b]52;c;aGk=\x07")]));
 }
 
 #[test]
@@ -118,8 +145,8 @@ fn the_same_text_twice_is_told_twice_whatever_the_client_missed() {
         let mut seen = vec![&blank];
         seen.extend(path.iter().map(|&at| &states[at]));
         let (replica, _) = followed(Size::DEFAULT, &seen);
-        assert_eq!(replica.clipboard().number(), 3, "{path:?}");
-        assert_eq!(replica.clipboard().whole(), Copied::new("pc", "aGk="));
+        assert_eq!(replica.parts.clipboard.number(), 3, "{path:?}");
+        assert_eq!(replica.parts.clipboard.whole(), Copied::new("pc", "aGk="));
         assert!(replica.same_as(&states[2]));
     }
 }
@@ -131,7 +158,7 @@ fn a_copy_in_pieces_is_told_from_whatever_the_base_holds() {
     for path in [&[0, 1, 2, 3][..], &[1, 3], &[2, 3], &[3]] {
         let path: Vec<_> = path.iter().map(|&at| &states[at]).collect();
         let (replica, _) = followed(Size::DEFAULT, &path);
-        assert_eq!(replica.clipboard().whole(), Copied::new("pc", &text));
+        assert_eq!(replica.parts.clipboard.whole(), Copied::new("pc", &text));
     }
     let rest = states[2].diff_from(&states[1], ROVE);
     assert!((2 * PIECE_MAX..2 * PIECE_MAX + 32).contains(&rest.len()), "{}", rest.len());
@@ -143,12 +170,12 @@ fn a_text_is_forgotten_where_both_ends_are_known_to_hold_it() {
     let (mut replica, _) = followed(Size::DEFAULT, &[&state]);
     for unlike in [copying(1, "aGk=", 2), copying(2, "aGk=", 4), published(Size::DEFAULT, b"", 0)] {
         replica.drop_prefix(&unlike);
-        assert!(replica.clipboard().whole().is_some());
+        assert!(replica.parts.clipboard.whole().is_some());
     }
     let before = replica.clone();
     replica.drop_prefix(&before);
     state.drop_prefix(&before);
-    assert_eq!(replica.clipboard().whole(), None);
+    assert_eq!(replica.parts.clipboard.whole(), None);
     assert!(replica.same_as(&before) && state.same_as(&before));
     assert_eq!(state.diff_from(&before, ROVE), b"");
 }
@@ -159,7 +186,7 @@ fn bells_are_counted_whatever_the_client_missed() {
     for path in [&[0, 1, 2][..], &[0, 2], &[2]] {
         let path: Vec<_> = path.iter().map(|&at| &states[at]).collect();
         let (replica, _) = followed(Size::DEFAULT, &path);
-        assert_eq!((replica.bells(), replica.screen().bells()), (3, 0));
+        assert_eq!((replica.parts.bells.0, replica.screen().bells()), (3, 0));
     }
 }
 
@@ -171,7 +198,7 @@ fn notification(number: u64) -> Notification {
 fn notifying(count: u64) -> HostScreen {
     let mut recent = Recent::default();
     (1..=count).for_each(|number| recent.push(Instant::ZERO, notification(number)));
-    published(Size::DEFAULT, b"$ ", 0).with_notifications(recent.state().clone())
+    published(Size::DEFAULT, b"$ ", 0).with(|parts| parts.notifications = recent.state().clone())
 }
 
 #[test]
@@ -182,8 +209,11 @@ fn notifications_are_told_whatever_the_client_missed() {
         let mut seen = vec![&blank];
         seen.extend(path.iter().map(|&at| &states[at]));
         let (replica, _) = followed(Size::DEFAULT, &seen);
-        assert_eq!(replica.notifications().newest(), 3);
-        assert_eq!(replica.notifications().after(0), told.map(notification).collect::<Vec<_>>());
+        assert_eq!(replica.parts.notifications.newest(), 3);
+        assert_eq!(
+            replica.parts.notifications.after(0),
+            told.map(notification).collect::<Vec<_>>()
+        );
         assert!(replica.same_as(&states[2]));
     }
     let (_, diff) = followed(Size::DEFAULT, &[&blank, &notifying(1_000)]);
@@ -194,10 +224,10 @@ fn notifications_are_told_whatever_the_client_missed() {
 #[test]
 fn notifications_that_break_a_rule_are_refused_and_unknown_ones_passed_over() {
     let message = |newest: u64, count: u64| {
-        let mut message = MessageWriter::default();
-        let told: Vec<_> = (1..=count).map(notification).collect();
-        message.notifications(newest, &told);
-        message.finish()
+        let told =
+            (1..=count).map(|number| bytes_field(2, notification(number).command().as_bytes()));
+        let body = [varint_field(1, newest)].into_iter().chain(told).collect::<Vec<_>>().concat();
+        diff_of(&[(Notifications::MEMBER, body)])
     };
     for (newest, count, is_refused) in
         [(5, 8, false), (6, 0, false), (u64::MAX, 8, false), (4, 1, true), (6, 9, true)]
@@ -211,12 +241,15 @@ fn notifications_that_break_a_rule_are_refused_and_unknown_ones_passed_over() {
     strange[at] = 0x9b;
     let mut replica = HostScreen::replica(Size::DEFAULT);
     replica.apply(&strange).unwrap();
-    assert_eq!((replica.notifications().newest(), replica.notifications().after(0).len()), (1, 0));
+    assert_eq!(
+        (replica.parts.notifications.newest(), replica.parts.notifications.after(0).len()),
+        (1, 0)
+    );
 }
 
 #[test]
 fn the_terminal_of_the_programs_is_told_on_change_and_to_no_stock_client() {
-    let with = |bytes, tty| published(Size::DEFAULT, bytes, 0).with_tty(tty);
+    let with = |bytes, tty| published(Size::DEFAULT, bytes, 0).with(|parts| parts.tty = tty);
     let secret = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
     let (unknown, usual) = (with(b"$ ", None), with(b"$ ", Some(Tty::USUAL)));
     let asking = with(b"Password: ", Some(secret));
@@ -224,13 +257,13 @@ fn the_terminal_of_the_programs_is_told_on_change_and_to_no_stock_client() {
         [(&unknown, &usual, 1), (&usual, &asking, 2), (&asking, &asking, 0)]
     {
         let diff = target.diff_from(base, ROVE);
-        assert_eq!(instructions(&diff).len(), wanted);
+        assert_eq!(members(&diff).len(), wanted);
         let without = target.diff_from(base, UNTOLD);
-        assert_eq!(instructions(&without).len(), wanted.saturating_sub(1));
+        assert_eq!(members(&without).len(), wanted.saturating_sub(1));
     }
     assert!(!usual.same_as(&unknown));
     let (replica, _) = followed(Size::DEFAULT, &[&unknown, &usual, &asking]);
-    assert_eq!(replica.tty(), Some(secret));
+    assert_eq!(replica.parts.tty, Some(secret));
     // Half of what comes with a prompt is the prompt's text: the rest must not be the echo. Nor is it
     // the prompt that a shell waits at.
     let secret = Some(secret);
@@ -238,7 +271,7 @@ fn the_terminal_of_the_programs_is_told_on_change_and_to_no_stock_client() {
     let long = [&b"\r\nx".repeat(20)[..], b"Password: "].concat();
     for tty in [secret, waiting] {
         let middle = with(&long, tty).midpoint(&usual).expect("something between");
-        assert_eq!(middle.tty(), secret);
+        assert_eq!(middle.parts.tty, secret);
     }
 }
 
@@ -246,10 +279,8 @@ fn the_terminal_of_the_programs_is_told_on_change_and_to_no_stock_client() {
 fn a_character_may_be_cut_between_two_diffs() {
     let mut replica = HostScreen::replica(Size::DEFAULT);
     for bytes in [&b"\xe5\xba"[..], &b"\x83"[..]] {
-        let mut message = MessageWriter::default();
-        message.host_bytes(bytes);
         replica = replica.clone();
-        replica.apply(&message.finish()).unwrap();
+        replica.apply(&diff_of(&[host_bytes(bytes)])).unwrap();
     }
     assert_eq!(replica.screen().row_text(0), "広");
 }
@@ -260,13 +291,8 @@ fn a_diff_that_breaks_a_rule_is_refused() {
         let (mut replica, _) = followed(Size::DEFAULT, &[&published(Size::DEFAULT, b"", 5)]);
         replica.apply(diff).is_err()
     };
-    let echo_ack = |number| {
-        let mut message = MessageWriter::default();
-        message.echo_ack(num(number));
-        message.finish()
-    };
-    assert!(!refused(&echo_ack(5)) && !refused(&echo_ack(6)));
-    assert!(refused(&echo_ack(4)), "an echo ack that goes back");
+    assert!(!refused(&diff_of(&[echo_ack(5)])) && !refused(&diff_of(&[echo_ack(6)])));
+    assert!(refused(&diff_of(&[echo_ack(4)])), "an echo ack that goes back");
     for (dimensions, is_refused) in
         [(b"\x28\x50\x30\x18", false), (b"\x28\x00\x30\x18", true), (b"\x28\x50\x30\x00", true)]
     {
@@ -274,16 +300,12 @@ fn a_diff_that_breaks_a_rule_is_refused() {
         assert_eq!(refused(&resize), is_refused, "{dimensions:?}");
     }
     assert!(refused(b"\x0a\x7f"), "malformed");
-    let mut message = MessageWriter::default();
-    message.bells(2);
-    assert!(!refused(&message.finish()));
-    let mut message = MessageWriter::default();
-    message.bells(2);
-    message.bells(1);
-    assert!(refused(&message.finish()), "bells that go back");
-    let mut message = MessageWriter::default();
-    message.copy(&CopyPiece { number: 1, head: None, offset: 0, text: b"" });
-    assert!(refused(&message.finish()), "a copy without a beginning");
+    assert!(!refused(&diff_of(&[bells(2)])));
+    assert!(refused(&diff_of(&[bells(2), bells(1)])), "bells that go back");
+    assert!(
+        refused(&diff_of(&[(Clipboard::MEMBER, varint_field(1, 1))])),
+        "no beginning of a copy"
+    );
 }
 
 #[test]
@@ -346,7 +368,7 @@ fn any_output() -> impl Strategy<Value = Vec<u8>> {
 fn any_state() -> impl Strategy<Value = HostScreen> {
     let status = prop_oneof![Just(None), any::<u8>().prop_map(|code| Some(ExitStatus::Code(code)))];
     (1_u16..40, 1_u16..12, any_output(), status).prop_map(|(columns, rows, output, exit_status)| {
-        HostScreen { exit_status, ..published(size(columns, rows), &output, 0) }
+        published(size(columns, rows), &output, 0).with(|parts| parts.exit_status = exit_status)
     })
 }
 
@@ -362,18 +384,19 @@ proptest! {
         copies in (0_u32..3, 0_u32..2),
         held in (1_usize..300, 1_usize..300),
     ) {
-        first.echo_ack = num(acks.0);
-        second.echo_ack = num(acks.0 + acks.1);
-        second.exit_status = second.exit_status.or(first.exit_status);
-        second.bells += first.bells;
+        first.parts.echo_ack = EchoAck(num(acks.0));
+        second.parts.echo_ack = EchoAck(num(acks.0 + acks.1));
+        second.parts.exit_status = second.parts.exit_status.or(first.parts.exit_status);
+        second.parts.bells.0 += first.parts.bells.0;
         let text = "AbCd".repeat(50);
-        first.clipboard = copying(copies.0, &text, held.0.min(200)).clipboard;
-        second.clipboard = copying(copies.0 + copies.1, &text, held.0.max(held.1).min(200)).clipboard;
+        first.parts.clipboard = copying(copies.0, &text, held.0.min(200)).parts.clipboard;
+        second.parts.clipboard =
+            copying(copies.0 + copies.1, &text, held.0.max(held.1).min(200)).parts.clipboard;
         let (replica, _) = followed(size(columns, 5), &[&first, &second]);
         prop_assert_eq!(replica.echo_ack(), second.echo_ack());
-        prop_assert_eq!(replica.exit_status(), second.exit_status());
-        prop_assert_eq!(replica.bells(), second.bells());
-        prop_assert!(replica.clipboard.same_as(&second.clipboard));
+        prop_assert_eq!(replica.parts.exit_status, second.parts.exit_status);
+        prop_assert_eq!(replica.parts.bells.0, second.parts.bells.0);
+        prop_assert!(replica.parts.clipboard.same_as(&second.parts.clipboard));
         let (shown, wanted) = (replica.screen(), second.screen());
         prop_assert_eq!(shown.size(), wanted.size());
         prop_assert_eq!(shown.cursor(), wanted.cursor());
@@ -390,9 +413,7 @@ proptest! {
 
 /// Plays host bytes into a client's copy of this size.
 fn play(window: Size, bytes: &[u8]) -> Result<(), ApplyError> {
-    let mut message = MessageWriter::default();
-    message.host_bytes(bytes);
-    HostScreen::replica(window).apply(&message.finish())
+    HostScreen::replica(window).apply(&diff_of(&[host_bytes(bytes)]))
 }
 
 /// Returns what a replica spends on host bytes.
@@ -418,15 +439,10 @@ fn a_diff_may_cost_so_much_work_and_no_more() {
 #[test]
 fn a_diff_in_parts_does_what_it_does_at_once() {
     let window = size(40, 6);
-    let mut message = MessageWriter::default();
-    message.echo_ack(num(3));
-    message.resize(size(30, 5));
-    message.host_bytes(
-        "\x1b[3;4Hab\x1b[41mc\x1b[2@\u{301}\r\n\x1b]2;title\x07一二三x".repeat(20).as_bytes(),
-    );
-    message.bells(7);
-    message.host_bytes(b"\x1b[Hlast");
-    let diff = message.finish();
+    let text = "\x1b[3;4Hab\x1b[41mc\x1b[2@\u{301}\r\n\x1b]2;title\x07一二三x".repeat(20);
+    let resize = (RESIZE, b"\x28\x1e\x30\x05".to_vec());
+    let last = host_bytes(b"\x1b[Hlast");
+    let diff = diff_of(&[echo_ack(3), resize, host_bytes(text.as_bytes()), bells(7), last]);
     let mut whole = HostScreen::replica(window);
     whole.apply(&diff).unwrap();
     for effort in [1, 7, 100, 1000, 5000, 1_000_000] {
@@ -466,18 +482,15 @@ fn a_replica_is_no_larger_than_the_window_whatever_a_diff_says() {
     // Once a smaller window is known to the server, what starts from an older state must follow, too.
     let mut older = HostScreen::replica(window);
     older.allow(&Allowed::new([size(90, 30)]));
-    let mut message = MessageWriter::default();
-    message.host_bytes(b"x");
-    assert_eq!(older.clone().apply(&message.finish()), Err(refusal));
+    assert_eq!(older.clone().apply(&diff_of(&[host_bytes(b"x")])), Err(refusal));
     assert_eq!(older.apply(&resize(size(90, 30))), Ok(()));
 }
 
 #[test]
 fn a_string_without_an_end_counts_as_memory_of_its_state() {
-    let mut message = MessageWriter::default();
-    message.host_bytes(&[b"\x1b]52;c;".to_vec(), vec![b'A'; 1_000_000]].concat());
+    let string = [b"\x1b]52;c;".to_vec(), vec![b'A'; 1_000_000]].concat();
     let mut state = HostScreen::replica(Size::DEFAULT);
-    state.apply(&message.finish()).unwrap();
+    state.apply(&diff_of(&[host_bytes(&string)])).unwrap();
     assert!(state.bytes_beyond(Some(&state.clone())).get() > 1_000_000);
 }
 
@@ -525,10 +538,10 @@ fn a_picture_of_many_pieces_costs_a_client_little() {
     let row = piece.repeat(30) + "\r\n";
     let mut host = rove_terminal::Terminal::host(size(1000, 300));
     host.write(row.repeat(300).as_bytes());
-    let first = HostScreen::published(host.snapshot(), num(0), None);
+    let first = HostScreen::published(host.snapshot(), num(0));
     host.write("\x1b[2@".repeat(2).as_bytes());
     (1..=300).for_each(|row| host.write(format!("\x1b[{row};3H\x1b[2@").as_bytes()));
-    let second = HostScreen::published(host.snapshot(), num(0), None);
+    let second = HostScreen::published(host.snapshot(), num(0));
     let (replica, _) = followed(size(80, 24), &[&first, &second]);
     assert!(second.diff_from(&replica, ROVE).is_empty());
     let Picture::Replica(terminal) = &replica.picture else { panic!("a replica") };
@@ -538,11 +551,10 @@ fn a_picture_of_many_pieces_costs_a_client_little() {
 #[test]
 fn a_replica_hides_no_second_picture_and_counts_its_memory() {
     let text: String = (1..=300).map(|row| format!("\x1b[{row}Hx")).collect();
-    let mut message = MessageWriter::default();
-    message.host_bytes(format!("\x1b[?47h{text}\x1b[?1049l").as_bytes());
+    let text = format!("\x1b[?47h{text}\x1b[?1049l");
     let blank = HostScreen::replica(size(1000, 300));
     let mut written = blank.clone();
-    written.apply(&message.finish()).unwrap();
+    written.apply(&diff_of(&[host_bytes(text.as_bytes())])).unwrap();
     assert_eq!(written.screen().row_text(299), "x");
     let cells = 300 * 1000 * 16;
     assert!(written.bytes_beyond(Some(&blank)).get() > cells);

@@ -3,7 +3,7 @@
 use rove_ssp::ApplyError;
 
 /// The value of one protobuf field, as far as the messages need it.
-pub(super) enum Value<'a> {
+pub(crate) enum Value<'a> {
     Varint(u64),
     Bytes(&'a [u8]),
     /// Four or eight bytes; no member has this form.
@@ -15,7 +15,7 @@ pub(super) enum Value<'a> {
 const FIELDS_MAX: usize = 1024;
 
 /// The fields of one protobuf message, in order; ends after the first error.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     rest: &'a [u8],
     /// How many more there may be.
     left: usize,
@@ -44,17 +44,17 @@ impl<'a> Iterator for Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Reads the body of a member.
-    pub(super) const fn of(body: &'a [u8]) -> Self {
+    pub(crate) const fn of(body: &'a [u8]) -> Self {
         Self { rest: body, left: FIELDS_MAX }
     }
 
     /// Reads a message, whose fields are the instructions: there may be any number.
-    pub(super) const fn of_message(message: &'a [u8]) -> Self {
+    pub(crate) const fn of_message(message: &'a [u8]) -> Self {
         Self { rest: message, left: usize::MAX }
     }
 
     /// Returns how many bytes are left.
-    pub(super) const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.rest.len()
     }
 
@@ -98,7 +98,7 @@ impl<'a> Fields<'a> {
 }
 
 /// Returns the bytes in `wanted`, the last where there are several; empty where there are none.
-pub(super) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
+pub(crate) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
     let mut found: &[u8] = &[];
     for field in Fields::of(body) {
         if let (number, Value::Bytes(bytes)) = field?
@@ -111,7 +111,7 @@ pub(super) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
 }
 
 /// Returns the varint in `wanted`, the last where there are several; 0 where there is none.
-pub(super) fn number(body: &[u8], wanted: u32) -> Result<u64, ApplyError> {
+pub(crate) fn number(body: &[u8], wanted: u32) -> Result<u64, ApplyError> {
     let mut found = 0;
     for field in Fields::of(body) {
         if let (number, Value::Varint(value)) = field?
@@ -128,21 +128,28 @@ fn malformed(what: &str) -> ApplyError {
 }
 
 /// Returns a field of bytes.
-pub(super) fn bytes_field(field: u32, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn bytes_field(field: u32, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + 8);
     put_bytes_field(&mut out, field, bytes);
     out
 }
 
+/// Returns a field that is a number.
+pub(crate) fn varint_field(field: u32, value: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(11);
+    put_varint_field(&mut out, field, value);
+    out
+}
+
 /// Appends a field of bytes.
-pub(super) fn put_bytes_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
+pub(crate) fn put_bytes_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
     put_varint(out, u64::from(field) << 3 | 2);
     put_varint(out, u64::try_from(bytes.len()).expect("a length fits 64 bits"));
     out.extend_from_slice(bytes);
 }
 
 /// Appends a field that is a number.
-pub(super) fn put_varint_field(out: &mut Vec<u8>, field: u32, value: u64) {
+pub(crate) fn put_varint_field(out: &mut Vec<u8>, field: u32, value: u64) {
     put_varint(out, u64::from(field) << 3);
     put_varint(out, value);
 }

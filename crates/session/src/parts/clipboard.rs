@@ -7,8 +7,17 @@
 
 use std::sync::Arc;
 
-use rove_ssp::StateNum;
+use rove_ssp::{ApplyError, Capabilities, StateNum};
 use rove_terminal::{COPY_CHARS_MAX, Copied};
+
+use crate::message::{number, put_bytes_field, put_varint_field, refused, string};
+use crate::part::{Part, Receiver, Replica};
+
+const NUMBER: u32 = 1;
+const OFFSET: u32 = 2;
+const TEXT: u32 = 3;
+const SELECTIONS: u32 = 4;
+const LENGTH: u32 = 5;
 
 /// Most text that one frame adds. Chosen: with RTT 100 ms it fills a line of 1 Mbit/s; a key's echo
 /// never waits for more than one of these.
@@ -84,13 +93,8 @@ impl Clipboard {
         self.number
     }
 
-    /// Returns whether both hold the same.
-    pub(crate) const fn same_as(&self, other: &Self) -> bool {
-        self.number == other.number && self.total == other.total && self.held == other.held
-    }
-
     /// Returns how to get here from `base`, which may hold more.
-    pub(crate) fn diff_from(&self, base: &Self) -> Option<CopyPiece<'_>> {
+    pub(crate) fn piece_after(&self, base: &Self) -> Option<CopyPiece<'_>> {
         if self.same_as(base) {
             return None;
         }
@@ -108,7 +112,7 @@ impl Clipboard {
     /// # Errors
     ///
     /// Returns the rule that the piece breaks.
-    pub(crate) fn apply(&mut self, piece: &CopyPiece<'_>) -> Result<(), &'static str> {
+    pub(crate) fn take(&mut self, piece: &CopyPiece<'_>) -> Result<(), &'static str> {
         if piece.number < self.number {
             return Err("a copy that goes back");
         }
@@ -136,13 +140,6 @@ impl Clipboard {
         Ok(())
     }
 
-    /// Forgets the text if both ends are `known` to hold all of it.
-    pub(crate) fn drop_known(&mut self, known: &Self) {
-        if known.number == self.number && known.held == known.total {
-            self.text = Text::Gathered(Vec::new());
-        }
-    }
-
     /// Returns whether all of the copy's text is there, or was.
     pub(crate) const fn is_whole(&self) -> bool {
         self.total > 0 && self.held == self.total
@@ -157,26 +154,6 @@ impl Clipboard {
         let text: Vec<u8> = chunks.iter().flat_map(|chunk| &**chunk).copied().collect();
         let text = String::from_utf8(text).ok().filter(|text| !text.is_empty())?;
         Copied::new(&self.selections, &text)
-    }
-
-    /// Returns the memory this takes beyond what it shares with `neighbour`.
-    pub(crate) fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
-        match (&self.text, neighbour.map(|neighbour| &neighbour.text)) {
-            (Text::Whole(ours), Some(Text::Whole(theirs))) if Arc::ptr_eq(ours, theirs) => 0,
-            (Text::Whole(ours), _) => ours.len(),
-            (Text::Gathered(ours), theirs) => {
-                let theirs = match theirs {
-                    Some(Text::Gathered(theirs)) => theirs.as_slice(),
-                    _ => &[],
-                };
-                let is_own = |at: usize, chunk: &Arc<Vec<u8>>| {
-                    !theirs.get(at).is_some_and(|other| Arc::ptr_eq(chunk, other))
-                };
-                let own = ours.iter().enumerate().filter(|(at, chunk)| is_own(*at, chunk));
-                let chunks: usize = own.map(|(_, chunk)| chunk.capacity()).sum();
-                chunks + ours.capacity() * size_of::<Arc<Vec<u8>>>()
-            }
-        }
     }
 
     /// Returns how much of this copy a client that holds `known` has.
@@ -216,6 +193,75 @@ impl Clipboard {
             last.extend_from_slice(piece);
             text = rest;
         }
+    }
+}
+
+impl Part for Clipboard {
+    const MEMBER: u32 = 17;
+    const EXTENSION: Capabilities = Capabilities::RICH_SCREEN;
+
+    fn diff_from(&self, base: &Self, _: &Receiver<'_>) -> Vec<Vec<u8>> {
+        self.piece_after(base).iter().map(CopyPiece::body).collect()
+    }
+
+    fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
+        self.take(&CopyPiece::read(body)?).map_err(refused)
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self.number == other.number && self.total == other.total && self.held == other.held
+    }
+
+    /// The text is forgotten if both ends hold all of it.
+    fn drop_known(&mut self, known: &Self) {
+        if known.number == self.number && known.held == known.total {
+            self.text = Text::Gathered(Vec::new());
+        }
+    }
+
+    fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
+        match (&self.text, neighbour.map(|neighbour| &neighbour.text)) {
+            (Text::Whole(ours), Some(Text::Whole(theirs))) if Arc::ptr_eq(ours, theirs) => 0,
+            (Text::Whole(ours), _) => ours.len(),
+            (Text::Gathered(ours), theirs) => {
+                let theirs = match theirs {
+                    Some(Text::Gathered(theirs)) => theirs.as_slice(),
+                    _ => &[],
+                };
+                let is_own = |at: usize, chunk: &Arc<Vec<u8>>| {
+                    !theirs.get(at).is_some_and(|other| Arc::ptr_eq(chunk, other))
+                };
+                let own = ours.iter().enumerate().filter(|(at, chunk)| is_own(*at, chunk));
+                let chunks: usize = own.map(|(_, chunk)| chunk.capacity()).sum();
+                chunks + ours.capacity() * size_of::<Arc<Vec<u8>>>()
+            }
+        }
+    }
+}
+
+impl<'a> CopyPiece<'a> {
+    fn body(&self) -> Vec<u8> {
+        let mut body = Vec::with_capacity(self.text.len() + 64);
+        put_varint_field(&mut body, NUMBER, self.number);
+        put_varint_field(&mut body, OFFSET, self.offset);
+        put_bytes_field(&mut body, TEXT, self.text);
+        if let Some((selections, length)) = self.head {
+            put_bytes_field(&mut body, SELECTIONS, selections.as_bytes());
+            put_varint_field(&mut body, LENGTH, length);
+        }
+        body
+    }
+
+    /// Selections that are no text stand for none that is known.
+    fn read(body: &'a [u8]) -> Result<Self, ApplyError> {
+        let selections = core::str::from_utf8(string(body, SELECTIONS)?).unwrap_or("?");
+        let length = number(body, LENGTH)?;
+        Ok(Self {
+            number: number(body, NUMBER)?,
+            head: (length > 0).then_some((selections, length)),
+            offset: number(body, OFFSET)?,
+            text: string(body, TEXT)?,
+        })
     }
 }
 

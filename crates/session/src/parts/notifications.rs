@@ -6,10 +6,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rove_ssp::{ApplyError, Capabilities};
 use rove_terminal::{NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
 
-use crate::message::WireNotifications;
+use crate::message::{Fields, Value, number, put_bytes_field, put_varint_field, refused};
+use crate::part::{Part, Receiver, Replica};
+
+const NEWEST: u32 = 1;
+const COMMAND: u32 = 2;
 
 /// How long after it was made a notification is still told. Chosen: longer than a change of networks,
 /// shorter than an absence.
@@ -25,24 +30,6 @@ pub(crate) struct Notifications {
 }
 
 impl Notifications {
-    /// Takes what a diff says. A notification of a form this version does not know is passed over.
-    ///
-    /// # Errors
-    ///
-    /// Returns the rule that it breaks.
-    pub(crate) fn apply(&mut self, told: WireNotifications<'_>) -> Result<(), &'static str> {
-        if told.newest < self.newest {
-            return Err("notifications that go back");
-        }
-        if told.commands().nth(NOTIFICATIONS_MAX).is_some() {
-            return Err("too many notifications");
-        }
-        let known = |command| Notification::new(core::str::from_utf8(command).ok()?);
-        let held = told.commands().filter_map(known).collect();
-        *self = Self { newest: told.newest, held: Arc::new(held) };
-        Ok(())
-    }
-
     /// Returns how many there were so far.
     pub(crate) const fn newest(&self) -> u64 {
         self.newest
@@ -53,9 +40,50 @@ impl Notifications {
         let count = usize::try_from(self.newest.saturating_sub(seen)).unwrap_or(usize::MAX);
         &self.held[self.held.len().saturating_sub(count)..]
     }
+}
 
-    /// Returns the memory this takes beyond what it shares with `neighbour`.
-    pub(crate) fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
+impl Part for Notifications {
+    const MEMBER: u32 = 19;
+    const EXTENSION: Capabilities = Capabilities::RICH_SCREEN;
+
+    fn diff_from(&self, base: &Self, _: &Receiver<'_>) -> Vec<Vec<u8>> {
+        let told = self.after(base.newest);
+        if told.is_empty() {
+            return Vec::new();
+        }
+        let mut body = Vec::new();
+        put_varint_field(&mut body, NEWEST, self.newest);
+        for notification in told {
+            put_bytes_field(&mut body, COMMAND, notification.command().as_bytes());
+        }
+        vec![body]
+    }
+
+    /// A notification of a form that this version does not know is passed over.
+    fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
+        let newest = number(body, NEWEST)?;
+        if newest < self.newest {
+            return Err(refused("notifications that go back"));
+        }
+        let commands = || {
+            Fields::of(body).filter_map(|field| match field {
+                Ok((COMMAND, Value::Bytes(command))) => Some(command),
+                _ => None,
+            })
+        };
+        if commands().nth(NOTIFICATIONS_MAX).is_some() {
+            return Err(refused("too many notifications"));
+        }
+        let known = |command| Notification::new(core::str::from_utf8(command).ok()?);
+        *self = Self { newest, held: Arc::new(commands().filter_map(known).collect()) };
+        Ok(())
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self.newest == other.newest
+    }
+
+    fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
         if neighbour.is_some_and(|neighbour| Arc::ptr_eq(&self.held, &neighbour.held)) {
             return 0;
         }
@@ -109,6 +137,7 @@ impl Recent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::tests::{applied, diff};
 
     fn notification(number: u64) -> Notification {
         Notification::new(&format!("9;done {number}th")).unwrap()
@@ -136,5 +165,14 @@ mod tests {
         assert_eq!(recent.state().after(0), &last[2..]);
         assert!(recent.handle_timeout(at(2000)));
         assert_eq!((recent.state().after(0).len(), recent.poll_timeout()), (0, None));
+    }
+
+    #[test]
+    fn notifications_come_back() {
+        let held = ["9;done", "777;notify;a;b"].map(|command| Notification::new(command).unwrap());
+        let told = Notifications { newest: u64::MAX, held: Arc::new(held.to_vec()) };
+        let read = applied(Notifications::default(), &diff(&Notifications::default(), &told));
+        let read = read.unwrap();
+        assert_eq!((read.newest(), read.after(0)), (u64::MAX, &held[..]));
     }
 }

@@ -11,13 +11,22 @@ mod outbox;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rove_ssp::{ApplyError, Capabilities};
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Row, Screen, ScrollbackLine, Size, Terminal};
 
-use crate::message::{MessageWriter, WireLines};
+use crate::message::{number, put_bytes_field, put_varint_field, refused, string};
+use crate::part::{Part, Receiver, Replica, Work};
 
 pub(crate) use inbox::Inbox;
 pub(crate) use outbox::Outbox;
+
+const FIRST: u32 = 1;
+const COUNT: u32 = 2;
+const COLUMNS: u32 = 3;
+const TEXT: u32 = 4;
+const ROW: u32 = 5;
+const WRAPS: u32 = 6;
 
 /// Most lines in one member. Chosen: a screenful of those there are; the picture of so many is drawn in
 /// well under a millisecond.
@@ -38,24 +47,6 @@ const TEXT_MAX: usize = 256 * 1024;
 /// Most work that the lines of one member may cost, in cells ([`Terminal::effort`]). Chosen: each cell of
 /// 128 lines of 4096 columns written several times; some milliseconds.
 const EFFORT_MAX: u64 = 8_000_000;
-
-/// What the lines of one diff have cost so far.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Work {
-    cells: usize,
-    effort: u64,
-}
-
-impl Work {
-    /// Returns the work, in cells.
-    pub(crate) const fn effort(&self) -> u64 {
-        self.effort
-    }
-
-    fn spend(&mut self, cells: usize) {
-        self.effort = self.effort.saturating_add(cells.try_into().unwrap_or(u64::MAX));
-    }
-}
 
 /// A line and its number.
 #[derive(Clone, Debug)]
@@ -116,52 +107,12 @@ impl Scrolled {
         self.end = self.end.min(end);
     }
 
-    /// Forgets the lines that both ends are `known` to hold.
-    pub(crate) fn drop_known(&mut self, known: &Self) {
-        while let Some(first) = self.held.pop_front_if(|held| held.number < known.end) {
-            self.cells -= usize::from(first.line.columns());
-            self.bytes -= first.bytes();
-        }
-    }
-
-    /// Writes what leads here from `base`, for a client of this vocabulary. Lines that are on the screen that the client `shows` with that
-    /// need not be sent again; so they must be read before anything that changes it.
-    pub(crate) fn write_diff(
-        &self,
-        base: &Self,
-        shows: Option<&Screen>,
-        vocabulary: Vocabulary,
-        message: &mut MessageWriter,
-    ) {
-        let new: Vec<&Numbered> = self.from(base.end).collect();
-        let mut rest = new.as_slice();
-        while !rest.is_empty() {
-            let run = run_length(rest);
-            let (shown, row) = on_screen(shows, &rest[..run]);
-            let taken = if shown > 0 {
-                write_shown(&rest[..shown], row, message);
-                shown
-            } else {
-                let hidden = (1..run).find(|&at| on_screen(shows, &rest[at..run]).0 > 0);
-                let hidden = hidden.unwrap_or(run);
-                write_text(&rest[..hidden], vocabulary, message);
-                hidden
-            };
-            rest = &rest[taken..];
-        }
-        // It goes back, or over lines that have arrived with another state.
-        let last = new.last().map_or(base.end, |last| last.number + 1);
-        if last != self.end {
-            message.lines(&WireLines { first: self.end, ..WireLines::default() });
-        }
-    }
-
     /// Takes what a diff says of lines; `screen` is the old state's, `work` what the diff has cost so far.
     ///
     /// # Errors
     ///
     /// Returns the rule that it breaks.
-    pub(crate) fn apply(
+    fn take(
         &mut self,
         wire: &WireLines<'_>,
         screen: &Screen,
@@ -196,9 +147,59 @@ impl Scrolled {
         }
         Ok(())
     }
+}
 
-    /// Returns the memory this takes beyond what it shares with `neighbour`.
-    pub(crate) fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
+impl Part for Scrolled {
+    const MEMBER: u32 = 21;
+    const EXTENSION: Capabilities = Capabilities::SCROLLBACK;
+    /// The lines may be on the screen that the picture changes.
+    const IS_BEFORE_PICTURE: bool = true;
+
+    /// Lines that are on the screen that the receiver shows need not be sent again.
+    fn diff_from(&self, base: &Self, receiver: &Receiver<'_>) -> Vec<Vec<u8>> {
+        let new: Vec<&Numbered> = self.from(base.end).collect();
+        let mut rest = new.as_slice();
+        let mut bodies = Vec::new();
+        while !rest.is_empty() {
+            let run = run_length(rest);
+            let (shown, row) = on_screen(receiver.shows, &rest[..run]);
+            let taken = if shown > 0 {
+                let lines = head(&rest[..shown]);
+                bodies.push(WireLines { row: u64::from(row) + 1, ..lines }.body());
+                shown
+            } else {
+                let hidden = (1..run).find(|&at| on_screen(receiver.shows, &rest[at..run]).0 > 0);
+                let hidden = hidden.unwrap_or(run);
+                bodies.push(body_of_text(&rest[..hidden], receiver.vocabulary()));
+                hidden
+            };
+            rest = &rest[taken..];
+        }
+        // It goes back, or over lines that have arrived with another state.
+        let last = new.last().map_or(base.end, |last| last.number + 1);
+        if last != self.end {
+            bodies.push(WireLines { first: self.end, ..WireLines::default() }.body());
+        }
+        bodies
+    }
+
+    fn apply(&mut self, body: &[u8], replica: &mut Replica<'_>) -> Result<(), ApplyError> {
+        let lines = WireLines::read(body)?;
+        self.take(&lines, replica.screen, replica.work).map_err(refused)
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self.end == other.end
+    }
+
+    fn drop_known(&mut self, known: &Self) {
+        while let Some(first) = self.held.pop_front_if(|held| held.number < known.end) {
+            self.cells -= usize::from(first.line.columns());
+            self.bytes -= first.bytes();
+        }
+    }
+
+    fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
         let is_shared = |held: &&Numbered| {
             neighbour.and_then(|other| other.from(held.number).next()).is_some_and(|theirs| {
                 theirs.number == held.number && Arc::ptr_eq(&theirs.line, &held.line)
@@ -207,6 +208,54 @@ impl Scrolled {
         let own = self.held.iter().filter(|held| !is_shared(held));
         own.map(|held| held.line.bytes()).sum::<usize>()
             + self.held.capacity() * size_of::<Numbered>()
+    }
+}
+
+/// Lines as the wire has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct WireLines<'a> {
+    /// The number of the first. What the old state reaches beyond it is given up.
+    first: u64,
+    /// How many there are; with none, the state reaches to the number.
+    count: u64,
+    /// How wide they are.
+    columns: u64,
+    /// Terminal bytes that draw them below each other on a blank screen.
+    text: &'a [u8],
+    /// Where they are on the old state's screen, from 1; 0 if they come as text.
+    row: u64,
+    /// Whether the last goes on in the next.
+    wraps: bool,
+}
+
+impl<'a> WireLines<'a> {
+    fn read(body: &'a [u8]) -> Result<Self, ApplyError> {
+        Ok(Self {
+            first: number(body, FIRST)?,
+            count: number(body, COUNT)?,
+            columns: number(body, COLUMNS)?,
+            text: string(body, TEXT)?,
+            row: number(body, ROW)?,
+            wraps: number(body, WRAPS)? == 1,
+        })
+    }
+
+    fn body(&self) -> Vec<u8> {
+        let mut body = Vec::with_capacity(self.text.len() + 32);
+        let fields = [
+            (FIRST, self.first),
+            (COUNT, self.count),
+            (COLUMNS, self.columns),
+            (ROW, self.row),
+            (WRAPS, u64::from(self.wraps)),
+        ];
+        for (field, value) in fields.into_iter().filter(|(_, value)| *value > 0) {
+            put_varint_field(&mut body, field, value);
+        }
+        if !self.text.is_empty() {
+            put_bytes_field(&mut body, TEXT, self.text);
+        }
+        body
     }
 }
 
@@ -234,18 +283,14 @@ fn on_screen(screen: Option<&Screen>, lines: &[&Numbered]) -> (usize, u16) {
     (wrapping.map_or(below, |at| at + 1), first)
 }
 
-fn write_shown(lines: &[&Numbered], row: u16, message: &mut MessageWriter) {
-    message.lines(&WireLines { row: u64::from(row) + 1, ..head(lines) });
-}
-
-fn write_text(lines: &[&Numbered], vocabulary: Vocabulary, message: &mut MessageWriter) {
+fn body_of_text(lines: &[&Numbered], vocabulary: Vocabulary) -> Vec<u8> {
     let columns = lines[0].line.columns();
     let lines_of_text = lines.iter().map(|held| &*held.line);
     let picture =
         Screen::of_lines(columns, lines_of_text).expect("a run is of one width, and short");
     let blank = Screen::blank(picture.size());
     let text = display::diff_without_events(&blank, &picture, vocabulary);
-    message.lines(&WireLines { columns: u64::from(columns), text: &text, ..head(lines) });
+    WireLines { columns: u64::from(columns), text: &text, ..head(lines) }.body()
 }
 
 fn head<'a>(lines: &[&Numbered]) -> WireLines<'a> {
@@ -284,8 +329,8 @@ fn read_text(
     let size = u16::try_from(wire.columns).ok().zip(u16::try_from(count).ok());
     let size = size.and_then(|(columns, rows)| Size::new(columns, rows).ok());
     let size = size.ok_or("lines of a width that no screen has")?;
-    work.cells += usize::from(size.columns()) * usize::from(size.rows());
-    if work.cells > CELLS_MAX {
+    work.line_cells += usize::from(size.columns()) * usize::from(size.rows());
+    if work.line_cells > CELLS_MAX {
         return Err("more lines than are ever on their way");
     }
     if wire.text.len() > TEXT_MAX {
@@ -293,7 +338,7 @@ fn read_text(
     }
     let mut terminal = Terminal::replica(size);
     let written = terminal.write_within(wire.text, EFFORT_MAX);
-    work.effort = work.effort.saturating_add(terminal.effort());
+    work.spend(terminal.effort());
     work.spend(usize::from(size.columns()) * usize::from(size.rows()) * LINE_CELL_EFFORT);
     if written < wire.text.len() {
         return Err("more work than lines are worth");

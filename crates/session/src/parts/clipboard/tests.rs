@@ -39,10 +39,10 @@ fn a_copy_arrives_whole_in_pieces_that_keep_to_the_window() {
             while outbox.flush(&known, StateNum::new(sent), false) {
                 assert!(!outbox.flush(&known, StateNum::new(sent), false), "one piece a frame");
                 sent += 1;
-                let piece = outbox.newest().diff_from(&client).unwrap();
+                let piece = outbox.newest().piece_after(&client).unwrap();
                 assert!(piece.text.len() <= PIECE_MAX);
                 in_flight += piece.text.len();
-                client.apply(&piece).unwrap();
+                client.take(&piece).unwrap();
             }
             assert!((1..=WINDOW_MAX).contains(&in_flight), "{total}");
             known = outbox.newest().clone();
@@ -53,7 +53,7 @@ fn a_copy_arrives_whole_in_pieces_that_keep_to_the_window() {
         assert_eq!(outbox.newest().bytes_beyond(None), 0, "the text is freed once acknowledged");
         client.drop_known(&client.clone());
         assert_eq!((client.whole(), client.bytes_beyond(None)), (None, 0));
-        assert_eq!(outbox.newest().diff_from(&client), None);
+        assert_eq!(outbox.newest().piece_after(&client), None);
     }
 }
 
@@ -63,12 +63,12 @@ fn the_same_text_twice_is_two_copies_and_of_several_the_newest_counts() {
     let mut client = Clipboard::default();
     for number in 1..=2 {
         let state = published(&mut outbox, 40);
-        client.apply(&state.diff_from(&client).unwrap()).unwrap();
+        client.take(&state.piece_after(&client).unwrap()).unwrap();
         assert_eq!((client.number(), client.whole()), (number, Some(copied(40))));
     }
     published(&mut outbox, 8);
     let state = published(&mut outbox, 12);
-    client.apply(&state.diff_from(&client).unwrap()).unwrap();
+    client.take(&state.piece_after(&client).unwrap()).unwrap();
     assert_eq!((client.number(), client.whole()), (4, Some(copied(12))));
 }
 
@@ -87,7 +87,7 @@ fn a_million_copies_take_no_more_than_one() {
 fn pieces_that_break_a_rule_are_refused() {
     let total = u64::try_from(COPY_CHARS_MAX).unwrap();
     let mut begun = Clipboard::default();
-    begun.apply(&piece(7, Some(("c", 8)), 0, "AAAA")).unwrap();
+    begun.take(&piece(7, Some(("c", 8)), 0, "AAAA")).unwrap();
     for (given, is_refused) in [
         (piece(7, None, 4, "AAAA"), false),
         (piece(7, None, 4, "AA=="), false),
@@ -113,7 +113,7 @@ fn pieces_that_break_a_rule_are_refused() {
         (piece(u64::MAX, Some(("c", u64::MAX)), 0, "AAAA"), true),
         (piece(u64::MAX, Some(("c", 4)), 0, "AAAA"), false),
     ] {
-        assert_eq!(begun.clone().apply(&given).is_err(), is_refused, "{given:?}");
+        assert_eq!(begun.clone().take(&given).is_err(), is_refused, "{given:?}");
     }
 }
 
@@ -121,7 +121,7 @@ fn pieces_that_break_a_rule_are_refused() {
 fn what_is_no_copy_is_never_performed() {
     for (selections, text) in [("c", "A==="), ("c", "=AAA"), ("?", "AAAA"), ("c;", "AAAA")] {
         let mut clipboard = Clipboard::default();
-        clipboard.apply(&piece(1, Some((selections, 4)), 0, text)).unwrap();
+        clipboard.take(&piece(1, Some((selections, 4)), 0, text)).unwrap();
         assert_eq!(clipboard.whole(), None, "{selections:?} {text:?}");
     }
 }
@@ -129,20 +129,20 @@ fn what_is_no_copy_is_never_performed() {
 #[test]
 fn a_text_that_was_forgotten_cannot_be_gone_back_to() {
     let mut client = Clipboard::default();
-    client.apply(&piece(1, Some(("c", 8)), 0, "AAAABBBB")).unwrap();
+    client.take(&piece(1, Some(("c", 8)), 0, "AAAABBBB")).unwrap();
     client.drop_known(&client.clone());
-    assert!(client.clone().apply(&piece(1, None, 8, "")).is_ok());
-    assert!(client.clone().apply(&piece(1, None, 4, "CCCC")).is_err());
-    client.apply(&piece(1, None, 0, "CCCCDDDD")).unwrap();
+    assert!(client.clone().take(&piece(1, None, 8, "")).is_ok());
+    assert!(client.clone().take(&piece(1, None, 4, "CCCC")).is_err());
+    client.take(&piece(1, None, 0, "CCCCDDDD")).unwrap();
     assert_eq!(client.whole(), Copied::new("c", "CCCCDDDD"));
 }
 
 #[test]
 fn states_that_add_a_piece_share_what_they_have() {
     let mut client = Clipboard::default();
-    client.apply(&piece(1, Some(("c", 600_000)), 0, &text(300_000))).unwrap();
+    client.take(&piece(1, Some(("c", 600_000)), 0, &text(300_000))).unwrap();
     let before = client.clone();
-    client.apply(&piece(1, None, 300_000, "AAAA")).unwrap();
+    client.take(&piece(1, None, 300_000, "AAAA")).unwrap();
     let beyond = client.bytes_beyond(Some(&before));
     assert!(beyond <= 3 * CHUNK_BYTES, "{beyond}");
     assert!(client.bytes_beyond(None) >= 300_000);
@@ -165,8 +165,8 @@ proptest! {
             let whole = published(&mut outbox, total);
             // A state before held the beginning, and another diff starts there.
             let beginning = Clipboard { held: part(total, held), ..whole.clone() };
-            if let Some(piece) = beginning.diff_from(&base) {
-                base.apply(&piece).unwrap();
+            if let Some(piece) = beginning.piece_after(&base) {
+                base.take(&piece).unwrap();
                 prop_assert!(base.same_as(&beginning));
             }
             let mut client = base.clone();
@@ -174,26 +174,39 @@ proptest! {
             for share in steps.iter().chain(&[1.0]) {
                 at += part(total - at, *share);
                 let next = Clipboard { held: at, ..whole.clone() };
-                if let Some(piece) = next.diff_from(&client) {
-                    client.apply(&piece).unwrap();
+                if let Some(piece) = next.piece_after(&client) {
+                    client.take(&piece).unwrap();
                 }
                 // After a loss the next state may hold less.
                 let back = Clipboard { held: part(at, *share).max(1), ..whole.clone() };
-                if let Some(piece) = back.diff_from(&client) {
+                if let Some(piece) = back.piece_after(&client) {
                     let mut client = client.clone();
-                    client.apply(&piece).unwrap();
+                    client.take(&piece).unwrap();
                     prop_assert!(client.same_as(&back));
-                    client.apply(&whole.diff_from(&client).unwrap()).unwrap();
+                    client.take(&whole.piece_after(&client).unwrap()).unwrap();
                     prop_assert_eq!(client.whole(), Some(copied(total)));
                 }
             }
             prop_assert!(client.same_as(&whole));
             prop_assert_eq!(client.whole(), Some(copied(total)));
-            prop_assert_eq!(whole.diff_from(&client), None);
-            let at_once = whole.diff_from(&base).unwrap();
+            prop_assert_eq!(whole.piece_after(&client), None);
+            let at_once = whole.piece_after(&base).unwrap();
             let mut client = base.clone();
-            client.apply(&at_once).unwrap();
+            client.take(&at_once).unwrap();
             prop_assert_eq!(client.whole(), Some(copied(total)));
         }
     }
+}
+
+#[test]
+fn pieces_come_back() {
+    for head in [None, Some(("", 1)), Some(("pc", u64::MAX))] {
+        for text in ["", "aGk="] {
+            let piece = piece(7, head, 1 << 40, text);
+            assert_eq!(CopyPiece::read(&piece.body()), Ok(piece));
+        }
+    }
+    // Selections that are no text, which no rule allows.
+    let strange = CopyPiece { number: 0, head: Some(("?", 4)), offset: 0, text: b"" };
+    assert_eq!(CopyPiece::read(b"\x22\x01\xff\x28\x04"), Ok(strange));
 }

@@ -8,6 +8,7 @@
 use rove_terminal::{Screen, ScrollbackLine, Terminal};
 
 use super::{Arc, Numbered, Scrolled};
+use crate::part::Part;
 
 /// Most that one frame adds, in bytes before compression. Chosen: plain text of this length fits into
 /// one datagram or two.

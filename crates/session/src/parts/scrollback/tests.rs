@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use rove_terminal::{ClusterWidths, SCROLLBACK_LINES_MAX, Size, UserTerminal};
 
 use super::*;
-use crate::message::{HostInstruction, host_instructions};
+use crate::message;
 
 fn line(columns: u16, text: &str) -> ScrollbackLine {
     ScrollbackLine::text(columns, text, rove_terminal::Pen::default())
@@ -33,23 +33,23 @@ fn scrolled(numbers: impl IntoIterator<Item = u64>) -> Scrolled {
 }
 
 fn diff(base: &Scrolled, new: &Scrolled, shows: Option<&Screen>) -> Vec<u8> {
-    let mut message = MessageWriter::default();
-    new.write_diff(base, shows, Vocabulary::Clusters, &mut message);
+    let receiver = Receiver { understands: crate::CAPABILITIES, shows };
+    let mut message = message::MessageWriter::default();
+    new.diff_from(base, &receiver).iter().for_each(|body| message.member(Scrolled::MEMBER, body));
     message.finish()
 }
 
 fn members(diff: &[u8]) -> Vec<WireLines<'_>> {
-    let lines = |instruction| match instruction {
-        Ok(HostInstruction::Lines(lines)) => lines,
-        other => panic!("{other:?}"),
-    };
-    host_instructions(diff).map(lines).collect()
+    let member = |instruction| message::member(instruction, |number| number == Scrolled::MEMBER);
+    let body = |instruction| member(instruction).unwrap().unwrap().1;
+    let bodies = message::instructions(diff).map(|instruction| body(instruction.unwrap()));
+    bodies.map(|body| WireLines::read(body).unwrap()).collect()
 }
 
 fn apply(base: &Scrolled, diff: &[u8], screen: &Screen) -> Result<Scrolled, &'static str> {
     let mut applied = base.clone();
     let mut work = Work::default();
-    members(diff).iter().try_for_each(|lines| applied.apply(lines, screen, &mut work))?;
+    members(diff).iter().try_for_each(|lines| applied.take(lines, screen, &mut work))?;
     Ok(applied)
 }
 
@@ -152,11 +152,9 @@ fn a_state_holds_so_many_cells_and_no_more() {
         Some("more lines than are ever on their way")
     );
     // Nor can one diff make us play more again and again.
-    let mut message = MessageWriter::default();
-    for _ in 0..=most {
-        message.lines(&WireLines { count: 1, columns: 4096, ..WireLines::default() });
-    }
-    let result = apply(&Scrolled::default(), &message.finish(), &blank());
+    let line = WireLines { count: 1, columns: 4096, ..WireLines::default() };
+    let (mut scrolled, mut work) = (Scrolled::default(), Work::default());
+    let result = (0..=most).try_for_each(|_| scrolled.take(&line, &blank(), &mut work));
     assert_eq!(result.err(), Some("more lines than are ever on their way"));
     // Once both ends hold them they count no more.
     let mut known = applied.clone();
@@ -182,7 +180,7 @@ fn lines_that_break_a_rule_are_refused() {
         WireLines { columns: 4096, text: &reset, ..head },
     ] {
         let mut scrolled = Scrolled::default();
-        assert!(scrolled.apply(&lines, &blank(), &mut Work::default()).is_err(), "{}", lines.count);
+        assert!(scrolled.take(&lines, &blank(), &mut Work::default()).is_err(), "{}", lines.count);
     }
     for lines in [
         WireLines { count: 128, columns: 4096, ..head },
@@ -191,7 +189,7 @@ fn lines_that_break_a_rule_are_refused() {
         WireLines { text: b"\xff\x1b[999;999H\x1b[9S\x1b]0;", ..head },
     ] {
         let mut scrolled = Scrolled::default();
-        assert_eq!(scrolled.apply(&lines, &blank(), &mut Work::default()), Ok(()));
+        assert_eq!(scrolled.take(&lines, &blank(), &mut Work::default()), Ok(()));
     }
 }
 
@@ -345,5 +343,17 @@ proptest! {
             };
             prop_assert_eq!(added(&applied), added(target));
         }
+    }
+}
+
+#[test]
+fn lines_come_back() {
+    for lines in [
+        WireLines::default(),
+        WireLines { first: u64::MAX, ..WireLines::default() },
+        WireLines { first: 7, count: 2, columns: 80, text: b"a\r\nb", ..WireLines::default() },
+        WireLines { first: 1 << 40, count: 3, row: 1, wraps: true, ..WireLines::default() },
+    ] {
+        assert_eq!(WireLines::read(&lines.body()), Ok(lines));
     }
 }

@@ -82,7 +82,7 @@ impl Producer {
         self.produced.push(now);
         let number = u64::try_from(self.produced.len()).expect("a run has fewer states");
         let screen = self.terminal.screen().clone();
-        let screen = HostScreen::published(screen, StateNum::INITIAL, None);
+        let screen = HostScreen::published(screen, StateNum::INITIAL);
         self.transport.publish(NumberedScreen { number, screen });
         let pause = -(1.0 - self.pauses.at(number).unit()).ln();
         self.next = now + WRITE_INTERVAL.mul_f64(pause);

@@ -94,7 +94,7 @@ mod tests {
         terminal.write(b"text");
         for number in [1, 127, 128, 16_384, 1 << 40] {
             let screen = terminal.screen().clone();
-            let screen = HostScreen::published(screen, StateNum::INITIAL, None);
+            let screen = HostScreen::published(screen, StateNum::INITIAL);
             let state = NumberedScreen { number, screen };
             let diff = state.diff_from(&blank, Capabilities::NONE);
             let mut copy = NumberedScreen { number: 0, screen: HostScreen::replica(Size::DEFAULT) };

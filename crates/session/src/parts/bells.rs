@@ -1,0 +1,34 @@
+//! Bells, between two roves: how often the bell rang, which a picture cannot say once and for all.
+
+use rove_ssp::{ApplyError, Capabilities};
+
+use crate::message::{number, refused, varint_field};
+use crate::part::{Part, Receiver, Replica};
+
+const COUNT: u32 = 1;
+
+/// How often the bell rang. A stock server leaves it at 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bells(pub(crate) u64);
+
+impl Part for Bells {
+    const MEMBER: u32 = 18;
+    const EXTENSION: Capabilities = Capabilities::RICH_SCREEN;
+
+    fn diff_from(&self, base: &Self, _: &Receiver<'_>) -> Vec<Vec<u8>> {
+        if self == base { Vec::new() } else { vec![varint_field(COUNT, self.0)] }
+    }
+
+    fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
+        let count = number(body, COUNT)?;
+        if count < self.0 {
+            return Err(refused("bells that go back"));
+        }
+        self.0 = count;
+        Ok(())
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self == other
+    }
+}

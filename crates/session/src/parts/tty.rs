@@ -1,0 +1,117 @@
+//! The terminal that the host's programs run on, between two roves.
+
+use rove_predict::{InputNum, Tty, TtyCharacters, TtyModes};
+use rove_ssp::{ApplyError, Capabilities};
+
+use crate::message::{number, put_bytes_field, put_varint_field, refused, string};
+use crate::part::{Part, Receiver, Replica};
+
+const MODES: u32 = 1;
+const CHARACTERS: u32 = 2;
+const PROMPT: u32 = 3;
+
+/// The terminal, as it was when the picture was taken or later; `None` where the server does not tell.
+impl Part for Option<Tty> {
+    const MEMBER: u32 = 20;
+    const EXTENSION: Capabilities = Capabilities::TTY;
+
+    /// The special characters are told where they are not those of the old state, which had the usual ones unless it said.
+    fn diff_from(&self, base: &Self, _: &Receiver<'_>) -> Vec<Vec<u8>> {
+        let Some(tty) = self.filter(|_| self != base) else { return Vec::new() };
+        let mut body = Vec::with_capacity(32);
+        put_varint_field(&mut body, MODES, u64::from(tty.modes.bits()));
+        if tty.characters != characters(*base) {
+            put_bytes_field(&mut body, CHARACTERS, &tty.characters.to_bytes());
+        }
+        if let Some(prompt) = tty.prompt {
+            put_varint_field(&mut body, PROMPT, prompt.get());
+        }
+        vec![body]
+    }
+
+    /// Characters beyond those that this version knows are passed over, and so are modes.
+    fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
+        let known = u64::from(TtyModes::USUAL.bits());
+        let modes =
+            u32::try_from(number(body, MODES)? & known).map_or(TtyModes::NONE, TtyModes::from_bits);
+        let list = string(body, CHARACTERS)?;
+        let characters = match list.first_chunk() {
+            Some(bytes) => TtyCharacters::from_bytes(*bytes),
+            None if list.is_empty() => characters(*self),
+            None => return Err(refused("special characters that are cut short")),
+        };
+        // No statement is about the time before any input: an absent field reads as 0.
+        let prompt = Some(number(body, PROMPT)?).filter(|num| *num > 0).map(InputNum::new);
+        *self = Some(Tty { modes, characters, prompt });
+        Ok(())
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    /// That nothing is echoed any more must not come later than what is to be answered unseen.
+    /// That a shell waits at its prompt must not come sooner than the prompt.
+    fn midpoint(&self, _: &Self) -> Self {
+        self.map(|tty| Tty { prompt: None, ..tty })
+    }
+}
+
+fn characters(tty: Option<Tty>) -> TtyCharacters {
+    tty.unwrap_or(Tty::USUAL).characters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::tests::{applied, diff, member};
+
+    fn secret() -> Tty {
+        Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL }
+    }
+
+    fn at_prompt(num: u64) -> Tty {
+        Tty { prompt: Some(InputNum::new(num)), ..Tty::USUAL }
+    }
+
+    fn with_erase(erase: u8) -> Tty {
+        Tty { characters: TtyCharacters { erase, ..TtyCharacters::USUAL }, ..Tty::USUAL }
+    }
+
+    #[test]
+    fn a_terminal_is_these_bytes_and_comes_back() {
+        let erase = b"\x0a\x15\xa2\x01\x12\x08\xff\x3f\x12\x0d\x08\x15\x17\x16\x12\x04\0\0\x03\x1c\x1a\x11\x13";
+        let table: [(Option<Tty>, Tty, &[u8]); 6] = [
+            (None, Tty::USUAL, b"\x0a\x06\xa2\x01\x03\x08\xff\x3f"),
+            (Some(Tty::USUAL), secret(), b"\x0a\x06\xa2\x01\x03\x08\xfe\x3f"),
+            (None, with_erase(8), erase),
+            (Some(secret()), with_erase(8), erase),
+            (Some(Tty::USUAL), at_prompt(300), b"\x0a\x09\xa2\x01\x06\x08\xff\x3f\x18\xac\x02"),
+            (Some(at_prompt(300)), Tty::USUAL, b"\x0a\x06\xa2\x01\x03\x08\xff\x3f"),
+        ];
+        for (old, new, bytes) in table {
+            assert_eq!(diff(&old, &Some(new)), bytes, "{old:?} to {new:?}");
+            assert_eq!(applied(old, bytes), Ok(Some(new)));
+        }
+    }
+
+    #[test]
+    fn what_a_later_version_adds_is_passed_over_and_what_is_cut_short_refused() {
+        let mut body = Vec::new();
+        put_varint_field(&mut body, MODES, u64::MAX);
+        put_bytes_field(&mut body, CHARACTERS, &[7; TtyCharacters::COUNT + 1]);
+        put_varint_field(&mut body, 4, 1);
+        let characters = TtyCharacters::from_bytes([7; TtyCharacters::COUNT]);
+        assert_eq!(
+            applied(None, &member::<Option<Tty>>(&body)),
+            Ok(Some(Tty { characters, ..Tty::USUAL }))
+        );
+        assert_eq!(
+            applied(None, &member::<Option<Tty>>(b"")),
+            Ok(Some(Tty { modes: TtyModes::NONE, ..Tty::USUAL }))
+        );
+        let mut body = Vec::new();
+        put_bytes_field(&mut body, CHARACTERS, &[7; TtyCharacters::COUNT - 1]);
+        assert!(applied(None::<Tty>, &member::<Option<Tty>>(&body)).is_err());
+    }
+}

@@ -1,0 +1,218 @@
+//! `UserMessage`: keys, window sizes and, between two roves, what the client has learned.
+
+use rove_ssp::ApplyError;
+use rove_terminal::{ClusterWidths, NewerChar};
+
+use crate::message::{
+    Fields, MessageWriter, RESIZE, Value, WireSize, bytes_field, instructions, member,
+    put_varint_field, string,
+};
+use crate::report::TerminalReport;
+
+const KEYSTROKE: u32 = 2;
+const KEYSTROKE_KEYS: u32 = 4;
+/// Between two roves only: what the client has learned of the user's terminal.
+const TERMINAL: u32 = 16;
+const TERMINAL_KITTY_KEYBOARD: u32 = 1;
+const TERMINAL_FOREGROUND: u32 = 2;
+const TERMINAL_BACKGROUND: u32 = 3;
+const TERMINAL_CURSOR: u32 = 4;
+const TERMINAL_CELL_WIDTH: u32 = 5;
+const TERMINAL_CELL_HEIGHT: u32 = 6;
+const TERMINAL_PIXEL_MOUSE: u32 = 7;
+const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
+const TERMINAL_READ_COPIED: u32 = 10;
+const TERMINAL_NEWER_WIDE: u32 = 11;
+
+/// One instruction of a `UserMessage`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UserInstruction<'a> {
+    /// Bytes from the keyboard.
+    Keys(&'a [u8]),
+    /// The window has a new size.
+    Resize(WireSize),
+    /// The client has learned this of the user's terminal.
+    Terminal(TerminalReport),
+    /// Only members this version does not know.
+    Unknown,
+}
+
+/// Reads the instructions of a `UserMessage`, in order.
+pub(super) fn user_instructions(
+    diff: &[u8],
+) -> impl Iterator<Item = Result<UserInstruction<'_>, ApplyError>> {
+    instructions(diff).map(|body| user_instruction(body?))
+}
+
+/// Adds the keys collected so far, if there are any, and empties the collection.
+pub(super) fn write_keys(message: &mut MessageWriter, collected: &mut Vec<u8>) {
+    if !collected.is_empty() {
+        message.member(KEYSTROKE, &bytes_field(KEYSTROKE_KEYS, collected));
+        collected.clear();
+    }
+}
+
+/// Adds what the client has learned. Only for a peer that has shown to know it.
+pub(super) fn write_report(message: &mut MessageWriter, report: TerminalReport) {
+    let rgb = |(red, green, blue): (u8, u8, u8)| {
+        u64::from(red) << 16 | u64::from(green) << 8 | u64::from(blue)
+    };
+    let mut body = Vec::with_capacity(8);
+    let mut put = |field, value| put_varint_field(&mut body, field, value);
+    match report {
+        TerminalReport::KittyKeyboard => put(TERMINAL_KITTY_KEYBOARD, 1),
+        TerminalReport::PixelMouse => put(TERMINAL_PIXEL_MOUSE, 1),
+        TerminalReport::ReadCopied => put(TERMINAL_READ_COPIED, 1),
+        TerminalReport::Foreground(color) => put(TERMINAL_FOREGROUND, rgb(color)),
+        TerminalReport::Background(color) => put(TERMINAL_BACKGROUND, rgb(color)),
+        TerminalReport::Cursor(color) => put(TERMINAL_CURSOR, rgb(color)),
+        TerminalReport::ClusterWidths(widths) => {
+            put(TERMINAL_CLUSTER_WIDTHS, u64::from(widths.bits()));
+        }
+        TerminalReport::NewerWide(c) => put(TERMINAL_NEWER_WIDE, u64::from(c.char())),
+        TerminalReport::CellPixels { width, height } => {
+            put(TERMINAL_CELL_WIDTH, u64::from(width));
+            put(TERMINAL_CELL_HEIGHT, u64::from(height));
+        }
+    }
+    message.member(TERMINAL, &body);
+}
+
+fn user_instruction(body: &[u8]) -> Result<UserInstruction<'_>, ApplyError> {
+    let is_known = |number| matches!(number, KEYSTROKE | RESIZE | TERMINAL);
+    Ok(match member(body, is_known)? {
+        Some((KEYSTROKE, body)) => UserInstruction::Keys(string(body, KEYSTROKE_KEYS)?),
+        Some((RESIZE, body)) => UserInstruction::Resize(WireSize::read(body)?),
+        Some((_, body)) => {
+            read_report(body)?.map_or(UserInstruction::Unknown, UserInstruction::Terminal)
+        }
+        None => UserInstruction::Unknown,
+    })
+}
+
+/// Returns a report, the last where there are several, or `None` for a kind or a value that a later
+/// version may mean something by.
+fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
+    let mut report = None;
+    let (mut width, mut height) = (None, None);
+    for field in Fields::of(body) {
+        let (number, Value::Varint(value)) = field? else {
+            continue;
+        };
+        let color = u32::try_from(value).ok().and_then(|value| match value.to_be_bytes() {
+            [0, red, green, blue] => Some((red, green, blue)),
+            _ => None,
+        });
+        match number {
+            TERMINAL_KITTY_KEYBOARD if value == 1 => report = Some(TerminalReport::KittyKeyboard),
+            TERMINAL_PIXEL_MOUSE if value == 1 => report = Some(TerminalReport::PixelMouse),
+            TERMINAL_READ_COPIED if value == 1 => report = Some(TerminalReport::ReadCopied),
+            TERMINAL_FOREGROUND => report = color.map(TerminalReport::Foreground),
+            TERMINAL_BACKGROUND => report = color.map(TerminalReport::Background),
+            TERMINAL_CURSOR => report = color.map(TerminalReport::Cursor),
+            TERMINAL_CLUSTER_WIDTHS => {
+                report = Some(TerminalReport::ClusterWidths(ClusterWidths::from_bits(value)));
+            }
+            TERMINAL_NEWER_WIDE => {
+                let c = u32::try_from(value).ok().and_then(char::from_u32);
+                report = c.and_then(NewerChar::new).map(TerminalReport::NewerWide);
+            }
+            TERMINAL_CELL_WIDTH => width = u16::try_from(value).ok(),
+            TERMINAL_CELL_HEIGHT => height = u16::try_from(value).ok(),
+            _ => {}
+        }
+    }
+    if let (Some(width), Some(height)) = (width, height) {
+        report = Some(TerminalReport::CellPixels { width, height });
+    }
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn user(diff: &[u8]) -> Result<Vec<UserInstruction<'_>>, ApplyError> {
+        user_instructions(diff).collect()
+    }
+
+    #[test]
+    fn a_keystroke_wins_over_a_resize_beside_it() {
+        let both = b"\x0a\x0b\x1a\x04\x28\x50\x30\x18\x12\x03\x22\x01\x65";
+        assert_eq!(user(both), Ok(vec![UserInstruction::Keys(b"e")]));
+    }
+
+    #[test]
+    fn reports_are_these_bytes_and_come_back() {
+        let table: [(TerminalReport, &[u8]); 10] = [
+            (TerminalReport::KittyKeyboard, b"\x0a\x05\x82\x01\x02\x08\x01"),
+            (TerminalReport::PixelMouse, b"\x0a\x05\x82\x01\x02\x38\x01"),
+            (TerminalReport::ClusterWidths(ClusterWidths::ALL), b"\x0a\x05\x82\x01\x02\x48\x3f"),
+            (
+                TerminalReport::NewerWide(NewerChar::new('\u{1faed}').unwrap()),
+                b"\x0a\x07\x82\x01\x04\x58\xed\xf5\x07",
+            ),
+            (
+                // Whether the tables know it or not: both ends count events alike.
+                TerminalReport::NewerWide(NewerChar::new('\u{1f600}').unwrap()),
+                b"\x0a\x07\x82\x01\x04\x58\x80\xec\x07",
+            ),
+            (TerminalReport::ReadCopied, b"\x0a\x05\x82\x01\x02\x50\x01"),
+            (
+                TerminalReport::Foreground((255, 128, 1)),
+                b"\x0a\x08\x82\x01\x05\x10\x81\x80\xfe\x07",
+            ),
+            (TerminalReport::Background((0, 0, 0)), b"\x0a\x05\x82\x01\x02\x18\x00"),
+            (TerminalReport::Cursor((0, 1, 0)), b"\x0a\x06\x82\x01\x03\x20\x80\x02"),
+            (
+                TerminalReport::CellPixels { width: 9, height: 20 },
+                b"\x0a\x07\x82\x01\x04\x28\x09\x30\x14",
+            ),
+        ];
+        for (report, bytes) in table {
+            let mut message = MessageWriter::default();
+            write_report(&mut message, report);
+            assert_eq!(message.finish(), bytes, "{report:?}");
+            assert_eq!(user(bytes), Ok(vec![UserInstruction::Terminal(report)]));
+        }
+    }
+
+    #[test]
+    fn reports_of_unknown_kinds_and_values_are_passed_over() {
+        let table: [&[u8]; 9] = [
+            b"",                         // nothing
+            b"\x08\x02",                 // another keyboard
+            b"\x10\x80\x80\x80\x08",     // a colour of 25 bits
+            b"\x28\x09",                 // a width alone
+            b"\x28\x80\x80\x04\x30\x14", // a width of 17 bits
+            b"\x38\x02",                 // another mouse
+            b"\x58\x01",                 // a character of another plane
+            b"\x60\x01",                 // field 12
+            b"\x12\x01x",                // a colour as text
+        ];
+        for body in table {
+            let mut message = MessageWriter::default();
+            message.member(TERMINAL, body);
+            assert_eq!(user(&message.finish()), Ok(vec![UserInstruction::Unknown]), "{body:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn keys_come_back(keys in proptest::collection::vec(any::<u8>(), 1..300)) {
+            let mut message = MessageWriter::default();
+            write_keys(&mut message, &mut keys.clone());
+            let bytes = message.finish();
+            prop_assert_eq!(user(&bytes), Ok(vec![UserInstruction::Keys(&keys)]));
+        }
+    }
+
+    #[test]
+    fn a_key_is_the_bytes_stock_writes() {
+        let mut message = MessageWriter::default();
+        write_keys(&mut message, &mut b"e".to_vec());
+        assert_eq!(message.finish(), b"\x0a\x05\x12\x03\x22\x01\x65");
+    }
+}
