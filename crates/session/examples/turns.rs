@@ -74,7 +74,8 @@ impl Victim {
     /// Turns the loop as the program does until all is done.
     fn run(&mut self) {
         self.waiting.reverse();
-        while !self.waiting.is_empty() || self.client.has_work() || self.client.has_output() {
+        while !self.waiting.is_empty() || self.client.has_work() || self.client.has_output(self.now)
+        {
             self.now += Duration::from_millis(1);
             let now = self.now;
             let start = processor_time();

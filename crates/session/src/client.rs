@@ -1,42 +1,36 @@
 //! The client: the user's keys in, datagrams out; datagrams in, frames out.
 
 mod addresses;
+mod display;
 mod drawing;
 mod end_request;
 mod interface;
+mod notice_bar;
 mod prediction;
+mod uplink;
 
 use core::net::SocketAddr;
 use core::ops::Range;
 
-use rove_predict::{Engine, InputNum, Network};
+use rove_predict::Network;
 use rove_ssp::{
     Capabilities, Closed, Config, Ecn, Event, ReceiveError, Role, StateNum, Transmit, Transport,
 };
-use rove_terminal::display::Vocabulary;
 use rove_terminal::{Screen, Size};
 use rove_units::{Bytes, Duration, Instant};
 
+use self::display::{Display, network};
+use self::end_request::EndRequest;
 pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
-use crate::announced::Announced;
-use crate::bar::Bar;
-use crate::client::drawing::Drawing;
-use crate::client::end_request::EndRequest;
+use self::notice_bar::NoticeBar;
+use self::uplink::{ClientTransport, Uplink, has_room, pending};
 use crate::escape::{EscapeKey, Requests};
 use crate::host_screen::HostScreen;
-use crate::last_screen::{Ending, LastScreen, MissingLines};
+use crate::last_screen::{Ending, MissingLines};
 use crate::notice::Notices;
 pub use crate::notice::Trouble;
-use crate::one_shot_effects::OneShotEffects;
-use crate::probe::{Probe, blank_row};
 use crate::report::TerminalReport;
-use crate::status::{Facts, StatusView};
-use crate::user_stream::{UserEvent, UserStream};
-
-/// Unacknowledged input, in events, above which the user's terminal is not read.
-/// Chosen: a paste is then paced by the network and waits in the terminal, while 1 MiB is more than
-/// any path drains between two of our reads.
-pub(crate) const INPUT_PENDING_MAX: u64 = 1_048_576;
+use crate::user_stream::UserStream;
 
 /// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -55,59 +49,22 @@ pub const MEMORY_MAX_500X200: Bytes = Bytes::mib(128);
 
 /// The client end of a session.
 pub struct Client {
-    transport: Transport<UserStream, HostScreen>,
-    server: SocketAddr,
-    start: Instant,
-    /// When the server was heard again after a silence worth a notice.
-    regained_at: Instant,
-    probe: Probe,
+    transport: ClientTransport,
+    uplink: Uplink,
+    display: Display,
+    notice_bar: NoticeBar,
     escape: EscapeKey,
-    notices: Notices,
-    drawing: Drawing,
-    one_shot_effects: OneShotEffects,
-    engine: Engine,
-    tty: Tty,
-    last_screen: LastScreen,
-    /// The user's window.
-    window: Size,
-    /// Whether the server is still to be told the window's size.
-    window_unsent: bool,
-    /// The sizes that the server may show.
-    announced: Announced,
-    /// Reports on the user's terminal that the server has yet to be sent: at most one for each answer, and one for what
-    /// the user allows.
-    reports: Vec<TerminalReport>,
-    /// The notice bar, as it should be on the terminal now.
-    bar: Option<Bar>,
-    /// When the bar changes by itself.
-    bar_due: Option<Instant>,
-    status: StatusView,
-    /// The port that datagrams leave from, if the driver has said.
-    local_port: Option<u16>,
-    /// Whether the terminal may show something else than it should.
-    stale: bool,
     /// Whether the driver is still to be told to suspend.
     suspend_due: bool,
     /// Whether the driver is still to be told to let the user log in.
     login_due: bool,
-    /// When the host last refused what was sent to the server.
-    refused_at: Option<Instant>,
     /// When to leave a server that does not answer, once the user wants to, and how the session has ended then.
     farewell: Option<(Instant, ClientOutcome)>,
     /// How the session ended when that time had come, or the user had insisted.
     given_up: Option<ClientOutcome>,
     end_request: EndRequest,
-}
-
-/// Who has the user's terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tty {
-    /// We are to take it over with the next output.
-    Due,
-    /// We have.
-    Ours,
-    /// We have given it back.
-    Returned,
+    /// When the notices were last worked out. Output that was due by then waits for [`Client::poll_output`].
+    refreshed_at: Instant,
 }
 
 impl Client {
@@ -119,6 +76,7 @@ impl Client {
         } = config;
         let transport = Config { capabilities: understood, ..transport };
         let escape = EscapeKey::new(config.escape_key, config.offers_status);
+        let notices = Notices::new(config.program, escape.quit_hint(), config.offers_status);
         let mut client = Self {
             transport: Transport::new(
                 Role::Client { server },
@@ -129,34 +87,18 @@ impl Client {
                 chaff,
                 now,
             ),
-            server,
-            start: now,
-            regained_at: now,
-            notices: Notices::new(config.program, escape.quit_hint(), config.offers_status),
-            probe: Probe::new(query),
+            uplink: Uplink::new(size),
+            display: Display::new(terminal, query, prediction, config.running, size),
+            notice_bar: NoticeBar::new(notices, now),
             escape,
-            one_shot_effects: OneShotEffects::new(terminal.operating_system_commands),
-            drawing: Drawing::new(terminal),
-            engine: Engine::new(prediction, size),
-            tty: Tty::Due,
-            last_screen: LastScreen::new(config.running),
-            window: size,
-            window_unsent: true,
-            announced: Announced::default(),
-            reports: Vec::new(),
-            bar: None,
-            bar_due: None,
-            status: StatusView::default(),
-            local_port: None,
-            stale: true,
             suspend_due: false,
             login_due: false,
-            refused_at: None,
             farewell: None,
             given_up: None,
             end_request: EndRequest::new(config.is_end_obeyed_twice),
+            refreshed_at: now,
         };
-        client.send_window();
+        client.uplink.flush(&mut client.transport);
         client.refresh(now);
         client
     }
@@ -203,29 +145,19 @@ impl Client {
         result: Result<(), ReceiveError>,
     ) -> Result<(), ReceiveError> {
         match &result {
-            Ok(()) => self.notices.heard(now),
+            Ok(()) => self.notice_bar.notices.heard(now),
             // A stranger's word is not worth a notice either.
             Err(error) if !error.is_from_peer() => return result,
             Err(error) => self.note_receive_error(now, error),
         }
         if self.transport.remote_num() != num {
-            self.stale = true;
-            self.one_shot_effects.look(now, self.transport.remote());
-            self.drawing.look(&self.transport.remote().parts().scrolled);
-            self.engine.handle_tty(self.tty());
+            self.display.look(now, &self.transport);
             if was_late {
-                self.regained_at = now;
-                tracing::info!("contact regained");
+                self.notice_bar.regain(now);
             }
         }
-        self.engine.handle_network(self.network());
-        self.stale |= self.engine.is_active();
-        let (known, shown) = (self.transport.known_receiver_state().end(), self.screen().size());
-        if self.announced.acknowledge(known, shown) {
-            self.allow_sizes();
-        }
-        self.send_window();
-        self.send_reports();
+        self.display.engine.handle_network(network(&self.transport));
+        self.uplink.handle_datagram(&mut self.transport);
         self.refresh(now);
         result
     }
@@ -234,15 +166,12 @@ impl Client {
     /// [`Client::wants_input`] holds; no key given to it is ever dropped before the session ends.
     pub fn handle_input(&mut self, now: Instant, bytes: &[u8]) {
         let mut typed = Vec::with_capacity(bytes.len());
-        self.probe.handle_input(now, bytes, &mut typed);
-        while let Some(answer) = self.probe.poll_answer() {
+        self.display.probe.handle_input(now, bytes, &mut typed);
+        while let Some(answer) = self.display.probe.poll_answer() {
             tracing::debug!(?answer, "the terminal says");
-            let mut report = None;
-            self.drawing.renderer.learn(|capabilities| report = answer.teach(capabilities));
-            self.reports.extend(report);
-            self.stale = true;
+            self.uplink.report(self.display.learn(answer));
         }
-        self.send_reports();
+        self.uplink.flush(&mut self.transport);
         self.handle_typed(now, &typed);
         self.refresh(now);
     }
@@ -251,9 +180,9 @@ impl Client {
     /// and once the session is ending, unless the terminal itself has still to answer, or the user may insist.
     pub fn wants_input(&self) -> bool {
         if self.is_ending() {
-            return self.owes_answers() || self.end_request.wants_input();
+            return self.display.owes_answers() || self.end_request.wants_input();
         }
-        self.pending_input() < INPUT_PENDING_MAX
+        has_room(&self.transport)
     }
 
     /// Takes the end of the user's input (the terminal is gone): starts the orderly end.
@@ -265,17 +194,11 @@ impl Client {
     /// Takes the window's new size. What is known is shown in it at once, cut or with empty space
     /// around, until the server's answer brings the picture for that size.
     pub fn handle_resize(&mut self, now: Instant, size: Size) {
-        if size == self.window {
-            return;
+        if self.display.handle_resize(size, self.transport.remote().screen()) {
+            self.uplink.handle_resize(size);
+            self.uplink.flush(&mut self.transport);
+            self.refresh(now);
         }
-        self.window = size;
-        self.window_unsent = true;
-        self.drawing.keep_cut_rows(self.transport.remote().screen(), size);
-        self.send_window();
-        self.engine.reset();
-        self.drawing.renderer.invalidate();
-        self.stale = true;
-        self.refresh(now);
     }
 
     /// Starts the orderly end because of a signal or on request; `reason` is shown. With a server
@@ -295,20 +218,19 @@ impl Client {
         let outcome = if self.is_connecting() {
             Some(ClientOutcome::NeverConnected)
         } else {
-            self.notices.is_gone(now, self.contact()).then_some(ClientOutcome::Gone)
+            self.notice_bar.notices.is_gone(now, self.contact()).then_some(ClientOutcome::Gone)
         };
         if let Some(outcome) = outcome {
             self.farewell.get_or_insert((now + UNHEARD_FAREWELL, outcome));
         }
-        self.notices.farewell(reason);
+        self.notice_bar.notices.farewell(reason);
         self.transport.start_shutdown(now);
         self.refresh(now);
     }
 
     /// Takes the terminal over again after [`ClientEvent::Suspend`] or a SIGCONT: full repaint.
     pub fn handle_resume(&mut self, now: Instant) {
-        self.tty = Tty::Due;
-        self.stale = true;
+        self.display.take_over();
         self.refresh(now);
     }
 
@@ -329,12 +251,12 @@ impl Client {
         self.transport.handle_timeout(now);
         self.end_request.handle_timeout(now);
         let mut typed = Vec::new();
-        self.probe.handle_timeout(now, &mut typed);
+        self.display.probe.handle_timeout(now, &mut typed);
         self.handle_typed(now, &typed);
-        self.send_reports();
+        self.uplink.flush(&mut self.transport);
         if self.connect_deadline().is_some_and(|deadline| deadline <= now) {
             tracing::info!("no answer from the server");
-            self.notices.farewell("Timed out waiting for server...");
+            self.notice_bar.notices.farewell("Timed out waiting for server...");
             self.transport.start_shutdown(now);
         }
         if let Some((_, outcome)) = self.pending_farewell().filter(|(due, _)| *due <= now) {
@@ -355,48 +277,24 @@ impl Client {
     /// which the driver may look at other things.
     pub fn poll_output(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.refresh(now);
-        if self.tty == Tty::Returned || !core::mem::take(&mut self.stale) {
-            return None;
-        }
-        let mut out = Vec::new();
-        let is_due = self.tty == Tty::Due;
-        if is_due {
-            self.tty = Tty::Ours;
-            out = self.drawing.renderer.open();
-        }
-        self.one_shot_effects.perform(now, &mut out);
-        if self.transport.capabilities().contains(Capabilities::RICH_SCREEN) {
-            self.drawing.renderer.follow(Vocabulary::Rich);
-        }
-        if self.transport.capabilities().contains(Capabilities::SCROLLBACK) {
-            self.drawing.renderer.follow_scrollback();
-        }
-        let mut frame = self.compose(now);
-        let (picture, is_more) = self.drawing.draw(&mut frame);
-        out.extend(picture);
-        self.stale = is_more;
-        if is_due {
-            // Behind the frame: nobody waits for the answers.
-            let sets_alternate_scroll = self.drawing.renderer.sets_alternate_scroll();
-            out.extend(self.probe.ask(now, sets_alternate_scroll, blank_row(&frame)));
-        } else if !is_more && self.transport.capabilities().contains(Capabilities::CLUSTERS) {
-            out.extend(self.probe.ask_newer(now, &frame));
-        }
-        (!out.is_empty()).then_some(out)
+        let out = self
+            .has_output(now)
+            .then(|| self.display.draw(now, &self.transport, self.notice_bar.overlay()));
+        out.filter(|out| !out.is_empty())
     }
 
     /// Returns whether [`Client::poll_output`] may have something.
-    pub fn has_output(&self) -> bool {
-        self.tty != Tty::Returned && self.stale
+    pub fn has_output(&self, now: Instant) -> bool {
+        self.display.has_output(now, &self.transport, self.notice_bar.overlay())
     }
 
     /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
-        if self.suspend_due && !self.owes_answers() {
+        if self.suspend_due && !self.display.owes_answers() {
             self.suspend_due = false;
             return Some(ClientEvent::Suspend);
         }
-        if self.login_due && !self.owes_answers() {
+        if self.login_due && !self.display.owes_answers() {
             self.login_due = false;
             return Some(ClientEvent::LogIn);
         }
@@ -419,51 +317,33 @@ impl Client {
             return Some(Instant::ZERO);
         }
         let farewell = self.pending_farewell().map(|(due, _)| due);
-        // Where output waits to be taken already, the bell waits with it.
-        let event = self.one_shot_effects.poll_timeout().filter(|_| !self.stale);
-        let prediction = self.engine.poll_timeout().filter(|_| !self.stale);
+        let output = self.display.poll_timeout();
+        let output = output.into_iter().flatten().filter(|due| *due > self.refreshed_at);
         [
             self.transport.poll_timeout(),
-            self.bar_due,
-            self.status.poll_timeout(),
             self.connect_deadline(),
             farewell,
             self.end_request.poll_timeout(),
-            event,
-            prediction,
             self.escape.poll_timeout().filter(|_| !self.is_ending()),
-            self.probe.poll_timeout(),
+            self.display.probe.poll_timeout(),
         ]
         .into_iter()
+        .chain(self.notice_bar.poll_timeout())
         .flatten()
+        .chain(output)
         .min()
     }
 
     /// Returns the bytes that give the terminal back as it was found: for the end and for a suspend.
     /// The last frame before them is free of notices and predictions.
     pub fn close_terminal(&mut self) -> Vec<u8> {
-        if self.tty != Tty::Ours {
-            self.tty = Tty::Returned;
-            return Vec::new();
-        }
-        self.tty = Tty::Returned;
-        let frame = self.screen().clipped(self.window);
-        let mut out = Vec::new();
-        self.one_shot_effects.perform_all(&mut out);
-        self.stale = false;
-        out.extend(self.drawing.finish(&frame));
-        let leaves_screen =
-            self.outcome().is_some() && self.last_screen.stays(self.ending(), self.screen());
-        out.extend(match leaves_screen {
-            true => self.drawing.renderer.close_leaving(&frame),
-            false => self.drawing.renderer.close(),
-        });
-        out
+        let ending = self.ended().map(|_| self.ending());
+        self.display.close(self.transport.remote().screen(), ending)
     }
 
     /// Returns what the user has not got of a command's output, once the session is over and the terminal given back.
     pub fn missing_lines(&self) -> Option<MissingLines> {
-        self.last_screen.missing(self.ending(), self.screen(), self.drawing.missing_lines())
+        self.display.missing_lines(self.screen(), self.ending())
     }
 
     fn ending(&self) -> Ending {
@@ -480,9 +360,10 @@ impl Client {
     ///
     /// A session shorter than the terminal takes to answer waits for that, within bounds.
     pub fn outcome(&self) -> Option<ClientOutcome> {
-        if self.owes_answers() {
-            return None;
-        }
+        self.ended().filter(|_| !self.display.owes_answers())
+    }
+
+    fn ended(&self) -> Option<ClientOutcome> {
         if self.given_up.is_some() {
             return self.given_up;
         }
@@ -510,13 +391,13 @@ impl Client {
 
     /// Returns how many events, keys and resizes, the server has not acknowledged yet.
     pub fn pending_input(&self) -> u64 {
-        self.transport.local().end() - self.transport.known_receiver_state().end()
+        pending(&self.transport)
     }
 
     /// Returns whether the newest screen was taken after the host's programs had their time to answer all input, by the
     /// server's echo ack.
     pub fn has_all_answers(&self) -> bool {
-        let Network { echo_ack, arrived, .. } = self.network();
+        let Network { echo_ack, arrived, .. } = network(&self.transport);
         self.pending_input() == 0 && echo_ack >= arrived
     }
 
@@ -530,15 +411,16 @@ impl Client {
             return;
         }
         let mut keys = Vec::with_capacity(typed.len());
-        if !self.status.is_shown() {
+        let status = &mut self.notice_bar.status;
+        if !status.is_shown() {
             self.escape.status_gone();
         }
         let requests = self.escape.handle(now, typed, &mut keys);
         if requests.closes_status {
-            self.status.close();
+            status.close();
         }
         if requests.status {
-            self.status.open(now);
+            status.open(now);
         }
         self.take_keys(now, &keys, requests);
     }
@@ -548,105 +430,26 @@ impl Client {
         self.suspend_due |= requests.suspend;
         self.login_due |= requests.login;
         if requests.repaint {
-            self.drawing.renderer.invalidate();
-            self.stale = true;
+            self.display.repaint();
         }
         if !keys.is_empty() {
-            // Stock predicts what is typed before it takes out what is meant for itself. Only keys
-            // that reach the program can have an effect on the screen.
-            let sent = InputNum::new(self.transport.sent_num().get());
-            self.engine.handle_keys(now, sent, keys);
-            self.stale |= self.engine.is_active();
-            self.append(|stream| stream.push_bytes(keys));
-            self.last_screen.note_keys(self.transport.remote().screen());
+            self.display.handle_keys(now, keys, &self.transport);
+            self.uplink.send_keys(keys, &mut self.transport);
         }
         if requests.quit {
             self.shutdown(now, "Exiting on user request...");
         }
     }
 
-    /// Composes a frame: the server's screen, over it what is predicted, all of it as the window shows
-    /// it, and over that the notices, from which nothing is predicted.
-    fn compose(&mut self, now: Instant) -> Screen {
-        let mut frame =
-            self.engine.frame(now, self.transport.remote().screen()).clipped(self.window);
-        if let Some(bar) = &self.bar {
-            bar.draw(&mut frame);
-        }
-        self.status.draw(&mut frame, u16::from(self.bar.is_some()));
-        frame
-    }
-
-    /// Works out the notice bar and the status anew.
+    /// Works out the notices again.
     fn refresh(&mut self, now: Instant) {
-        let contact = self.contact();
-        let (help, login_hints) = (self.escape.help(), self.escape.login_hints());
-        let bar = self.notices.bar(now, contact, help, login_hints);
-        self.stale |= bar != self.bar || self.one_shot_effects.is_due(now);
-        if self.status.is_due(now) {
-            let facts = self.facts();
-            self.status.renew(now, &facts);
-        }
-        self.stale |= self.status.take_stale();
-        self.stale |= self.engine.poll_timeout().is_some_and(|due| due <= now);
-        self.bar = bar;
-        self.bar_due = self.notices.poll_timeout(now, contact);
-    }
-
-    fn facts(&self) -> Facts {
-        Facts {
-            path: self.transport.path(),
-            frame_interval: self.transport.frame_interval(),
-            peer: self.transport.peer(),
-            capabilities: self.transport.capabilities(),
-            server: self.server(),
-            local_port: self.local_port,
-            is_tunnelled: self.notices.is_tunnelled(),
-            pending_input: self.pending_input(),
-        }
-    }
-
-    /// Tells the server the window's size, unless so much input waits already that it would grow
-    /// without bound; then the newest size goes out when that has cleared.
-    fn send_window(&mut self) {
-        if self.window_unsent && self.pending_input() < INPUT_PENDING_MAX {
-            self.window_unsent = false;
-            let event = UserEvent::Resize(self.window);
-            self.append(|stream| stream.push(event));
-            self.announced.tell(self.window, self.transport.local().end());
-            self.allow_sizes();
-        }
-    }
-
-    /// Bounds the copies of the server's screen by the sizes that it was told.
-    fn allow_sizes(&mut self) {
-        let allowed = self.announced.allowed();
-        self.transport.adjust_remote(|state| state.allow(&allowed));
+        self.refreshed_at = now;
+        self.notice_bar.refresh(now, &self.transport, &self.escape);
     }
 
     /// Reports what the terminal's user allows; a server that is not ours is never told. To be called before anything else.
     pub fn allow(&mut self, permission: TerminalReport) {
-        self.reports.push(permission);
-    }
-
-    /// Tells the server what is known of the terminal, once it has shown that it understands; a stock
-    /// server never sees any of it.
-    fn send_reports(&mut self) {
-        let capabilities = self.transport.capabilities();
-        let is_understood = capabilities.contains(Capabilities::TERMINAL_REPORT);
-        if is_understood && !self.reports.is_empty() && self.pending_input() < INPUT_PENDING_MAX {
-            let mut reports = core::mem::take(&mut self.reports);
-            reports.retain(|report| report.is_known_with(capabilities));
-            self.append(|stream| {
-                reports.into_iter().map(UserEvent::Terminal).for_each(|event| stream.push(event));
-            });
-        }
-    }
-
-    fn append(&mut self, append: impl FnOnce(&mut UserStream)) {
-        let mut stream = self.transport.local().clone();
-        append(&mut stream);
-        self.transport.publish(stream);
+        self.uplink.report([permission]);
     }
 
     /// Tells the user of the server's faults, but for those that are the protocol's daily bread.
@@ -654,18 +457,13 @@ impl Client {
         let expected =
             matches!(error, ReceiveError::StaleReference { .. } | ReceiveError::QueueFull);
         if !expected {
-            self.notices.say(now, format!("Bad datagram: {error}."));
+            self.notice_bar.notices.say(now, format!("Bad datagram: {error}."));
         }
     }
 
     /// Returns when to give up waiting for the server's first state.
     fn connect_deadline(&self) -> Option<Instant> {
-        (self.is_connecting() && !self.is_ending()).then(|| self.start + CONNECT_TIMEOUT)
-    }
-
-    /// Returns whether what the terminal answers could still go to whoever has it next.
-    fn owes_answers(&self) -> bool {
-        self.tty == Tty::Ours && self.probe.owes_answers()
+        (self.is_connecting() && !self.is_ending()).then(|| self.notice_bar.start + CONNECT_TIMEOUT)
     }
 
     fn is_connecting(&self) -> bool {

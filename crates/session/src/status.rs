@@ -54,8 +54,6 @@ pub(crate) struct Facts {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StatusView {
     shown: Option<Shown>,
-    /// Whether the terminal still shows what is no more.
-    is_stale: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -73,7 +71,7 @@ impl StatusView {
 
     /// Takes the panel away.
     pub(crate) fn close(&mut self) {
-        self.is_stale |= self.shown.take().is_some();
+        self.shown = None;
     }
 
     /// Returns whether the panel is shown.
@@ -94,30 +92,28 @@ impl StatusView {
         if let Some(shown) = &mut self.shown {
             shown.renew_at = now + RENEWED;
             shown.lines = lines(now, facts);
-            self.is_stale = true;
         }
     }
 
-    /// Returns whether the panel has changed since the last call.
-    pub(crate) fn take_stale(&mut self) -> bool {
-        core::mem::take(&mut self.is_stale)
+    /// Returns the panel's lines; none while it is not shown.
+    pub(crate) fn lines(&self) -> &[String] {
+        self.shown.as_ref().map_or(&[], |shown| &shown.lines)
     }
 
     /// Returns when the panel next changes by itself.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.shown.as_ref().map(|shown| shown.renew_at.min(shown.until))
     }
+}
 
-    /// Draws the panel over a frame, from a row on.
-    pub(crate) fn draw(&self, frame: &mut Screen, top: u16) {
-        let Some(shown) = &self.shown else { return };
-        let background = Pen { attributes: Attributes::NONE, ..PEN };
-        for (row, line) in (top..).zip(&shown.lines) {
-            frame.clear_row(row, background);
-            frame.write_text(Position { row, column: 0 }, line, PEN);
-            if frame.cursor().row == row {
-                frame.show_cursor(false);
-            }
+/// Draws the panel's lines over a frame, from a row on.
+pub(crate) fn draw_lines(lines: &[String], frame: &mut Screen, top: u16) {
+    let background = Pen { attributes: Attributes::NONE, ..PEN };
+    for (row, line) in (top..).zip(lines) {
+        frame.clear_row(row, background);
+        frame.write_text(Position { row, column: 0 }, line, PEN);
+        if frame.cursor().row == row {
+            frame.show_cursor(false);
         }
     }
 }

@@ -14,7 +14,8 @@ use crate::message::MessageWriter;
 use crate::report::TerminalReport;
 
 /// Events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
-/// microsecond, and a clone of [`crate::client::INPUT_PENDING_MAX`] events copies 512 pointers.
+/// microsecond, and a clone of the million events that a client lets wait copies 512
+/// pointers.
 const CHUNK_EVENTS: u64 = 2048;
 
 /// Largest diff, in bytes. Chosen: 27 fragments; a larger paste travels as states of this size, each

@@ -107,7 +107,7 @@ impl Pump {
             if let Some(outcome) = self.session.outcome() {
                 break outcome;
             }
-            now = self.wait_and_read()?;
+            now = self.wait_and_read(now)?;
         };
         self.leave_terminal();
         if let (Some(keeper), Some(memory)) = (self.prompts.take(), self.session.prompt_memory()) {
@@ -123,7 +123,7 @@ impl Pump {
 
     /// Sleeps until something happens, unless there is work left, and hands it to the session: signals and keys first,
     /// then datagrams, so many that none of them waits long. Returns the time it woke.
-    fn wait_and_read(&mut self) -> io::Result<Instant> {
+    fn wait_and_read(&mut self, now: Instant) -> io::Result<Instant> {
         let (is_drawing, is_behind) = (self.is_drawing(), self.wire.has_arrivals());
         let deadline = [self.session.poll_timeout(), self.wire.poll_timeout()];
         let mut interests = self.wire.interests();
@@ -137,7 +137,7 @@ impl Pump {
         }
         let network = interests.len();
         interests.extend(self.network.iter().map(|it| Interest::new(it.as_fd(), true, false)));
-        let has_output = !is_drawing && self.session.has_output();
+        let has_output = !is_drawing && self.session.has_output(now);
         if self.session.has_work() || is_behind || has_output {
             self.events.look(&mut interests)?;
         } else {

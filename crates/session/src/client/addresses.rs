@@ -4,13 +4,13 @@ use core::net::SocketAddr;
 
 use rove_units::Instant;
 
-use super::{Client, ClientOutcome};
+use super::{Client, ClientOutcome, notice_bar};
 use crate::notice::{Contact, Trouble};
 
 impl Client {
     /// Returns where datagrams go: where the server listens, as far as is known.
     pub fn server(&self) -> SocketAddr {
-        self.transport.peer_address().unwrap_or(self.server)
+        notice_bar::server(&self.transport)
     }
 
     /// Adds an address that the server may be reached at, too. It is tried while the one before does not
@@ -41,7 +41,7 @@ impl Client {
 
     /// Notes that the host refuses datagrams to the server (ICMP port unreachable).
     pub fn handle_refusal(&mut self, now: Instant) {
-        self.refused_at = Some(now);
+        self.notice_bar.refused_at = Some(now);
         self.refresh(now);
     }
 
@@ -52,38 +52,27 @@ impl Client {
 
     /// Shows a local network error (send or receive) to the user for a while.
     pub fn handle_network_error(&mut self, now: Instant, text: &str) {
-        self.notices.network_error(now, text);
+        self.notice_bar.notices.network_error(now, text);
         self.refresh(now);
     }
 
     /// Notes the local UDP port that datagrams leave from, for the status.
     pub fn handle_local_port(&mut self, port: u16) {
-        self.local_port = Some(port);
+        self.notice_bar.local_port = Some(port);
     }
 
     /// Notes that datagrams travel through a tunnel, and what keeps them from it; the trouble is shown until the next
     /// call.
     pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<Trouble>) {
-        if self.notices.tunnel(trouble) {
-            self.escape.offer_login(self.notices.needs_login());
+        if self.notice_bar.notices.tunnel(trouble) {
+            self.escape.offer_login(self.notice_bar.notices.needs_login());
             self.refresh(now);
         }
     }
 
     /// Returns what is known of the contact, for the notices.
     pub(super) fn contact(&self) -> Contact {
-        // Input that waited through a silence is acknowledged piece by piece; that alone does not mean that
-        // the way to the server fails, so the wait for a reply starts again.
-        let answered_until = self.transport.answered_until();
-        Contact {
-            start: self.start,
-            heard_at: self.transport.remote_arrived_at(),
-            due_at: self.transport.remote_due_at(),
-            acknowledged_sent_at: answered_until.map(|at| at.max(self.regained_at)),
-            server: self.server(),
-            sent: self.transport.path().sent.datagrams,
-            refused_at: self.refused_at,
-        }
+        self.notice_bar.contact(&self.transport)
     }
 
     /// Returns when to leave without an answer, and how the session has ended then. A server that was heard after all
@@ -91,7 +80,7 @@ impl Client {
     pub(super) fn pending_farewell(&self) -> Option<(Instant, ClientOutcome)> {
         let is_unheard = |outcome| match outcome {
             ClientOutcome::NeverConnected => self.is_connecting(),
-            _ => self.refused_at > self.transport.remote_arrived_at(),
+            _ => self.notice_bar.refused_at > self.transport.remote_arrived_at(),
         };
         self.farewell.filter(|&(_, outcome)| self.given_up.is_none() && is_unheard(outcome))
     }

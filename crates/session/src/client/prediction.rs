@@ -1,21 +1,11 @@
-//! The facts that predictions are made from, the prompts that outlast a session, and the reasons for predictions.
+//! The terminal that predictions depend on, the prompts that outlast a session, and the reasons for predictions.
 
-use rove_predict::{Explanation, InputNum, Network, PromptMemory, Tty};
+use rove_predict::{Explanation, PromptMemory, Tty};
 use rove_units::Instant;
 
 use super::Client;
 
 impl Client {
-    /// Returns what the engine is to know of the path and the server.
-    pub(super) fn network(&self) -> Network {
-        Network {
-            echo_ack: InputNum::new(self.transport.remote().echo_ack().get()),
-            arrived: InputNum::new(self.transport.known_num().get()),
-            send_interval: self.transport.frame_interval(),
-            srtt: self.transport.srtt(),
-        }
-    }
-
     /// Returns the terminal that the host's programs run on, as it was when the newest screen was taken
     /// or later; `None` where the server does not tell.
     pub fn tty(&self) -> Option<Tty> {
@@ -24,23 +14,23 @@ impl Client {
 
     /// Returns whether predictions have a use for [`Client::handle_prompt_memory`].
     pub const fn uses_prompt_memory(&self) -> bool {
-        self.engine.uses_prompt_memory()
+        self.display.engine.uses_prompt_memory()
     }
 
     /// Takes the prompts that earlier sessions with this host knew. Call it once, before the first key.
     pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {
-        self.engine.handle_prompt_memory(memory);
+        self.display.engine.handle_prompt_memory(memory);
     }
 
     /// Returns the prompts that this session and earlier ones knew; `None` where predictions have no use for them or
     /// the client was handed no memory.
     pub fn prompt_memory(&self) -> Option<&PromptMemory> {
-        self.engine.prompt_memory()
+        self.display.engine.prompt_memory()
     }
 
     /// Returns why the newest key is shown before its answer or not, for those who work on predictions; `None` where no key
     /// is on its way or no such reasons are known.
     pub fn explain_prediction(&self, now: Instant) -> Option<Explanation> {
-        self.engine.explain(now)
+        self.display.engine.explain(now)
     }
 }

@@ -1,0 +1,221 @@
+//! The user's terminal: which picture it should show, and which one it shows.
+
+use rove_predict::{Engine, InputNum, Network, Prediction};
+use rove_ssp::{Capabilities, StateNum};
+use rove_terminal::display::Vocabulary;
+use rove_terminal::{Screen, Size, TerminalCapabilities};
+use rove_units::Instant;
+
+use super::drawing::Drawing;
+use super::notice_bar::Overlay;
+use super::uplink::ClientTransport;
+use crate::last_screen::{Ending, LastScreen, MissingLines, Running};
+use crate::one_shot_effects::OneShotEffects;
+use crate::probe::{Answer, Probe, blank_row};
+use crate::report::TerminalReport;
+
+/// The user's terminal, as the client knows it.
+pub(super) struct Display {
+    drawing: Drawing,
+    one_shot_effects: OneShotEffects,
+    pub(super) engine: Engine,
+    pub(super) probe: Probe,
+    tty: Tty,
+    last_screen: LastScreen,
+    /// The user's window.
+    window: Size,
+    /// The sources of the picture that the terminal shows; `None` if it may show anything else.
+    shown: Option<(Sources, Overlay)>,
+}
+
+/// Who has the user's terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tty {
+    /// We are to take it over with the next output.
+    Due,
+    /// We have.
+    Ours,
+    /// We have given it back.
+    Returned,
+}
+
+/// The sources of a picture, apart from the notices over it. Two pictures from the same sources are the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sources {
+    /// The server's state.
+    state: StateNum,
+    /// The facts that predictions rest on, where there are any: what is known of the network, and the end of the input.
+    predictions: Option<(Network, u64)>,
+}
+
+impl Display {
+    /// Creates a terminal that is to be taken over.
+    pub(super) fn new(
+        terminal: TerminalCapabilities,
+        asks: bool,
+        prediction: Prediction,
+        running: Running,
+        window: Size,
+    ) -> Self {
+        Self {
+            one_shot_effects: OneShotEffects::new(terminal.operating_system_commands),
+            drawing: Drawing::new(terminal),
+            engine: Engine::new(prediction, window),
+            probe: Probe::new(asks),
+            tty: Tty::Due,
+            last_screen: LastScreen::new(running),
+            window,
+            shown: None,
+        }
+    }
+
+    /// Looks at a new state of the server's.
+    pub(super) fn look(&mut self, now: Instant, transport: &ClientTransport) {
+        let state = transport.remote();
+        self.one_shot_effects.look(now, state);
+        self.drawing.look(&state.parts().scrolled);
+        self.engine.handle_tty(state.parts().tty);
+    }
+
+    /// Takes keys that are sent to the host.
+    pub(super) fn handle_keys(&mut self, now: Instant, keys: &[u8], transport: &ClientTransport) {
+        // Stock predicts what is typed before it takes out what is meant for itself. Only keys
+        // that reach the program can have an effect on the screen.
+        self.engine.handle_keys(now, InputNum::new(transport.sent_num().get()), keys);
+        self.last_screen.note_keys(transport.remote().screen());
+    }
+
+    /// Makes use of what the terminal has answered. Returns the report for the server, if it is to have one.
+    pub(super) fn learn(&mut self, answer: Answer) -> Option<TerminalReport> {
+        let mut report = None;
+        self.drawing.renderer.learn(|capabilities| report = answer.teach(capabilities));
+        self.shown = None;
+        report
+    }
+
+    /// Repaints the terminal with the next output.
+    pub(super) fn repaint(&mut self) {
+        self.drawing.renderer.invalidate();
+        self.shown = None;
+    }
+
+    /// Takes the terminal over with the next output.
+    pub(super) fn take_over(&mut self) {
+        self.tty = Tty::Due;
+        self.shown = None;
+    }
+
+    /// Takes the window's new size; returns whether it is one.
+    pub(super) fn handle_resize(&mut self, window: Size, screen: &Screen) -> bool {
+        if window == self.window {
+            return false;
+        }
+        self.window = window;
+        self.drawing.keep_cut_rows(screen, window);
+        self.engine.reset();
+        self.repaint();
+        true
+    }
+
+    /// Returns whether the terminal shows something else than it should, or something is to happen on it once.
+    pub(super) fn has_output(
+        &self,
+        now: Instant,
+        transport: &ClientTransport,
+        overlay: &Overlay,
+    ) -> bool {
+        let is_shown = |(sources, shown): &(Sources, Overlay)| {
+            *sources == self.sources(transport) && shown == overlay
+        };
+        self.tty != Tty::Returned
+            && (!self.shown.as_ref().is_some_and(is_shown)
+                || self.one_shot_effects.is_due(now)
+                || self.engine.poll_timeout().is_some_and(|due| due <= now))
+    }
+
+    /// Returns the bytes that lead to the newest picture or towards it.
+    pub(super) fn draw(
+        &mut self,
+        now: Instant,
+        transport: &ClientTransport,
+        overlay: &Overlay,
+    ) -> Vec<u8> {
+        debug_assert!(self.tty != Tty::Returned, "nothing is drawn on somebody else's terminal");
+        let mut out = Vec::new();
+        let is_due = self.tty == Tty::Due;
+        if is_due {
+            self.tty = Tty::Ours;
+            out = self.drawing.renderer.open();
+        }
+        self.one_shot_effects.perform(now, &mut out);
+        let capabilities = transport.capabilities();
+        if capabilities.contains(Capabilities::RICH_SCREEN) {
+            self.drawing.renderer.follow(Vocabulary::Rich);
+        }
+        if capabilities.contains(Capabilities::SCROLLBACK) {
+            self.drawing.renderer.follow_scrollback();
+        }
+        // Nothing is predicted from the notices.
+        let mut frame = self.engine.frame(now, transport.remote().screen()).clipped(self.window);
+        overlay.draw(&mut frame);
+        let (picture, is_more) = self.drawing.draw(&mut frame);
+        out.extend(picture);
+        self.shown = (!is_more).then(|| (self.sources(transport), overlay.clone()));
+        if is_due {
+            // Behind the frame: nobody waits for the answers.
+            let sets_alternate_scroll = self.drawing.renderer.sets_alternate_scroll();
+            out.extend(self.probe.ask(now, sets_alternate_scroll, blank_row(&frame)));
+        } else if !is_more && capabilities.contains(Capabilities::CLUSTERS) {
+            out.extend(self.probe.ask_newer(now, &frame));
+        }
+        out
+    }
+
+    /// Returns when there is output though nothing has happened.
+    pub(super) fn poll_timeout(&self) -> [Option<Instant>; 2] {
+        [self.one_shot_effects.poll_timeout(), self.engine.poll_timeout()]
+    }
+
+    /// Returns whether what the terminal answers could still go to whoever has it next.
+    pub(super) fn owes_answers(&self) -> bool {
+        self.tty == Tty::Ours && self.probe.owes_answers()
+    }
+
+    /// Returns the bytes that give the terminal back, with the `ending` of a session that has ended. The last frame before them
+    /// is the server's screen.
+    pub(super) fn close(&mut self, screen: &Screen, ending: Option<Ending>) -> Vec<u8> {
+        if core::mem::replace(&mut self.tty, Tty::Returned) != Tty::Ours {
+            return Vec::new();
+        }
+        let frame = screen.clipped(self.window);
+        let mut out = Vec::new();
+        self.one_shot_effects.perform_all(&mut out);
+        out.extend(self.drawing.finish(&frame));
+        out.extend(match ending.is_some_and(|ending| self.last_screen.stays(ending, screen)) {
+            true => self.drawing.renderer.close_leaving(&frame),
+            false => self.drawing.renderer.close(),
+        });
+        out
+    }
+
+    /// Returns what the user has not got of a command's output.
+    pub(super) fn missing_lines(&self, screen: &Screen, ending: Ending) -> Option<MissingLines> {
+        self.last_screen.missing(ending, screen, self.drawing.missing_lines())
+    }
+
+    fn sources(&self, transport: &ClientTransport) -> Sources {
+        let facts = || (network(transport), transport.local().end());
+        let predictions = self.engine.is_active().then(facts);
+        Sources { state: transport.remote_num(), predictions }
+    }
+}
+
+/// Returns what the engine is to know of the path and the server.
+pub(super) fn network(transport: &ClientTransport) -> Network {
+    Network {
+        echo_ack: InputNum::new(transport.remote().echo_ack().get()),
+        arrived: InputNum::new(transport.known_num().get()),
+        send_interval: transport.frame_interval(),
+        srtt: transport.srtt(),
+    }
+}

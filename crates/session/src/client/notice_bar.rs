@@ -1,0 +1,134 @@
+//! The notices over the picture: the bar and the status, and the facts that they tell.
+
+use core::net::SocketAddr;
+
+use rove_terminal::Screen;
+use rove_units::Instant;
+
+use super::uplink::{ClientTransport, pending};
+use crate::bar::Bar;
+use crate::escape::EscapeKey;
+use crate::notice::{Contact, Notices};
+use crate::status::{Facts, StatusView, draw_lines};
+
+/// The notices over a picture. Two that are equal look the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Overlay {
+    bar: Option<Bar>,
+    /// The lines of the status; none while it is not shown.
+    status: Vec<String>,
+}
+
+/// The notices, and when they change.
+pub(super) struct NoticeBar {
+    pub(super) notices: Notices,
+    pub(super) status: StatusView,
+    /// The notices, as they should be on the terminal now.
+    overlay: Overlay,
+    /// When the bar changes by itself.
+    bar_due: Option<Instant>,
+    pub(super) start: Instant,
+    /// When the server was heard again after a silence worth a notice.
+    regained_at: Instant,
+    /// When the host last refused what was sent to the server.
+    pub(super) refused_at: Option<Instant>,
+    /// The port that datagrams leave from, if the driver has said.
+    pub(super) local_port: Option<u16>,
+}
+
+impl NoticeBar {
+    /// Creates that of a client that starts now.
+    pub(super) fn new(notices: Notices, now: Instant) -> Self {
+        Self {
+            notices,
+            status: StatusView::default(),
+            overlay: Overlay::default(),
+            bar_due: None,
+            start: now,
+            regained_at: now,
+            refused_at: None,
+            local_port: None,
+        }
+    }
+
+    /// Returns what is known of the contact, for the notices.
+    pub(super) fn contact(&self, transport: &ClientTransport) -> Contact {
+        // Input that waited through a silence is acknowledged piece by piece; that alone does not mean that
+        // the way to the server fails, so the wait for a reply starts again.
+        let answered_until = transport.answered_until();
+        Contact {
+            start: self.start,
+            heard_at: transport.remote_arrived_at(),
+            due_at: transport.remote_due_at(),
+            acknowledged_sent_at: answered_until.map(|at| at.max(self.regained_at)),
+            server: server(transport),
+            sent: transport.path().sent.datagrams,
+            refused_at: self.refused_at,
+        }
+    }
+
+    /// Notes that the server was heard again.
+    pub(super) fn regain(&mut self, now: Instant) {
+        self.regained_at = now;
+        tracing::info!("contact regained");
+    }
+
+    /// Works out the bar and the status again.
+    pub(super) fn refresh(
+        &mut self,
+        now: Instant,
+        transport: &ClientTransport,
+        escape: &EscapeKey,
+    ) {
+        let contact = self.contact(transport);
+        let (help, login_hints) = (escape.help(), escape.login_hints());
+        self.overlay.bar = self.notices.bar(now, contact, help, login_hints);
+        self.bar_due = self.notices.poll_timeout(now, contact);
+        debug_assert!(self.bar_due.is_none_or(|due| due > now), "a bar that is due is worked out");
+        if self.status.is_due(now) {
+            let facts = self.facts(transport);
+            self.status.renew(now, &facts);
+        }
+        if self.overlay.status != self.status.lines() {
+            self.overlay.status = self.status.lines().to_vec();
+        }
+    }
+
+    /// Returns the notices, as they should be on the terminal now.
+    pub(super) const fn overlay(&self) -> &Overlay {
+        &self.overlay
+    }
+
+    /// Returns when the bar changes, and when the status does, though nothing has happened.
+    pub(super) fn poll_timeout(&self) -> [Option<Instant>; 2] {
+        [self.bar_due, self.status.poll_timeout()]
+    }
+
+    fn facts(&self, transport: &ClientTransport) -> Facts {
+        Facts {
+            path: transport.path(),
+            frame_interval: transport.frame_interval(),
+            peer: transport.peer(),
+            capabilities: transport.capabilities(),
+            server: server(transport),
+            local_port: self.local_port,
+            is_tunnelled: self.notices.is_tunnelled(),
+            pending_input: pending(transport),
+        }
+    }
+}
+
+impl Overlay {
+    /// Draws the notices over a frame.
+    pub(super) fn draw(&self, frame: &mut Screen) {
+        if let Some(bar) = &self.bar {
+            bar.draw(frame);
+        }
+        draw_lines(&self.status, frame, u16::from(self.bar.is_some()));
+    }
+}
+
+/// Returns where datagrams go.
+pub(super) fn server(transport: &ClientTransport) -> SocketAddr {
+    transport.peer_address().expect("a client knows an address of its server from the start")
+}

@@ -1,0 +1,103 @@
+//! The client's words to the server: the window's size, keys, and reports on the user's terminal.
+
+use rove_ssp::{Capabilities, Transport};
+use rove_terminal::Size;
+
+use crate::announced::Announced;
+use crate::host_screen::HostScreen;
+use crate::report::TerminalReport;
+use crate::user_stream::{UserEvent, UserStream};
+
+/// Unacknowledged input, in events, above which the user's terminal is not read.
+/// Chosen: a paste is then paced by the network and waits in the terminal, while 1 MiB is more than
+/// any path drains between two of our reads.
+const INPUT_PENDING_MAX: u64 = 1_048_576;
+
+/// The transport of a client.
+pub(super) type ClientTransport = Transport<UserStream, HostScreen>;
+
+/// The words that wait for their time, and the sizes that the server was told.
+#[derive(Debug)]
+pub(super) struct Uplink {
+    /// The window's size, if the server is still to be told.
+    unsent_window: Option<Size>,
+    /// The sizes that the server may show.
+    announced: Announced,
+    /// Reports on the user's terminal that the server has yet to be sent: at most one for each answer, and one for what
+    /// the user allows.
+    reports: Vec<TerminalReport>,
+}
+
+impl Uplink {
+    /// Creates that of a client whose server is to be told the size of the window.
+    pub(super) fn new(window: Size) -> Self {
+        let (announced, reports) = (Announced::default(), Vec::new());
+        Self { unsent_window: Some(window), announced, reports }
+    }
+
+    /// Takes the window's new size.
+    pub(super) fn handle_resize(&mut self, window: Size) {
+        self.unsent_window = Some(window);
+    }
+
+    /// Takes a report for the server.
+    pub(super) fn report(&mut self, report: impl IntoIterator<Item = TerminalReport>) {
+        self.reports.extend(report);
+    }
+
+    /// Sends keys.
+    pub(super) fn send_keys(&self, keys: &[u8], transport: &mut ClientTransport) {
+        append(transport, |stream| stream.push_bytes(keys));
+    }
+
+    /// Sends what waits, unless so much input waits already that it would grow without bound; then it goes out when that has
+    /// cleared. Reports go to a server that has shown to understand them; a stock server never sees any.
+    pub(super) fn flush(&mut self, transport: &mut ClientTransport) {
+        if !has_room(transport) {
+            return;
+        }
+        if let Some(window) = self.unsent_window.take() {
+            append(transport, |stream| stream.push(UserEvent::Resize(window)));
+            self.announced.tell(window, transport.local().end());
+            self.allow_sizes(transport);
+        }
+        let capabilities = transport.capabilities();
+        if capabilities.contains(Capabilities::TERMINAL_REPORT) && !self.reports.is_empty() {
+            self.reports.retain(|report| report.is_known_with(capabilities));
+            let events = self.reports.drain(..).map(UserEvent::Terminal);
+            append(transport, |stream| events.for_each(|event| stream.push(event)));
+        }
+    }
+
+    /// Follows what the server has acknowledged and shows.
+    pub(super) fn handle_datagram(&mut self, transport: &mut ClientTransport) {
+        let known = transport.known_receiver_state().end();
+        debug_assert!(known <= transport.local().end(), "nothing is known before it is said");
+        if self.announced.acknowledge(known, transport.remote().screen().size()) {
+            self.allow_sizes(transport);
+        }
+        self.flush(transport);
+    }
+
+    /// Bounds the copies of the server's screen by the sizes that it was told.
+    fn allow_sizes(&self, transport: &mut ClientTransport) {
+        let allowed = self.announced.allowed();
+        transport.adjust_remote(|state| state.allow(&allowed));
+    }
+}
+
+/// Returns how many events, keys and resizes, the server has not acknowledged yet.
+pub(super) fn pending(transport: &ClientTransport) -> u64 {
+    transport.local().end() - transport.known_receiver_state().end()
+}
+
+/// Returns whether more input may wait for its acknowledgment.
+pub(super) fn has_room(transport: &ClientTransport) -> bool {
+    pending(transport) < INPUT_PENDING_MAX
+}
+
+fn append(transport: &mut ClientTransport, append: impl FnOnce(&mut UserStream)) {
+    let mut stream = transport.local().clone();
+    append(&mut stream);
+    transport.publish(stream);
+}
