@@ -25,13 +25,14 @@
 //! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
-//! - `client` puts this together. `drawing` draws frames, and `prediction` supplies the prediction engine.
+//! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw (`drawing` draws it), and
+//!   its `notice_bar` holds what the bar says.
 //!
 //! The server:
 //!
 //! - `announced` holds the sizes of the window that a client may still see.
 //! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
-//! - `server` puts this together.
+//! - `server` puts this together. Its `publisher` decides what a client is shown, and `host_input` waits for the pty.
 //!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 

@@ -1,5 +1,8 @@
 //! The server: datagrams in, keys for the pty out; host output in, datagrams out.
 
+mod host_input;
+mod publisher;
+
 use core::mem;
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -7,21 +10,17 @@ use std::collections::VecDeque;
 
 use rove_predict::{InputNum, Tty};
 use rove_ssp::{
-    Capabilities, Closed, Config, Ecn, Event, Key, Object, ReceiveError, Role, StateNum, Transmit,
+    Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit,
     Transport,
 };
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::{Duration, Instant, Stream};
 
-use crate::echo::{EchoHistory, EchoWait};
+use self::host_input::HostInput;
+use self::publisher::{Publisher, ServerTransport, tells_scrollback, tells_tty};
 use crate::host_screen::HostScreen;
 use crate::keys::KeyTranslator;
-use crate::parts::Parts;
-use crate::parts::clipboard::Outbox;
-use crate::parts::echo_ack::EchoAck;
 use crate::parts::exit_status::{ExitStatus, Outside};
-use crate::parts::notifications::Recent;
-use crate::parts::scrollback::Outbox as ScrollbackOutbox;
 use crate::user_stream::{UserEvent, UserStream};
 
 /// Bytes waiting for the pty above which the client keeps what it has, so that a program that stopped
@@ -42,14 +41,6 @@ const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 /// How late the network timeout's timer may be. Chosen: a computer that runs is never this late; one
 /// that is has slept and could hear nobody.
 const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
-
-/// How long a program may hold a half-drawn screen back (synchronized output, mode 2026).
-/// Chosen: what the mode's terminals allow, so that a crashed program does not freeze the screen.
-const SYNCHRONIZED_OUTPUT_MAX: Duration = Duration::from_millis(150);
-
-/// How long programs have written nothing when lines that scrolled off are sent. Chosen: a flood has no such
-/// gaps, even one that leaves the same screen again and again, and what it leaves is sent once it is over.
-const QUIET: Duration = Duration::from_millis(50);
 
 /// What a server needs to know at its start.
 pub struct ServerConfig {
@@ -95,61 +86,26 @@ pub enum ServerOutcome {
 
 /// The server end of a session.
 pub struct Server {
-    transport: Transport<HostScreen, UserStream>,
+    transport: ServerTransport,
+    publisher: Publisher,
     terminal: Terminal,
     keys: KeyTranslator,
-    echo: EchoHistory,
     host_input: HostInput,
-    clipboard: Outbox,
-    notifications: Recent,
-    scrollback: ScrollbackOutbox,
-    /// Until when programs are not yet quiet, where the client wants the lines that scroll off.
-    busy_until: Option<Instant>,
     /// The client's newest state whose events were handed on, and where they ended.
     delivered_num: StateNum,
     delivered: u64,
     /// The newest of them that brought keys or a size.
     input_num: InputNum,
-    exit_status: Option<ExitStatus>,
-    /// Whether it keeps to the stock protocol and its timing, whoever the client is.
-    is_strict: bool,
-    /// The terminal that the programs run on, as the driver saw it last.
-    tty: Option<Tty>,
     /// When the last key came.
     key_arrived_at: Option<Instant>,
     start: Instant,
     network_timeout: Option<Duration>,
     /// Since when the client could have been heard: the start, or the end of a sleep.
     awake_since: Instant,
-    /// Until when the screen, half drawn, is not published.
-    held_until: Option<Instant>,
     /// At most one of each kind.
     events: VecDeque<ServerEvent>,
     /// How the session ended where there was nobody to tell.
     abandoned: Option<ServerOutcome>,
-}
-
-/// Bytes waiting for the pty.
-#[derive(Debug, Default)]
-struct HostInput {
-    bytes: Vec<u8>,
-    /// How many of them the pty has taken.
-    taken: usize,
-}
-
-impl HostInput {
-    fn waiting(&self) -> &[u8] {
-        &self.bytes[self.taken..]
-    }
-
-    fn consume(&mut self, len: usize) {
-        self.taken = self.bytes.len().min(self.taken + len);
-        // Moving the rest only when it is the smaller part keeps the cost per byte constant.
-        if self.taken * 2 >= self.bytes.len() {
-            self.bytes.drain(..self.taken);
-            self.taken = 0;
-        }
-    }
 }
 
 impl Server {
@@ -172,25 +128,17 @@ impl Server {
                 chaff,
                 now,
             ),
+            publisher: Publisher::new(is_strict),
             terminal: Terminal::host(size),
             keys: KeyTranslator::default(),
-            echo: EchoHistory::default(),
             host_input: HostInput::default(),
-            clipboard: Outbox::default(),
-            notifications: Recent::default(),
-            scrollback: ScrollbackOutbox::default(),
-            busy_until: None,
             delivered_num: StateNum::INITIAL,
             delivered: 0,
             input_num: InputNum::default(),
-            exit_status: None,
-            is_strict,
-            tty: None,
             key_arrived_at: None,
             start: now,
             network_timeout,
             awake_since: now,
-            held_until: None,
             events: VecDeque::new(),
             abandoned: None,
         }
@@ -212,13 +160,14 @@ impl Server {
         if result.as_ref().is_err_and(|error| !error.is_from_peer()) {
             return result;
         }
-        if self.tells_scrollback() {
+        if tells_scrollback(&self.transport) {
             self.terminal.keep_scrollback();
         }
         if self.transport.remote_num() != self.delivered_num {
             self.deliver(now);
         }
-        self.advance_echo(now);
+        self.publisher.advance_echo(now, &mut self.terminal, &mut self.transport);
+        self.prepare(now);
         self.note_transport_events();
         result
     }
@@ -229,11 +178,9 @@ impl Server {
             return;
         }
         self.terminal.write(bytes);
-        self.echo.handle_output(now);
-        self.busy_until = self.tells_scrollback().then(|| now + QUIET);
         self.answer_programs();
-        self.take_events(now);
-        self.publish_when_drawn(now);
+        self.publisher.handle_output(now, &mut self.terminal, &mut self.transport);
+        self.prepare(now);
     }
 
     /// Returns the client's newest input (keys or a size) if all of it has been handed to the pty, nothing else waits for
@@ -242,9 +189,8 @@ impl Server {
     pub fn written_input(&self) -> Option<InputNum> {
         let is_written = self.host_input.waiting().is_empty()
             && self.keys.poll_timeout().is_none()
-            && self.held_until.is_none();
-        let is_told = self.transport.capabilities().contains(Capabilities::TTY);
-        (is_written && is_told).then_some(self.input_num)
+            && self.publisher.is_published();
+        (is_written && tells_tty(&self.transport)).then_some(self.input_num)
     }
 
     /// Takes the state of the terminal that the programs run on, whose prompt is [`Server::written_input`]
@@ -252,27 +198,12 @@ impl Server {
     /// [`Server::poll_transmit`], so that no screen is sent with an older one: whoever sees a prompt
     /// must know whether the answer is echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
-        let is_told = self.transport.capabilities().contains(Capabilities::TTY);
-        let before = self.tty.replace(tty);
-        if before == Some(tty) || !is_told || self.transport.is_shutting_down() {
-            return;
-        }
-        // A statement that newer input has ended already is taken back with the next screen.
-        let is_ended = before.is_some_and(|before| {
-            tty == Tty { prompt: None, ..before } && before.prompt < Some(self.input_num)
-        });
-        if is_ended && self.transport.local().same_as(self.transport.sent_state()) {
-            return;
-        }
-        // At once, also while a program is drawing.
-        self.publish_change(|parts| parts.tty = Some(tty));
+        self.publisher.handle_tty(tty, self.input_num, &mut self.transport);
     }
 
     /// Takes the end of the command: everything it wrote must have been handed in before.
     pub fn handle_host_closed(&mut self, now: Instant, status: Option<ExitStatus>) {
-        self.exit_status = self.exit_status.or(status);
-        self.publish_last();
-        self.transport.start_shutdown(now);
+        self.finish(now, status);
     }
 
     /// Starts the orderly end and tells the client by what; with no client it ends at once, and so it does when
@@ -281,10 +212,14 @@ impl Server {
         if self.transport.is_shutting_down() || self.transport.peer_address().is_none() {
             self.abandoned.get_or_insert(ServerOutcome::Unacknowledged);
         } else {
-            self.exit_status.get_or_insert(ExitStatus::Outside(by));
-            self.publish_last();
-            self.transport.start_shutdown(now);
+            self.finish(now, Some(ExitStatus::Outside(by)));
         }
+    }
+
+    fn finish(&mut self, now: Instant, status: Option<ExitStatus>) {
+        self.publisher.handle_exit(status);
+        self.publisher.publish_last(&mut self.terminal, &mut self.transport);
+        self.transport.start_shutdown(now);
     }
 
     /// Falls back to smaller datagrams after the send of one of `len` bytes failed for its size.
@@ -300,16 +235,7 @@ impl Server {
             return;
         }
         self.keys.handle_timeout(now, &mut self.host_input.bytes);
-        self.advance_echo(now);
-        if self.notifications.handle_timeout(now) {
-            self.publish_when_drawn(now);
-        }
-        if due(self.held_until) {
-            self.publish();
-        }
-        if due(self.busy_until) {
-            self.busy_until = None;
-        }
+        self.publisher.handle_timeout(now, &mut self.terminal, &mut self.transport);
         if due(self.no_client_deadline()) {
             tracing::info!("no client came");
             self.abandoned = Some(ServerOutcome::NeverConnected);
@@ -322,6 +248,7 @@ impl Server {
             tracing::info!(idle_seconds, "the client has been silent for too long");
             self.shutdown(now, Outside::Silence);
         }
+        self.prepare(now);
         self.note_transport_events();
     }
 
@@ -330,10 +257,9 @@ impl Server {
         if self.abandoned.is_some() {
             return None;
         }
-        self.tend_clipboard(now);
-        let mut transmit = self.transport.poll_transmit(now);
-        while transmit.is_none() && (self.tend_clipboard(now) || self.tend_scrollback(now)) {
-            transmit = self.transport.poll_transmit(now);
+        let transmit = self.transport.poll_transmit(now);
+        if transmit.is_some() {
+            self.prepare(now);
         }
         // Only sending shows the transport that nobody listens any more.
         self.note_transport_events();
@@ -367,14 +293,11 @@ impl Server {
         [
             self.transport.poll_timeout(),
             self.keys.poll_timeout(),
-            self.echo.poll_timeout(),
-            self.held_until,
-            self.busy_until,
-            self.notifications.poll_timeout(),
             self.no_client_deadline(),
             self.network_deadline(),
         ]
         .into_iter()
+        .chain(self.publisher.poll_timeout())
         .flatten()
         .min()
     }
@@ -474,15 +397,19 @@ impl Server {
         }
         // Nothing on the screen is an echo of what the client has learned by itself.
         if is_input {
-            self.echo.set_wait(self.echo_wait());
-            self.echo.delivered(self.delivered_num, now);
+            self.publisher.handle_input(now, &self.transport);
             self.input_num = InputNum::new(self.delivered_num.get());
         }
         if self.host_input.waiting().len() >= HOST_INPUT_MAX {
             tracing::debug!("the pty takes no more input, the client keeps its own");
             self.transport.hold_remote(true);
         }
-        self.publish_when_drawn(now);
+        self.publisher.publish_when_drawn(now, &mut self.terminal, &mut self.transport);
+    }
+
+    /// Decides what travels beside the newest screen, after all that has happened.
+    fn prepare(&mut self, now: Instant) {
+        self.publisher.prepare(now, &mut self.terminal, &mut self.transport);
     }
 
     /// Hands answers of the terminal to the pty.
@@ -492,130 +419,6 @@ impl Server {
         if self.host_input.waiting().len() < HOST_INPUT_MAX {
             self.host_input.bytes.extend(replies);
         }
-    }
-
-    fn echo_wait(&self) -> EchoWait {
-        if self.is_strict {
-            EchoWait::Fixed
-        } else if self.transport.capabilities().contains(Capabilities::TTY) {
-            EchoWait::Adaptive
-        } else {
-            EchoWait::Patient
-        }
-    }
-
-    /// Acknowledges input that has had time to take effect.
-    fn advance_echo(&mut self, now: Instant) {
-        if self.echo.advance(now) {
-            self.publish_when_drawn(now);
-        }
-    }
-
-    /// Publishes the screen, unless a program is in the middle of drawing it.
-    fn publish_when_drawn(&mut self, now: Instant) {
-        let drawing = self.terminal.synchronized_output();
-        if drawing && *self.held_until.get_or_insert(now + SYNCHRONIZED_OUTPUT_MAX) > now {
-            return;
-        }
-        self.publish();
-    }
-
-    fn publish(&mut self) {
-        self.choose_lines();
-        self.publish_screen();
-    }
-
-    fn publish_screen(&mut self) {
-        self.held_until = None;
-        let is_told = self.transport.capabilities().contains(Capabilities::TTY);
-        let parts = Parts {
-            echo_ack: EchoAck(self.echo.acknowledged()),
-            scrolled: self.scrollback.state(),
-            exit_status: self.exit_status,
-            clipboard: self.clipboard.newest().clone(),
-            notifications: self.notifications.state().clone(),
-            tty: self.tty.filter(|_| is_told),
-            ..Parts::default()
-        };
-        self.transport.publish(HostScreen::new(self.terminal.screen().clone(), parts));
-    }
-
-    /// Publishes the newest state with other parts.
-    fn publish_change(&mut self, change: impl FnOnce(&mut Parts)) {
-        self.transport.publish(self.transport.local().clone().with(change));
-    }
-
-    fn publish_last(&mut self) {
-        self.clipboard.finish(&self.transport.known_receiver_state().parts().clipboard);
-        if self.tells_scrollback() {
-            let sent = &self.transport.sent_state().parts().scrolled;
-            self.scrollback.finish(sent, &mut self.terminal);
-        }
-        self.publish_screen();
-    }
-
-    /// Takes over what programs did that must happen once on the user's terminal. A stock client is
-    /// told by the screen, as far as it can be.
-    fn take_events(&mut self, now: Instant) {
-        let is_rich = self.transport.capabilities().contains(Capabilities::RICH_SCREEN);
-        if let Some(copied) = self.terminal.take_copied().filter(|_| is_rich) {
-            self.clipboard.push(&copied);
-        }
-        for notification in self.terminal.take_notifications().filter(|_| is_rich) {
-            self.notifications.push(now, notification);
-        }
-    }
-
-    /// Publishes more or less of a copy, as the path takes it; returns whether that changed anything.
-    fn tend_clipboard(&mut self, now: Instant) -> bool {
-        let (known, sent) = (self.transport.known_receiver_state(), self.transport.sent_num());
-        let is_overdue = self.transport.is_overdue(now);
-        if self.transport.is_shutting_down()
-            || !self.clipboard.flush(&known.parts().clipboard, sent, is_overdue)
-        {
-            return false;
-        }
-        let clipboard = self.clipboard.newest().clone();
-        self.publish_change(|parts| parts.clipboard = clipboard);
-        true
-    }
-
-    /// Chooses which of the lines that scrolled off go with the next screen: those that were sent, and those
-    /// that the client has seen.
-    fn choose_lines(&mut self) {
-        if self.tells_scrollback() {
-            let sent = self.transport.sent_state();
-            self.scrollback.yield_to_screen(&sent.parts().scrolled);
-            self.scrollback.ride(sent.screen(), &mut self.terminal);
-        }
-    }
-
-    /// Publishes more or fewer of the lines that scrolled off, when the screen has nothing to say; returns
-    /// whether that changed anything.
-    fn tend_scrollback(&mut self, now: Instant) -> bool {
-        if !self.tells_scrollback() || self.transport.is_shutting_down() {
-            return false;
-        }
-        self.scrollback.acknowledge(&self.transport.known_receiver_state().parts().scrolled);
-        let is_idle = self.busy_until.is_none()
-            && self.echo.poll_timeout().is_none()
-            && self.held_until.is_none()
-            && self.transport.local().same_as(self.transport.sent_state());
-        let has_changed = if self.transport.is_overdue(now) {
-            self.scrollback.shrink()
-        } else {
-            is_idle && self.scrollback.extend(&mut self.terminal)
-        };
-        if has_changed {
-            let scrolled = self.scrollback.state();
-            self.publish_change(|parts| parts.scrolled = scrolled);
-        }
-        has_changed
-    }
-
-    /// Returns whether the client wants the lines that scroll off.
-    fn tells_scrollback(&self) -> bool {
-        self.transport.capabilities().contains(Capabilities::SCROLLBACK)
     }
 
     fn note_transport_events(&mut self) {

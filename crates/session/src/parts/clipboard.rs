@@ -351,6 +351,11 @@ impl Outbox {
         true
     }
 
+    /// Returns whether the client is not known to hold all of the text.
+    pub(crate) const fn is_on_its_way(&self) -> bool {
+        matches!(self.newest.text, Text::Whole(_))
+    }
+
     /// Publishes as much as may be on its way, for there will be no other chance: a short copy still
     /// arrives, and a long one must not hold up the end.
     pub(crate) fn finish(&mut self, known: &Clipboard) {

@@ -68,9 +68,14 @@ impl<L: Object> SentStates<L> {
         self.list.iter().skip(1).filter(|state| state.has_contents)
     }
 
+    /// Returns when the first of the states with contents should have been acknowledged.
+    pub(crate) fn overdue_at(&self, timing: &SendTiming) -> Option<Instant> {
+        self.with_contents().map(|state| state.first_sent_at + timing.ack_expected).min()
+    }
+
     /// Returns whether a state with contents should have been acknowledged by now.
     pub(crate) fn is_overdue(&self, now: Instant, timing: &SendTiming) -> bool {
-        self.with_contents().any(|state| state.first_sent_at + timing.ack_expected <= now)
+        self.overdue_at(timing).is_some_and(|at| at <= now)
     }
 
     /// Returns since when contents that were sent are not acknowledged.

@@ -49,10 +49,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.is_acknowledged().then(|| self.sender.sent.known().sent_at)
     }
 
-    /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
-    pub fn is_overdue(&self, now: Instant) -> bool {
-        let timing = self.send_timing();
-        self.sender.sent.is_overdue(now, &timing)
+    /// Returns when contents that were sent should have been acknowledged: from then on something was lost.
+    pub fn overdue_at(&self) -> Option<Instant> {
+        self.sender.sent.overdue_at(&self.send_timing())
     }
 
     /// Returns the newest of our states that was sent, whatever became of it.

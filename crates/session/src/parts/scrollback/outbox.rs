@@ -50,6 +50,11 @@ impl Outbox {
         state
     }
 
+    /// Returns whether the client is not known to hold all lines that are published.
+    pub(crate) const fn is_on_its_way(&self) -> bool {
+        self.arrived < self.published
+    }
+
     /// Takes note of what the client is known to hold.
     pub(crate) fn acknowledge(&mut self, known: &Scrolled) {
         self.taken.drop_known(known);

@@ -1,0 +1,282 @@
+//! The picture that a client is shown: when a new state is published, and what travels with its picture.
+//!
+//! Each client needs a publisher of its own: what is on its way depends on what this client is known to hold.
+
+use rove_predict::{InputNum, Tty};
+use rove_ssp::{Capabilities, Object, Transport};
+use rove_terminal::Terminal;
+use rove_units::{Duration, Instant};
+
+use crate::echo::{EchoHistory, EchoWait};
+use crate::host_screen::HostScreen;
+use crate::parts::Parts;
+use crate::parts::clipboard::Outbox;
+use crate::parts::echo_ack::EchoAck;
+use crate::parts::exit_status::ExitStatus;
+use crate::parts::notifications::Recent;
+use crate::parts::scrollback::Outbox as ScrollbackOutbox;
+use crate::user_stream::UserStream;
+
+/// How long a program may hold a half-drawn screen back (synchronized output, mode 2026).
+/// Chosen: what the mode's terminals allow, so that a crashed program does not freeze the screen.
+const SYNCHRONIZED_OUTPUT_MAX: Duration = Duration::from_millis(150);
+
+/// How long programs have written nothing when lines that scrolled off are sent. Chosen: a flood has no such
+/// gaps, even one that leaves the same screen again and again, and what it leaves is sent once it is over.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// The transport of a server.
+pub(super) type ServerTransport = Transport<HostScreen, UserStream>;
+
+/// The picture for a client, with what travels beside it.
+#[derive(Debug)]
+pub(super) struct Publisher {
+    echo: EchoHistory,
+    clipboard: Outbox,
+    notifications: Recent,
+    scrollback: ScrollbackOutbox,
+    /// The parts that hold what the server knows, and nothing that is on its way.
+    parts: Parts,
+    /// Whether the stock protocol and its timing are kept to, whoever the client is.
+    is_strict: bool,
+    /// Until when programs are not yet quiet, where the client wants the lines that scroll off.
+    busy_until: Option<Instant>,
+    /// Until when the screen, half drawn, is not published.
+    held_until: Option<Instant>,
+    /// When less is to be published of what is on its way, as the client should have acknowledged something.
+    overdue_at: Option<Instant>,
+}
+
+impl Publisher {
+    /// Creates that of a client that has not spoken.
+    pub(super) fn new(is_strict: bool) -> Self {
+        Self {
+            echo: EchoHistory::default(),
+            clipboard: Outbox::default(),
+            notifications: Recent::default(),
+            scrollback: ScrollbackOutbox::default(),
+            parts: Parts::default(),
+            is_strict,
+            busy_until: None,
+            held_until: None,
+            overdue_at: None,
+        }
+    }
+
+    /// Takes note that programs have written: of output, and of what must happen once on the user's terminal. A stock
+    /// client is told that by the screen, as far as it can be.
+    pub(super) fn handle_output(
+        &mut self,
+        now: Instant,
+        terminal: &mut Terminal,
+        transport: &mut ServerTransport,
+    ) {
+        self.echo.handle_output(now);
+        self.busy_until = tells_scrollback(transport).then(|| now + QUIET);
+        let is_rich = transport.capabilities().contains(Capabilities::RICH_SCREEN);
+        if let Some(copied) = terminal.take_copied().filter(|_| is_rich) {
+            self.clipboard.push(&copied);
+        }
+        for notification in terminal.take_notifications().filter(|_| is_rich) {
+            self.notifications.push(now, notification);
+        }
+        self.publish_when_drawn(now, terminal, transport);
+    }
+
+    /// Takes note that input was delivered: the newest state of the client's brought keys or a size.
+    pub(super) fn handle_input(&mut self, now: Instant, transport: &ServerTransport) {
+        self.echo.set_wait(if self.is_strict {
+            EchoWait::Fixed
+        } else if tells_tty(transport) {
+            EchoWait::Adaptive
+        } else {
+            EchoWait::Patient
+        });
+        self.echo.delivered(transport.remote_num(), now);
+    }
+
+    /// Takes the state of the terminal that the programs run on, of which a statement is about input up to `input_num`.
+    pub(super) fn handle_tty(
+        &mut self,
+        tty: Tty,
+        input_num: InputNum,
+        transport: &mut ServerTransport,
+    ) {
+        let before = self.parts.tty.replace(tty);
+        if before == Some(tty) || !tells_tty(transport) || transport.is_shutting_down() {
+            return;
+        }
+        // A statement that newer input has ended already is taken back with the next screen.
+        let is_ended = before.is_some_and(|before| {
+            tty == Tty { prompt: None, ..before } && before.prompt < Some(input_num)
+        });
+        if !is_ended || !transport.local().same_as(transport.sent_state()) {
+            // At once, also while a program is drawing.
+            publish_change(transport, |parts| parts.tty = Some(tty));
+        }
+    }
+
+    /// Takes how the session has ended; the first reason stays.
+    pub(super) fn handle_exit(&mut self, status: Option<ExitStatus>) {
+        self.parts.exit_status = self.parts.exit_status.or(status);
+    }
+
+    /// Does what is due.
+    pub(super) fn handle_timeout(
+        &mut self,
+        now: Instant,
+        terminal: &mut Terminal,
+        transport: &mut ServerTransport,
+    ) {
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        self.advance_echo(now, terminal, transport);
+        if self.notifications.handle_timeout(now) {
+            self.publish_when_drawn(now, terminal, transport);
+        }
+        if is_due(self.held_until) {
+            self.publish(terminal, transport);
+        }
+        if is_due(self.busy_until) {
+            self.busy_until = None;
+        }
+    }
+
+    /// Returns when to call [`Publisher::handle_timeout`].
+    pub(super) fn poll_timeout(&self) -> [Option<Instant>; 5] {
+        let (echo, notifications) = (self.echo.poll_timeout(), self.notifications.poll_timeout());
+        [echo, notifications, self.held_until, self.busy_until, self.overdue_at]
+    }
+
+    /// Returns whether the newest screen is published.
+    pub(super) const fn is_published(&self) -> bool {
+        self.held_until.is_none()
+    }
+
+    /// Acknowledges input that has had time to take effect.
+    pub(super) fn advance_echo(
+        &mut self,
+        now: Instant,
+        terminal: &mut Terminal,
+        transport: &mut ServerTransport,
+    ) {
+        if self.echo.advance(now) {
+            self.publish_when_drawn(now, terminal, transport);
+        }
+    }
+
+    /// Publishes the screen, unless a program is in the middle of drawing it.
+    pub(super) fn publish_when_drawn(
+        &mut self,
+        now: Instant,
+        terminal: &mut Terminal,
+        transport: &mut ServerTransport,
+    ) {
+        let drawing = terminal.synchronized_output();
+        if drawing && *self.held_until.get_or_insert(now + SYNCHRONIZED_OUTPUT_MAX) > now {
+            return;
+        }
+        self.publish(terminal, transport);
+    }
+
+    /// Publishes the screen, with the lines above it that were sent and those that the client has seen.
+    fn publish(&mut self, terminal: &mut Terminal, transport: &mut ServerTransport) {
+        if tells_scrollback(transport) {
+            let sent = transport.sent_state();
+            self.scrollback.yield_to_screen(&sent.parts().scrolled);
+            self.scrollback.ride(sent.screen(), terminal);
+        }
+        self.publish_screen(terminal, transport);
+    }
+
+    /// Publishes the last screen, with as much of the rest as may be on its way.
+    pub(super) fn publish_last(
+        &mut self,
+        terminal: &mut Terminal,
+        transport: &mut ServerTransport,
+    ) {
+        self.clipboard.finish(&transport.known_receiver_state().parts().clipboard);
+        if tells_scrollback(transport) {
+            self.scrollback.finish(&transport.sent_state().parts().scrolled, terminal);
+        }
+        self.publish_screen(terminal, transport);
+    }
+
+    fn publish_screen(&mut self, terminal: &Terminal, transport: &mut ServerTransport) {
+        self.held_until = None;
+        let parts = Parts {
+            echo_ack: EchoAck(self.echo.acknowledged()),
+            scrolled: self.scrollback.state(),
+            clipboard: self.clipboard.newest().clone(),
+            notifications: self.notifications.state().clone(),
+            tty: self.parts.tty.filter(|_| tells_tty(transport)),
+            ..self.parts.clone()
+        };
+        debug_assert!(
+            parts.echo_ack.0 >= transport.local().echo_ack(),
+            "an echo ack never goes back"
+        );
+        transport.publish(HostScreen::new(terminal.screen().clone(), parts));
+    }
+
+    /// Publishes more or less of a copy, as the path takes it, and of the lines that scrolled off where the screen has nothing
+    /// to say. To be called after all that has happened, a send included.
+    pub(super) fn prepare(
+        &mut self,
+        now: Instant,
+        terminal: &mut Terminal,
+        transport: &mut ServerTransport,
+    ) {
+        self.overdue_at = None;
+        if transport.is_shutting_down() {
+            return;
+        }
+        let overdue_at = transport.overdue_at();
+        let is_overdue = overdue_at.is_some_and(|at| at <= now);
+        let known = transport.known_receiver_state().parts();
+        if self.clipboard.flush(&known.clipboard, transport.sent_num(), is_overdue) {
+            let clipboard = self.clipboard.newest().clone();
+            publish_change(transport, |parts| parts.clipboard = clipboard);
+        }
+        if tells_scrollback(transport) {
+            self.prepare_lines(is_overdue, terminal, transport);
+        }
+        let is_on_its_way = self.clipboard.is_on_its_way() || self.scrollback.is_on_its_way();
+        self.overdue_at = overdue_at.filter(|at| *at > now && is_on_its_way);
+    }
+
+    fn prepare_lines(
+        &mut self,
+        is_overdue: bool,
+        terminal: &mut Terminal,
+        transport: &mut ServerTransport,
+    ) {
+        self.scrollback.acknowledge(&transport.known_receiver_state().parts().scrolled);
+        let is_idle = self.busy_until.is_none()
+            && self.echo.poll_timeout().is_none()
+            && self.held_until.is_none()
+            && transport.local().same_as(transport.sent_state());
+        let has_changed = match is_overdue {
+            true => self.scrollback.shrink(),
+            false => is_idle && self.scrollback.extend(terminal),
+        };
+        if has_changed {
+            let scrolled = self.scrollback.state();
+            publish_change(transport, |parts| parts.scrolled = scrolled);
+        }
+    }
+}
+
+/// Returns whether the client wants the lines that scroll off.
+pub(super) fn tells_scrollback(transport: &ServerTransport) -> bool {
+    transport.capabilities().contains(Capabilities::SCROLLBACK)
+}
+
+/// Returns whether the client is told of the terminal that the programs run on.
+pub(super) fn tells_tty(transport: &ServerTransport) -> bool {
+    transport.capabilities().contains(Capabilities::TTY)
+}
+
+/// Publishes the newest state with other parts.
+fn publish_change(transport: &mut ServerTransport, change: impl FnOnce(&mut Parts)) {
+    transport.publish(transport.local().clone().with(change));
+}
