@@ -189,7 +189,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     if options.tunnel.is_some() {
         session.handle_tunnel(clock.now(), None);
     } else {
-        options.others.iter().for_each(|address| session.add_candidate(*address));
+        options.others.iter().for_each(|address| session.candidates_mut().add(*address));
     }
     let prompts = options.account.and_then(|account| remember_prompts(&mut session, account));
     Pump::new(events, session, wire, terminal, options.name, prompts).run()

@@ -38,9 +38,12 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// echoed timestamp is up to this much too new, as the peer may have held it.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
-/// The addresses of the server, and the choice among them.
+/// The addresses that a client's server may be reached at, and which of them is used.
+///
+/// The address that the client was created with comes first. Others are tried while that does not answer, and the address that
+/// answers is kept.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Candidates {
+pub struct Candidates {
     /// All addresses in the order of preference; never empty.
     addresses: Vec<Candidate>,
     current: usize,
@@ -86,7 +89,7 @@ impl Candidates {
     }
 
     /// Adds an address, if it is new and there is room.
-    pub(crate) fn add(&mut self, address: SocketAddr) {
+    pub fn add(&mut self, address: SocketAddr) {
         let is_known = self.position(address).is_some();
         if self.addresses.len() < CANDIDATES_MAX && !is_known {
             self.addresses.push(Candidate { address, probed_at: None });
@@ -98,8 +101,8 @@ impl Candidates {
         self.addresses[self.current].address
     }
 
-    /// Returns all addresses.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = SocketAddr> {
+    /// Returns all addresses, the first of them first.
+    pub fn iter(&self) -> impl Iterator<Item = SocketAddr> {
         self.addresses.iter().map(|candidate| candidate.address)
     }
 
@@ -109,7 +112,7 @@ impl Candidates {
     }
 
     /// Returns whether others than the current one are being tried.
-    pub(crate) fn is_probing(&self) -> bool {
+    pub fn is_probing(&self) -> bool {
         self.round.is_some()
     }
 
@@ -123,8 +126,8 @@ impl Candidates {
         self.sent_at = Some(now);
     }
 
-    /// Notes that the system has no way to an address.
-    pub(crate) fn handle_unreachable(&mut self, address: SocketAddr) {
+    /// Takes word that the system has no way to an address: if it is in use, others are tried at once.
+    pub fn handle_unreachable(&mut self, address: SocketAddr) {
         self.is_unreachable |= address == self.current();
     }
 

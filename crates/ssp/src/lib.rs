@@ -89,6 +89,7 @@ mod window;
 mod wiping;
 pub mod wire;
 
+pub use candidates::Candidates;
 pub use closing::Closed;
 pub use config::{
     AckConfig, Config, FrameConfig, HeartbeatConfig, PathConfig, ReferencePolicy, RepetitionConfig,

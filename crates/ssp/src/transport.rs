@@ -7,6 +7,7 @@ use core::net::SocketAddr;
 use rove_units::{Duration, Instant, Stream};
 
 use crate::assembler::Assembler;
+use crate::candidates::Candidates;
 use crate::chaff;
 use crate::closing::{Closed, Closing};
 use crate::compress::{Codec, INSTRUCTION_LEN_MAX};
@@ -168,19 +169,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
     }
 
-    /// Adds another address of a client's server. The address of [`Role::Client`] comes first, and others are tried while it does not
-    /// answer. Each [`Transmit`] names the address in use.
-    pub fn add_candidate(&mut self, address: SocketAddr) {
-        if let Some(candidates) = self.connection.candidates_mut() {
-            candidates.add(address);
-        }
+    /// Returns the addresses that a client's server may be reached at; `None` at a server.
+    pub fn candidates(&self) -> Option<&Candidates> {
+        self.connection.candidates()
     }
 
-    /// Called when the system has no route to an address. If the address is in use, others are tried at once.
-    pub fn handle_unreachable(&mut self, address: SocketAddr) {
-        if let Some(candidates) = self.connection.candidates_mut() {
-            candidates.handle_unreachable(address);
-        }
+    /// Returns these addresses to add one, or to tell of one that cannot be reached.
+    pub fn candidates_mut(&mut self) -> Option<&mut Candidates> {
+        self.connection.candidates_mut()
     }
 
     /// Called when an interface, an address or a route of this computer has changed, so that a client speaks at once. Any number of

@@ -113,7 +113,7 @@ impl Pump {
         if let (Some(keeper), Some(memory)) = (self.prompts.take(), self.session.prompt_memory()) {
             keeper.close(memory);
         }
-        let tried = self.session.candidates().collect();
+        let tried = self.session.candidates().iter().collect();
         let tunnel = self.wire.tunnel();
         let tunnel = tunnel.map(|tunnel| tunnel.reason().unwrap_or_default().to_owned());
         let missing = self.session.missing_lines();
@@ -231,7 +231,7 @@ impl Pump {
                 Err(SendFailure::Other(error)) => {
                     tracing::debug!(%error, "datagram not sent");
                     self.refusal = Some(Refusal::of(&error));
-                    self.session.handle_unreachable(transmit.destination);
+                    self.session.candidates_mut().handle_unreachable(transmit.destination);
                     self.session.handle_network_error(now, &reason(&error.to_string()));
                 }
             }

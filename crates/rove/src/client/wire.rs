@@ -91,13 +91,14 @@ impl Wire {
                     if let Err(error) = result {
                         tracing::debug!(%error, "receive failed");
                         let found = Refusal::of(&error);
-                        if found == Refusal::Port && !session.is_probing() {
+                        if found == Refusal::Port && !session.candidates().is_probing() {
                             session.handle_refusal(now);
                         }
                         refusal = Some(found);
                         // It may be about a probe, of which nobody wants to hear.
-                        if !session.is_probing() {
-                            session.handle_unreachable(session.server());
+                        if !session.candidates().is_probing() {
+                            let server = session.server();
+                            session.candidates_mut().handle_unreachable(server);
                             session.handle_network_error(now, &reason(&error.to_string()));
                         }
                     }

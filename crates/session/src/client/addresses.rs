@@ -2,10 +2,14 @@
 
 use core::net::SocketAddr;
 
+use rove_ssp::Candidates;
 use rove_units::Instant;
 
 use super::{Client, ClientOutcome, notice_bar};
 use crate::notice::{Contact, Trouble};
+
+/// Why there is always an address.
+const CLIENT: &str = "a client has an address of its server from the start";
 
 impl Client {
     /// Returns where datagrams go: where the server listens, as far as is known.
@@ -13,25 +17,14 @@ impl Client {
         notice_bar::server(&self.transport)
     }
 
-    /// Adds an address that the server may be reached at, too. It is tried while the one before does not
-    /// answer; the one that answers is kept.
-    pub fn add_candidate(&mut self, address: SocketAddr) {
-        self.transport.add_candidate(address);
+    /// Returns the addresses that the server may be reached at.
+    pub fn candidates(&self) -> &Candidates {
+        self.transport.candidates().expect(CLIENT)
     }
 
-    /// Returns all addresses that the server may be reached at, the first of them first.
-    pub fn candidates(&self) -> impl Iterator<Item = SocketAddr> {
-        self.transport.candidates()
-    }
-
-    /// Returns whether others of these addresses than the one in use are being tried.
-    pub fn is_probing(&self) -> bool {
-        self.transport.is_probing()
-    }
-
-    /// Notes that the system has no route to an address.
-    pub fn handle_unreachable(&mut self, address: SocketAddr) {
-        self.transport.handle_unreachable(address);
+    /// Returns these addresses to add one, or to tell of one that the system has no route to.
+    pub fn candidates_mut(&mut self) -> &mut Candidates {
+        self.transport.candidates_mut().expect(CLIENT)
     }
 
     /// Notes that an interface, an address or a route of this computer has changed: the server is spoken to at once.

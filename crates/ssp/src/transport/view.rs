@@ -5,7 +5,6 @@ use core::ops::Range;
 
 use rove_units::{Duration, Instant};
 
-use crate::candidates::Candidates;
 use crate::closing::Closed;
 use crate::hello::{Capabilities, Peer};
 use crate::num::StateNum;
@@ -17,16 +16,6 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns the work done so far for what has been received, in the units of the remote object: an estimate that runs high.
     pub fn effort(&self) -> u64 {
         self.effort.saturating_add(self.receiver.effort())
-    }
-
-    /// Returns all addresses that the server may be reached at, the first of them first; none at a server.
-    pub fn candidates(&self) -> impl Iterator<Item = SocketAddr> {
-        self.connection.candidates().into_iter().flat_map(Candidates::iter)
-    }
-
-    /// Returns whether others of these addresses than the one in use are being tried.
-    pub fn is_probing(&self) -> bool {
-        self.connection.candidates().is_some_and(Candidates::is_probing)
     }
 
     /// Returns our current object.

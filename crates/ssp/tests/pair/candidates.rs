@@ -66,7 +66,8 @@ impl World {
     fn with(seed: u64, client: Config, server: Config, ways: &[Way]) -> Self {
         let seed = Seed::new(seed);
         let mut client = End4096::client_of(far(0), seed, client);
-        (1..ways.len()).for_each(|way| client.transport.add_candidate(far(way)));
+        let candidates = client.transport.candidates_mut().expect("a client has them");
+        (1..ways.len()).for_each(|way| candidates.add(far(way)));
         client.write(b"80x24");
         Self {
             client,
@@ -295,7 +296,7 @@ fn datagrams_fit_an_address_of_the_other_family_that_is_taken_in_the_midst_of_a_
 fn an_address_without_a_route_is_not_waited_for() {
     let mut world = World::new(8, Config::server(), &[DEAD, ALIVE]);
     world.run_for(ms(1));
-    world.client.transport.handle_unreachable(far(0));
+    world.client.transport.candidates_mut().expect("a client has them").handle_unreachable(far(0));
     assert!(world.works_within(ms(200)), "{:?}", world.went);
 }
 
