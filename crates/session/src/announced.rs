@@ -33,6 +33,8 @@ impl Announced {
             let columns = second.size.columns().max(oldest.columns());
             second.size = Size::clamped(columns, second.size.rows().max(oldest.rows()));
         }
+        debug_assert!(self.sizes.len() <= SIZES_MAX);
+        debug_assert!(self.sizes.iter().is_sorted_by_key(|told| told.events));
     }
 
     /// Forgets the sizes before the last that the server is `known` to have been told, once it `shows` that one or a
@@ -45,6 +47,7 @@ impl Announced {
             return false;
         }
         self.sizes.drain(..outdated);
+        debug_assert!(!self.sizes.is_empty(), "the newest size always holds");
         true
     }
 

@@ -83,6 +83,8 @@ impl EchoHistory {
             self.deliveries.pop_back();
         }
         self.deliveries.push_back((num, now));
+        debug_assert!(self.deliveries.len() <= HISTORY_MAX);
+        debug_assert!(self.deliveries.iter().is_sorted(), "states are delivered in order");
         self.latency.delivered(now);
     }
 
@@ -149,6 +151,7 @@ impl EchoLatency {
                 self.samples.pop_front();
             }
             self.samples.push_back(latency);
+            debug_assert!(self.samples.len() <= SAMPLES_MAX);
         }
     }
 

@@ -87,6 +87,7 @@ impl MessageWriter {
 
     /// Adds an instruction of one member.
     pub(crate) fn member(&mut self, number: u32, body: &[u8]) {
+        debug_assert!(number > 0, "protobuf has no field 0");
         put_bytes_field(&mut self.out, INSTRUCTION, &bytes_field(number, body));
     }
 

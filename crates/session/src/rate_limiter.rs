@@ -39,6 +39,7 @@ impl<T> RateLimiter<T> {
         if self.due.len() > self.allowance.most {
             self.due.pop_front();
         }
+        debug_assert!(self.due.len() <= self.allowance.most);
     }
 
     /// Returns when what waits may happen, a time in the past for at once; `None` if nothing waits.

@@ -142,6 +142,7 @@ impl UserStream {
     /// Returns the first events of `self`, up to position `end`.
     fn prefix(&self, end: u64) -> Self {
         let mut prefix = self.clone();
+        debug_assert!(self.start <= self.end);
         prefix.end = end.clamp(self.start, self.end);
         let first = prefix.start / CHUNK_EVENTS;
         prefix.chunks.truncate(index(prefix.end.div_ceil(CHUNK_EVENTS).saturating_sub(first)));
@@ -213,6 +214,7 @@ impl Object for UserStream {
         let chunks = index(start / CHUNK_EVENTS - self.start / CHUNK_EVENTS);
         self.chunks.drain(..chunks.min(self.chunks.len()));
         self.start = start;
+        debug_assert!(self.start <= self.end);
     }
 
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {

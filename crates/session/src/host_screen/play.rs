@@ -69,6 +69,7 @@ impl Play {
             }
             self.done += len;
         }
+        debug_assert!(self.done <= diff.len(), "an instruction ends within the diff");
         let is_done = self.done == diff.len();
         if !is_done && self.effort() >= EFFORT_MAX {
             return Err(refused("more work than a picture is worth"));
@@ -88,6 +89,7 @@ impl Play {
         let room = pause.saturating_sub(self.effort());
         self.played += terminal.write_within(&bytes[self.played..], before.saturating_add(room));
         self.work.spend(terminal.effort() - before);
+        debug_assert!(self.played <= bytes.len());
         if self.played < bytes.len() {
             return Ok(false);
         }

@@ -183,6 +183,7 @@ impl Clipboard {
 
     fn gather(&mut self, mut text: &[u8]) {
         self.held += text.len();
+        debug_assert!(self.held <= self.total, "a piece fits its copy");
         let Text::Gathered(chunks) = &mut self.text else { return };
         while !text.is_empty() {
             if chunks.last().is_none_or(|last| last.len() == CHUNK_BYTES) {
@@ -347,6 +348,8 @@ impl Outbox {
             return false;
         }
         newest.held = held;
+        debug_assert!(acknowledged <= newest.total && newest.held <= newest.total);
+        debug_assert!((WINDOW_MIN..=WINDOW_MAX).contains(&self.window));
         self.changed_after = Some(sent);
         true
     }

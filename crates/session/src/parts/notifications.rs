@@ -111,6 +111,8 @@ impl Recent {
         held.push(notification);
         self.until.push_back(now + AGE_MAX);
         self.state.newest += 1;
+        debug_assert_eq!(self.state.held.len(), self.until.len());
+        debug_assert!(self.until.len() <= NOTIFICATIONS_MAX);
     }
 
     /// Forgets what is too old; returns whether anything was.

@@ -105,6 +105,7 @@ impl Scrolled {
             self.bytes -= last.bytes();
         }
         self.end = self.end.min(end);
+        debug_assert!(!self.held.is_empty() || (self.cells, self.bytes) == (0, 0));
     }
 
     /// Takes what a diff says of lines; `screen` is the old state's, `work` what the diff has cost so far.

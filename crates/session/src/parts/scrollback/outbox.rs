@@ -45,6 +45,7 @@ pub(crate) struct Outbox {
 impl Outbox {
     /// Returns what to publish.
     pub(crate) fn state(&self) -> Scrolled {
+        debug_assert!(self.arrived <= self.published && self.published <= self.taken.end());
         let mut state = self.taken.clone();
         state.truncate(self.published);
         state
