@@ -2,7 +2,6 @@
 
 mod addresses;
 mod display;
-mod drawing;
 mod end_request;
 mod interface;
 mod notice_bar;
@@ -134,7 +133,7 @@ impl Client {
     /// Returns what is known of the server before it is heard: the number of its newest state, and whether it has been
     /// silent for too long.
     fn before_work(&self, now: Instant) -> (StateNum, bool) {
-        (self.transport.remote_num(), self.contact().is_late(now))
+        (self.transport.remote_num(), self.notice_bar.contact(&self.transport).is_late(now))
     }
 
     /// Follows the changes that a datagram of the server's has made.
@@ -218,7 +217,10 @@ impl Client {
         let outcome = if self.is_connecting() {
             Some(ClientOutcome::NeverConnected)
         } else {
-            self.notice_bar.notices.is_gone(now, self.contact()).then_some(ClientOutcome::Gone)
+            self.notice_bar
+                .notices
+                .is_gone(now, self.notice_bar.contact(&self.transport))
+                .then_some(ClientOutcome::Gone)
         };
         if let Some(outcome) = outcome {
             self.farewell.get_or_insert((now + UNHEARD_FAREWELL, outcome));

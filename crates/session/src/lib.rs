@@ -25,8 +25,8 @@
 //! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
-//! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw (`drawing` draws it), and
-//!   its `notice_bar` holds what the bar says.
+//! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw and draws
+//!   it, and its `notice_bar` holds what the bar says.
 //!
 //! The server:
 //!

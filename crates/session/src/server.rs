@@ -17,7 +17,7 @@ use rove_terminal::{Screen, Size, Terminal};
 use rove_units::{Duration, Instant, Stream};
 
 use self::host_input::HostInput;
-use self::publisher::{Publisher, ServerTransport, tells_scrollback, tells_tty};
+use self::publisher::Publisher;
 use crate::host_screen::HostScreen;
 use crate::keys::KeyTranslator;
 use crate::parts::exit_status::{ExitStatus, Outside};
@@ -86,7 +86,6 @@ pub enum ServerOutcome {
 
 /// The server end of a session.
 pub struct Server {
-    transport: ServerTransport,
     publisher: Publisher,
     terminal: Terminal,
     keys: KeyTranslator,
@@ -118,17 +117,17 @@ impl Server {
             let heartbeat = &mut transport.heartbeat;
             heartbeat.interval_max = heartbeat.interval_max.min(timeout / HEARTBEATS_IN_TIMEOUT);
         }
+        let transport = Transport::new(
+            Role::Server { ipv6 },
+            &key,
+            transport,
+            HostScreen::initial(size),
+            UserStream::new(),
+            chaff,
+            now,
+        );
         Self {
-            transport: Transport::new(
-                Role::Server { ipv6 },
-                &key,
-                transport,
-                HostScreen::initial(size),
-                UserStream::new(),
-                chaff,
-                now,
-            ),
-            publisher: Publisher::new(is_strict),
+            publisher: Publisher::new(transport, is_strict),
             terminal: Terminal::host(size),
             keys: KeyTranslator::default(),
             host_input: HostInput::default(),
@@ -156,17 +155,17 @@ impl Server {
         ecn: Ecn,
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
-        let result = self.transport.handle_datagram(now, source, ecn, payload);
+        let result = self.publisher.transport.handle_datagram(now, source, ecn, payload);
         if result.as_ref().is_err_and(|error| !error.is_from_peer()) {
             return result;
         }
-        if tells_scrollback(&self.transport) {
+        if self.publisher.tells_scrollback() {
             self.terminal.keep_scrollback();
         }
-        if self.transport.remote_num() != self.delivered_num {
+        if self.publisher.transport.remote_num() != self.delivered_num {
             self.deliver(now);
         }
-        self.publisher.advance_echo(now, &mut self.terminal, &mut self.transport);
+        self.publisher.advance_echo(now, &mut self.terminal);
         self.prepare(now);
         self.note_transport_events();
         result
@@ -174,12 +173,12 @@ impl Server {
 
     /// Takes bytes that programs wrote to the pty.
     pub fn handle_host_output(&mut self, now: Instant, bytes: &[u8]) {
-        if self.transport.is_shutting_down() {
+        if self.publisher.transport.is_shutting_down() {
             return;
         }
         self.terminal.write(bytes);
         self.answer_programs();
-        self.publisher.handle_output(now, &mut self.terminal, &mut self.transport);
+        self.publisher.handle_output(now, &mut self.terminal);
         self.prepare(now);
     }
 
@@ -190,7 +189,7 @@ impl Server {
         let is_written = self.host_input.waiting().is_empty()
             && self.keys.poll_timeout().is_none()
             && self.publisher.is_published();
-        (is_written && tells_tty(&self.transport)).then_some(self.input_num)
+        (is_written && self.publisher.tells_tty()).then_some(self.input_num)
     }
 
     /// Takes the state of the terminal that the programs run on, whose prompt is [`Server::written_input`]
@@ -198,7 +197,7 @@ impl Server {
     /// [`Server::poll_transmit`], so that no screen is sent with an older one: whoever sees a prompt
     /// must know whether the answer is echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
-        self.publisher.handle_tty(tty, self.input_num, &mut self.transport);
+        self.publisher.handle_tty(tty, self.input_num);
     }
 
     /// Takes the end of the command: everything it wrote must have been handed in before.
@@ -209,7 +208,9 @@ impl Server {
     /// Starts the orderly end and tells the client by what; with no client it ends at once, and so it does when
     /// called again.
     pub fn shutdown(&mut self, now: Instant, by: Outside) {
-        if self.transport.is_shutting_down() || self.transport.peer_address().is_none() {
+        if self.publisher.transport.is_shutting_down()
+            || self.publisher.transport.peer_address().is_none()
+        {
             self.abandoned.get_or_insert(ServerOutcome::Unacknowledged);
         } else {
             self.finish(now, Some(ExitStatus::Outside(by)));
@@ -218,24 +219,24 @@ impl Server {
 
     fn finish(&mut self, now: Instant, status: Option<ExitStatus>) {
         self.publisher.handle_exit(status);
-        self.publisher.publish_last(&mut self.terminal, &mut self.transport);
-        self.transport.start_shutdown(now);
+        self.publisher.publish_last(&mut self.terminal);
+        self.publisher.transport.start_shutdown(now);
     }
 
     /// Falls back to smaller datagrams after the send of one of `len` bytes failed for its size.
     pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
-        self.transport.handle_message_too_long(now, len);
+        self.publisher.transport.handle_message_too_long(now, len);
     }
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
-        self.transport.handle_timeout(now);
+        self.publisher.transport.handle_timeout(now);
         if self.outcome().is_some() {
             return;
         }
         self.keys.handle_timeout(now, &mut self.host_input.bytes);
-        self.publisher.handle_timeout(now, &mut self.terminal, &mut self.transport);
+        self.publisher.handle_timeout(now, &mut self.terminal);
         if due(self.no_client_deadline()) {
             tracing::info!("no client came");
             self.abandoned = Some(ServerOutcome::NeverConnected);
@@ -257,7 +258,7 @@ impl Server {
         if self.abandoned.is_some() {
             return None;
         }
-        let transmit = self.transport.poll_transmit(now);
+        let transmit = self.publisher.transport.poll_transmit(now);
         if transmit.is_some() {
             self.prepare(now);
         }
@@ -276,7 +277,7 @@ impl Server {
     pub fn consume_host_input(&mut self, len: usize) {
         self.host_input.consume(len);
         if self.host_input.waiting().len() <= HOST_INPUT_RESUME {
-            self.transport.hold_remote(false);
+            self.publisher.transport.hold_remote(false);
         }
     }
 
@@ -291,7 +292,7 @@ impl Server {
             return self.lingers_until();
         }
         [
-            self.transport.poll_timeout(),
+            self.publisher.transport.poll_timeout(),
             self.keys.poll_timeout(),
             self.no_client_deadline(),
             self.network_deadline(),
@@ -305,7 +306,7 @@ impl Server {
     /// Returns how the session ended, once it has.
     pub fn outcome(&self) -> Option<ServerOutcome> {
         self.abandoned.or_else(|| {
-            Some(match self.transport.closed()? {
+            Some(match self.publisher.transport.closed()? {
                 Closed::Acknowledged | Closed::ByPeer => ServerOutcome::Ended,
                 Closed::Unacknowledged => ServerOutcome::Unacknowledged,
                 Closed::KeyExhausted => ServerOutcome::KeyExhausted,
@@ -316,25 +317,25 @@ impl Server {
     /// Returns until when the server of a session that its client has ended acknowledges that once more where the client has
     /// not heard so ([`Transport::lingers_until`]). A driver lets go of everything else meanwhile.
     pub fn lingers_until(&self) -> Option<Instant> {
-        self.transport.lingers_until().filter(|_| self.abandoned.is_none())
+        self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
     }
 
     /// Returns how many datagrams the client has sent, as far as is known. Each that is newer than all before lets
     /// it grow, and nothing else does.
     pub fn client_datagrams(&self) -> u64 {
-        self.transport.peer_datagrams()
+        self.publisher.transport.peer_datagrams()
     }
 
     /// Returns when the client was last heard; `None` before its first message.
     pub fn client_heard_at(&self) -> Option<Instant> {
-        self.transport.remote_arrived_at()
+        self.publisher.transport.remote_arrived_at()
     }
 
     /// Returns since when the client is silent without having been allowed to: when it was last heard, or until when it
     /// need not speak. `None` before its first message.
     pub fn client_missed_since(&self) -> Option<Instant> {
         let heard_at = self.client_heard_at()?;
-        Some(heard_at.max(self.transport.remote_excused_until().unwrap_or(heard_at)))
+        Some(heard_at.max(self.publisher.transport.remote_excused_until().unwrap_or(heard_at)))
     }
 
     /// Returns when the user's last key came; `None` before the first.
@@ -344,17 +345,17 @@ impl Server {
 
     /// Returns where the client was last heard from; `None` before its first datagram.
     pub fn client_address(&self) -> Option<SocketAddr> {
-        self.transport.peer_address()
+        self.publisher.transport.peer_address()
     }
 
     /// Returns whether the client, as far as it is known, understands how the program has ended.
     pub fn client_learns_exit_status(&self) -> bool {
-        self.transport.capabilities().contains(Capabilities::EXIT_STATUS)
+        self.publisher.transport.capabilities().contains(Capabilities::EXIT_STATUS)
     }
 
     /// Returns where the session's secrets lie ([`Transport::key_memory`]).
     pub fn key_memory(&self) -> Range<*const u8> {
-        self.transport.key_memory()
+        self.publisher.transport.key_memory()
     }
 
     /// Returns the live screen.
@@ -365,7 +366,7 @@ impl Server {
     /// Hands on what the client's newest state adds: keys to the pty, the window's size to the
     /// terminal and the driver.
     fn deliver(&mut self, now: Instant) {
-        let remote = self.transport.remote();
+        let remote = self.publisher.transport.remote();
         let mut size = None;
         let mut user_terminal = *self.terminal.user_terminal();
         let mut is_input = false;
@@ -384,8 +385,9 @@ impl Server {
             }
         }
         let first = self.delivered_num == StateNum::INITIAL;
+        debug_assert!(self.delivered <= remote.end(), "a stream of input only grows");
         self.delivered = remote.end();
-        self.delivered_num = self.transport.remote_num();
+        self.delivered_num = self.publisher.transport.remote_num();
         self.terminal.set_user_terminal(user_terminal);
         if let Some(size) = size {
             self.terminal.resize(size);
@@ -397,19 +399,19 @@ impl Server {
         }
         // Nothing on the screen is an echo of what the client has learned by itself.
         if is_input {
-            self.publisher.handle_input(now, &self.transport);
+            self.publisher.handle_input(now);
             self.input_num = InputNum::new(self.delivered_num.get());
         }
         if self.host_input.waiting().len() >= HOST_INPUT_MAX {
             tracing::debug!("the pty takes no more input, the client keeps its own");
-            self.transport.hold_remote(true);
+            self.publisher.transport.hold_remote(true);
         }
-        self.publisher.publish_when_drawn(now, &mut self.terminal, &mut self.transport);
+        self.publisher.publish_when_drawn(now, &mut self.terminal);
     }
 
     /// Decides what travels beside the newest screen, after all that has happened.
     fn prepare(&mut self, now: Instant) {
-        self.publisher.prepare(now, &mut self.terminal, &mut self.transport);
+        self.publisher.prepare(now, &mut self.terminal);
     }
 
     /// Hands answers of the terminal to the pty.
@@ -422,7 +424,7 @@ impl Server {
     }
 
     fn note_transport_events(&mut self) {
-        while let Some(event) = self.transport.poll_event() {
+        while let Some(event) = self.publisher.transport.poll_event() {
             match event {
                 Event::PeerMoved(address) => self.note(ServerEvent::ClientMoved(address)),
                 Event::PeerLost => self.note(ServerEvent::ClientLost),
@@ -440,12 +442,13 @@ impl Server {
 
     /// Returns when to give up waiting for a first client.
     fn no_client_deadline(&self) -> Option<Instant> {
-        (self.transport.remote_num() == StateNum::INITIAL).then(|| self.start + NO_CLIENT_TIMEOUT)
+        (self.publisher.transport.remote_num() == StateNum::INITIAL)
+            .then(|| self.start + NO_CLIENT_TIMEOUT)
     }
 
     /// Returns when the client will have been silent for too long.
     fn network_deadline(&self) -> Option<Instant> {
-        if self.transport.is_shutting_down() {
+        if self.publisher.transport.is_shutting_down() {
             return None;
         }
         Some(self.client_heard_at()?.max(self.awake_since) + self.network_timeout?)

@@ -6,7 +6,7 @@ use rove_ssp::Candidates;
 use rove_units::Instant;
 
 use super::{Client, ClientOutcome, notice_bar};
-use crate::notice::{Contact, Trouble};
+use crate::notice::Trouble;
 
 /// Why there is always an address.
 const CLIENT: &str = "a client has an address of its server from the start";
@@ -61,11 +61,6 @@ impl Client {
             self.escape.offer_login(self.notice_bar.notices.needs_login());
             self.refresh(now);
         }
-    }
-
-    /// Returns what is known of the contact, for the notices.
-    pub(super) fn contact(&self) -> Contact {
-        self.notice_bar.contact(&self.transport)
     }
 
     /// Returns when to leave without an answer, and how the session has ended then. A server that was heard after all

@@ -1,22 +1,26 @@
 //! The user's terminal: which picture it should show, and which one it shows.
 
+use std::sync::Arc;
+
 use rove_predict::{Engine, InputNum, Network, Prediction};
 use rove_ssp::{Capabilities, StateNum};
 use rove_terminal::display::Vocabulary;
-use rove_terminal::{Screen, Size, TerminalCapabilities};
+use rove_terminal::{Renderer, Screen, ScrollbackLine, Size, TerminalCapabilities};
 use rove_units::Instant;
 
-use super::drawing::Drawing;
 use super::notice_bar::Overlay;
 use super::uplink::ClientTransport;
 use crate::last_screen::{Ending, LastScreen, MissingLines, Running};
 use crate::one_shot_effects::OneShotEffects;
+use crate::parts::scrollback::Inbox;
 use crate::probe::{Answer, Probe, blank_row};
 use crate::report::TerminalReport;
 
 /// The user's terminal, as the client knows it.
 pub(super) struct Display {
-    drawing: Drawing,
+    renderer: Renderer,
+    /// The lines that wait for the terminal's history.
+    lines: Inbox,
     one_shot_effects: OneShotEffects,
     pub(super) engine: Engine,
     pub(super) probe: Probe,
@@ -59,7 +63,8 @@ impl Display {
     ) -> Self {
         Self {
             one_shot_effects: OneShotEffects::new(terminal.operating_system_commands),
-            drawing: Drawing::new(terminal),
+            renderer: Renderer::new(terminal),
+            lines: Inbox::default(),
             engine: Engine::new(prediction, window),
             probe: Probe::new(asks),
             tty: Tty::Due,
@@ -73,7 +78,7 @@ impl Display {
     pub(super) fn look(&mut self, now: Instant, transport: &ClientTransport) {
         let state = transport.remote();
         self.one_shot_effects.look(now, state);
-        self.drawing.look(&state.parts().scrolled);
+        self.lines.look(&state.parts().scrolled);
         self.engine.handle_tty(state.parts().tty);
     }
 
@@ -88,14 +93,14 @@ impl Display {
     /// Makes use of what the terminal has answered. Returns the report for the server, if it is to have one.
     pub(super) fn learn(&mut self, answer: Answer) -> Option<TerminalReport> {
         let mut report = None;
-        self.drawing.renderer.learn(|capabilities| report = answer.teach(capabilities));
+        self.renderer.learn(|capabilities| report = answer.teach(capabilities));
         self.shown = None;
         report
     }
 
     /// Repaints the terminal with the next output.
     pub(super) fn repaint(&mut self) {
-        self.drawing.renderer.invalidate();
+        self.renderer.invalidate();
         self.shown = None;
     }
 
@@ -111,7 +116,7 @@ impl Display {
             return false;
         }
         self.window = window;
-        self.drawing.keep_cut_rows(screen, window);
+        self.keep_cut_rows(screen, window);
         self.engine.reset();
         self.repaint();
         true
@@ -145,25 +150,26 @@ impl Display {
         let is_due = self.tty == Tty::Due;
         if is_due {
             self.tty = Tty::Ours;
-            out = self.drawing.renderer.open();
+            out = self.renderer.open();
         }
         self.one_shot_effects.perform(now, &mut out);
         let capabilities = transport.capabilities();
         if capabilities.contains(Capabilities::RICH_SCREEN) {
-            self.drawing.renderer.follow(Vocabulary::Rich);
+            self.renderer.follow(Vocabulary::Rich);
         }
         if capabilities.contains(Capabilities::SCROLLBACK) {
-            self.drawing.renderer.follow_scrollback();
+            self.renderer.follow_scrollback();
         }
         // Nothing is predicted from the notices.
         let mut frame = self.engine.frame(now, transport.remote().screen()).clipped(self.window);
         overlay.draw(&mut frame);
-        let (picture, is_more) = self.drawing.draw(&mut frame);
+        debug_assert_eq!(frame.size(), self.window, "a frame fills the window");
+        let (picture, is_more) = self.draw_frame(&mut frame);
         out.extend(picture);
         self.shown = (!is_more).then(|| (self.sources(transport), overlay.clone()));
         if is_due {
             // Behind the frame: nobody waits for the answers.
-            let sets_alternate_scroll = self.drawing.renderer.sets_alternate_scroll();
+            let sets_alternate_scroll = self.renderer.sets_alternate_scroll();
             out.extend(self.probe.ask(now, sets_alternate_scroll, blank_row(&frame)));
         } else if !is_more && capabilities.contains(Capabilities::CLUSTERS) {
             out.extend(self.probe.ask_newer(now, &frame));
@@ -190,17 +196,77 @@ impl Display {
         let frame = screen.clipped(self.window);
         let mut out = Vec::new();
         self.one_shot_effects.perform_all(&mut out);
-        out.extend(self.drawing.finish(&frame));
+        out.extend(self.finish(&frame));
         out.extend(match ending.is_some_and(|ending| self.last_screen.stays(ending, screen)) {
-            true => self.drawing.renderer.close_leaving(&frame),
-            false => self.drawing.renderer.close(),
+            true => self.renderer.close_leaving(&frame),
+            false => self.renderer.close(),
         });
         out
     }
 
     /// Returns what the user has not got of a command's output.
     pub(super) fn missing_lines(&self, screen: &Screen, ending: Ending) -> Option<MissingLines> {
-        self.last_screen.missing(ending, screen, self.drawing.missing_lines())
+        self.last_screen.missing(ending, screen, self.lines.missing())
+    }
+
+    /// Keeps the rows above the cursor that a lower window cuts off `shown`, where the terminal does not: on its alternate
+    /// screen.
+    fn keep_cut_rows(&mut self, shown: &Screen, window: Size) {
+        let cut = (shown.cursor().row + 1).saturating_sub(window.rows());
+        if self.renderer.capabilities().init
+            && self.renderer.takes_lines(shown)
+            && !self.lines.is_due()
+        {
+            let rows = (0..cut).filter_map(|row| shown.row(row));
+            rows.for_each(|row| self.lines.push(Arc::new(ScrollbackLine::new(row))));
+        }
+    }
+
+    /// Returns the bytes that show `frame` with some of the lines above it, and whether there is more to draw. If the
+    /// frame comes in stages, the next stage replaces it.
+    fn draw_frame(&mut self, frame: &mut Screen) -> (Vec<u8>, bool) {
+        let mut out = self.make_room(frame);
+        let (lines, is_more) = match self.renderer.stage(frame) {
+            Some(stage) => {
+                *frame = stage;
+                (Vec::new(), true)
+            }
+            None => self.take_lines(frame),
+        };
+        out.extend(self.renderer.frame_below(&lines, frame));
+        (out, is_more)
+    }
+
+    /// Returns the bytes that show the last frame with all lines above it.
+    fn finish(&mut self, frame: &Screen) -> Vec<u8> {
+        let mut out = self.make_room(frame);
+        let mut lines = Vec::new();
+        loop {
+            let (some, is_more) = self.take_lines(frame);
+            lines.extend(some);
+            if !is_more {
+                break;
+            }
+        }
+        out.extend(self.renderer.frame_below(&lines, frame));
+        out
+    }
+
+    /// Returns the bytes that take the session to where the lines that wait can go.
+    fn make_room(&mut self, frame: &Screen) -> Vec<u8> {
+        if self.lines.is_due() && self.renderer.takes_lines(frame) {
+            self.renderer.move_to_history()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Moves lines into a frame, and returns whether more are waiting.
+    fn take_lines(&mut self, frame: &Screen) -> (Vec<ScrollbackLine>, bool) {
+        if !self.lines.is_due() || !self.renderer.takes_lines(frame) {
+            return (Vec::new(), false);
+        }
+        (self.lines.take(frame.size().columns()), self.lines.is_due())
     }
 
     fn sources(&self, transport: &ClientTransport) -> Sources {

@@ -29,8 +29,8 @@ const QUIET: Duration = Duration::from_millis(50);
 pub(super) type ServerTransport = Transport<HostScreen, UserStream>;
 
 /// The picture for a client, with what travels beside it.
-#[derive(Debug)]
 pub(super) struct Publisher {
+    pub(super) transport: ServerTransport,
     echo: EchoHistory,
     clipboard: Outbox,
     notifications: Recent,
@@ -49,8 +49,9 @@ pub(super) struct Publisher {
 
 impl Publisher {
     /// Creates that of a client that has not spoken.
-    pub(super) fn new(is_strict: bool) -> Self {
+    pub(super) fn new(transport: ServerTransport, is_strict: bool) -> Self {
         Self {
+            transport,
             echo: EchoHistory::default(),
             clipboard: Outbox::default(),
             notifications: Recent::default(),
@@ -65,54 +66,44 @@ impl Publisher {
 
     /// Takes note that programs have written: of output, and of what must happen once on the user's terminal. A stock
     /// client is told that by the screen, as far as it can be.
-    pub(super) fn handle_output(
-        &mut self,
-        now: Instant,
-        terminal: &mut Terminal,
-        transport: &mut ServerTransport,
-    ) {
+    pub(super) fn handle_output(&mut self, now: Instant, terminal: &mut Terminal) {
         self.echo.handle_output(now);
-        self.busy_until = tells_scrollback(transport).then(|| now + QUIET);
-        let is_rich = transport.capabilities().contains(Capabilities::RICH_SCREEN);
+        self.busy_until = self.tells_scrollback().then(|| now + QUIET);
+        let is_rich = self.transport.capabilities().contains(Capabilities::RICH_SCREEN);
         if let Some(copied) = terminal.take_copied().filter(|_| is_rich) {
             self.clipboard.push(&copied);
         }
         for notification in terminal.take_notifications().filter(|_| is_rich) {
             self.notifications.push(now, notification);
         }
-        self.publish_when_drawn(now, terminal, transport);
+        self.publish_when_drawn(now, terminal);
     }
 
     /// Takes note that input was delivered: the newest state of the client's brought keys or a size.
-    pub(super) fn handle_input(&mut self, now: Instant, transport: &ServerTransport) {
+    pub(super) fn handle_input(&mut self, now: Instant) {
         self.echo.set_wait(if self.is_strict {
             EchoWait::Fixed
-        } else if tells_tty(transport) {
+        } else if self.tells_tty() {
             EchoWait::Adaptive
         } else {
             EchoWait::Patient
         });
-        self.echo.delivered(transport.remote_num(), now);
+        self.echo.delivered(self.transport.remote_num(), now);
     }
 
     /// Takes the state of the terminal that the programs run on, of which a statement is about input up to `input_num`.
-    pub(super) fn handle_tty(
-        &mut self,
-        tty: Tty,
-        input_num: InputNum,
-        transport: &mut ServerTransport,
-    ) {
+    pub(super) fn handle_tty(&mut self, tty: Tty, input_num: InputNum) {
         let before = self.parts.tty.replace(tty);
-        if before == Some(tty) || !tells_tty(transport) || transport.is_shutting_down() {
+        if before == Some(tty) || !self.tells_tty() || self.transport.is_shutting_down() {
             return;
         }
         // A statement that newer input has ended already is taken back with the next screen.
         let is_ended = before.is_some_and(|before| {
             tty == Tty { prompt: None, ..before } && before.prompt < Some(input_num)
         });
-        if !is_ended || !transport.local().same_as(transport.sent_state()) {
+        if !is_ended || !self.transport.local().same_as(self.transport.sent_state()) {
             // At once, also while a program is drawing.
-            publish_change(transport, |parts| parts.tty = Some(tty));
+            self.publish_change(|parts| parts.tty = Some(tty));
         }
     }
 
@@ -122,19 +113,14 @@ impl Publisher {
     }
 
     /// Does what is due.
-    pub(super) fn handle_timeout(
-        &mut self,
-        now: Instant,
-        terminal: &mut Terminal,
-        transport: &mut ServerTransport,
-    ) {
+    pub(super) fn handle_timeout(&mut self, now: Instant, terminal: &mut Terminal) {
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
-        self.advance_echo(now, terminal, transport);
+        self.advance_echo(now, terminal);
         if self.notifications.handle_timeout(now) {
-            self.publish_when_drawn(now, terminal, transport);
+            self.publish_when_drawn(now, terminal);
         }
         if is_due(self.held_until) {
-            self.publish(terminal, transport);
+            self.publish(terminal);
         }
         if is_due(self.busy_until) {
             self.busy_until = None;
@@ -153,130 +139,106 @@ impl Publisher {
     }
 
     /// Acknowledges input that has had time to take effect.
-    pub(super) fn advance_echo(
-        &mut self,
-        now: Instant,
-        terminal: &mut Terminal,
-        transport: &mut ServerTransport,
-    ) {
+    pub(super) fn advance_echo(&mut self, now: Instant, terminal: &mut Terminal) {
         if self.echo.advance(now) {
-            self.publish_when_drawn(now, terminal, transport);
+            self.publish_when_drawn(now, terminal);
         }
     }
 
     /// Publishes the screen, unless a program is in the middle of drawing it.
-    pub(super) fn publish_when_drawn(
-        &mut self,
-        now: Instant,
-        terminal: &mut Terminal,
-        transport: &mut ServerTransport,
-    ) {
+    pub(super) fn publish_when_drawn(&mut self, now: Instant, terminal: &mut Terminal) {
         let drawing = terminal.synchronized_output();
         if drawing && *self.held_until.get_or_insert(now + SYNCHRONIZED_OUTPUT_MAX) > now {
             return;
         }
-        self.publish(terminal, transport);
+        self.publish(terminal);
     }
 
     /// Publishes the screen, with the lines above it that were sent and those that the client has seen.
-    fn publish(&mut self, terminal: &mut Terminal, transport: &mut ServerTransport) {
-        if tells_scrollback(transport) {
-            let sent = transport.sent_state();
+    fn publish(&mut self, terminal: &mut Terminal) {
+        if self.tells_scrollback() {
+            let sent = self.transport.sent_state();
             self.scrollback.yield_to_screen(&sent.parts().scrolled);
             self.scrollback.ride(sent.screen(), terminal);
         }
-        self.publish_screen(terminal, transport);
+        self.publish_screen(terminal);
     }
 
     /// Publishes the last screen, with as much of the rest as may be on its way.
-    pub(super) fn publish_last(
-        &mut self,
-        terminal: &mut Terminal,
-        transport: &mut ServerTransport,
-    ) {
-        self.clipboard.finish(&transport.known_receiver_state().parts().clipboard);
-        if tells_scrollback(transport) {
-            self.scrollback.finish(&transport.sent_state().parts().scrolled, terminal);
+    pub(super) fn publish_last(&mut self, terminal: &mut Terminal) {
+        self.clipboard.finish(&self.transport.known_receiver_state().parts().clipboard);
+        if self.tells_scrollback() {
+            self.scrollback.finish(&self.transport.sent_state().parts().scrolled, terminal);
         }
-        self.publish_screen(terminal, transport);
+        self.publish_screen(terminal);
     }
 
-    fn publish_screen(&mut self, terminal: &Terminal, transport: &mut ServerTransport) {
+    fn publish_screen(&mut self, terminal: &Terminal) {
         self.held_until = None;
         let parts = Parts {
             echo_ack: EchoAck(self.echo.acknowledged()),
             scrolled: self.scrollback.state(),
             clipboard: self.clipboard.newest().clone(),
             notifications: self.notifications.state().clone(),
-            tty: self.parts.tty.filter(|_| tells_tty(transport)),
+            tty: self.parts.tty.filter(|_| self.tells_tty()),
             ..self.parts.clone()
         };
         debug_assert!(
-            parts.echo_ack.0 >= transport.local().echo_ack(),
+            parts.echo_ack.0 >= self.transport.local().echo_ack(),
             "an echo ack never goes back"
         );
-        transport.publish(HostScreen::new(terminal.screen().clone(), parts));
+        self.transport.publish(HostScreen::new(terminal.screen().clone(), parts));
     }
 
     /// Publishes more or less of a copy, as the path takes it, and of the lines that scrolled off where the screen has nothing
     /// to say. To be called after all that has happened, a send included.
-    pub(super) fn prepare(
-        &mut self,
-        now: Instant,
-        terminal: &mut Terminal,
-        transport: &mut ServerTransport,
-    ) {
+    pub(super) fn prepare(&mut self, now: Instant, terminal: &mut Terminal) {
         self.overdue_at = None;
-        if transport.is_shutting_down() {
+        if self.transport.is_shutting_down() {
             return;
         }
-        let overdue_at = transport.overdue_at();
+        let overdue_at = self.transport.overdue_at();
         let is_overdue = overdue_at.is_some_and(|at| at <= now);
-        let known = transport.known_receiver_state().parts();
-        if self.clipboard.flush(&known.clipboard, transport.sent_num(), is_overdue) {
+        let known = self.transport.known_receiver_state().parts();
+        if self.clipboard.flush(&known.clipboard, self.transport.sent_num(), is_overdue) {
             let clipboard = self.clipboard.newest().clone();
-            publish_change(transport, |parts| parts.clipboard = clipboard);
+            self.publish_change(|parts| parts.clipboard = clipboard);
         }
-        if tells_scrollback(transport) {
-            self.prepare_lines(is_overdue, terminal, transport);
+        if self.tells_scrollback() {
+            self.prepare_lines(is_overdue, terminal);
         }
         let is_on_its_way = self.clipboard.is_on_its_way() || self.scrollback.is_on_its_way();
         self.overdue_at = overdue_at.filter(|at| *at > now && is_on_its_way);
     }
 
-    fn prepare_lines(
-        &mut self,
-        is_overdue: bool,
-        terminal: &mut Terminal,
-        transport: &mut ServerTransport,
-    ) {
-        self.scrollback.acknowledge(&transport.known_receiver_state().parts().scrolled);
+    fn prepare_lines(&mut self, is_overdue: bool, terminal: &mut Terminal) {
+        self.scrollback.acknowledge(&self.transport.known_receiver_state().parts().scrolled);
         let is_idle = self.busy_until.is_none()
             && self.echo.poll_timeout().is_none()
             && self.held_until.is_none()
-            && transport.local().same_as(transport.sent_state());
+            && self.transport.local().same_as(self.transport.sent_state());
         let has_changed = match is_overdue {
             true => self.scrollback.shrink(),
             false => is_idle && self.scrollback.extend(terminal),
         };
         if has_changed {
             let scrolled = self.scrollback.state();
-            publish_change(transport, |parts| parts.scrolled = scrolled);
+            self.publish_change(|parts| parts.scrolled = scrolled);
         }
     }
-}
 
-/// Returns whether the client wants the lines that scroll off.
-pub(super) fn tells_scrollback(transport: &ServerTransport) -> bool {
-    transport.capabilities().contains(Capabilities::SCROLLBACK)
-}
+    /// Returns whether the client wants the lines that scroll off.
+    pub(super) fn tells_scrollback(&self) -> bool {
+        self.transport.capabilities().contains(Capabilities::SCROLLBACK)
+    }
 
-/// Returns whether the client is told of the terminal that the programs run on.
-pub(super) fn tells_tty(transport: &ServerTransport) -> bool {
-    transport.capabilities().contains(Capabilities::TTY)
-}
+    /// Returns whether the client is told of the terminal that the programs run on.
+    pub(super) fn tells_tty(&self) -> bool {
+        self.transport.capabilities().contains(Capabilities::TTY)
+    }
 
-/// Publishes the newest state with other parts.
-fn publish_change(transport: &mut ServerTransport, change: impl FnOnce(&mut Parts)) {
-    transport.publish(transport.local().clone().with(change));
+    /// Publishes the newest state with other parts.
+    fn publish_change(&mut self, change: impl FnOnce(&mut Parts)) {
+        self.transport.publish(self.transport.local().clone().with(change));
+    }
 }
