@@ -28,47 +28,6 @@ pub(crate) const RESIZE: u32 = 3;
 const RESIZE_WIDTH: u32 = 5;
 const RESIZE_HEIGHT: u32 = 6;
 
-/// A window size as the wire has it: anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WireSize {
-    /// Columns.
-    pub(crate) width: i32,
-    /// Rows.
-    pub(crate) height: i32,
-}
-
-impl WireSize {
-    /// Returns the nearest size a screen may have; `None` where a dimension is zero or negative,
-    /// which no window has.
-    pub(crate) fn to_size(self) -> Option<Size> {
-        if self.width < 1 || self.height < 1 {
-            return None;
-        }
-        let dimension = |cells: i32| u16::try_from(cells).unwrap_or(u16::MAX);
-        Some(Size::clamped(dimension(self.width), dimension(self.height)))
-    }
-}
-
-impl WireSize {
-    /// Reads the body of a resize.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for a body that is malformed.
-    pub(crate) fn read(body: &[u8]) -> Result<Self, ApplyError> {
-        Ok(Self {
-            width: int32(number(body, RESIZE_WIDTH)?),
-            height: int32(number(body, RESIZE_HEIGHT)?),
-        })
-    }
-}
-
-impl From<Size> for WireSize {
-    fn from(size: Size) -> Self {
-        Self { width: i32::from(size.columns()), height: i32::from(size.rows()) }
-    }
-}
-
 /// A message under construction.
 #[derive(Debug, Default)]
 pub(crate) struct MessageWriter {
@@ -78,10 +37,9 @@ pub(crate) struct MessageWriter {
 impl MessageWriter {
     /// Adds a window size to either message.
     pub(crate) fn resize(&mut self, size: Size) {
-        let size = WireSize::from(size);
         let mut body = Vec::with_capacity(8);
-        put_varint_field(&mut body, RESIZE_WIDTH, u64::from(size.width.cast_unsigned()));
-        put_varint_field(&mut body, RESIZE_HEIGHT, u64::from(size.height.cast_unsigned()));
+        put_varint_field(&mut body, RESIZE_WIDTH, u64::from(size.columns()));
+        put_varint_field(&mut body, RESIZE_HEIGHT, u64::from(size.rows()));
         self.member(RESIZE, &body);
     }
 
@@ -142,6 +100,20 @@ pub(crate) fn member(
         }
     }
     Ok(found)
+}
+
+/// Reads the body of a resize: the nearest size that a screen may have. `None` stands for a dimension that is zero or negative,
+/// which no window has.
+///
+/// # Errors
+///
+/// Returns an error for a body that is malformed.
+pub(crate) fn read_resize(body: &[u8]) -> Result<Option<Size>, ApplyError> {
+    let [columns, rows] = [RESIZE_WIDTH, RESIZE_HEIGHT]
+        .map(|field| number(body, field).map(|cells| int32(cells).max(0)));
+    let dimension = |cells: i32| u16::try_from(cells).unwrap_or(u16::MAX);
+    let (columns, rows) = (dimension(columns?), dimension(rows?));
+    Ok((columns > 0 && rows > 0).then(|| Size::clamped(columns, rows)))
 }
 
 /// Returns the error of a diff that breaks a rule.

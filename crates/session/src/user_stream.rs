@@ -9,8 +9,8 @@ use rove_ssp::{ApplyError, Capabilities, Object};
 use rove_terminal::Size;
 use rove_units::Bytes;
 
-use self::wire::{UserInstruction, user_instructions, write_keys, write_report};
-use crate::message::MessageWriter;
+use self::wire::{KEYSTROKE, KEYSTROKE_KEYS, TERMINAL, read_report, write_keys, write_report};
+use crate::message::{MessageWriter, RESIZE, instructions, member, read_resize, string};
 use crate::report::TerminalReport;
 
 /// Events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
@@ -185,18 +185,19 @@ impl Object for UserStream {
     }
 
     fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
-        for instruction in user_instructions(diff) {
-            match instruction? {
-                UserInstruction::Keys(keys) => self.push_bytes(keys),
-                // A size that no window has is as good as no resize.
-                UserInstruction::Resize(size) => {
-                    if let Some(size) = size.to_size() {
-                        self.push(UserEvent::Resize(size));
-                    }
+        let is_known = |number| matches!(number, KEYSTROKE | RESIZE | TERMINAL);
+        for instruction in instructions(diff) {
+            let event = match member(instruction?, is_known)? {
+                Some((KEYSTROKE, body)) => {
+                    self.push_bytes(string(body, KEYSTROKE_KEYS)?);
+                    continue;
                 }
-                UserInstruction::Terminal(report) => self.push(UserEvent::Terminal(report)),
-                UserInstruction::Unknown => {}
-            }
+                // A size that no window has is as good as no resize.
+                Some((RESIZE, body)) => read_resize(body)?.map(UserEvent::Resize),
+                Some((_, body)) => read_report(body)?.map(UserEvent::Terminal),
+                None => None,
+            };
+            event.into_iter().for_each(|event| self.push(event));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use rove_ssp::ApplyError;
 
 use super::{HOST_BYTES, HOST_BYTES_STRING, HostScreen, Picture};
-use crate::message::{RESIZE, WireSize, first_instruction, member, refused, string};
+use crate::message::{RESIZE, first_instruction, member, read_resize, refused, string};
 use crate::part::{Replica, Work};
 use crate::parts::Parts;
 
@@ -108,7 +108,7 @@ impl Play {
         if self.resizes > RESIZES_MAX {
             return Err(refused("too many resizes"));
         }
-        let size = WireSize::read(body)?.to_size().ok_or_else(|| refused("an empty screen"))?;
+        let size = read_resize(body)?.ok_or_else(|| refused("an empty screen"))?;
         if !state.allowed.holds(size) {
             return Err(refused("a screen larger than the window"));
         }

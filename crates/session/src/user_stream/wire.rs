@@ -3,16 +3,13 @@
 use rove_ssp::ApplyError;
 use rove_terminal::{ClusterWidths, NewerChar};
 
-use crate::message::{
-    Fields, MessageWriter, RESIZE, Value, WireSize, bytes_field, instructions, member,
-    put_varint_field, string,
-};
+use crate::message::{Fields, MessageWriter, Value, bytes_field, put_varint_field};
 use crate::report::TerminalReport;
 
-const KEYSTROKE: u32 = 2;
-const KEYSTROKE_KEYS: u32 = 4;
+pub(super) const KEYSTROKE: u32 = 2;
+pub(super) const KEYSTROKE_KEYS: u32 = 4;
 /// Between two roves only: what the client has learned of the user's terminal.
-const TERMINAL: u32 = 16;
+pub(super) const TERMINAL: u32 = 16;
 const TERMINAL_KITTY_KEYBOARD: u32 = 1;
 const TERMINAL_FOREGROUND: u32 = 2;
 const TERMINAL_BACKGROUND: u32 = 3;
@@ -23,26 +20,6 @@ const TERMINAL_PIXEL_MOUSE: u32 = 7;
 const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
 const TERMINAL_NEWER_WIDE: u32 = 11;
-
-/// One instruction of a `UserMessage`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum UserInstruction<'a> {
-    /// Bytes from the keyboard.
-    Keys(&'a [u8]),
-    /// The window has a new size.
-    Resize(WireSize),
-    /// The client has learned this of the user's terminal.
-    Terminal(TerminalReport),
-    /// Only members this version does not know.
-    Unknown,
-}
-
-/// Reads the instructions of a `UserMessage`, in order.
-pub(super) fn user_instructions(
-    diff: &[u8],
-) -> impl Iterator<Item = Result<UserInstruction<'_>, ApplyError>> {
-    instructions(diff).map(|body| user_instruction(body?))
-}
 
 /// Adds the keys collected so far, if there are any, and empties the collection.
 pub(super) fn write_keys(message: &mut MessageWriter, collected: &mut Vec<u8>) {
@@ -78,21 +55,9 @@ pub(super) fn write_report(message: &mut MessageWriter, report: TerminalReport) 
     message.member(TERMINAL, &body);
 }
 
-fn user_instruction(body: &[u8]) -> Result<UserInstruction<'_>, ApplyError> {
-    let is_known = |number| matches!(number, KEYSTROKE | RESIZE | TERMINAL);
-    Ok(match member(body, is_known)? {
-        Some((KEYSTROKE, body)) => UserInstruction::Keys(string(body, KEYSTROKE_KEYS)?),
-        Some((RESIZE, body)) => UserInstruction::Resize(WireSize::read(body)?),
-        Some((_, body)) => {
-            read_report(body)?.map_or(UserInstruction::Unknown, UserInstruction::Terminal)
-        }
-        None => UserInstruction::Unknown,
-    })
-}
-
 /// Returns a report, the last where there are several, or `None` for a kind or a value that a later
 /// version may mean something by.
-fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
+pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
     let mut report = None;
     let (mut width, mut height) = (None, None);
     for field in Fields::of(body) {
@@ -131,17 +96,21 @@ fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use rove_ssp::Object;
 
     use super::*;
+    use crate::{UserEvent, UserStream};
 
-    fn user(diff: &[u8]) -> Result<Vec<UserInstruction<'_>>, ApplyError> {
-        user_instructions(diff).collect()
+    fn user(diff: &[u8]) -> Vec<UserEvent> {
+        let mut stream = UserStream::new();
+        stream.apply(diff).unwrap();
+        stream.events_from(0).collect()
     }
 
     #[test]
     fn a_keystroke_wins_over_a_resize_beside_it() {
         let both = b"\x0a\x0b\x1a\x04\x28\x50\x30\x18\x12\x03\x22\x01\x65";
-        assert_eq!(user(both), Ok(vec![UserInstruction::Keys(b"e")]));
+        assert_eq!(user(both), [UserEvent::Byte(b'e')]);
     }
 
     #[test]
@@ -175,7 +144,7 @@ mod tests {
             let mut message = MessageWriter::default();
             write_report(&mut message, report);
             assert_eq!(message.finish(), bytes, "{report:?}");
-            assert_eq!(user(bytes), Ok(vec![UserInstruction::Terminal(report)]));
+            assert_eq!(user(bytes), [UserEvent::Terminal(report)]);
         }
     }
 
@@ -195,7 +164,7 @@ mod tests {
         for body in table {
             let mut message = MessageWriter::default();
             message.member(TERMINAL, body);
-            assert_eq!(user(&message.finish()), Ok(vec![UserInstruction::Unknown]), "{body:?}");
+            assert_eq!(user(&message.finish()), [], "{body:?}");
         }
     }
 
@@ -205,7 +174,7 @@ mod tests {
             let mut message = MessageWriter::default();
             write_keys(&mut message, &mut keys.clone());
             let bytes = message.finish();
-            prop_assert_eq!(user(&bytes), Ok(vec![UserInstruction::Keys(&keys)]));
+            prop_assert_eq!(user(&bytes), keys.into_iter().map(UserEvent::Byte).collect::<Vec<_>>());
         }
     }
 
