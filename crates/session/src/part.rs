@@ -21,7 +21,7 @@ pub(crate) trait Part: Clone + Default {
     /// Returns the bodies of the members that lead here from `base`; none if both are the same.
     fn diff_from(&self, base: &Self, receiver: &Receiver<'_>) -> Vec<Vec<u8>>;
 
-    /// Takes the body of a member.
+    /// Applies the body of a member.
     ///
     /// # Errors
     ///
@@ -75,11 +75,11 @@ impl Receiver<'_> {
 pub(crate) struct Replica<'a> {
     /// The screen, as far as the diff has come.
     pub(crate) screen: &'a Screen,
-    /// What the diff has cost so far.
+    /// The cost of the diff so far.
     pub(crate) work: &'a mut Work,
 }
 
-/// What a diff has cost so far.
+/// The cost of a diff so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work {
     effort: u64,

@@ -46,7 +46,7 @@ macro_rules! parts {
                 })*
             }
 
-            /// Takes a member; one that is none of a part's changes nothing.
+            /// Applies a member; a member of no part changes nothing.
             ///
             /// # Errors
             ///

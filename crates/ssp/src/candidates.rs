@@ -126,7 +126,7 @@ impl Candidates {
         self.sent_at = Some(now);
     }
 
-    /// Takes word that the system has no way to an address: if it is in use, others are tried at once.
+    /// Notes that the system has no way to an address: if it is in use, others are tried at once.
     pub fn handle_unreachable(&mut self, address: SocketAddr) {
         self.is_unreachable |= address == self.current();
     }

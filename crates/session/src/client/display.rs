@@ -32,7 +32,7 @@ pub(super) struct Display {
     shown: Option<(Sources, Overlay)>,
 }
 
-/// Who has the user's terminal.
+/// The owner of the user's terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tty {
     /// We are to take it over with the next output.
@@ -82,7 +82,7 @@ impl Display {
         self.engine.handle_tty(state.parts().tty);
     }
 
-    /// Takes keys that are sent to the host.
+    /// Handles keys that are sent to the host.
     pub(super) fn handle_keys(&mut self, now: Instant, keys: &[u8], transport: &ClientTransport) {
         // Stock predicts what is typed before it takes out what is meant for itself. Only keys
         // that reach the program can have an effect on the screen.
@@ -104,13 +104,13 @@ impl Display {
         self.shown = None;
     }
 
-    /// Takes the terminal over with the next output.
+    /// Opens the terminal again with the next output.
     pub(super) fn take_over(&mut self) {
         self.tty = Tty::Due;
         self.shown = None;
     }
 
-    /// Takes the window's new size; returns whether it is one.
+    /// Handles the window's new size; returns whether it is one.
     pub(super) fn handle_resize(&mut self, window: Size, screen: &Screen) -> bool {
         if window == self.window {
             return false;

@@ -35,12 +35,12 @@ impl Uplink {
         Self { unsent_window: Some(window), announced, reports }
     }
 
-    /// Takes the window's new size.
+    /// Handles the window's new size.
     pub(super) fn handle_resize(&mut self, window: Size) {
         self.unsent_window = Some(window);
     }
 
-    /// Takes a report for the server.
+    /// Adds reports for the server.
     pub(super) fn report(&mut self, report: impl IntoIterator<Item = TerminalReport>) {
         self.reports.extend(report);
     }

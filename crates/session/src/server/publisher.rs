@@ -64,7 +64,7 @@ impl Publisher {
         }
     }
 
-    /// Takes note that programs have written: of output, and of what must happen once on the user's terminal. A stock
+    /// Notes that programs have written: output, and what must happen once on the user's terminal. A stock
     /// client is told that by the screen, as far as it can be.
     pub(super) fn handle_output(&mut self, now: Instant, terminal: &mut Terminal) {
         self.echo.handle_output(now);
@@ -79,7 +79,7 @@ impl Publisher {
         self.publish_when_drawn(now, terminal);
     }
 
-    /// Takes note that input was delivered: the newest state of the client's brought keys or a size.
+    /// Notes that input was delivered: the newest state of the client's brought keys or a size.
     pub(super) fn handle_input(&mut self, now: Instant) {
         self.echo.set_wait(if self.is_strict {
             EchoWait::Fixed
@@ -91,7 +91,7 @@ impl Publisher {
         self.echo.delivered(self.transport.remote_num(), now);
     }
 
-    /// Takes the state of the terminal that the programs run on, of which a statement is about input up to `input_num`.
+    /// Handles the state of the terminal that the programs run on, of which a statement is about input up to `input_num`.
     pub(super) fn handle_tty(&mut self, tty: Tty, input_num: InputNum) {
         let before = self.parts.tty.replace(tty);
         if before == Some(tty) || !self.tells_tty() || self.transport.is_shutting_down() {
@@ -107,7 +107,7 @@ impl Publisher {
         }
     }
 
-    /// Takes how the session has ended; the first reason stays.
+    /// Notes how the session has ended; the first reason stays.
     pub(super) fn handle_exit(&mut self, status: Option<ExitStatus>) {
         self.parts.exit_status = self.parts.exit_status.or(status);
     }
