@@ -22,13 +22,12 @@ use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
 use crate::{doctor, entropy, hardening, logging, sys};
 
-mod dual_stack;
 mod pump;
 mod turn;
 mod wire;
 
-use dual_stack::DualStackSockets;
 use pump::{End, Pump};
+use rove_udp::DualStackSockets;
 use wire::Wire;
 
 /// Ctrl-^. Source: Mosh 1.4.0 as observed.
@@ -378,7 +377,7 @@ fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::socket::Refusal;
+    use rove_udp::Refusal;
 
     #[test]
     fn the_exit_code_is_the_commands_between_two_roves_and_stocks_otherwise() {

@@ -20,8 +20,8 @@ use crate::colors;
 use crate::program::ProgramName;
 use crate::relay::{Relay, RelayConfig};
 use crate::server::{self, BindAddress, Listing, PreparedServer, ServerOptions};
-use crate::socket::PortRange;
 use crate::sys::{self, Fork};
+use rove_udp::PortRange;
 
 /// What the demo emulates and runs.
 #[derive(Clone, Debug, PartialEq)]

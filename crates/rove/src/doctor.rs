@@ -22,9 +22,9 @@ use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
 use crate::messages::warn;
 use crate::program::ProgramName;
-use crate::socket::Refusal;
 use crate::terminal_type::{self, RenderOptions};
 use crate::{entropy, locale};
+use rove_udp::Refusal;
 
 pub(crate) mod diagnosis;
 pub(crate) mod facts;

@@ -10,7 +10,6 @@ use std::sync::OnceLock;
 
 use rove_ssp::Key;
 
-use crate::ancillary::control_messages;
 use crate::bootstrap::Invocation;
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::options::HostOptions;
@@ -24,9 +23,9 @@ use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall};
 use crate::control::protocol::{decode_reply, decode_request};
 use crate::program::ProgramName;
-use crate::sys;
 use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::frame::{Decoder, Frame, FrameError};
+use rove_udp::ancillary::{congestion_mark, control_messages, local_address};
 
 /// The ways to start a session that the bootstrap's fuzzer goes: each asks neither ssh nor a name server.
 const CALLS: [(ProgramName, &[&str]); 6] = [
@@ -245,7 +244,7 @@ pub fn ancillary_takes_anything(data: &[u8]) {
     let span: usize = control_messages(data).map(|message| message.data.len()).sum();
     assert!(span <= data.len(), "more than there was");
     assert!(control_messages(data).count() <= data.len(), "a walk without an end");
-    let _ = (sys::congestion_mark(data), sys::local_address(data));
+    let _ = (congestion_mark(data), local_address(data));
 }
 
 /// A compiled terminfo entry may hold anything: it is refused, or what is written to the terminal comes out of it.

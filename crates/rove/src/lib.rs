@@ -4,8 +4,7 @@
 //!
 //! The machine, where only this program needs it:
 //!
-//! - `sys` is the only unsafe code. `socket` is UDP, and `ancillary` reads the control messages of a datagram. `entropy` is
-//!   randomness.
+//! - `sys` is the only unsafe code. `entropy` is randomness.
 //! - `terminal_type` says what the user's terminal can do, by its entry in `terminfo` and its `colors`.
 //! - `getent` and `login_records` tell a static program what musl does not. `locale`, `xdg` (the user's folders) and
 //!   `logging` are what their names say.
@@ -16,8 +15,7 @@
 //! A session:
 //!
 //! - `client` and `server` are two pumps, each a loop over inputs, session machine and outputs (`pump`, over a `wire`).
-//!   `turn` bounds the work between two looks at the keys. `sieve` keeps a flood out of the server's socket, and `linger`
-//!   lets a server stay after its client.
+//!   `turn` bounds the work between two looks at the keys, and `linger` lets a server stay after its client.
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
 //! - `control` is the socket by which a server is found and ended. `sessions` is `rove list` and `rove kill`.
@@ -40,7 +38,6 @@
 //!
 //! `fuzzing` states what must hold whatever comes from outside. `test_scripts` are scripts that tests execute.
 
-mod ancillary;
 mod bootstrap;
 pub mod cli;
 mod client;
@@ -68,7 +65,6 @@ mod question;
 pub mod relay;
 mod server;
 mod sessions;
-mod socket;
 mod ssh_reaper;
 mod sys;
 mod terminal_type;

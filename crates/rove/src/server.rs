@@ -25,13 +25,12 @@ use crate::control::{SessionName, SessionStatus, ask_for_port};
 use crate::login::Login;
 use crate::messages::say;
 use crate::program::ProgramName;
-use crate::socket::{PortRange, ServerSocket};
 use crate::sys::{self, Fork};
 use crate::{detached, entropy, hardening, logging, utmp};
+use rove_udp::{PortRange, ServerSocket};
 
 mod linger;
 mod pump;
-mod sieve;
 mod wire;
 
 use pump::{Control, Host, Pump};

@@ -8,7 +8,7 @@ use rove_cli_docs::{Manual, Words};
 use crate::cli::getopt::{self, Item};
 use crate::program::{ProgramName, ROVE};
 use crate::server::{BindAddress, ServerOptions};
-use crate::socket::PortRange;
+use rove_udp::PortRange;
 
 /// What a server's command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use crate::client::wire::Wire;
 use crate::messages::reason;
 use crate::program::ProgramName;
 use crate::prompt_store::PromptKeeper;
-use crate::socket::{Refusal, SendFailure};
+use rove_udp::{Refusal, SendFailure};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];

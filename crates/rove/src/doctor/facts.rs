@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use rove_units::Duration;
 
 use crate::install::remedy::Remedy;
-use crate::socket::Refusal;
+use rove_udp::Refusal;
 
 /// Everything that was seen.
 #[derive(Clone, Debug, Default)]

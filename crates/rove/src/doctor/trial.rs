@@ -17,10 +17,10 @@ use crate::doctor::facts::{Large, Path};
 use crate::doctor::login::Opening;
 use crate::entropy;
 use crate::program::ProgramName;
-use crate::socket::{
+use crate::terminal_type::{self, RenderOptions};
+use rove_udp::{
     ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, send,
 };
-use crate::terminal_type::{self, RenderOptions};
 
 /// How long the first address has for itself. Chosen: three seconds hold five tries on any path that
 /// one would type over.

@@ -7,8 +7,8 @@ use rove_session::Server;
 use rove_units::Instant;
 
 use crate::control::{Handover, SessionName};
-use crate::server::sieve::Sieve;
-use crate::socket::{SendFailure, ServerSocket, receive_waiting};
+use rove_udp::Sieve;
+use rove_udp::{SendFailure, ServerSocket, receive_waiting};
 
 /// The socket, and the address that answers leave from.
 pub(super) struct Wire {

@@ -12,9 +12,9 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::stdio;
 
-use crate::socket::DATAGRAMS_PER_TURN;
 use crate::tunnel::MARK;
 use crate::tunnel::carrier::{Arrival, Carrier};
+use rove_udp::DATAGRAMS_PER_TURN;
 
 /// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.
 const READ_LEN: usize = 64 * 1024;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::{Diagnosis, Finding, note, ok, problem, unchecked};
 use crate::doctor::facts::{Aftermath, Host, Large, Path, Server};
-use crate::socket::Refusal;
+use rove_udp::Refusal;
 
 /// Checks the legs that datagrams take.
 pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {

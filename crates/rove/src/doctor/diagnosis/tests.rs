@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::*;
 use crate::doctor::facts::{Aftermath, Far, Large, Path};
 use crate::install::remedy::Remedy;
-use crate::socket::Refusal;
+use rove_udp::Refusal;
 
 /// What is seen where all is well.
 fn well() -> Facts {

@@ -24,7 +24,7 @@ const HALVINGS_MAX: u32 = 8;
 
 /// Strangers' datagrams, and which share of them is let through.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sieve {
+pub struct Sieve {
     counted_since: Instant,
     strangers: u32,
     filter: Filter,
@@ -41,23 +41,23 @@ struct Filter {
 
 impl Sieve {
     /// Creates a sieve that lets everything through.
-    pub(super) const fn new() -> Self {
+    pub const fn new() -> Self {
         let filter = Filter { client: None, halvings: 0 };
         Self { counted_since: Instant::ZERO, strangers: 0, filter }
     }
 
     /// Called for each datagram that is not a new one of the client's.
-    pub(super) const fn handle_stranger(&mut self) {
+    pub const fn handle_stranger(&mut self) {
         self.strangers = self.strangers.saturating_add(1);
     }
 
     /// Returns when to call [`Sieve::handle_timeout`] though no datagram came.
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+    pub fn poll_timeout(&self) -> Option<Instant> {
         self.filter.client.map(|_| self.counted_since + WINDOW)
     }
 
     /// Has the system let through as much as is right now.
-    pub(super) fn handle_timeout(
+    pub fn handle_timeout(
         &mut self,
         now: Instant,
         client: Option<SocketAddr>,

@@ -3,8 +3,10 @@
 //! The kernel writes them, and nothing here relies on that: a length that is wrong ends the walk.
 
 use std::mem::{offset_of, size_of};
+use std::net::Ipv6Addr;
 
 use libc::{c_int, cmsghdr};
+use rove_ssp::Ecn;
 
 /// Control messages start at multiples of this. Source: `CMSG_ALIGN` of Linux, where it is a `size_t`; of macOS and
 /// FreeBSD, where it is 32 bits and, on most processors of FreeBSD, 64.
@@ -18,17 +20,17 @@ const HEADER_LEN: usize = size_of::<cmsghdr>().next_multiple_of(ALIGNMENT);
 
 /// One control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ControlMessage<'a> {
+pub struct ControlMessage<'a> {
     /// Whose it is, such as `IPPROTO_IP`.
-    pub(crate) level: c_int,
+    pub level: c_int,
     /// What it is, to that level.
-    pub(crate) kind: c_int,
+    pub kind: c_int,
     /// What it says.
-    pub(crate) data: &'a [u8],
+    pub data: &'a [u8],
 }
 
 /// Returns the control messages in `bytes`, as far as they are whole.
-pub(crate) fn control_messages(mut bytes: &[u8]) -> impl Iterator<Item = ControlMessage<'_>> {
+pub fn control_messages(mut bytes: &[u8]) -> impl Iterator<Item = ControlMessage<'_>> {
     std::iter::from_fn(move || {
         let (message, len) = first(bytes)?;
         bytes = bytes.get(len.next_multiple_of(ALIGNMENT)..).unwrap_or_default();
@@ -55,8 +57,50 @@ fn length(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Reads the integer that `bytes` begin with.
-pub(crate) fn integer(bytes: &[u8]) -> Option<c_int> {
+fn integer(bytes: &[u8]) -> Option<c_int> {
     bytes.first_chunk().map(|bytes| c_int::from_ne_bytes(*bytes))
+}
+
+/// Reads the ECN bits from whichever control message carries them.
+pub fn congestion_mark(control: &[u8]) -> Ecn {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const TOS: c_int = libc::IP_TOS;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const TOS: c_int = libc::IP_RECVTOS;
+
+    let class = control_messages(control).find_map(|message| match (message.level, message.kind) {
+        (libc::IPPROTO_IP, TOS) => message.data.first().copied(),
+        (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+            integer(message.data).map(|class| class.to_le_bytes()[0])
+        }
+        _ => None,
+    });
+    class.map_or(Ecn::NotCapable, ecn)
+}
+
+/// Reads the local address from the control message that carries it; only Linux is asked to send one.
+pub fn local_address(control: &[u8]) -> Option<Ipv6Addr> {
+    #[cfg(target_os = "linux")]
+    return control_messages(control).find_map(|message| {
+        let is_local = (message.level, message.kind) == (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO);
+        let address: &[u8; 16] =
+            message.data.get(offset_of!(libc::in6_pktinfo, ipi6_addr)..)?.first_chunk()?;
+        is_local.then(|| Ipv6Addr::from(*address))
+    });
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = control;
+        None
+    }
+}
+
+/// Returns what the two low bits of a TOS or traffic class byte say (RFC 3168, section 5).
+const fn ecn(class: u8) -> Ecn {
+    match class & 0b11 {
+        0b11 => Ecn::CongestionExperienced,
+        0b00 => Ecn::NotCapable,
+        _ => Ecn::Capable,
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::socket::ClientSockets;
 
 /// The sockets of each family that datagrams have gone to, that of the first address in front.
 #[derive(Debug)]
-pub(super) struct DualStackSockets(Vec<(SocketAddr, ClientSockets)>);
+pub struct DualStackSockets(Vec<(SocketAddr, ClientSockets)>);
 
 impl DualStackSockets {
     /// Opens the first port, of the family of `server`.
@@ -15,12 +15,12 @@ impl DualStackSockets {
     /// # Errors
     ///
     /// Returns the system's refusal.
-    pub(super) fn open(server: SocketAddr) -> io::Result<Self> {
+    pub fn open(server: SocketAddr) -> io::Result<Self> {
         Ok(Self(vec![(server, ClientSockets::open(server)?)]))
     }
 
     /// Returns all sockets.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
+    pub fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
         self.0.iter().flat_map(|(_, sockets)| sockets.iter())
     }
 
@@ -29,7 +29,7 @@ impl DualStackSockets {
     /// # Errors
     ///
     /// Returns the system's refusal of the first socket of its family.
-    pub(super) fn newest_for(&mut self, destination: SocketAddr) -> io::Result<&UdpSocket> {
+    pub fn newest_for(&mut self, destination: SocketAddr) -> io::Result<&UdpSocket> {
         let index = match self.position(destination) {
             Some(index) => index,
             None => {
@@ -41,7 +41,7 @@ impl DualStackSockets {
     }
 
     /// Returns the port that datagrams to this address leave from, if any has been sent there.
-    pub(super) fn local_port(&self, destination: SocketAddr) -> Option<u16> {
+    pub fn local_port(&self, destination: SocketAddr) -> Option<u16> {
         let (_, sockets) = &self.0[self.position(destination)?];
         sockets.newest().local_addr().ok().map(|address| address.port())
     }
@@ -51,12 +51,12 @@ impl DualStackSockets {
     /// # Errors
     ///
     /// Returns the system's refusal; the ports stay as they were.
-    pub(super) fn open_port(&mut self) -> io::Result<()> {
+    pub fn open_port(&mut self) -> io::Result<()> {
         self.0.iter_mut().try_for_each(|(_, sockets)| sockets.open_port())
     }
 
     /// Closes the oldest ports of each family down to `keep`.
-    pub(super) fn close_ports(&mut self, keep: usize) {
+    pub fn close_ports(&mut self, keep: usize) {
         self.0.iter_mut().for_each(|(_, sockets)| sockets.close_ports(keep));
     }
 

@@ -9,14 +9,14 @@ use rove_ssp::Transmit;
 use rustix::io::Errno;
 use socket2::{Domain, Socket, Type};
 
-pub(crate) use crate::sys::Received;
+use crate::sys::Received;
 
 /// Most datagrams taken from one socket in one turn, so that a flood starves neither keys nor the
 /// pty.
 /// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
-pub(crate) const DATAGRAMS_PER_TURN: usize = 32;
+pub const DATAGRAMS_PER_TURN: usize = 32;
 /// Most local ports a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
-pub(crate) const CLIENT_PORTS_MAX: usize = 10;
+const CLIENT_PORTS_MAX: usize = 10;
 /// DSCP 0 and ECT(0): congested routers may mark our datagrams where they would drop others' (RFC
 /// 3168). For IPv4 only, as stock peers read the mark from no other header.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -31,11 +31,11 @@ const RECEIVE_BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The UDP ports a server may bind, tried in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PortRange {
+pub struct PortRange {
     /// The first port tried; 0, with `high` 0 too, lets the system choose.
-    pub(crate) low: u16,
+    pub low: u16,
     /// The last port tried.
-    pub(crate) high: u16,
+    pub high: u16,
 }
 
 impl Default for PortRange {
@@ -48,7 +48,7 @@ impl Default for PortRange {
 
 /// Why a datagram has not been sent. The session goes on: what is lost is sent again.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SendFailure {
+pub enum SendFailure {
     /// It is larger than the path takes.
     #[error("the datagram is larger than the path takes")]
     TooLong,
@@ -59,7 +59,7 @@ pub(crate) enum SendFailure {
 
 /// An error that the network reported for a datagram of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// Nobody listens at that port (ICMP port unreachable).
     Port,
     /// No way to the host, or a firewall that says so (ICMP host unreachable or prohibited).
@@ -74,7 +74,7 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     /// Returns what an error of a datagram socket says of the path.
-    pub(crate) fn of(error: &io::Error) -> Self {
+    pub fn of(error: &io::Error) -> Self {
         match Errno::from_io_error(error) {
             Some(Errno::CONNREFUSED) => Self::Port,
             Some(Errno::HOSTUNREACH) => Self::Host,
@@ -91,7 +91,7 @@ impl Refusal {
 /// # Errors
 ///
 /// Returns [`SendFailure`] when the system refuses the datagram.
-pub(crate) fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> {
+pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> {
     let attempt = || socket.send_to(&transmit.payload, transmit.destination).map(drop);
     send_by(socket, transmit.tries_size, attempt)
 }
@@ -154,10 +154,7 @@ fn discard_path_errors(_socket: &UdpSocket) {}
 /// # Errors
 ///
 /// Returns the error that is there in place of a datagram.
-pub(crate) fn receive_waiting(
-    socket: &UdpSocket,
-    handle: impl FnMut(Received, &[u8]),
-) -> io::Result<()> {
+pub fn receive_waiting(socket: &UdpSocket, handle: impl FnMut(Received, &[u8])) -> io::Result<()> {
     match crate::sys::receive::<DATAGRAMS_PER_TURN>(socket.as_fd(), handle) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             // Woken for nothing: a send has had the error already, and reports without one are left. Every
@@ -178,7 +175,7 @@ pub(crate) fn receive_waiting(
 /// # Errors
 ///
 /// As [`receive_waiting`].
-pub(crate) fn receive_while(
+pub fn receive_while(
     socket: &UdpSocket,
     mut handle: impl FnMut(Received, &[u8]) -> bool,
 ) -> io::Result<()> {
@@ -207,7 +204,7 @@ pub(crate) fn receive_while(
 
 /// The server's socket.
 #[derive(Debug)]
-pub(crate) struct ServerSocket {
+pub struct ServerSocket {
     socket: UdpSocket,
     address: SocketAddr,
 }
@@ -218,7 +215,7 @@ impl ServerSocket {
     /// # Errors
     ///
     /// Returns the error met at the last port tried.
-    pub(crate) fn bind(address: IpAddr, ports: PortRange) -> io::Result<Self> {
+    pub fn bind(address: IpAddr, ports: PortRange) -> io::Result<Self> {
         let mut refusal = io::Error::from(io::ErrorKind::AddrInUse);
         for port in ports.low..=ports.high {
             match open(SocketAddr::new(address, port)) {
@@ -239,7 +236,7 @@ impl ServerSocket {
     }
 
     /// Returns the address and the port bound.
-    pub(crate) const fn local_addr(&self) -> SocketAddr {
+    pub const fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
@@ -250,7 +247,7 @@ impl ServerSocket {
     ///
     /// Returns [`SendFailure`] when the system refuses the datagram.
     #[cfg(target_os = "linux")]
-    pub(crate) fn send_from(
+    pub fn send_from(
         &self,
         transmit: &Transmit,
         local: Option<Ipv6Addr>,
@@ -273,7 +270,7 @@ impl ServerSocket {
     ///
     /// Returns [`SendFailure`] when the system refuses the datagram.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn send_from(
+    pub fn send_from(
         &self,
         transmit: &Transmit,
         _local: Option<Ipv6Addr>,
@@ -282,7 +279,7 @@ impl ServerSocket {
     }
 
     /// Returns the socket itself.
-    pub(crate) const fn get(&self) -> &UdpSocket {
+    pub const fn get(&self) -> &UdpSocket {
         &self.socket
     }
 }
@@ -296,7 +293,7 @@ impl AsFd for ServerSocket {
 /// The client's sockets: the newest sends, all receive, so that what was sent to an older port
 /// still arrives.
 #[derive(Debug)]
-pub(crate) struct ClientSockets {
+pub struct ClientSockets {
     /// Any address of the server's family, any port.
     local: SocketAddr,
     /// Oldest first, never empty.
@@ -309,7 +306,7 @@ impl ClientSockets {
     /// # Errors
     ///
     /// Returns the system's refusal.
-    pub(crate) fn open(server: SocketAddr) -> io::Result<Self> {
+    pub fn open(server: SocketAddr) -> io::Result<Self> {
         let local = match server {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
@@ -323,26 +320,26 @@ impl ClientSockets {
     /// # Errors
     ///
     /// Returns the system's refusal; the ports stay as they were.
-    pub(crate) fn open_port(&mut self) -> io::Result<()> {
+    pub fn open_port(&mut self) -> io::Result<()> {
         self.sockets.push_back(open_client(self.local)?);
         self.close_ports(CLIENT_PORTS_MAX);
         Ok(())
     }
 
     /// Closes the oldest ports down to `keep`; the newest one always stays.
-    pub(crate) fn close_ports(&mut self, keep: usize) {
+    pub fn close_ports(&mut self, keep: usize) {
         while self.sockets.len() > keep.max(1) {
             self.sockets.pop_front();
         }
     }
 
     /// Returns all sockets, the oldest first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
+    pub fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
         self.sockets.iter()
     }
 
     /// Returns the socket to send from.
-    pub(crate) fn newest(&self) -> &UdpSocket {
+    pub fn newest(&self) -> &UdpSocket {
         self.sockets.back().expect("one port is always open")
     }
 }
