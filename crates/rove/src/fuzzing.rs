@@ -21,10 +21,10 @@ use crate::bootstrap::startup::{
 };
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall};
-use crate::control::protocol::{decode_reply, decode_request};
 use crate::program::ProgramName;
 use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::frame::{Decoder, Frame, FrameError};
+use rove_control::{decode_reply, decode_request};
 use rove_udp::ancillary::{congestion_mark, control_messages, local_address};
 
 /// The ways to start a session that the bootstrap's fuzzer goes: each asks neither ssh nor a name server.

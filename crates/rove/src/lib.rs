@@ -18,7 +18,7 @@
 //!   `turn` bounds the work between two looks at the keys, and `linger` lets a server stay after its client.
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
-//! - `control` is the socket by which a server is found and ended. `sessions` is `rove list` and `rove kill`.
+//! - `sessions` is `rove list` and `rove kill`.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends, `carrier` and `frame` its protocol, and `retry`
 //!   starts another ssh.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
@@ -42,7 +42,6 @@ mod bootstrap;
 pub mod cli;
 mod client;
 mod colors;
-mod control;
 mod demo;
 mod detached;
 mod doctor;

@@ -21,12 +21,12 @@ use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
 use zeroize::Zeroizing;
 
-use crate::control::{SessionName, SessionStatus, ask_for_port};
 use crate::login::Login;
 use crate::messages::say;
 use crate::program::ProgramName;
 use crate::sys::{self, Fork};
 use crate::{detached, entropy, hardening, logging, utmp};
+use rove_control::{SessionName, SessionStatus, ask_for_port};
 use rove_udp::{PortRange, ServerSocket};
 
 mod linger;

@@ -13,8 +13,8 @@ use rustix::termios::isatty;
 use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::options::HostOptions;
-use crate::control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
 use crate::messages::{escaped, say, warn};
+use rove_control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
 
 mod choice;
 mod computer;

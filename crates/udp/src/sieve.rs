@@ -22,8 +22,8 @@ const STRANGERS_MIN: u32 = STRANGERS_MAX / 4;
 /// The smallest share that is let through, as the exponent of a half. Chosen: of a million in a second it leaves 4000.
 const HALVINGS_MAX: u32 = 8;
 
-/// Strangers' datagrams, and which share of them is let through.
-#[derive(Clone, Copy, Debug)]
+/// Strangers' datagrams, and which share of them is let through: at first all.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Sieve {
     counted_since: Instant,
     strangers: u32,
@@ -31,7 +31,7 @@ pub struct Sieve {
 }
 
 /// Which datagrams the system lets through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Filter {
     /// Whose datagrams all are; `None` lets everything through.
     client: Option<SocketAddr>,
@@ -40,12 +40,6 @@ struct Filter {
 }
 
 impl Sieve {
-    /// Creates a sieve that lets everything through.
-    pub const fn new() -> Self {
-        let filter = Filter { client: None, halvings: 0 };
-        Self { counted_since: Instant::ZERO, strangers: 0, filter }
-    }
-
     /// Called for each datagram that is not a new one of the client's.
     pub const fn handle_stranger(&mut self) {
         self.strangers = self.strangers.saturating_add(1);
@@ -181,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_flood_is_thinned_out_to_what_is_bearable_and_no_longer_than_it_lasts() {
-        let mut sieve = Sieve::new();
+        let mut sieve = Sieve::default();
         assert_eq!(halvings(&mut sieve, Some(CLIENT), STRANGERS_MAX, 3), [0, 0, 0]);
         assert_eq!(halvings(&mut sieve, Some(CLIENT), STRANGERS_MAX + 1, 3), [1, 1, 1]);
         assert_eq!(halvings(&mut sieve, Some(CLIENT), 5_000, 6), [2, 3, 4, 5, 5, 5]);
@@ -193,12 +187,12 @@ mod tests {
 
     #[test]
     fn a_server_that_knows_no_client_lets_everything_through() {
-        assert_eq!(halvings(&mut Sieve::new(), None, 10_000, 3), [0, 0, 0]);
+        assert_eq!(halvings(&mut Sieve::default(), None, 10_000, 3), [0, 0, 0]);
     }
 
     #[test]
     fn within_a_window_a_client_that_moves_changes_the_filter_and_a_flood_at_once() {
-        let mut sieve = Sieve::new();
+        let mut sieve = Sieve::default();
         halvings(&mut sieve, Some(CLIENT), 10_000, 2);
         sieve.strangers = STRANGERS_MAX;
         let now = sieve.counted_since;
@@ -244,7 +238,7 @@ mod tests {
             let filter = Filter { client: client.local_addr().ok(), halvings: 5 };
             filter.apply(&server).unwrap();
             (0..2_000).for_each(|_| send([&client, &stranger]));
-            Filter { client: None, halvings: 0 }.apply(&server).unwrap();
+            Filter::default().apply(&server).unwrap();
             (0..1_000).for_each(|_| send([&client, &stranger]));
             // Some 63 of 2000 others, and all of 1000.
             assert_eq!(heard[0], 3_000, "{at} {from}");

@@ -18,7 +18,6 @@ use crate::bootstrap::command::Running;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::sharing::Sharing;
 use crate::bootstrap::ssh_config;
-use crate::control;
 use crate::install::policy::Policy;
 use crate::program::ProgramName;
 use crate::question;
@@ -58,7 +57,7 @@ impl Master {
         if !may_copy || !is_ours || options.server.is_some() || !ssh_config::is_ssh(&options.ssh) {
             return None;
         }
-        let path = control::private_socket()?;
+        let path = rove_control::private_socket()?;
         let is_short = path.as_os_str().len() <= PATH_BYTES_MAX;
         let sharing = path.to_str().filter(|_| is_short).map(Sharing::judge)?;
         let is_free = sharing == Sharing::Trusted { is_open: false };

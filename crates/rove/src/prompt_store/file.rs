@@ -11,8 +11,8 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 
 use super::format::{FILE_BYTES_MAX, Hosts};
-use crate::control::directory::{Directory, DirectoryError};
 use crate::xdg::Folder;
+use rove_control::{Directory, DirectoryError};
 
 /// The file's name. That of its lock and that of the next file have endings.
 const NAME: &str = "prompts";

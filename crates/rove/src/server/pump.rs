@@ -12,10 +12,10 @@ use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOut
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
-use crate::control::{Listener, SessionName, SessionStatus, State};
 use crate::server::linger::linger;
 use crate::server::wire::Wire;
 use crate::utmp::Entry;
+use rove_control::{Listener, SessionName, SessionStatus, State};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];

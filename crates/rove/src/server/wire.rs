@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rove_session::Server;
 use rove_units::Instant;
 
-use crate::control::{Handover, SessionName};
+use rove_control::{Handover, SessionName};
 use rove_udp::Sieve;
 use rove_udp::{SendFailure, ServerSocket, receive_waiting};
 
@@ -24,8 +24,8 @@ pub(super) struct Wire {
 
 impl Wire {
     /// Takes the socket of a session that nobody has spoken to.
-    pub(super) const fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
-        Self { socket, handover: None, name, sieve: Sieve::new(), local: None }
+    pub(super) fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
+        Self { socket, handover: None, name, sieve: Sieve::default(), local: None }
     }
 
     /// Hands the datagrams that wait to the session.

@@ -2,8 +2,8 @@
 
 use rove_units::Duration;
 
-use crate::control::{Found, State, Survey};
 use crate::sessions::computer::Computer;
+use rove_control::{Found, State, Survey};
 
 /// The sessions to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(super) fn why_missing(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::SessionStatus;
+    use rove_control::SessionStatus;
 
     fn session(pid: u32, port: u16, state: State, silence: Option<u64>) -> Found {
         let contact_age_seconds = silence;

@@ -1,7 +1,7 @@
 //! Sessions as lines of text.
 
-use crate::control::SessionStatus;
 use crate::sessions::computer::Computer;
+use rove_control::SessionStatus;
 
 /// Most characters of a command shown on a terminal. Chosen: what 80 columns leave is less, but wide
 /// terminals are common.
@@ -125,7 +125,7 @@ fn cut(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::State;
+    use rove_control::State;
 
     fn status() -> SessionStatus {
         SessionStatus {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use rove_platform::clock::Clock;
 use rove_units::Instant;
 
-use crate::control::ask::{AskError, Conversation};
-use crate::control::directory::{self, DirectoryError, SessionName};
-use crate::control::protocol::{Request, SessionStatus};
+use crate::ask::{AskError, Conversation};
+use crate::directory::{self, DirectoryError, SessionName};
+use crate::protocol::{Request, SessionStatus};
 
 /// Most servers asked at the same time, each of which costs a descriptor.
 /// Chosen: a sixteenth of what a process usually may have.
@@ -15,27 +15,27 @@ const AT_ONCE: usize = 64;
 
 /// A session and how to reach it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub struct Found {
     /// What its server says.
-    pub(crate) status: SessionStatus,
+    pub status: SessionStatus,
     /// Its control socket.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
 }
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
+pub struct Survey {
     /// The sessions whose servers have answered, oldest first.
-    pub(crate) sessions: Vec<Found>,
+    pub sessions: Vec<Found>,
     /// The sessions whose servers have not.
-    pub(crate) silent: Vec<(SessionName, AskError)>,
+    pub silent: Vec<(SessionName, AskError)>,
     /// Why directories are not trusted.
-    pub(crate) errors: Vec<DirectoryError>,
+    pub errors: Vec<DirectoryError>,
 }
 
 /// Asks every server of this user, until `deadline` at most, and removes the sockets of those that are
 /// gone.
-pub(crate) fn survey(clock: Clock, deadline: Instant) -> Survey {
+pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let (directories, errors) = directory::existing();
     let sockets: Vec<_> = directories.iter().flat_map(|directory| directory.sockets()).collect();
     let mut survey = Survey { errors, ..Survey::default() };

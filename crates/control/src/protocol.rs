@@ -33,7 +33,7 @@ const ATTACHED_MAX: Duration = Duration::from_secs(30);
 
 /// What a server is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
+pub enum Request {
     /// What it serves.
     Status,
     /// To end its session in order.
@@ -43,7 +43,7 @@ pub(crate) enum Request {
 /// Whether somebody uses a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum State {
+pub enum State {
     /// No client has come yet.
     #[default]
     Waiting,
@@ -56,7 +56,7 @@ pub(crate) enum State {
 impl State {
     /// Returns the state of a session whose client has been silent for so long; `None` for one that
     /// never spoke.
-    pub(crate) fn of_silence(silence: Option<Duration>) -> Self {
+    pub fn of_silence(silence: Option<Duration>) -> Self {
         match silence {
             None => Self::Waiting,
             Some(silence) if silence < ATTACHED_MAX => Self::Attached,
@@ -65,7 +65,7 @@ impl State {
     }
 
     /// Returns the word for it.
-    pub(crate) const fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
             Self::Attached => "attached",
@@ -77,42 +77,42 @@ impl State {
 /// What a server tells of its session. Nothing of the screen but the title, and no key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct SessionStatus {
+pub struct SessionStatus {
     /// The server's process.
-    pub(crate) pid: u32,
+    pub pid: u32,
     /// Its UDP port.
-    pub(crate) port: u16,
+    pub port: u16,
     /// The name it was started by: `rove` or `mosh`.
-    pub(crate) name: String,
+    pub name: String,
     /// Its version.
-    pub(crate) version: String,
+    pub version: String,
     /// Whether somebody uses the session.
-    pub(crate) state: State,
+    pub state: State,
     /// When it started, in seconds since 1970.
-    pub(crate) started_at: u64,
+    pub started_at: u64,
     /// How long ago that was, in seconds.
-    pub(crate) age_seconds: u64,
+    pub age_seconds: u64,
     /// The client's address and port as last heard.
-    pub(crate) client: Option<String>,
+    pub client: Option<String>,
     /// Seconds since the client was heard last.
-    pub(crate) contact_age_seconds: Option<u64>,
+    pub contact_age_seconds: Option<u64>,
     /// Seconds since its last key.
-    pub(crate) key_age_seconds: Option<u64>,
+    pub key_age_seconds: Option<u64>,
     /// The terminal's width.
-    pub(crate) columns: u16,
+    pub columns: u16,
     /// The terminal's height.
-    pub(crate) rows: u16,
+    pub rows: u16,
     /// The terminal's device, such as `/dev/pts/3`.
-    pub(crate) terminal: String,
+    pub terminal: String,
     /// The window's title, as the session's programs set it.
-    pub(crate) title: String,
+    pub title: String,
     /// The command and its arguments.
-    pub(crate) command: Vec<String>,
+    pub command: Vec<String>,
 }
 
 /// Why a line is no request that can be met.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum RequestError {
+pub enum RequestError {
     /// It is in another version.
     #[error("this server speaks rove/{PROTOCOL}")]
     Version,
@@ -123,7 +123,7 @@ pub(crate) enum RequestError {
 
 /// Why a line is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ReplyError {
+pub enum ReplyError {
     /// The server will not or cannot.
     #[error("it answers: {0}")]
     Refused(String),
@@ -156,7 +156,7 @@ pub(crate) fn encode_request(request: Request) -> String {
 /// # Errors
 ///
 /// Returns why it cannot be met.
-pub(crate) fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
+pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     let line = str::from_utf8(line).map_err(|_| RequestError::Unknown)?;
     let (version, word) = line.trim_end().split_once(' ').ok_or(RequestError::Unknown)?;
     let version = version.strip_prefix("rove/").ok_or(RequestError::Unknown)?;
@@ -189,7 +189,7 @@ pub(crate) fn encode_reply(reply: Result<SessionStatus, RequestError>) -> String
 /// # Errors
 ///
 /// Returns what stands there instead of a session.
-pub(crate) fn decode_reply(line: &[u8]) -> Result<SessionStatus, ReplyError> {
+pub fn decode_reply(line: &[u8]) -> Result<SessionStatus, ReplyError> {
     let reply: Reply = serde_json::from_slice(line).map_err(|_| ReplyError::Malformed)?;
     match (reply.session, reply.error) {
         (_, Some(error)) => Err(ReplyError::Refused(error)),

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use rove_platform::event_loop::Interest;
 
-use crate::control::directory::{self, SessionName};
-use crate::control::protocol::{
+use crate::directory::{self, SessionName};
+use crate::protocol::{
     REQUEST_LEN_MAX, Request, RequestError, SessionStatus, decode_request, encode_reply,
 };
 
@@ -26,7 +26,7 @@ const ACCEPTS_PER_TURN: usize = CONNECTIONS_MAX;
 
 /// A session's control socket and who has connected to it.
 #[derive(Debug)]
-pub(crate) struct Listener {
+pub struct Listener {
     name: SessionName,
     socket: Option<BoundSocket>,
     connections: VecDeque<Connection>,
@@ -47,7 +47,7 @@ struct BoundSocket {
 impl Listener {
     /// Creates the socket of this session. Where none can be had the session goes on without, and is not
     /// listed.
-    pub(crate) fn open(name: SessionName) -> Self {
+    pub fn open(name: SessionName) -> Self {
         let mut listener = Self { name, socket: None, connections: VecDeque::new() };
         listener.flush();
         listener
@@ -55,7 +55,7 @@ impl Listener {
 
     /// Creates the socket again if its path no longer leads to it: the system removes a user's runtime
     /// directory when it thinks the user has gone. For now and then.
-    pub(crate) fn flush(&mut self) {
+    pub fn flush(&mut self) {
         if let Some(socket) = &mut self.socket {
             socket.is_muted = false;
             if socket.is_in_place() {
@@ -69,7 +69,7 @@ impl Listener {
     }
 
     /// Returns what to wait for.
-    pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+    pub fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let socket = self.socket.iter().filter(|socket| !socket.is_muted);
         let socket = socket.map(|socket| Interest::new(socket.listener.as_fd(), true, false));
         socket.chain(self.connections.iter().filter_map(Connection::interest))
@@ -77,7 +77,7 @@ impl Listener {
 
     /// Goes on with everybody as far as nobody has to be waited for. Returns whether somebody has asked
     /// for the session's end.
-    pub(crate) fn turn(&mut self, status: impl Fn() -> SessionStatus) -> bool {
+    pub fn turn(&mut self, status: impl Fn() -> SessionStatus) -> bool {
         self.accept_waiting();
         let mut is_end = false;
         self.connections.retain_mut(|connection| {
@@ -114,8 +114,8 @@ impl Listener {
 }
 
 impl BoundSocket {
-    fn bind(name: SessionName) -> anyhow::Result<Self> {
-        let directory = directory::for_new_socket()?;
+    fn bind(name: SessionName) -> io::Result<Self> {
+        let directory = directory::for_new_socket().map_err(io::Error::other)?;
         sweep(&directory);
         // Under its name only once it takes connections: one that refuses them is taken for the
         // rest of a dead server, and removed.
@@ -144,7 +144,7 @@ impl Drop for BoundSocket {
 /// # Errors
 ///
 /// Returns the system's refusal.
-pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
+pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     let _ = std::fs::remove_file(path);
     let listener = UnixListener::bind(path)?;
     listener.set_nonblocking(true)?;
@@ -292,7 +292,7 @@ fn is_for_later(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::protocol::{State, decode_reply, encode_request};
+    use crate::protocol::{State, decode_reply, encode_request};
 
     /// Longer than any computer takes to start a program.
     const HANG_GUARD: std::time::Duration = std::time::Duration::from_secs(90);

@@ -3,6 +3,7 @@
 //! The server that lingers has a socket beside the control sockets, under the name of one that is not ready, so that
 //! nobody lists it and it is removed once its process is gone. Whoever connects is this user's, and wants the port.
 
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -10,17 +11,17 @@ use std::path::{Path, PathBuf};
 use rove_platform::clock::Clock;
 use rove_units::Duration;
 
-use crate::control::ask::{AskError, Conversation};
-use crate::control::directory::{self, SessionName};
-use crate::control::listener::listen;
-use crate::control::protocol::Request;
+use crate::ask::{AskError, Conversation};
+use crate::directory::{self, SessionName};
+use crate::listener::listen;
+use crate::protocol::Request;
 
 /// How long a server that lingers is given to let go of its port. Chosen: a thousand times what it takes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The socket by which a server that lingers hears that its port is wanted.
 #[derive(Debug)]
-pub(crate) struct Handover {
+pub struct Handover {
     listener: UnixListener,
     path: PathBuf,
 }
@@ -31,8 +32,8 @@ impl Handover {
     /// # Errors
     ///
     /// Returns why it cannot be had.
-    pub(crate) fn open(name: SessionName) -> anyhow::Result<Self> {
-        let path = directory::for_new_socket()?.unready_socket(name);
+    pub fn open(name: SessionName) -> io::Result<Self> {
+        let path = directory::for_new_socket().map_err(io::Error::other)?.unready_socket(name);
         Ok(Self { listener: listen(&path)?, path })
     }
 }
@@ -51,7 +52,7 @@ impl Drop for Handover {
 
 /// Asks the servers of this user that linger at these ports to let go of them, and waits until they have. Returns whether
 /// one has. A server that only starts there tells its status and keeps the port.
-pub(crate) fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
+pub fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
     let clock = Clock::start();
     let deadline = clock.now() + PATIENCE;
     let sockets = directory::existing().0.into_iter().flat_map(|it| it.unready_sockets());

@@ -23,11 +23,11 @@ const PRIVATE: u32 = 0o700;
 
 /// Which session a socket belongs to; the socket's file name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SessionName {
+pub struct SessionName {
     /// The server's process.
-    pub(crate) pid: u32,
+    pub pid: u32,
     /// Its UDP port.
-    pub(crate) port: u16,
+    pub port: u16,
 }
 
 impl Display for SessionName {
@@ -49,24 +49,24 @@ impl FromStr for SessionName {
 
 /// Why a directory is not used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DirectoryError {
+pub enum DirectoryError {
     /// Somebody else could have put things there.
-    #[error("{path:?} belongs to another user: have it removed")]
-    Foreign { path: PathBuf },
+    #[error("{0:?} belongs to another user: have it removed")]
+    Foreign(PathBuf),
     /// Others may enter or write.
-    #[error("others may enter {path:?}: chmod 700 it, or remove it")]
-    Open { path: PathBuf },
+    #[error("others may enter {0:?}: chmod 700 it, or remove it")]
+    Open(PathBuf),
     /// It is a file or a symbolic link.
-    #[error("{path:?} is not a directory: have it removed")]
-    NotDirectory { path: PathBuf },
+    #[error("{0:?} is not a directory: have it removed")]
+    NotDirectory(PathBuf),
     /// The system refuses.
-    #[error("{path:?}: {error}")]
-    Io { path: PathBuf, error: io::Error },
+    #[error("{0:?}: {1}")]
+    Io(PathBuf, io::Error),
 }
 
 /// A directory that nobody else can have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Directory(PathBuf);
+pub struct Directory(PathBuf);
 
 impl Directory {
     /// Returns the directory at `path`, which is checked; `None` where there is none.
@@ -74,22 +74,22 @@ impl Directory {
     /// # Errors
     ///
     /// Returns why it is not to be trusted.
-    pub(crate) fn open(path: &Path) -> Result<Option<Self>, DirectoryError> {
+    pub fn open(path: &Path) -> Result<Option<Self>, DirectoryError> {
         let path = path.to_owned();
         // Of a symbolic link this is the link itself.
         let found = match path.symlink_metadata() {
             Ok(found) => found,
             Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => return Err(DirectoryError::Io { path, error }),
+            Err(error) => return Err(DirectoryError::Io(path, error)),
         };
         if !found.is_dir() {
-            return Err(DirectoryError::NotDirectory { path });
+            return Err(DirectoryError::NotDirectory(path));
         }
         if found.uid() != geteuid().as_raw() {
-            return Err(DirectoryError::Foreign { path });
+            return Err(DirectoryError::Foreign(path));
         }
         if found.mode() & 0o777 != PRIVATE {
-            return Err(DirectoryError::Open { path });
+            return Err(DirectoryError::Open(path));
         }
         // From here on nobody else can put another in its place: what holds it is ours, the
         // system's, or lets only owners rename (/tmp).
@@ -101,14 +101,14 @@ impl Directory {
     /// # Errors
     ///
     /// Returns why it is not to be used.
-    pub(crate) fn create(path: &Path) -> Result<Self, DirectoryError> {
-        let failed = |error| DirectoryError::Io { path: path.to_owned(), error };
+    pub fn create(path: &Path) -> Result<Self, DirectoryError> {
+        let failed = |error| DirectoryError::Io(path.to_owned(), error);
         let parent = path.parent().unwrap_or(Path::new("/"));
         // Whose directory it is can change what is in it. So nothing is put where another user's
         // environment points, as it does after su.
         let owner = parent.metadata().map_err(failed)?.uid();
         if owner != geteuid().as_raw() && owner != Uid::ROOT.as_raw() {
-            return Err(DirectoryError::Foreign { path: parent.to_owned() });
+            return Err(DirectoryError::Foreign(parent.to_owned()));
         }
         match DirBuilder::new().mode(PRIVATE).create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(error)),
@@ -117,24 +117,24 @@ impl Directory {
     }
 
     /// Returns where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.0
     }
 
     /// Returns the path of this session's socket.
-    pub(super) fn socket(&self, name: SessionName) -> PathBuf {
+    pub(crate) fn socket(&self, name: SessionName) -> PathBuf {
         self.0.join(name.to_string())
     }
 
     /// Returns the path under which this session's socket is before it takes connections, and again when its server
     /// lingers.
-    pub(super) fn unready_socket(&self, name: SessionName) -> PathBuf {
+    pub(crate) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }
 
     /// Returns the sockets in the directory, in order. What servers left that died before their socket
     /// was ready is removed.
-    pub(super) fn sockets(&self) -> Vec<(SessionName, PathBuf)> {
+    pub(crate) fn sockets(&self) -> Vec<(SessionName, PathBuf)> {
         for (name, path) in self.unready_sockets() {
             if !is_running(name.pid) {
                 let _ = std::fs::remove_file(path);
@@ -144,7 +144,7 @@ impl Directory {
     }
 
     /// Returns the sockets that take no connections yet, and those of servers that linger, in order.
-    pub(super) fn unready_sockets(&self) -> Vec<(SessionName, PathBuf)> {
+    pub(crate) fn unready_sockets(&self) -> Vec<(SessionName, PathBuf)> {
         self.named(|text| text.strip_prefix('.')?.parse().ok())
     }
 
@@ -164,7 +164,7 @@ impl Directory {
 /// # Errors
 ///
 /// Returns why the last one cannot be used.
-pub(super) fn for_new_socket() -> Result<Directory, DirectoryError> {
+pub(crate) fn for_new_socket() -> Result<Directory, DirectoryError> {
     let mut refusal = None;
     for path in paths() {
         match Directory::create(&path) {
@@ -180,7 +180,7 @@ pub(super) fn for_new_socket() -> Result<Directory, DirectoryError> {
 
 /// Returns the path of a socket of ssh's for this process alone, beside the control sockets; `None` where no directory can be
 /// used. Those that died with their processes are removed.
-pub(crate) fn private_socket() -> Option<PathBuf> {
+pub fn private_socket() -> Option<PathBuf> {
     let directory = for_new_socket().ok()?;
     let own = std::process::id();
     for entry in directory.0.read_dir().ok()?.take(ENTRIES_MAX).flatten() {
@@ -194,7 +194,7 @@ pub(crate) fn private_socket() -> Option<PathBuf> {
 }
 
 /// Returns all directories where this user's sockets may be, and why others are not trusted.
-pub(super) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
+pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
     let (mut directories, mut errors) = (Vec::new(), Vec::new());
     for path in paths() {
         match Directory::open(&path) {
@@ -206,7 +206,7 @@ pub(super) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
 }
 
 /// Returns whether there is a process with this number, as far as can be told.
-pub(super) fn is_running(pid: u32) -> bool {
+pub(crate) fn is_running(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
 }
@@ -305,13 +305,13 @@ mod tests {
         std::fs::write(path("file"), "").unwrap();
         for name in ["link", "file"] {
             let error = Directory::create(&path(name)).unwrap_err();
-            assert!(matches!(error, DirectoryError::NotDirectory { .. }), "{name}: {error}");
+            assert!(matches!(error, DirectoryError::NotDirectory(_)), "{name}: {error}");
         }
         for mode in [0o755, 0o701, 0o770, 0o777] {
             let permissions = std::fs::Permissions::from_mode(mode);
             std::fs::set_permissions(path("good"), permissions).unwrap();
             let error = Directory::create(&path("good")).unwrap_err();
-            assert!(matches!(error, DirectoryError::Open { .. }), "{mode:o}: {error}");
+            assert!(matches!(error, DirectoryError::Open(_)), "{mode:o}: {error}");
         }
     }
 
@@ -326,7 +326,7 @@ mod tests {
         std::os::unix::fs::chown(&theirs, Some(12_345), None).unwrap();
         for path in [theirs.clone(), theirs.join("rove")] {
             let error = Directory::create(&path).unwrap_err();
-            assert!(matches!(error, DirectoryError::Foreign { .. }), "{path:?}: {error}");
+            assert!(matches!(error, DirectoryError::Foreign(_)), "{path:?}: {error}");
         }
     }
 

@@ -10,13 +10,13 @@ use rove_units::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, SockAddr, Socket, Type};
 
-use crate::control::protocol::{
+use crate::protocol::{
     REPLY_LEN_MAX, ReplyError, Request, SessionStatus, decode_reply, encode_request,
 };
 
 /// Why a server did not answer.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum AskError {
+pub enum AskError {
     /// There is none any more.
     #[error("its server is gone")]
     Gone,
@@ -51,7 +51,7 @@ impl From<io::Error> for AskError {
 
 /// A server that has been asked.
 #[derive(Debug)]
-pub(crate) struct Conversation {
+pub struct Conversation {
     stream: UnixStream,
     clock: Clock,
 }
@@ -62,7 +62,7 @@ impl Conversation {
     /// # Errors
     ///
     /// Returns why it cannot be asked.
-    pub(crate) fn start(clock: Clock, path: &Path, request: Request) -> Result<Self, AskError> {
+    pub fn start(clock: Clock, path: &Path, request: Request) -> Result<Self, AskError> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
         socket.connect(&SockAddr::unix(path)?)?;
@@ -80,7 +80,7 @@ impl Conversation {
     /// # Errors
     ///
     /// Returns why there is none.
-    pub(crate) fn reply(&mut self, deadline: Instant) -> Result<SessionStatus, AskError> {
+    pub fn reply(&mut self, deadline: Instant) -> Result<SessionStatus, AskError> {
         let mut reply = Vec::new();
         let mut buffer = [0; 4096];
         while !reply.ends_with(b"\n") {
@@ -101,7 +101,7 @@ impl Conversation {
 
     /// Waits until the server closes the connection, which it does by its own end, until `deadline` at
     /// most. Returns whether it did.
-    pub(crate) fn wait_closed(&mut self, deadline: Instant) -> bool {
+    pub fn wait_closed(&mut self, deadline: Instant) -> bool {
         let mut buffer = [0; 64];
         while self.wait_until(deadline).is_ok() {
             match self.stream.read(&mut buffer) {

@@ -1,0 +1,29 @@
+//! The control socket of each session: how `rove list`, `rove kill` and the next login reach the servers of this user on
+//! this computer.
+//!
+//! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey`], and asks one of them in a
+//! [`Conversation`]. Neither keys nor the screen travel here.
+//!
+//! # Modules, from the bottom up
+//!
+//! - `directory` decides where the sockets are and who may reach them. `protocol` is the bytes on them.
+//! - `listener` is the server's side, and `ask` the other one. `survey` asks all servers at once.
+//! - `handover` gives the port of a server that lingers to the next one.
+
+#![forbid(unsafe_code)]
+
+mod ask;
+mod directory;
+mod handover;
+mod listener;
+mod protocol;
+mod survey;
+
+pub use ask::{AskError, Conversation};
+pub use directory::{Directory, DirectoryError, SessionName, private_socket};
+pub use handover::{Handover, ask_for_port};
+pub use listener::Listener;
+pub use protocol::{ReplyError, Request, SessionStatus, State};
+#[doc(hidden)]
+pub use protocol::{decode_reply, decode_request};
+pub use survey::{Found, Survey, survey};
