@@ -11,7 +11,7 @@ use crate::needs::Needs;
 use crate::{dist, packages, tidy, workspace};
 
 /// The crates that do no I/O, in the order they build on each other.
-const CORES: [&str; 8] = [
+const CORES: [&str; 9] = [
     "rove-units",
     "rove-ssp",
     "rove-terminal",
@@ -20,6 +20,7 @@ const CORES: [&str; 8] = [
     "rove-congestion",
     "rove-session",
     "rove-headless",
+    "rove-bootstrap",
 ];
 
 /// The program that checks licences and sources of dependencies.

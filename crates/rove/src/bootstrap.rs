@@ -1,12 +1,10 @@
 //! The start of a session: ssh starts a server on the host, says its port and key, and this process
 //! becomes the client.
 //!
-//! [`remote`] words what ssh runs, [`launch`] runs it as a [`command`] with two streams, [`startup`] reads what
-//! comes back on them, line by [`mod@line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
-//! user the rest. [`proxy`] is the proxy command that learns the host's address while it connects for ssh,
-//! [`ssh_config`] asks ssh whether it may, and [`sharing`] which open connection ssh may use; [`master`] is one of our
-//! own. [`last_words`] tells why ssh has not got to the host.
-//! [`ssh_port`] explains `-p` after a failed login.
+//! [`plan`] decides what ssh runs, and [`launch`] runs it as a [`command`] with two streams. [`screen`] shows the user
+//! what is not for us. [`proxy`] is the proxy command that learns the host's address while it connects for ssh.
+//! [`ssh_query`] asks ssh whether it may, and [`sharing`] which open connection ssh may use; [`master`] is one of our
+//! own. [`ssh_port`] explains `-p` after a failed login.
 //! Where no UDP passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands
 //! than a server on the host, for `rove list host` and its like.
 //! Source: Mosh 1.4.0 as observed.
@@ -19,46 +17,38 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use rove_bootstrap::account::Account;
+use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::last_words::Refusal;
+use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::startup::Connect;
 use rustix::fs::Access;
 
-use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::invocation::find_in_path;
-use crate::bootstrap::last_words::Refusal;
 use crate::bootstrap::launch::{End, Launch};
 use crate::bootstrap::master::Master;
-use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::screen::tell;
-use crate::bootstrap::startup::Connect;
 use crate::bootstrap::tunnel::Started;
 use crate::install::{self, InstallOptions};
 use crate::program::ProgramName;
-use crate::prompt_store::Account;
 use crate::tunnel::inherited;
 use crate::{colors, entropy};
 
 pub(crate) mod address;
-pub(crate) mod challenge;
 pub(crate) mod command;
 pub(crate) mod error;
 mod invocation;
-pub(crate) mod last_words;
 mod launch;
-pub(crate) mod line;
 pub(crate) mod master;
-pub(crate) mod options;
 pub(crate) mod plan;
-pub(crate) mod printable;
 pub(crate) mod proxy;
-pub(crate) mod quote;
-pub(crate) mod remote;
 pub(crate) mod remote_command;
 mod screen;
 pub(crate) mod sharing;
-pub(crate) mod ssh_config;
 pub(crate) mod ssh_port;
-pub(crate) mod startup;
+pub(crate) mod ssh_query;
 pub(crate) mod tunnel;
 
 pub(crate) use invocation::Invocation;

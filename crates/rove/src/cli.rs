@@ -7,10 +7,10 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
+use rove_bootstrap::options::HostOptions;
 use rove_cli_docs::{Book, Manual};
 
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::{self, Invocation, proxy, ssh_port};
 use crate::cli::client::ClientCall;
 use crate::cli::config::Config;

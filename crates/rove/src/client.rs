@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
+use rove_bootstrap::account::Account;
+use rove_bootstrap::quote;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
@@ -13,10 +15,9 @@ use rove_session::{
 use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
 
-use crate::bootstrap::quote;
 use crate::messages::{warn, wrapped_for};
 use crate::program::ProgramName;
-use crate::prompt_store::{Account, PromptKeeper};
+use crate::prompt_store::PromptKeeper;
 use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;

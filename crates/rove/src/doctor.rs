@@ -10,13 +10,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use rove_bootstrap::options::HostOptions;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
+use rove_udp::Refusal;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
 use crate::bootstrap::command::Stop;
-use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::{Invocation, address, ssh_config};
+use crate::bootstrap::{Invocation, address, ssh_query};
 use crate::doctor::diagnosis::diagnose;
 use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
@@ -24,7 +25,6 @@ use crate::messages::warn;
 use crate::program::ProgramName;
 use crate::terminal_type::{self, RenderOptions};
 use crate::{entropy, locale};
-use rove_udp::Refusal;
 
 pub(crate) mod diagnosis;
 pub(crate) mod facts;
@@ -161,7 +161,7 @@ fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     thread::spawn(move || {
         let text = host.to_string_lossy().into_owned();
         let plain = text.rsplit_once('@').map_or(text.as_str(), |(_, name)| name);
-        let name = ssh_config::ask(&ssh, &host).host_name.unwrap_or_else(|| plain.to_owned());
+        let name = ssh_query::ask(&ssh, &host).host_name.unwrap_or_else(|| plain.to_owned());
         let _ = names.send(());
         let all = address::resolve(&name, 0, "all").unwrap_or_default();
         let _ = found.send(all.into_iter().map(address::numeric).collect());

@@ -1,9 +1,8 @@
 //! Randomness from the operating system: session keys, and seeds for what need not be secret.
 
+use rove_bootstrap::challenge::Challenge;
 use rove_ssp::Key;
 use rove_units::Seed;
-
-use crate::bootstrap::challenge::Challenge;
 
 /// Draws a session key.
 ///

@@ -1,9 +1,9 @@
 //! The command `rove forget`: what is remembered of a host's prompts, or of all hosts', goes.
 
 use anyhow::Context;
+use rove_bootstrap::options::HostOptions;
 
-use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::ssh_config;
+use crate::bootstrap::ssh_query;
 use crate::prompt_store;
 
 /// Forgets the prompts of a host, or of all without one; returns what was done, in a sentence for the user.
@@ -21,7 +21,7 @@ pub(crate) fn run(host: Option<&HostOptions>) -> anyhow::Result<String> {
     };
     let host = options.host.to_string_lossy();
     let host = host.escape_debug();
-    let account = ssh_config::ask(&options.ssh, &options.host).account().with_context(|| {
+    let account = ssh_query::ask(&options.ssh, &options.host).account().with_context(|| {
         let ssh = shell_words::join(&options.ssh);
         format!("{ssh} -G {host} does not name user, host and port; rove forget without a host forgets all")
     })?;

@@ -8,24 +8,25 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::OnceLock;
 
-use rove_ssp::Key;
-
-use crate::bootstrap::Invocation;
-use crate::bootstrap::challenge::Challenge;
-use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::plan::Plan;
-use crate::bootstrap::remote::START;
-use crate::bootstrap::ssh_config::{self, DETOUR_CHARS_MAX};
-use crate::bootstrap::startup::{
+use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::remote::START;
+use rove_bootstrap::sharing::Sharing;
+use rove_bootstrap::ssh_config::{self, DETOUR_CHARS_MAX};
+use rove_bootstrap::startup::{
     ADDRESS, Announced, IP, Progress, Rules, Startup, StartupError, StockAddress, Stream,
 };
+use rove_bootstrap::tunnel::frame::{Decoder, Frame, FrameError};
+use rove_control::{decode_reply, decode_request};
+use rove_ssp::Key;
+use rove_udp::ancillary::{congestion_mark, control_messages, local_address};
+
+use crate::bootstrap::Invocation;
+use crate::bootstrap::plan::Plan;
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall};
 use crate::program::ProgramName;
 use crate::terminal_type::{self, RenderOptions};
-use crate::tunnel::frame::{Decoder, Frame, FrameError};
-use rove_control::{decode_reply, decode_request};
-use rove_udp::ancillary::{congestion_mark, control_messages, local_address};
 
 /// The ways to start a session that the bootstrap's fuzzer goes: each asks neither ssh nor a name server.
 const CALLS: [(ProgramName, &[&str]); 6] = [
@@ -181,7 +182,7 @@ fn read(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupEr
 /// and an account in a word.
 pub fn ssh_config_takes_anything(data: &[u8]) {
     let answer = String::from_utf8_lossy(data);
-    let config = ssh_config::parse(&answer);
+    let config = ssh_config::parse(&answer, |_| Sharing::Unknown);
     if let Some(account) = config.account() {
         assert!(!account.to_string().contains(|c: char| c.is_whitespace() || c.is_control()));
     }

@@ -8,15 +8,16 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
 
+use rove_bootstrap::install_policy::InstallPolicy;
+use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::platform::Platform;
+
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::master::Master;
-use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::remote_command::{Input, RemoteCommand};
 use crate::install::build::{Build, megabytes};
 use crate::install::error::InstallError;
 use crate::install::far::FOLDER;
-use crate::install::platform::Platform;
-use crate::install::policy::Policy;
 use crate::install::progress::Progress;
 use crate::install::report::{Event, Facts, Failure, Report};
 use crate::install::source::Source;
@@ -26,8 +27,6 @@ use crate::question;
 pub(crate) mod build;
 pub(crate) mod error;
 mod far;
-pub(crate) mod platform;
-pub(crate) mod policy;
 mod progress;
 pub(crate) mod remedy;
 mod report;
@@ -93,22 +92,22 @@ pub(crate) fn run(options: &InstallOptions, master: Option<&Master>) -> Result<(
 /// Returns why a copy that was wanted failed.
 pub(crate) fn offer(
     options: &InstallOptions,
-    policy: Policy,
+    policy: InstallPolicy,
     platform: &Platform,
     master: Option<&Master>,
 ) -> Result<bool, InstallError> {
-    if policy == Policy::Never {
+    if policy == InstallPolicy::Never {
         return Ok(false);
     }
     let build = match Build::find(platform, options.build.as_deref()) {
         Ok(build) => build,
-        Err(error) if policy == Policy::Always => return Err(error.into()),
+        Err(error) if policy == InstallPolicy::Always => return Err(error.into()),
         // Nothing can be offered.
         Err(_) => return Ok(false),
     };
     let host = options.session.host.display();
     let question = format!("Copy rove ({}) to {host}:{FOLDER}?", build.size());
-    if policy == Policy::Ask && !question::ask(&question, false) {
+    if policy == InstallPolicy::Ask && !question::ask(&question, false) {
         return Ok(false);
     }
     run(options, master).map(|()| true)

@@ -19,20 +19,18 @@
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
 //! - `sessions` is `rove list` and `rove kill`.
-//! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends, `carrier` and `frame` its protocol, and `retry`
-//!   starts another ssh.
+//! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
 //!
 //! The start of a session:
 //!
-//! - `bootstrap` starts the server over ssh. `launch` runs ssh, `startup` reads what it prints, and `challenge` recognises
-//!   our own lines.
-//! - `install` copies rove to a host: `far` runs there, `build` is what is copied, and `policy` says when.
+//! - `bootstrap` starts the server over ssh. `ssh_query` asks ssh for its configuration, and `launch` runs it.
+//! - `install` copies rove to a host: `far` runs there, and `build` is what is copied.
 //!
 //! Commands:
 //!
-//! - `cli` reads command lines, with one file for each command, and `config` is the user's file. `program` is the name that
-//!   rove was called by.
+//! - `cli` reads command lines, with one file for each command, and `config` is the user's file. `program` is rove
+//!   as its pages describe it.
 //! - `doctor` goes a session's way, collects `facts`, and names the step that fails (`diagnosis`).
 //! - `demo` runs both ends on this computer, joined by a `relay`.
 //!

@@ -7,10 +7,10 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rove_bootstrap::quote;
 use rove_platform::program::{Program, assignment, c_string, candidates};
 use rustix::process::Rlimit;
 
-use crate::bootstrap::quote;
 use crate::locale;
 use crate::sys::{User, is_locale_installed};
 

@@ -1,5 +1,6 @@
-//! The program as users are told of it, and the name that it was called under.
+//! The program as users are told of it.
 
+pub(crate) use rove_bootstrap::program_name::ProgramName;
 use rove_cli_docs::Program;
 
 /// The program as its pages and its help describe it.
@@ -11,23 +12,3 @@ pub(crate) static ROVE: Program = Program {
     version: env!("CARGO_PKG_VERSION"),
     see_also: &["ssh", "mosh"],
 };
-
-/// Under which name the program was called; decides wording, never behaviour on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ProgramName {
-    /// Called as `rove`.
-    #[default]
-    Rove,
-    /// Called as `mosh`, `mosh-client` or `mosh-server`: scripts match on the wording.
-    Mosh,
-}
-
-impl ProgramName {
-    /// Returns the name for notices, titles and messages.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Rove => "rove",
-            Self::Mosh => "mosh",
-        }
-    }
-}

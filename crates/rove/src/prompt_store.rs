@@ -5,9 +5,9 @@
 //! that their number has a bound, no file's name tells of a host, and each change is a single rename. What cannot be
 //! read or written costs a session its memory and nothing else.
 
-use core::fmt::{self, Display};
 use std::io;
 
+use rove_bootstrap::account::Account;
 use rove_session::PromptMemory;
 
 use crate::entropy;
@@ -17,32 +17,6 @@ mod format;
 
 use file::PromptFile;
 pub(crate) use file::PromptFileError;
-
-/// Longest account that is remembered, in bytes. Source: 253 for a host's name (RFC 1035), 32 for a user's
-/// (useradd(8)); chosen: room for longer users.
-const ACCOUNT_BYTES_MAX: usize = 512;
-
-/// A user on a host, as ssh resolves them: `user@host:port`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Account(String);
-
-impl Account {
-    /// Returns the account of this user.
-    pub(crate) fn new(user: &str, host: &str, port: u16) -> Option<Self> {
-        Self::from_text(format!("{user}@{host}:{port}"))
-    }
-
-    /// Reads what another process has been told of an account; `None` if it is no such thing.
-    pub(crate) fn from_text(text: String) -> Option<Self> {
-        (!text.is_empty() && text.len() <= ACCOUNT_BYTES_MAX).then_some(Self(text))
-    }
-}
-
-impl Display for Account {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// One session's part in the file.
 #[derive(Debug)]

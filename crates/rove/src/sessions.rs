@@ -6,15 +6,15 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
+use rove_bootstrap::options::HostOptions;
+use rove_control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
 use rove_platform::clock::Clock;
 use rove_units::{Duration, Instant};
 use rustix::stdio;
 use rustix::termios::isatty;
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrap::options::HostOptions;
 use crate::messages::{escaped, say, warn};
-use rove_control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
 
 mod choice;
 mod computer;

@@ -4,13 +4,13 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
+use rove_bootstrap::startup::Stream;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGCHLD;
 
-use crate::bootstrap::startup::Stream;
 use crate::ssh_reaper::SshReaper;
 
 /// Bytes read from a stream at a time. Chosen: the longest announcement and banner fit.

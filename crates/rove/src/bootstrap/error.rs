@@ -4,12 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::process::ExitStatus;
 
+use rove_bootstrap::last_words::Refusal;
+use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::platform::Platform;
+use rove_bootstrap::startup::{ProxyFailure, StartupError};
+
 use crate::bootstrap::address::AddressError;
-use crate::bootstrap::last_words::Refusal;
-use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::startup::{ProxyFailure, StartupError};
 use crate::install::error::InstallError;
-use crate::install::platform::Platform;
 use crate::install::remedy::Remedy;
 use crate::program::ProgramName;
 

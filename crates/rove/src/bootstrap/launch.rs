@@ -4,17 +4,17 @@ use std::ffi::OsStr;
 use std::iter;
 use std::process::ExitStatus;
 
+use rove_bootstrap::last_words::{LastWords, Refusal};
+use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::last_words::{LastWords, Refusal};
-use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::screen::{Screen, tell};
-use crate::bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
 
 /// The result of running ssh, or the local server.
 pub(super) struct Launch {
@@ -54,7 +54,7 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
     let mut listener = Listener {
         startup: Startup::new(plan.rules()),
         screen: Screen::new(options.name),
-        last_words: LastWords::new(options, plan.config()),
+        last_words: LastWords::new(&options.host, plan.config(), options.verbose),
         has_terminal: options.ssh_pty,
         is_announced: false,
         after_announcement: Vec::new(),

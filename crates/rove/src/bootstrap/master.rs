@@ -9,16 +9,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rove_bootstrap::install_policy::InstallPolicy;
+use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::sharing::Sharing;
+use rove_bootstrap::ssh_config;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::Running;
-use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::sharing::Sharing;
-use crate::bootstrap::ssh_config;
-use crate::install::policy::Policy;
+use crate::bootstrap::sharing;
 use crate::program::ProgramName;
 use crate::question;
 
@@ -49,9 +50,9 @@ impl Master {
     /// is not OpenSSH's, and where there is no place for its socket that only the user controls.
     pub(crate) fn prepare(options: &HostOptions) -> Option<Self> {
         let may_copy = match options.install {
-            Policy::Always => true,
-            Policy::Ask => question::can_be_asked(),
-            Policy::Never => false,
+            InstallPolicy::Always => true,
+            InstallPolicy::Ask => question::can_be_asked(),
+            InstallPolicy::Never => false,
         };
         let is_ours = options.name == ProgramName::Rove && !options.local && !options.tunnel;
         if !may_copy || !is_ours || options.server.is_some() || !ssh_config::is_ssh(&options.ssh) {
@@ -59,7 +60,7 @@ impl Master {
         }
         let path = rove_control::private_socket()?;
         let is_short = path.as_os_str().len() <= PATH_BYTES_MAX;
-        let sharing = path.to_str().filter(|_| is_short).map(Sharing::judge)?;
+        let sharing = path.to_str().filter(|_| is_short).map(sharing::judge)?;
         let is_free = sharing == Sharing::Trusted { is_open: false };
         let modes = tcgetattr(io::stdin()).ok();
         is_free.then(|| Self { path, ssh: None, addresses: Vec::new(), modes })

@@ -8,17 +8,19 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-use crate::bootstrap::challenge::Challenge;
+use rove_bootstrap::account::Account;
+use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::options::{BindServer, HostOptions, RemoteIp};
+use rove_bootstrap::sharing::Sharing;
+use rove_bootstrap::ssh_config::SshConfig;
+use rove_bootstrap::startup::{Announced, Connect, Rules, StockAddress};
+use rove_bootstrap::{quote, remote, ssh_config};
+
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::master::{Master, Shared};
-use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
-use crate::bootstrap::sharing::Sharing;
-use crate::bootstrap::ssh_config::{self, SshConfig};
-use crate::bootstrap::startup::{Announced, Connect, Rules, StockAddress};
-use crate::bootstrap::{Invocation, address, proxy, quote, remote};
+use crate::bootstrap::{Invocation, address, proxy, ssh_query};
 use crate::locale;
 use crate::program::ProgramName;
-use crate::prompt_store::Account;
 
 /// How ssh gets to the host, and what that tells about the host's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,8 +85,8 @@ impl Plan {
     ) -> Result<Self, BootstrapError> {
         let mut config = match options.name {
             _ if options.local => SshConfig::default(),
-            ProgramName::Rove => ssh_config::ask(&options.ssh, &options.host),
-            ProgramName::Mosh => ssh_config::for_mosh(options),
+            ProgramName::Rove => ssh_query::ask(&options.ssh, &options.host),
+            ProgramName::Mosh => ssh_query::for_mosh(options),
         };
         let (route, destination) = match master.map(Master::addresses) {
             Some(addresses @ [_, ..]) => (Route::Known(addresses.to_vec()), options.host.clone()),
@@ -100,7 +102,7 @@ impl Plan {
         let waits = own.as_ref().is_some_and(Shared::is_opened_by_this);
         if let Route::Address(_) = route {
             // By its address the host may have another section.
-            config.sharing = ssh_config::sharing(options, &destination);
+            config.sharing = ssh_query::sharing(options, &destination);
         }
         let mut variables = locale::from_environment();
         if options.name == ProgramName::Rove {

@@ -16,10 +16,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use rove_bootstrap::startup::{ADDRESS, FAILED, IP, UNKNOWN};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::bootstrap::address::{self, AddressError};
-use crate::bootstrap::startup::{ADDRESS, FAILED, IP, UNKNOWN};
 use crate::messages::reason;
 
 /// How long an address may take to answer while there are others to try. Chosen: ten times the worst

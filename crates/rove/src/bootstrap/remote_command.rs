@@ -9,24 +9,24 @@ use std::io::{self, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
+use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::last_words::LastWords;
+use rove_bootstrap::line::LINE_BYTES_MAX;
+use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::printable::Printable;
+use rove_bootstrap::remote::{self, NO_ROVE, START};
+use rove_bootstrap::ssh_config::{self, SshConfig};
+use rove_bootstrap::startup::Stream;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use signal_hook::consts::SIGCHLD;
 
-use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::last_words::LastWords;
-use crate::bootstrap::line::LINE_BYTES_MAX;
 use crate::bootstrap::master::{Master, Shared};
-use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::SSH_FAILURE;
-use crate::bootstrap::printable::Printable;
-use crate::bootstrap::remote::{self, NO_ROVE, START};
 use crate::bootstrap::screen::tell;
-use crate::bootstrap::ssh_config;
-use crate::bootstrap::ssh_config::SshConfig;
-use crate::bootstrap::startup::Stream;
+use crate::bootstrap::ssh_query;
 use crate::entropy;
 use crate::install::remedy::Remedy;
 
@@ -97,7 +97,7 @@ impl<'a> RemoteCommand<'a> {
         mut take: impl FnMut(&[u8]),
     ) -> Result<ExitStatus, BootstrapError> {
         let local = |what| move |error| BootstrapError::Local { what, error };
-        let config = ssh_config::ask(&self.options.ssh, &self.options.host);
+        let config = ssh_query::ask(&self.options.ssh, &self.options.host);
         let mut command = self.command(&config);
         if self.options.verbose {
             let words = std::iter::once(command.get_program()).chain(command.get_args());
@@ -120,7 +120,7 @@ impl<'a> RemoteCommand<'a> {
         }
         let mut output = Output::new(self.challenge.clone());
         let mut filters: [Printable; 2] = Default::default();
-        let mut last_words = LastWords::new(self.options, &config);
+        let mut last_words = LastWords::new(&self.options.host, &config, self.options.verbose);
         let mut show = |stream: Stream, text: &[u8]| {
             // A reader that has gone away is no reason to stop.
             let _ = io::stderr().write_all(&filters[stream as usize].filter(text));

@@ -3,8 +3,9 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::bootstrap::printable::Printable;
-use crate::bootstrap::startup::Stream;
+use rove_bootstrap::printable::Printable;
+use rove_bootstrap::startup::Stream;
+
 use crate::messages::wrapped_for;
 use crate::program::ProgramName;
 

@@ -10,79 +10,40 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
+use rove_bootstrap::sharing::Sharing;
 use rustix::process::geteuid;
 
 use crate::exposure;
 
-/// The option by which ssh makes a connection of its own. The last one on the command line counts.
-const OWN_CONNECTION: [&str; 2] = ["-S", "none"];
-
 /// How the sentence on a refused socket begins.
 const NOT_USED: &str = "ssh's open connection to the host is not used";
 
-/// The verdict on an open connection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Sharing {
-    /// Nobody could be asked.
-    #[default]
-    Unknown,
-    /// ssh is not to share any.
-    Unconfigured,
-    /// A socket in a place of the user's own: `is_open` tells whether there is one now.
-    Trusted { is_open: bool },
-    /// A socket that somebody else controls, or could; a sentence says why.
-    Refused(String),
+/// Decides about the socket at this path, as ssh has expanded it.
+pub(crate) fn judge(control_path: &str) -> Sharing {
+    let home = exposure::home().ok().flatten();
+    judge_with(control_path, home.as_deref(), geteuid().as_raw())
 }
 
-impl Sharing {
-    /// Decides about the socket at this path, as ssh has expanded it.
-    pub(crate) fn judge(control_path: &str) -> Self {
-        let home = exposure::home().ok().flatten();
-        Self::judge_with(control_path, home.as_deref(), geteuid().as_raw())
+fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Sharing {
+    let refused = |reason: String| Sharing::Refused(format!("{NOT_USED}: {reason}"));
+    let path = Path::new(control_path);
+    // A path that ssh has yet to expand, or that is no text, leads elsewhere.
+    let is_final = !control_path.contains(['%', '$', char::REPLACEMENT_CHARACTER]);
+    if !path.is_absolute() || !is_final {
+        return refused(format!("{path:?} is no plain path from the root"));
     }
-
-    fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Self {
-        let refused = |reason: String| Self::Refused(format!("{NOT_USED}: {reason}"));
-        let path = Path::new(control_path);
-        // A path that ssh has yet to expand, or that is no text, leads elsewhere.
-        let is_final = !control_path.contains(['%', '$', char::REPLACEMENT_CHARACTER]);
-        if !path.is_absolute() || !is_final {
-            return refused(format!("{path:?} is no plain path from the root"));
+    let end = match exposure::way(path, home) {
+        Ok(end) => end,
+        Err(error) if error.is_absence() => return Sharing::Trusted { is_open: false },
+        Err(error) => return refused(error.to_string()),
+    };
+    match end.symlink_metadata() {
+        Ok(found) if found.uid() == user => {
+            Sharing::Trusted { is_open: found.file_type().is_socket() }
         }
-        let end = match exposure::way(path, home) {
-            Ok(end) => end,
-            Err(error) if error.is_absence() => return Self::Trusted { is_open: false },
-            Err(error) => return refused(error.to_string()),
-        };
-        match end.symlink_metadata() {
-            Ok(found) if found.uid() == user => {
-                Self::Trusted { is_open: found.file_type().is_socket() }
-            }
-            Ok(found) => refused(format!("{end:?} belongs to user {}", found.uid())),
-            // It has gone meanwhile, and nobody else can put another there.
-            Err(_) => Self::Trusted { is_open: false },
-        }
-    }
-
-    /// Returns whether there is a connection that an ssh may go through.
-    pub(crate) const fn has_master(&self) -> bool {
-        matches!(self, Self::Trusted { is_open: true })
-    }
-
-    /// Returns the options for an ssh, to stand after all of the user's.
-    pub(crate) fn words(&self) -> &'static [&'static str] {
-        match self {
-            Self::Unconfigured | Self::Trusted { .. } => &[],
-            Self::Unknown | Self::Refused(_) => &OWN_CONNECTION,
-        }
-    }
-
-    /// Returns what the user should know, in one line.
-    pub(crate) fn note(&self) -> Option<&str> {
-        match self {
-            Self::Refused(sentence) => Some(sentence),
-            _ => None,
-        }
+        Ok(found) => refused(format!("{end:?} belongs to user {}", found.uid())),
+        // It has gone meanwhile, and nobody else can put another there.
+        Err(_) => Sharing::Trusted { is_open: false },
     }
 }
 
@@ -146,17 +107,17 @@ mod tests {
             ("socket".into(), None),
             ("~/socket".into(), None),
         ] {
-            let found = Sharing::judge_with(path.to_str().unwrap(), None, user);
+            let found = judge_with(path.to_str().unwrap(), None, user);
             let is_refused = matches!(found, Sharing::Refused(_));
             assert_eq!(found.has_master(), verdict == Some(Sharing::Trusted { is_open: true }));
-            assert_eq!(found.words() == OWN_CONNECTION, is_refused, "{path:?}");
+            assert_eq!(found.words() == ["-S", "none"], is_refused, "{path:?}");
             assert_eq!((!is_refused).then_some(found), verdict, "{path:?}");
         }
         // The socket is another user's, root's included.
         let socket = own.join("socket");
-        let other = Sharing::judge_with(socket.to_str().unwrap(), Some(&own), user + 1);
+        let other = judge_with(socket.to_str().unwrap(), Some(&own), user + 1);
         assert!(matches!(other, Sharing::Refused(_)), "{other:?}");
-        assert_eq!(Sharing::Unknown.words(), OWN_CONNECTION);
+        assert_eq!(Sharing::Unknown.words(), ["-S", "none"]);
         assert!(Sharing::Unconfigured.words().is_empty());
         fs::remove_dir_all(base).unwrap();
     }

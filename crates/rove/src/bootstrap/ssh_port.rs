@@ -5,10 +5,11 @@ use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use rove_bootstrap::options::HostOptions;
+
 use crate::bootstrap::address;
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::ssh_config;
+use crate::bootstrap::ssh_query;
 use crate::messages::warn;
 use crate::program::ProgramName;
 use crate::question;
@@ -50,7 +51,7 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
 
 /// Returns whether ssh answers at this TCP port of the host, and ssh would connect to that by itself, at another port.
 fn is_sshs(options: &HostOptions, port: u16) -> bool {
-    let config = ssh_config::ask(&options.ssh, &options.host);
+    let config = ssh_query::ask(&options.ssh, &options.host);
     let Some(host) = config.host_name.as_deref().filter(|_| config.detour.is_none()) else {
         return false;
     };

@@ -6,21 +6,22 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
+use rove_bootstrap::account::Account;
+use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::last_words::LastWords;
+use rove_bootstrap::options::{BindServer, HostOptions};
+use rove_bootstrap::ssh_config::SshConfig;
+use rove_bootstrap::startup::{Announced, Connect, Progress, Rules, Startup, Stream};
+use rove_bootstrap::{remote, ssh_config};
 use rustix::event::{PollFd, PollFlags, poll};
 
-use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::command::is_waiting;
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::last_words::LastWords;
-use crate::bootstrap::options::{BindServer, HostOptions};
 use crate::bootstrap::screen::{Screen, tell};
-use crate::bootstrap::ssh_config::SshConfig;
-use crate::bootstrap::startup::{Announced, Connect, Progress, Rules, Startup, Stream};
-use crate::bootstrap::{remote, ssh_config};
+use crate::bootstrap::ssh_query;
 use crate::install::remedy::Remedy;
 use crate::locale;
 use crate::program::ProgramName;
-use crate::prompt_store::Account;
 use crate::sys;
 use crate::tunnel::inherited::Descriptors;
 use crate::tunnel::login::ASKS_NOTHING;
@@ -49,8 +50,8 @@ pub(crate) fn start(
     challenge: Challenge,
 ) -> Result<Started, BootstrapError> {
     let config = match options.name {
-        ProgramName::Rove => ssh_config::ask(&options.ssh, &options.host),
-        ProgramName::Mosh => ssh_config::for_mosh(options),
+        ProgramName::Rove => ssh_query::ask(&options.ssh, &options.host),
+        ProgramName::Mosh => ssh_query::for_mosh(options),
     };
     for note in config.notes(&options.host).iter().filter(|_| !options.quiet) {
         tell(options.name.as_str(), note);
@@ -72,7 +73,7 @@ pub(crate) fn start(
     let mut child = spawned
         .map_err(|error| BootstrapError::ssh_missing(options.name, command.get_program(), error))?;
     let rules = Rules::Tolerant { challenge, proxy: false, start: true };
-    let mut last_words = LastWords::new(options, &config);
+    let mut last_words = LastWords::new(&options.host, &config, options.verbose);
     let announced = listen(&mut child, options.name, rules, &mut last_words);
     let announced = announced.map_err(refused("the output of ssh"))?;
     let Some(connect) = announced.connect.clone() else {

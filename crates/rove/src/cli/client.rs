@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, Command};
+use rove_bootstrap::account::Account;
 use rove_cli_docs::{Manual, Words};
 use rove_session::{Prediction, Preference};
 
@@ -14,7 +15,6 @@ use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
 use crate::client::{self, ClientOptions};
 use crate::program::{ProgramName, ROVE};
-use crate::prompt_store::Account;
 use crate::tunnel::inherited::{self, Inherited};
 
 /// What a client's command line asks for.

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser};
+use rove_bootstrap::options::HostOptions;
 use rove_cli_docs::{Manual, Words};
 
-use crate::bootstrap::options::HostOptions;
 use crate::cli::config::Config;
 use crate::cli::login::{self, Instead};
 use crate::program::ROVE;

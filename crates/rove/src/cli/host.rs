@@ -7,10 +7,11 @@ use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
+use rove_bootstrap::install_policy::InstallPolicy;
+use rove_bootstrap::options::{BindServer, HostOptions, RemoteIp};
 use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
 
-use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
 use crate::bootstrap::proxy;
 use crate::cli::client;
 use crate::cli::config::{Config, Settings};
@@ -22,7 +23,6 @@ use crate::cli::option_values::{
 };
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
-use crate::install::policy::Policy;
 use crate::program::{ProgramName, ROVE};
 
 /// What users are told of `rove [options] host`.
@@ -328,7 +328,7 @@ pub(crate) fn parse(
         verbose: args.verbose,
         title_prefix: settings.flag("title-prefix").unwrap_or(true),
         query: settings.flag("terminal-query").unwrap_or(true),
-        install: settings.text("install").and_then(Policy::from_name).unwrap_or_default(),
+        install: settings.text("install").and_then(InstallPolicy::from_name).unwrap_or_default(),
         prompt_memory: settings.flag("prompt-memory").unwrap_or(true),
         read_copied: settings.flag("read-copied").unwrap_or(false),
         host: host.clone(),

@@ -4,9 +4,9 @@
 use std::ffi::OsString;
 
 use clap::{Args, Command, FromArgMatches, ValueHint};
+use rove_bootstrap::options::HostOptions;
 use rove_cli_docs::Manual;
 
-use crate::bootstrap::options::HostOptions;
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall, UsageError};
 use crate::cli::own_line::{self, OptionsEnd};

@@ -5,17 +5,17 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
+use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
 use rove_ssp::{Ecn, Transmit};
+use rove_udp::DualStackSockets;
+use rove_udp::{Refusal, SendFailure, receive_while, send};
 use rove_units::Instant;
 
 use crate::client::turn::Turn;
 use crate::messages::reason;
-use crate::tunnel::carrier::Arrival;
 use crate::tunnel::near::Tunnel;
-use rove_udp::DualStackSockets;
-use rove_udp::{Refusal, SendFailure, receive_while, send};
 
 /// What the user is told where the host refuses what comes through a tunnel.
 const NOBODY_THERE: &str = "The session's server has ended: the host refuses what comes through.";

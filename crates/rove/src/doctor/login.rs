@@ -4,20 +4,20 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitStatus;
 
+use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::last_words;
+use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::printable::Printable;
+use rove_bootstrap::startup::{Progress, Rules, Startup, Stream};
 use rove_platform::clock;
 use rove_platform::event_loop::EventLoop;
 use rove_ssp::Key;
 use rove_units::Duration;
 
 use crate::bootstrap::Invocation;
-use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::command::{self, Stop};
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::last_words;
-use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
-use crate::bootstrap::printable::Printable;
-use crate::bootstrap::startup::{Progress, Rules, Startup, Stream};
 use crate::doctor::facts::{Aftermath, Far, Host, Noise, Server, Ssh};
 use crate::doctor::survey;
 use crate::{colors, entropy};

@@ -7,8 +7,9 @@
 
 use std::ffi::OsString;
 
-use crate::bootstrap::challenge::Challenge;
-use crate::bootstrap::remote;
+use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::remote;
+
 use crate::doctor::facts::{Aftermath, Far};
 
 /// What every line of ours begins with.

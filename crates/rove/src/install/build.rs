@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use rove_bootstrap::platform::Platform;
 use sha2::{Digest, Sha256};
 
-use crate::install::platform::Platform;
 use crate::install::version::Version;
 use crate::xdg::Folder;
 

@@ -3,8 +3,9 @@
 use core::fmt;
 use std::ffi::OsStr;
 
+use rove_bootstrap::platform::Platform;
+
 use crate::install::build::Build;
-use crate::install::platform::Platform;
 
 /// Whether `rove install` can copy rove to a host, in a clause for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ impl Remedy {
     /// Looks for a program that would be copied to a host of this platform. A host whose platform is not known is taken for
     /// one of this computer's kind.
     pub(crate) fn of(host: &OsStr, platform: Option<&Platform>) -> Self {
-        let here = Platform::here();
+        let here = here();
         let found = platform.or(here.as_ref()).map(|platform| Build::find(platform, None));
         let refusal = found.and_then(Result::err).map(|error| error.to_string());
         Self { host: host.display().to_string(), refusal }
@@ -34,4 +35,11 @@ impl fmt::Display for Remedy {
             }
         }
     }
+}
+
+/// Returns the platform of this computer.
+fn here() -> Option<Platform> {
+    let uname = rustix::system::uname();
+    let (system, machine) = (uname.sysname().to_str().ok()?, uname.machine().to_str().ok()?);
+    Platform::from_uname(&format!("{system} {machine}"))
 }

@@ -1,9 +1,10 @@
 //! The lines that a host prints while a program is copied to it. They are not trusted, and shown as text at most.
 
-use crate::bootstrap::line::LineReader;
-use crate::bootstrap::printable::Printable;
+use rove_bootstrap::line::LineReader;
+use rove_bootstrap::platform::Platform;
+use rove_bootstrap::printable::Printable;
+
 use crate::install::far::MARKER;
-use crate::install::platform::Platform;
 use crate::install::version::Version;
 
 /// Longest reason of a host that is shown, in characters. Chosen: three lines of a terminal.

@@ -4,10 +4,9 @@
 //! significant byte first) of known prompts and of refused ones. Its name is a hash of salt and account, so that the file
 //! names no host in clear text.
 
+use rove_bootstrap::account::Account;
 use rove_session::{PromptHash, PromptMemory};
 use sha2::{Digest, Sha256};
-
-use super::Account;
 
 /// The mark, which ends in the number of the format: raise it when hashes of prompts are made in another way.
 const MARK: [u8; 16] = *b"rove prompts\n\0\0\x01";
@@ -123,6 +122,6 @@ fn hashes(bytes: &[u8], count: usize, count_max: usize) -> Option<(Vec<PromptHas
 }
 
 fn name(salt: &[u8; 16], account: &Account) -> [u8; 16] {
-    let sum = Sha256::new().chain_update(salt).chain_update(&account.0).finalize();
+    let sum = Sha256::new().chain_update(salt).chain_update(account.to_string()).finalize();
     *sum.first_chunk().expect("a sum has 32 bytes")
 }

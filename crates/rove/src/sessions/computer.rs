@@ -2,7 +2,7 @@
 
 use std::env;
 
-use crate::bootstrap::remote::ASKED_AS_VARIABLE;
+use rove_bootstrap::remote::ASKED_AS_VARIABLE;
 
 /// Most characters of a name in a sentence. Source: a host name has up to 255 bytes (POSIX.1-2024, HOST_NAME_MAX), and a user
 /// stands in front of it.

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::process::ExitStatus;
 
 use anyhow::Context;
+use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::printable::Printable;
 
-use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::printable::Printable;
 use crate::bootstrap::remote_command::{Input, RemoteCommand};
 use crate::sessions::computer::Computer;
 use crate::sessions::{Choice, JSON_VERSION, ListOptions, Listing};

@@ -5,16 +5,15 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use anyhow::Context;
+use rove_bootstrap::tunnel::MARK;
+use rove_bootstrap::tunnel::carrier::{Arrival, Carrier};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
+use rove_udp::DATAGRAMS_PER_TURN;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::stdio;
-
-use crate::tunnel::MARK;
-use crate::tunnel::carrier::{Arrival, Carrier};
-use rove_udp::DATAGRAMS_PER_TURN;
 
 /// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.
 const READ_LEN: usize = 64 * 1024;

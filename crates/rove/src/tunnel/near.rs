@@ -4,15 +4,15 @@
 
 use std::io;
 
+use rove_bootstrap::tunnel::carrier::Arrival;
+use rove_bootstrap::tunnel::retry::{End, Retry};
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Trouble;
 use rove_units::Instant;
 use rustix::process::{WaitOptions, waitpid};
 
-use crate::tunnel::carrier::Arrival;
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::login::{self, Login};
-use crate::tunnel::retry::{End, Retry};
 use crate::tunnel::ssh::{Look, Ssh};
 
 /// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.

@@ -5,13 +5,13 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
+use rove_bootstrap::printable::Printable;
+use rove_bootstrap::tunnel::banner::{Banner, Found};
+use rove_bootstrap::tunnel::carrier::{Arrival, Carrier};
 use rove_platform::event_loop::Interest;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use crate::bootstrap::printable::Printable;
-use crate::tunnel::banner::{Banner, Found};
-use crate::tunnel::carrier::{Arrival, Carrier};
 use crate::tunnel::far::set_nonblocking;
 use crate::tunnel::inherited::{self, Descriptors};
 

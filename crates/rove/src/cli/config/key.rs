@@ -1,7 +1,8 @@
 //! The settings there are: the long options that make sense for more than one session.
 
+use rove_bootstrap::install_policy::InstallPolicy;
+
 use crate::cli::{escape_key, option_values};
-use crate::install::policy::Policy;
 
 /// A setting.
 #[derive(Clone, Copy)]
@@ -82,7 +83,7 @@ fn remote_ip(text: &str) -> Result<(), String> {
 }
 
 fn install(text: &str) -> Result<(), String> {
-    one_of(text, Policy::NAMES)
+    one_of(text, InstallPolicy::NAMES)
 }
 
 fn ssh(text: &str) -> Result<(), String> {

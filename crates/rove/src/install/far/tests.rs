@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::remote::{self, START};
 use sha2::{Digest, Sha256};
 
 use super::*;
-use crate::bootstrap::challenge::Challenge;
-use crate::bootstrap::remote::{self, START};
 
 /// Programs that the command itself calls.
 const BASICS: [&str; 11] =

@@ -1,21 +1,13 @@
-//! What ssh's configuration says of a host: ssh itself is asked (`ssh -G`), so that `Match`, `Include`
-//! and the system's files count. The question opens no connection, nor goes through an open one.
+//! The answer of `ssh -G`, which says what ssh's configuration holds for a host.
 
 use std::ffi::OsStr;
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use crate::bootstrap::options::{HostOptions, RemoteIp};
-use crate::bootstrap::sharing::Sharing;
-use crate::program::ProgramName;
-use crate::prompt_store::Account;
-
-/// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
-const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
+use crate::account::Account;
+use crate::sharing::Sharing;
 
 /// Longest way around a direct connection that is told, in characters. Chosen: four lines of a terminal.
-pub(crate) const DETOUR_CHARS_MAX: usize = 320;
+pub const DETOUR_CHARS_MAX: usize = 320;
 
 /// Settings in a host's section that no session carries out, in the order in which the user is told of them.
 const NOT_CARRIED: [&str; 5] =
@@ -34,21 +26,21 @@ const SILENT_LEVELS: [&str; 3] = ["SILENT", "QUIET", "FATAL"];
 
 /// What we want to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SshConfig {
+pub struct SshConfig {
     /// The configured way around a direct connection, in ssh_config's words.
-    pub(crate) detour: Option<String>,
+    pub detour: Option<String>,
     /// The host's name after aliases.
-    pub(crate) host_name: Option<String>,
+    pub host_name: Option<String>,
     /// The user on the host.
     user: Option<String>,
     /// The port of the host's ssh.
     port: Option<u16>,
     /// Settings in the host's section that no session carries out, by the names in [`NOT_CARRIED`].
-    pub(crate) not_carried: Vec<&'static str>,
+    pub not_carried: Vec<&'static str>,
     /// Options that ssh needs for a command of ours to run, from [`OVERRIDDEN`].
     overridden: Vec<&'static str>,
     /// Which open connection to the host may be used.
-    pub(crate) sharing: Sharing,
+    pub sharing: Sharing,
     /// The value of `StrictHostKeyChecking`: how ssh treats a host key that it does not know. Empty if nobody could be
     /// asked.
     key_checking: String,
@@ -56,9 +48,15 @@ pub(crate) struct SshConfig {
     is_silent: bool,
 }
 
+impl From<Sharing> for SshConfig {
+    fn from(sharing: Sharing) -> Self {
+        Self { sharing, ..Self::default() }
+    }
+}
+
 impl SshConfig {
     /// Returns the options by which ssh does what a command of ours needs, and no more.
-    pub(crate) fn overrides(&self) -> Vec<&'static str> {
+    pub fn overrides(&self) -> Vec<&'static str> {
         let mut words: Vec<&str> = self.overridden.iter().flat_map(|it| ["-o", it]).collect();
         if self.not_carried.iter().any(|name| name.starts_with(|c| "LRD".contains(c))) {
             // A port that is in use already would be complained about, and may end the login.
@@ -68,27 +66,27 @@ impl SshConfig {
     }
 
     /// Returns the user on the host, by whatever alias the host was named.
-    pub(crate) fn account(&self) -> Option<Account> {
+    pub fn account(&self) -> Option<Account> {
         Account::new(self.user.as_ref()?, self.host_name.as_ref()?, self.port?)
     }
 
     /// Returns whether ssh asks the user about a host key that it does not know, and says so if it must not ask.
-    pub(crate) fn asks_about_keys(&self) -> bool {
+    pub fn asks_about_keys(&self) -> bool {
         self.key_checking == "ask" && !self.is_silent
     }
 
     /// Returns whether ssh logs in nowhere with another host key than the known one.
-    pub(crate) fn refuses_other_key(&self) -> bool {
+    pub fn refuses_other_key(&self) -> bool {
         ["ask", "accept-new", "true"].contains(&self.key_checking.as_str())
     }
 
     /// Returns the port of the host's ssh.
-    pub(crate) const fn port(&self) -> Option<u16> {
+    pub const fn port(&self) -> Option<u16> {
         self.port
     }
 
     /// Returns what the user should know, each in a line.
-    pub(crate) fn notes(&self, host: &OsStr) -> Vec<String> {
+    pub fn notes(&self, host: &OsStr) -> Vec<String> {
         let refused = self.sharing.note().map(str::to_owned);
         self.note(host).into_iter().chain(refused).collect()
     }
@@ -106,49 +104,6 @@ impl SshConfig {
             "{names} of ssh's configuration {verb} not carried by a session; run ssh {host} beside it for that"
         ))
     }
-}
-
-/// Asks ssh. A program that is not ssh is not asked, for it might take the question for a login.
-pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
-    let Some((program, args)) = ssh.split_first() else { return SshConfig::default() };
-    if !is_ssh(ssh) {
-        return SshConfig::default();
-    }
-    let spawned = Command::new(program)
-        .args(args)
-        .arg("-G")
-        .arg(host)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    // Whatever fails here fails again, with a message, when ssh is to connect.
-    let Ok(mut child) = spawned else { return SshConfig::default() };
-    let mut answer = Vec::new();
-    if let Some(output) = child.stdout.take() {
-        let _ = output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
-    }
-    match child.wait() {
-        Ok(status) if status.success() => parse(&String::from_utf8_lossy(&answer)),
-        _ => SshConfig::default(),
-    }
-}
-
-/// Asks ssh for `mosh`, which has never asked: the answer changes nothing but whether an open connection is used.
-pub(crate) fn for_mosh(options: &HostOptions) -> SshConfig {
-    // With our proxy command none is.
-    let is_own = !options.tunnel && matches!(options.remote_ip, None | Some(RemoteIp::Proxy));
-    let sharing = if is_own { Sharing::Unconfigured } else { sharing(options, &options.host) };
-    SshConfig { sharing, ..SshConfig::default() }
-}
-
-/// Asks ssh which open connection it would use for this destination.
-pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
-    if options.name == ProgramName::Mosh && !options.tunnel && !is_ssh(&options.ssh) {
-        // Stock gives it no option that only ssh knows.
-        return Sharing::Unconfigured;
-    }
-    ask(&options.ssh, destination).sharing
 }
 
 impl SshConfig {
@@ -173,13 +128,13 @@ impl SshConfig {
 }
 
 /// Returns whether a command runs OpenSSH's ssh, as far as its name tells.
-pub(crate) fn is_ssh(ssh: &[String]) -> bool {
+pub fn is_ssh(ssh: &[String]) -> bool {
     behind_name(ssh).is_some()
 }
 
 /// Returns an ssh command with options that count more than the user's, as to ssh the first of a kind does. A program
 /// that is not ssh gets none.
-pub(crate) fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
+pub fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
     let mut words = ssh.to_vec();
     if let Some(place) = behind_name(ssh) {
         words.splice(place..place, options.iter().map(|&word| word.to_owned()));
@@ -194,9 +149,10 @@ fn behind_name(ssh: &[String]) -> Option<usize> {
 }
 
 /// Takes what we want to know from the answer. It may hold what a configuration had from somewhere else, so the way
-/// is told without what would act on a terminal, and a host's name is nothing that a program takes for an option.
-pub(crate) fn parse(answer: &str) -> SshConfig {
-    let mut config = SshConfig { sharing: Sharing::Unconfigured, ..SshConfig::default() };
+/// is told without what would act on a terminal, and a host's name is nothing that a program takes for an option. `judge`
+/// decides about the control socket at a path.
+pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
+    let mut config = SshConfig::from(Sharing::Unconfigured);
     for line in answer.lines() {
         let Some((keyword, value)) = line.split_once(' ') else { continue };
         let plain = rove_terminal::plain(value);
@@ -211,7 +167,7 @@ pub(crate) fn parse(answer: &str) -> SshConfig {
             }
             "user" if is_set && is_name => config.user = Some(value.to_owned()),
             "port" => config.port = value.parse().ok(),
-            "controlpath" if is_set => config.sharing = Sharing::judge(value),
+            "controlpath" if is_set => config.sharing = judge(value),
             "stricthostkeychecking" => config.key_checking = shown,
             "loglevel" => config.is_silent = SILENT_LEVELS.contains(&value),
             keyword => config.take(keyword, &shown, is_set),
@@ -224,6 +180,10 @@ pub(crate) fn parse(answer: &str) -> SshConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(answer: &str) -> SshConfig {
+        super::parse(answer, |_| Sharing::Unknown)
+    }
 
     #[test]
     fn a_detour_is_what_ssh_says_it_is() {
@@ -309,14 +269,5 @@ mod tests {
             );
             assert_eq!(config.overrides().join(" "), options, "{answer:?}");
         }
-    }
-
-    #[test]
-    fn programs_other_than_ssh_are_not_asked() {
-        let ssh = ["sh", "-c", "echo proxyjump x"].map(str::to_owned);
-        let config = ask(&ssh, OsStr::new("host"));
-        assert_eq!(config, SshConfig::default());
-        // Nobody knows which connection they would use.
-        assert_eq!(config.sharing, Sharing::Unknown);
     }
 }

@@ -3,7 +3,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::*;
-use crate::test_scripts::install_script;
+use test_scripts::install_script;
+
+#[path = "../../../rove/src/test_scripts.rs"]
+mod test_scripts;
 
 /// A host: a home directory of its own, with programs that print how they were called.
 struct Host {

@@ -2,9 +2,10 @@
 //!
 //! Such lines are held back, and nothing else is. If ssh goes on all the same, they are shown as they came.
 
-use crate::bootstrap::line::LINE_BYTES_MAX;
-use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::ssh_config::SshConfig;
+use std::ffi::OsStr;
+
+use crate::line::LINE_BYTES_MAX;
+use crate::ssh_config::SshConfig;
 
 /// Most bytes that are held back; with more all is shown at once. Chosen: twice what OpenSSH says of a key that has changed.
 const HELD_BYTES_MAX: usize = 4096;
@@ -35,7 +36,8 @@ const BEGINNINGS: [&str; 8] = [
 
 /// Why ssh has not got to a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+#[expect(missing_docs, reason = "each sentence names its fields")]
+pub enum Refusal {
     /// The name has no address.
     #[error("cannot find the address of {name}: {reason}")]
     UnknownName { name: String, reason: String },
@@ -78,7 +80,7 @@ fn changed(host: &str, new: &str, old: &str, name: &str) -> String {
 
 /// A filter for ssh's error output.
 #[derive(Debug)]
-pub(crate) struct LastWords {
+pub struct LastWords {
     host: String,
     /// Whether nothing is held back.
     is_open: bool,
@@ -99,9 +101,9 @@ pub(crate) struct LastWords {
 impl LastWords {
     /// Creates a filter. It holds nothing back where a warning may be followed by a login after all, or the user wants
     /// to read all of it.
-    pub(crate) fn new(options: &HostOptions, config: &SshConfig) -> Self {
-        let host = rove_terminal::plain(&options.host.to_string_lossy());
-        let is_open = !config.refuses_other_key() || config.detour.is_some() || options.verbose;
+    pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
+        let host = rove_terminal::plain(&host.to_string_lossy());
+        let is_open = !config.refuses_other_key() || config.detour.is_some() || verbose;
         Self {
             host,
             is_open,
@@ -115,7 +117,7 @@ impl LastWords {
     }
 
     /// Returns what of `bytes`, and of what was held back, is to be shown.
-    pub(crate) fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
+    pub fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::new();
         for &byte in bytes {
             self.note(byte);
@@ -140,7 +142,7 @@ impl LastWords {
     }
 
     /// Returns why ssh has failed, if it has and that is known; else what was held back, which is to be shown.
-    pub(crate) fn conclude(&mut self, has_failed: bool) -> (Option<Refusal>, Vec<u8>) {
+    pub fn conclude(&mut self, has_failed: bool) -> (Option<Refusal>, Vec<u8>) {
         let mut text = Vec::new();
         self.release(&mut text);
         let said = String::from_utf8_lossy(&text).into_owned();
@@ -188,7 +190,7 @@ impl LastWords {
 }
 
 /// Returns whether ssh says by this line that it does not know the host's key, and must not ask.
-pub(crate) fn is_unknown_key(line: &str) -> bool {
+pub fn is_unknown_key(line: &str) -> bool {
     let [beginning, middle, end] = UNKNOWN_KEY;
     line.starts_with(beginning) && line.contains(middle) && line.ends_with(end)
 }
@@ -228,13 +230,9 @@ fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use super::*;
-    use crate::bootstrap::ssh_config;
-    use crate::cli::config::Config;
-    use crate::cli::host::{self, HostCall};
-    use crate::program::ProgramName;
+    use crate::sharing::Sharing;
+    use crate::ssh_config;
 
     /// The words of OpenSSH 9.2 about a key that has changed.
     const CHANGED_KEY: &str = "\
@@ -251,10 +249,8 @@ Host key verification failed.\r
 ";
 
     fn filter(line: &str, answer: &str) -> LastWords {
-        let words = line.split(' ').map(OsString::from).collect();
-        let call = host::parse(ProgramName::Rove, words, || Ok(Config::default()));
-        let Ok(HostCall::Connect(options)) = call else { panic!("{line}") };
-        LastWords::new(&options, &ssh_config::parse(answer))
+        let config = ssh_config::parse(answer, |_| Sharing::Unknown);
+        LastWords::new(OsStr::new("far"), &config, line.starts_with("--verbose "))
     }
 
     /// Filters in pieces of this many bytes; returns what is shown and the reason.

@@ -10,7 +10,7 @@ use crate::tunnel::frame::{Decoder, Frame, FrameError, HEADER_LEN};
 
 /// Most bytes of datagram frames on their way without credit. Chosen: one large instruction (32 KiB in 27
 /// fragments) nearly whole, which on 1 Mbit/s is a quarter of a second; it must fit a pipe (64 KiB).
-pub(crate) const WINDOW_BYTES_MAX: usize = 32 * 1024;
+pub const WINDOW_BYTES_MAX: usize = 32 * 1024;
 
 /// Most bytes of datagrams that wait for credit. Chosen: two instructions of full size, so that a large
 /// change needs no second try only because the window is full.
@@ -22,7 +22,7 @@ const CREDIT_STEP: usize = WINDOW_BYTES_MAX / 4;
 
 /// One end.
 #[derive(Debug, Default)]
-pub(crate) struct Carrier {
+pub struct Carrier {
     decoder: Decoder,
     /// Bytes of datagram frames that have arrived and are without credit.
     arrived: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Carrier {
 
 /// What has come through.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Arrival {
+pub enum Arrival {
     /// A datagram.
     Datagram(Vec<u8>),
     /// Word that the host refuses datagrams.
@@ -49,7 +49,7 @@ pub(crate) enum Arrival {
 
 impl Carrier {
     /// Takes a datagram that is to go through. Should there be no room, the oldest that wait are lost.
-    pub(crate) fn handle_datagram(&mut self, datagram: &[u8]) {
+    pub fn handle_datagram(&mut self, datagram: &[u8]) {
         self.queue_bytes += datagram.len();
         self.queue.push_back(datagram.to_vec());
         while self.queue_bytes > QUEUE_BYTES_MAX {
@@ -60,7 +60,7 @@ impl Carrier {
     }
 
     /// Takes word that the host refuses datagrams, for the other end.
-    pub(crate) fn handle_refusal(&mut self) {
+    pub fn handle_refusal(&mut self) {
         self.refused = true;
     }
 
@@ -69,10 +69,7 @@ impl Carrier {
     /// # Errors
     ///
     /// Returns why the stream is of no use any more.
-    pub(crate) fn handle_bytes(
-        &mut self,
-        bytes: &mut &[u8],
-    ) -> Result<Option<Arrival>, FrameError> {
+    pub fn handle_bytes(&mut self, bytes: &mut &[u8]) -> Result<Option<Arrival>, FrameError> {
         while let Some(frame) = self.decoder.next(bytes)? {
             match frame {
                 Frame::Datagram(datagram) => {
@@ -90,7 +87,7 @@ impl Carrier {
     }
 
     /// Returns what the stream is to take; it may be asked to take it in pieces.
-    pub(crate) fn poll_bytes(&mut self) -> &[u8] {
+    pub fn poll_bytes(&mut self) -> &[u8] {
         if self.taken == self.out.len() {
             self.out.clear();
             self.taken = 0;
@@ -100,7 +97,7 @@ impl Carrier {
     }
 
     /// Notes that the stream has taken so many bytes.
-    pub(crate) fn consume(&mut self, len: usize) {
+    pub fn consume(&mut self, len: usize) {
         self.taken = (self.taken + len).min(self.out.len());
     }
 

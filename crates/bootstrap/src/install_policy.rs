@@ -2,7 +2,7 @@
 
 /// Whether `rove host` may copy rove to a host that has no server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Policy {
+pub enum InstallPolicy {
     /// Only after a yes.
     #[default]
     Ask,
@@ -12,12 +12,12 @@ pub(crate) enum Policy {
     Never,
 }
 
-impl Policy {
+impl InstallPolicy {
     /// The words for them.
-    pub(crate) const NAMES: &'static [&'static str] = &["ask", "always", "never"];
+    pub const NAMES: &'static [&'static str] = &["ask", "always", "never"];
 
     /// Returns the one that this word means.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "ask" => Some(Self::Ask),
             "always" => Some(Self::Always),

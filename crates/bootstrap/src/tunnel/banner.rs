@@ -11,14 +11,14 @@ const LINE_BYTES_MAX: usize = 64;
 
 /// Reads up to the mark.
 #[derive(Debug, Default)]
-pub(crate) struct Banner {
+pub struct Banner {
     line: Vec<u8>,
     read: usize,
 }
 
 /// What has been found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub enum Found {
     /// Not the mark yet; all bytes were taken.
     Nothing,
     /// The mark; what is left of the bytes are frames.
@@ -31,7 +31,7 @@ pub(crate) enum Found {
 
 impl Banner {
     /// Takes bytes off the front of `bytes`, up to the end of a line that says something.
-    pub(crate) fn read(&mut self, bytes: &mut &[u8]) -> Found {
+    pub fn read(&mut self, bytes: &mut &[u8]) -> Found {
         while let Some((&byte, rest)) = bytes.split_first() {
             *bytes = rest;
             self.read += 1;

@@ -4,7 +4,7 @@ use core::fmt;
 
 /// An operating system and a kind of processor, both by the names that Rust has for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Platform {
+pub struct Platform {
     system: String,
     processor: String,
 }
@@ -18,7 +18,7 @@ const NAME_CHARS_MAX: usize = 32;
 
 impl Platform {
     /// Reads the output of `uname -s` and `uname -m`, with a space between. Returns `None` where a name is not plain.
-    pub(crate) fn from_uname(text: &str) -> Option<Self> {
+    pub fn from_uname(text: &str) -> Option<Self> {
         let mut names = text.split_ascii_whitespace();
         let (system, machine) = (names.next()?, names.next()?);
         let is_name = |name: &str| {
@@ -37,21 +37,14 @@ impl Platform {
         Some(Self { system, processor })
     }
 
-    /// Returns the platform of this computer.
-    pub(crate) fn here() -> Option<Self> {
-        let uname = rustix::system::uname();
-        let (system, machine) = (uname.sysname().to_str().ok()?, uname.machine().to_str().ok()?);
-        Self::from_uname(&format!("{system} {machine}"))
-    }
-
     /// Returns the file name of a build for it.
-    pub(crate) fn file_name(&self) -> String {
+    pub fn file_name(&self) -> String {
         format!("rove-{}-{}", self.system, self.processor)
     }
 
     /// Returns whether a program's file (ELF) is one that runs on it, without a loader or libraries of the
     /// host's.
-    pub(crate) fn runs(&self, file: &[u8]) -> bool {
+    pub fn runs(&self, file: &[u8]) -> bool {
         let machine = match self.processor.as_str() {
             "x86_64" => 62,
             "aarch64" => 183,

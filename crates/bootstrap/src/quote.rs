@@ -1,12 +1,11 @@
 //! Words that a shell takes apart again into exactly what they were.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// Quotes a word as stock `mosh` does: in single quotes, a quote in it as `'\''`.
 ///
 /// For Bourne shells; programs that admit commands on bastions look for exactly this form.
-pub(crate) fn bourne(word: &OsStr) -> OsString {
+pub fn bourne(word: &OsStr) -> OsString {
     quote(word, b"'")
 }
 
@@ -15,23 +14,23 @@ pub(crate) fn bourne(word: &OsStr) -> OsString {
 /// Within single quotes, fish reads a backslash as an escape and csh an exclamation mark as history,
 /// so both stand outside, as the quote does. A line break cannot be written for csh and the others
 /// alike; words with one reach sh and fish whole.
-pub(crate) fn any_shell(word: &OsStr) -> OsString {
+pub fn any_shell(word: &OsStr) -> OsString {
     quote(word, b"'\\!")
 }
 
 /// Returns whether a program's name was probably meant for a shell.
-pub(crate) fn is_for_a_shell(name: &str) -> bool {
+pub fn is_for_a_shell(name: &str) -> bool {
     name.contains(|c: char| c.is_whitespace() || "|&;<>()$`*?".contains(c))
 }
 
 /// Returns what runs a line with a shell, to be shown.
-pub(crate) fn with_a_shell(line: &str) -> String {
+pub fn with_a_shell(line: &str) -> String {
     format!("sh -c {}", shell_words::quote(&rove_terminal::plain(line)))
 }
 
 fn quote(word: &OsStr, outside: &[u8]) -> OsString {
     let mut quoted = vec![b'\''];
-    for &byte in word.as_bytes() {
+    for &byte in word.as_encoded_bytes() {
         if outside.contains(&byte) {
             quoted.extend([b'\'', b'\\', byte, b'\'']);
         } else {
@@ -39,7 +38,15 @@ fn quote(word: &OsStr, outside: &[u8]) -> OsString {
         }
     }
     quoted.push(b'\'');
-    OsString::from_vec(quoted)
+    from_bytes(quoted)
+}
+
+/// Returns the word of these bytes, which outside Unix is text.
+pub(crate) fn from_bytes(bytes: Vec<u8>) -> OsString {
+    #[cfg(unix)]
+    return std::os::unix::ffi::OsStringExt::from_vec(bytes);
+    #[cfg(not(unix))]
+    String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 /// A filter for bytes on their way to the user's terminal. What passes is whole characters in UTF-8: a stray byte
 /// that is none could be a control (C1) to a terminal of 8 bits.
 #[derive(Debug, Default)]
-pub(crate) struct Printable {
+pub struct Printable {
     state: State,
     /// The character that is not whole yet.
     partial: Partial,
@@ -47,7 +47,7 @@ enum State {
 
 impl Printable {
     /// Returns what of `bytes` is text.
-    pub(crate) fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
+    pub fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
         for &byte in bytes {
             self.state = self.step(byte, &mut shown);

@@ -3,31 +3,31 @@
 use std::ffi::{OsStr, OsString};
 use std::iter;
 
-use crate::bootstrap::challenge::Challenge;
-use crate::bootstrap::options::{BindServer, HostOptions};
-use crate::bootstrap::quote;
+use crate::challenge::Challenge;
+use crate::options::{BindServer, HostOptions};
+use crate::quote;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
 /// What our search says when the host has no server program.
-pub(crate) const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
+pub const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
 /// Begins the line in which our commands name the host's system where it has no program for them; `uname`'s output
 /// follows.
-pub(crate) const SYSTEM: &str = "ROVE SYSTEM";
+pub const SYSTEM: &str = "ROVE SYSTEM";
 
 /// Begins the line that a command for the host's rove prints where there is none; the run's challenge follows.
-pub(crate) const NO_ROVE: &str = "ROVE NO ROVE";
+pub const NO_ROVE: &str = "ROVE NO ROVE";
 
 /// Begins the line that our search prints before it starts a stock server; the run's challenge follows.
-pub(crate) const STOCK_SERVER: &str = "ROVE STOCK";
+pub const STOCK_SERVER: &str = "ROVE STOCK";
 
 /// What `rove`'s own commands say first, with the run's challenge behind it: what a start-up file has printed
 /// stands above it.
-pub(crate) const START: &str = "ROVE START";
+pub const START: &str = "ROVE START";
 
 /// Tells a rove that our commands run the name by which the user calls its host; one that does not know the variable
 /// names no host.
-pub(crate) const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
+pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 
 /// Tells the address that the host's sshd sees itself under; `mosh`'s own, to the byte.
 /// Source: Mosh 1.4.0 as observed.
@@ -47,7 +47,7 @@ const DIRECTORIES: [&str; 4] =
     ["$HOME/.local/bin", "$HOME/.cargo/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
 /// Returns the server's arguments, which stock servers take as well as ours.
-pub(crate) fn server_arguments(
+pub fn server_arguments(
     options: &HostOptions,
     colors: u32,
     variables: Vec<(String, String)>,
@@ -77,7 +77,7 @@ pub(crate) fn server_arguments(
 }
 
 /// Returns `mosh`'s command, to the byte: the server as it is, a piece of shell, its arguments quoted.
-pub(crate) fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> OsString {
+pub fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> OsString {
     let mut command = OsString::from(if tell_address { MOSH_TELLS_ADDRESS } else { "" });
     command.push(server);
     push_quoted(&mut command, args, quote::bourne);
@@ -86,12 +86,7 @@ pub(crate) fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> Os
 
 /// Returns `rove`'s command with the server the user named, for any login shell. `preamble` is a piece of
 /// sh that runs first.
-pub(crate) fn named(
-    server: &OsStr,
-    preamble: &str,
-    challenge: &Challenge,
-    args: &[OsString],
-) -> OsString {
+pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsString]) -> OsString {
     let mut command = OsString::from("sh -c ");
     let script = format!("{preamble}{}", starts(challenge));
     command.push(quote::any_shell(OsStr::new(&script)));
@@ -104,7 +99,7 @@ pub(crate) fn named(
 /// Returns `rove`'s usual command, for any login shell: it runs the first server program it finds,
 /// one of ours before a stock one. `preamble` is a piece of sh that runs first. `bind` is what a stock one
 /// has in addition, behind the first word. If there is none and it `waits`, the connection stays open until we end it.
-pub(crate) fn searching(
+pub fn searching(
     preamble: &str,
     challenge: &Challenge,
     args: &[OsString],
@@ -130,7 +125,7 @@ pub(crate) fn searching(
 ///
 /// A server that the user named is a piece of sh here, as the login shell may be unable to go on with what it
 /// says.
-pub(crate) fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsString]) -> OsString {
+pub fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsString]) -> OsString {
     let server = server.map_or("\"$t\" server".into(), OsStr::to_string_lossy);
     let script = format!(
         "{}{} o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
@@ -144,7 +139,7 @@ pub(crate) fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsSt
 
 /// Returns the command that runs rove with these arguments, for any login shell, and tells it that the user calls the
 /// host by this name. A session's server is none of its affair, so nothing is said of addresses.
-pub(crate) fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString {
+pub fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString {
     let missing = format!("\"{NO_ROVE} {challenge}\"");
     let name = format!("{ASKED_AS_VARIABLE}=\"$1\"; export {ASKED_AS_VARIABLE}; shift;");
     let run = format!("echo \"{START} {challenge}\"; exec \"$t\" \"$@\"");
@@ -153,7 +148,7 @@ pub(crate) fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> Os
 }
 
 /// Returns the command that runs a piece of sh with these arguments, for any login shell.
-pub(crate) fn script_with(challenge: &Challenge, script: &str, args: &[OsString]) -> OsString {
+pub fn script_with(challenge: &Challenge, script: &str, args: &[OsString]) -> OsString {
     with_arguments(&format!("echo; echo \"{START} {challenge}\"; {script}"), args)
 }
 
@@ -163,7 +158,7 @@ fn starts(challenge: &Challenge) -> String {
 }
 
 /// Returns the command that starts another far end for a server at this port.
-pub(crate) fn tunnel_again(port: &str) -> OsString {
+pub fn tunnel_again(port: &str) -> OsString {
     script(&format!("{} exec \"$t\" tunnel {port}", find_rove(NO_TUNNEL_PROGRAM, "")))
 }
 
@@ -183,7 +178,7 @@ fn find_rove(missing: &str, otherwise: &str) -> String {
 
 /// Returns a piece of sh that goes through the server programs there are, as `$p`, and does `rove` for
 /// one of ours, `mosh` for a stock one.
-pub(crate) fn search(rove: &str, mosh: &str) -> String {
+pub fn search(rove: &str, mosh: &str) -> String {
     search_for("rove", rove) + &search_for("mosh-server", mosh)
 }
 
@@ -205,7 +200,7 @@ fn with_arguments(script: &str, args: &[OsString]) -> OsString {
 }
 
 /// Returns a command that runs a piece of sh, for any login shell.
-pub(crate) fn script(script: &str) -> OsString {
+pub fn script(script: &str) -> OsString {
     let mut command = OsString::from("exec sh -c ");
     command.push(quote::any_shell(OsStr::new(script)));
     command

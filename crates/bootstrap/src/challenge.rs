@@ -8,16 +8,16 @@ use core::fmt;
 /// Process lists show it on both computers. That harms nothing: who prints on the streams of ssh sees neither
 /// list, but for the host's own account, which may start what it likes anyway.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Challenge(String);
+pub struct Challenge(String);
 
 impl Challenge {
     /// Makes a word of random bytes: letters and digits only, so that every shell takes it as it is.
-    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(format!("{:032x}", u128::from_be_bytes(bytes)))
     }
 
     /// Returns what stands behind `marker` and this word, with a space between each; `None` for other lines.
-    pub(crate) fn answer<'a>(&self, marker: &str, line: &'a str) -> Option<&'a str> {
+    pub fn answer<'a>(&self, marker: &str, line: &'a str) -> Option<&'a str> {
         line.strip_prefix(marker)?.strip_prefix(' ')?.strip_prefix(&self.0)
     }
 }

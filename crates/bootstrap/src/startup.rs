@@ -20,23 +20,23 @@
 use core::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-use crate::bootstrap::challenge::Challenge;
-use crate::bootstrap::line::LineReader;
-use crate::bootstrap::remote::{NO_SERVER_PROGRAM, START, STOCK_SERVER, SYSTEM};
-use crate::install::platform::Platform;
+use crate::challenge::Challenge;
+use crate::line::LineReader;
+use crate::platform::Platform;
+use crate::remote::{NO_SERVER_PROGRAM, START, STOCK_SERVER, SYSTEM};
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
 /// What a line with another address of the host begins with.
-pub(crate) const ADDRESS: &str = "ROVE ADDRESS";
+pub const ADDRESS: &str = "ROVE ADDRESS";
 
 /// What the line with the address that ssh is connected to begins with.
-pub(crate) const IP: &str = "ROVE IP";
+pub const IP: &str = "ROVE IP";
 
 /// The beginning of the line with which a proxy command says that a name has no address.
-pub(crate) const UNKNOWN: &str = "ROVE UNKNOWN";
+pub const UNKNOWN: &str = "ROVE UNKNOWN";
 
 /// The beginning of the line with which a proxy command gives another reason for having no connection.
-pub(crate) const FAILED: &str = "ROVE FAILED";
+pub const FAILED: &str = "ROVE FAILED";
 
 /// Most other addresses of a host that are taken. Chosen: more than a client tries.
 const OTHER_ADDRESSES_MAX: usize = 16;
@@ -49,7 +49,7 @@ const PORT_REFUSED: &[u8] = b"Bad UDP port";
 
 /// A stream of ssh's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub enum Stream {
     /// The standard output: what the host says, once it has shown its key.
     Output,
     /// The error output: ssh itself, its proxy command, and whoever these let speak.
@@ -58,12 +58,12 @@ pub(crate) enum Stream {
 
 impl Stream {
     /// Both, in the order in which to show what they bring at a time: a banner comes before a login.
-    pub(crate) const ALL: [Self; 2] = [Self::Errors, Self::Output];
+    pub const ALL: [Self; 2] = [Self::Errors, Self::Output];
 }
 
 /// How malformed and unexpected lines are taken, and what can be ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Rules {
+pub enum Rules {
     /// As stock takes them: malformed lines and a second address are fatal.
     Stock(StockAddress),
     /// Only well-formed lines count, whatever others say; these are text.
@@ -79,7 +79,7 @@ pub(crate) enum Rules {
 
 /// Where stock's rules have the server's address from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StockAddress {
+pub enum StockAddress {
     /// The proxy command tells it, on the error output.
     Proxy,
     /// The host tells it; nobody tells any on the error output.
@@ -90,54 +90,55 @@ pub(crate) enum StockAddress {
 
 /// What has been learnt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Announced {
+pub struct Announced {
     /// The address that our proxy command connected to.
-    pub(crate) proxy_address: Option<String>,
+    pub proxy_address: Option<String>,
     /// The other addresses that our proxy command knows of the host.
-    pub(crate) other_addresses: Vec<String>,
+    pub other_addresses: Vec<String>,
     /// Why our proxy command is connected to none.
-    pub(crate) proxy_failure: Option<ProxyFailure>,
+    pub proxy_failure: Option<ProxyFailure>,
     /// The host's own address, as its sshd sees it.
-    pub(crate) server_address: Option<String>,
+    pub server_address: Option<String>,
     /// Where the server listens.
-    pub(crate) connect: Option<Connect>,
+    pub connect: Option<Connect>,
     /// Whether a server was announced where our command had not begun.
-    pub(crate) has_impostor: bool,
+    pub has_impostor: bool,
     /// Whether our own command has begun, which then tells why it fails.
-    pub(crate) has_started: bool,
+    pub has_started: bool,
     /// Whether the host's server is a stock one, for want of ours.
-    pub(crate) is_stock: bool,
+    pub is_stock: bool,
     /// Whether the host has no server program.
-    pub(crate) no_server_program: bool,
+    pub no_server_program: bool,
     /// Whether the host has no program for a tunnel.
-    pub(crate) no_tunnel_program: bool,
+    pub no_tunnel_program: bool,
     /// The host's system and processor, if it has no program for us.
-    pub(crate) platform: Option<Platform>,
+    pub platform: Option<Platform>,
     /// Whether something complained about the UDP port.
-    pub(crate) port_refused: bool,
+    pub port_refused: bool,
 }
 
 /// Why a proxy command is not connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ProxyFailure {
+pub struct ProxyFailure {
     /// The reason, for the user.
-    pub(crate) sentence: String,
+    pub sentence: String,
     /// Whether the host's name leads nowhere.
-    pub(crate) is_unknown: bool,
+    pub is_unknown: bool,
 }
 
 /// The server's announcement.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Connect {
+pub struct Connect {
     /// Its UDP port.
-    pub(crate) port: String,
+    pub port: String,
     /// The session key.
-    pub(crate) key: String,
+    pub key: String,
 }
 
 /// A line that stock does not accept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum StartupError {
+#[expect(missing_docs, reason = "each sentence names its fields")]
+pub enum StartupError {
     /// A line of this kind is malformed.
     #[error("Bad {kind} string: {line}")]
     Malformed { kind: &'static str, line: String },
@@ -148,7 +149,7 @@ pub(crate) enum StartupError {
 
 /// Whether more is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub enum Progress {
     /// The server has not announced itself yet.
     Reading,
     /// It has; what follows is of no interest.
@@ -157,7 +158,7 @@ pub(crate) enum Progress {
 
 /// A reader of what ssh prints on its two streams.
 #[derive(Debug)]
-pub(crate) struct Startup {
+pub struct Startup {
     rules: Rules,
     announced: Announced,
     /// Whether what stands on the standard output now can be the server's.
@@ -191,7 +192,7 @@ impl fmt::Debug for Connect {
 
 impl Announced {
     /// Returns the addresses that our proxy command knows of the host, the one that it has connected to in front.
-    pub(crate) fn addresses(&self) -> Vec<String> {
+    pub fn addresses(&self) -> Vec<String> {
         let Some(first) = &self.proxy_address else { return Vec::new() };
         let others = self.other_addresses.iter().filter(|other| *other != first);
         [first].into_iter().chain(others).cloned().collect()
@@ -200,7 +201,7 @@ impl Announced {
 
 impl Startup {
     /// Creates a reader.
-    pub(crate) fn new(rules: Rules) -> Self {
+    pub fn new(rules: Rules) -> Self {
         let started = !matches!(rules, Rules::Tolerant { start: true, .. });
         let announced = Announced { has_started: started, ..Announced::default() };
         Self { rules, announced, started, lines: Default::default() }
@@ -212,7 +213,7 @@ impl Startup {
     /// # Errors
     ///
     /// Returns an error under [`Rules::Stock`] only.
-    pub(crate) fn read(
+    pub fn read(
         &mut self,
         stream: Stream,
         bytes: &[u8],
@@ -244,11 +245,7 @@ impl Startup {
     /// # Errors
     ///
     /// As [`Startup::read`].
-    pub(crate) fn finish(
-        &mut self,
-        stream: Stream,
-        text: &mut Vec<u8>,
-    ) -> Result<(), StartupError> {
+    pub fn finish(&mut self, stream: Stream, text: &mut Vec<u8>) -> Result<(), StartupError> {
         let (shown, is_echo) = (text.len(), self.is_echo(stream));
         self.end_line(stream, None, text)?;
         if is_echo {
@@ -263,12 +260,12 @@ impl Startup {
     }
 
     /// Returns what has been learnt so far.
-    pub(crate) const fn announced(&self) -> &Announced {
+    pub const fn announced(&self) -> &Announced {
         &self.announced
     }
 
     /// Returns what has been learnt.
-    pub(crate) fn into_announced(self) -> Announced {
+    pub fn into_announced(self) -> Announced {
         self.announced
     }
 

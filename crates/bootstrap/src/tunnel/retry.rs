@@ -24,7 +24,7 @@ const _: () = assert!(WAIT_MIN.as_millis() < WAIT_MAX.as_millis());
 
 /// How one has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub enum End {
     /// The connection has failed, or was never made.
     Failed,
     /// The host wants an answer that only the user has.
@@ -33,7 +33,7 @@ pub(crate) enum End {
 
 /// The waits.
 #[derive(Clone, Debug)]
-pub(crate) struct Retry {
+pub struct Retry {
     /// When the newest was started.
     started_at: Instant,
     /// Not before this may another one be started.
@@ -49,7 +49,7 @@ pub(crate) struct Retry {
 
 impl Retry {
     /// Starts with one that has just been started.
-    pub(crate) fn new(now: Instant) -> Self {
+    pub fn new(now: Instant) -> Self {
         Self {
             started_at: now,
             not_before: now,
@@ -61,27 +61,27 @@ impl Retry {
     }
 
     /// Notes that something has come through.
-    pub(crate) fn handle_arrival(&mut self, now: Instant) {
+    pub fn handle_arrival(&mut self, now: Instant) {
         self.heard_at = now;
         self.wait = WAIT_MIN;
         self.changed_at = None;
     }
 
     /// Takes word that the network of this computer has changed: the reason of the failures may be gone.
-    pub(crate) fn handle_network_change(&mut self, now: Instant) {
+    pub fn handle_network_change(&mut self, now: Instant) {
         self.changed_at.get_or_insert(now);
         self.not_before = self.not_before.min(now.max(self.started_at + CHANGED_WAIT));
     }
 
     /// Notes that one is being started.
-    pub(crate) fn handle_start(&mut self, now: Instant) {
+    pub fn handle_start(&mut self, now: Instant) {
         self.started_at = now;
         self.not_before = now + self.wait;
         self.wait = (2 * self.wait).min(WAIT_MAX);
     }
 
     /// Notes that one has ended, or has never begun.
-    pub(crate) fn handle_end(&mut self, now: Instant, end: End) {
+    pub fn handle_end(&mut self, now: Instant, end: End) {
         match end {
             End::Refused => self.refused_until = now + WAIT_REFUSED,
             End::Failed => self.not_before = self.not_before.max(now + WAIT_MIN),
@@ -89,7 +89,7 @@ impl Retry {
     }
 
     /// Returns when to start another while one that stands (`has_one`) or none may carry.
-    pub(crate) fn start_at(&self, has_one: bool) -> Instant {
+    pub fn start_at(&self, has_one: bool) -> Instant {
         let from = self.not_before.max(self.refused_until);
         if !has_one {
             return from;
@@ -100,7 +100,7 @@ impl Retry {
     }
 
     /// Returns when one that is being started has taken too long.
-    pub(crate) fn give_up_at(&self) -> Instant {
+    pub fn give_up_at(&self) -> Instant {
         self.started_at + START_MAX
     }
 }

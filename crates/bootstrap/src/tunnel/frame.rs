@@ -11,7 +11,7 @@
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
 
 /// Bytes in front of the contents.
-pub(crate) const HEADER_LEN: usize = 3;
+pub const HEADER_LEN: usize = 3;
 
 const DATAGRAM: u8 = 0;
 const CREDIT: u8 = 1;
@@ -19,7 +19,7 @@ const REFUSED: u8 = 2;
 
 /// One frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Frame {
+pub enum Frame {
     /// A datagram of the session.
     Datagram(Vec<u8>),
     /// So many bytes of datagram frames have arrived.
@@ -30,7 +30,8 @@ pub(crate) enum Frame {
 
 /// Why a stream holds no frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum FrameError {
+#[expect(missing_docs, reason = "each sentence names its fields")]
+pub enum FrameError {
     /// A frame is longer than any datagram.
     #[error("a frame of {len} bytes is longer than any datagram")]
     TooLong { len: usize },
@@ -42,7 +43,7 @@ pub(crate) enum FrameError {
 impl Frame {
     /// Writes the frame behind what is in `out`. A datagram longer than any that would be taken is left
     /// out, as a path would drop it.
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+    pub fn encode(&self, out: &mut Vec<u8>) {
         let (kind, contents) = match self {
             Self::Datagram(datagram) => (DATAGRAM, datagram.as_slice()),
             Self::Credit(bytes) => (CREDIT, &bytes.to_be_bytes()[..]),
@@ -58,13 +59,13 @@ impl Frame {
 }
 
 /// Returns whether a datagram may travel.
-pub(crate) const fn fits(len: usize) -> bool {
+pub const fn fits(len: usize) -> bool {
     len <= DATAGRAM_LEN_MAX
 }
 
 /// Takes frames out of a stream of bytes. It holds less than one frame.
 #[derive(Debug, Default)]
-pub(crate) struct Decoder {
+pub struct Decoder {
     partial: Vec<u8>,
 }
 
@@ -74,7 +75,7 @@ impl Decoder {
     /// # Errors
     ///
     /// Returns why this is no stream of frames; there is no way back into it.
-    pub(crate) fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Frame>, FrameError> {
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Frame>, FrameError> {
         loop {
             self.fill(bytes, HEADER_LEN);
             let Some((&[kind, high, low], _)) = self.partial.split_first_chunk() else {

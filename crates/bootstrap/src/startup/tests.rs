@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::bootstrap::line::LINE_BYTES_MAX;
+use crate::line::LINE_BYTES_MAX;
 
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const STOCK: Rules = Rules::Stock(StockAddress::Proxy);

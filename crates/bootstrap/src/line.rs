@@ -2,23 +2,23 @@
 
 /// Longest line that can be for us, in bytes; longer ones are for the user. Chosen: five times the
 /// longest that makes sense, two IPv6 addresses with zones and their ports.
-pub(crate) const LINE_BYTES_MAX: usize = 1024;
+pub const LINE_BYTES_MAX: usize = 1024;
 
 /// What our lines begin with.
 const MARKERS: [&[u8]; 2] = [b"MOSH ", b"ROVE "];
 
 /// A line that has ended.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub struct Ended {
     /// What it held, up to [`LINE_BYTES_MAX`] and without its end.
-    pub(crate) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// Whether it is for the user, and has been passed on already.
-    pub(crate) is_text: bool,
+    pub is_text: bool,
 }
 
 /// A reader of one stream's lines.
 #[derive(Debug, Default)]
-pub(crate) struct LineReader {
+pub struct LineReader {
     /// The line so far, up to [`LINE_BYTES_MAX`].
     line: Vec<u8>,
     /// Whether the line is for the user, and has been passed on so far.
@@ -27,7 +27,7 @@ pub(crate) struct LineReader {
 
 impl LineReader {
     /// Takes a byte other than a line's end. Once the line can no longer be ours, it goes to `text`.
-    pub(crate) fn push(&mut self, byte: u8, text: &mut Vec<u8>) {
+    pub fn push(&mut self, byte: u8, text: &mut Vec<u8>) {
         let fits = self.line.len() < LINE_BYTES_MAX;
         if fits {
             self.line.push(byte);
@@ -44,7 +44,7 @@ impl LineReader {
     }
 
     /// Takes the line's end.
-    pub(crate) fn end(&mut self) -> Ended {
+    pub fn end(&mut self) -> Ended {
         let Self { line: bytes, is_text } = core::mem::take(self);
         Ended { bytes, is_text }
     }

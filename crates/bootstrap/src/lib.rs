@@ -1,0 +1,33 @@
+//! The start of a session over ssh, sans I/O: what ssh is to run, and how its output is read.
+//!
+//! The caller runs ssh, asks it for its configuration, resolves names and looks at files. This crate decides what to run,
+//! knows our own lines among all that ssh and the host print, and says why there is no session.
+//!
+//! # Modules, from the bottom up
+//!
+//! - `program_name`, `install_policy`, `platform` and `account` are small values. `options` holds what the user asks for.
+//! - `quote` writes words that a shell takes apart again, and `remote` the command that ssh runs on the host.
+//! - `challenge` recognises our own lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
+//!   `printable` makes the rest harmless for a terminal.
+//! - `ssh_config` reads the answer of `ssh -G`. `sharing` is the verdict on an open connection. `last_words` says in one
+//!   sentence why ssh has failed.
+//! - `tunnel` is the protocol of datagrams through ssh: `banner` finds its beginning, `frame` has its bytes, `carrier` is
+//!   one end, and `retry` decides when another ssh is started.
+
+#![forbid(unsafe_code)]
+
+pub mod account;
+pub mod challenge;
+pub mod install_policy;
+pub mod last_words;
+pub mod line;
+pub mod options;
+pub mod platform;
+pub mod printable;
+pub mod program_name;
+pub mod quote;
+pub mod remote;
+pub mod sharing;
+pub mod ssh_config;
+pub mod startup;
+pub mod tunnel;

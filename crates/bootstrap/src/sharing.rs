@@ -1,0 +1,44 @@
+//! The verdict on an open connection of ssh's (`ControlMaster`), and the words that it means for a new ssh.
+
+/// The option by which ssh makes a connection of its own. The last one on the command line counts.
+const OWN_CONNECTION: [&str; 2] = ["-S", "none"];
+
+/// The verdict on an open connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// Nobody could be asked.
+    #[default]
+    Unknown,
+    /// ssh is not to share any.
+    Unconfigured,
+    /// A place of the user's own.
+    Trusted {
+        /// Whether a socket is there.
+        is_open: bool,
+    },
+    /// A socket that somebody else controls, or could; a sentence says why.
+    Refused(String),
+}
+
+impl Sharing {
+    /// Returns whether there is a connection that an ssh may go through.
+    pub const fn has_master(&self) -> bool {
+        matches!(self, Self::Trusted { is_open: true })
+    }
+
+    /// Returns the options for an ssh, to stand after all of the user's.
+    pub fn words(&self) -> &'static [&'static str] {
+        match self {
+            Self::Unconfigured | Self::Trusted { .. } => &[],
+            Self::Unknown | Self::Refused(_) => &OWN_CONNECTION,
+        }
+    }
+
+    /// Returns what the user should know, in one line.
+    pub fn note(&self) -> Option<&str> {
+        match self {
+            Self::Refused(sentence) => Some(sentence),
+            _ => None,
+        }
+    }
+}

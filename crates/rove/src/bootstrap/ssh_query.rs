@@ -1,0 +1,75 @@
+//! Questions to ssh about its configuration for a host (`ssh -G`), so that `Match`, `Include` and the system's files
+//! count. A question opens no connection, nor goes through an open one.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use rove_bootstrap::sharing::Sharing;
+
+use crate::bootstrap::sharing;
+use crate::program::ProgramName;
+use rove_bootstrap::options::{HostOptions, RemoteIp};
+use rove_bootstrap::ssh_config::{self, SshConfig, is_ssh};
+
+/// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
+const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Asks ssh. A program that is not ssh is not asked, for it might take the question for a login.
+pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
+    let Some((program, args)) = ssh.split_first() else { return SshConfig::default() };
+    if !is_ssh(ssh) {
+        return SshConfig::default();
+    }
+    let spawned = Command::new(program)
+        .args(args)
+        .arg("-G")
+        .arg(host)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    // Whatever fails here fails again, with a message, when ssh is to connect.
+    let Ok(mut child) = spawned else { return SshConfig::default() };
+    let mut answer = Vec::new();
+    if let Some(output) = child.stdout.take() {
+        let _ = output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
+    }
+    match child.wait() {
+        Ok(status) if status.success() => {
+            ssh_config::parse(&String::from_utf8_lossy(&answer), sharing::judge)
+        }
+        _ => SshConfig::default(),
+    }
+}
+
+/// Asks ssh for `mosh`, which has never asked: the answer changes nothing but whether an open connection is used.
+pub(crate) fn for_mosh(options: &HostOptions) -> SshConfig {
+    // With our proxy command none is.
+    let is_own = !options.tunnel && matches!(options.remote_ip, None | Some(RemoteIp::Proxy));
+    let sharing = if is_own { Sharing::Unconfigured } else { sharing(options, &options.host) };
+    sharing.into()
+}
+
+/// Asks ssh which open connection it would use for this destination.
+pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
+    if options.name == ProgramName::Mosh && !options.tunnel && !is_ssh(&options.ssh) {
+        // Stock gives it no option that only ssh knows.
+        return Sharing::Unconfigured;
+    }
+    ask(&options.ssh, destination).sharing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_other_than_ssh_are_not_asked() {
+        let ssh = ["sh", "-c", "echo proxyjump x"].map(str::to_owned);
+        let config = ask(&ssh, OsStr::new("host"));
+        assert_eq!(config, SshConfig::default());
+        // Nobody knows which connection they would use.
+        assert_eq!(config.sharing, Sharing::Unknown);
+    }
+}
