@@ -10,7 +10,8 @@
 //! - `challenge` recognises our own lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
 //!   `printable` makes the rest harmless for a terminal.
 //! - `ssh_config` reads the answer of `ssh -G`. `sharing` is the verdict on an open connection. `last_words` says in one
-//!   sentence why ssh has failed.
+//!   sentence why ssh has failed, and `no_session` why ssh has brought none.
+//! - `plan` decides what ssh runs, where the session's server is, and why there is none.
 //! - `tunnel` is the protocol of datagrams through ssh: `banner` finds its beginning, `frame` has its bytes, `carrier` is
 //!   one end, and `retry` decides when another ssh is started.
 
@@ -21,7 +22,9 @@ pub mod challenge;
 pub mod install_policy;
 pub mod last_words;
 pub mod line;
+pub mod no_session;
 pub mod options;
+pub mod plan;
 pub mod platform;
 pub mod printable;
 pub mod program_name;

@@ -9,6 +9,7 @@ use crate::program_name::ProgramName;
 
 /// A session to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(Default))]
 pub struct HostOptions {
     /// The name the program was called under.
     pub name: ProgramName,
@@ -69,6 +70,11 @@ pub struct HostOptions {
 const USER_PORTS_FROM: u16 = 1024;
 
 impl HostOptions {
+    /// Returns whether the UDP port is a range.
+    pub(crate) fn has_port_range(&self) -> bool {
+        self.port.as_ref().is_some_and(|port| port.contains(':'))
+    }
+
     /// Returns the server's UDP port, if the user has chosen one and not a range.
     pub fn single_port(&self) -> Option<u16> {
         self.port.as_ref()?.parse().ok().filter(|port| *port != 0)
@@ -88,9 +94,10 @@ impl HostOptions {
 }
 
 /// The address a server is told to bind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BindServer {
     /// Any of a `rove`, which answers from where it was spoken to; of a stock server the one ssh arrived at.
+    #[default]
     Open,
     /// The one ssh arrived at.
     Ssh,

@@ -1,5 +1,7 @@
 //! The verdict on an open connection of ssh's (`ControlMaster`), and the words that it means for a new ssh.
 
+use std::path::{Path, PathBuf};
+
 /// The option by which ssh makes a connection of its own. The last one on the command line counts.
 const OWN_CONNECTION: [&str; 2] = ["-S", "none"];
 
@@ -40,5 +42,36 @@ impl Sharing {
             Self::Refused(sentence) => Some(sentence),
             _ => None,
         }
+    }
+}
+
+/// How an ssh shares the run's own connection.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    /// Its control socket.
+    pub path: PathBuf,
+    /// Whether it is open already.
+    pub is_open: bool,
+}
+
+impl Shared {
+    /// Returns whether it is this ssh that opens the connection.
+    pub const fn is_opened_by_this(&self) -> bool {
+        !self.is_open
+    }
+
+    /// Returns the options to stand before all of the user's.
+    pub fn first_words(&self) -> Vec<&'static str> {
+        match self.is_open {
+            // Should it be gone by now, this ssh is on its own.
+            true => vec!["-o", "ControlMaster=no"],
+            // Nobody would end one that goes to the background.
+            false => vec!["-o", "ControlMaster=yes", "-o", "ControlPersist=no"],
+        }
+    }
+
+    /// Returns the options to stand after all of the user's.
+    pub fn last_words(&self) -> [&Path; 2] {
+        [Path::new("-S"), &self.path]
     }
 }

@@ -191,6 +191,11 @@ impl fmt::Debug for Connect {
 }
 
 impl Announced {
+    /// Returns whether there is no server because the host has no program for one.
+    pub const fn lacks_server(&self) -> bool {
+        self.connect.is_none() && self.no_server_program
+    }
+
     /// Returns the addresses that our proxy command knows of the host, the one that it has connected to in front.
     pub fn addresses(&self) -> Vec<String> {
         let Some(first) = &self.proxy_address else { return Vec::new() };

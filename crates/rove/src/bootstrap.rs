@@ -1,7 +1,7 @@
 //! The start of a session: ssh starts a server on the host, says its port and key, and this process
 //! becomes the client.
 //!
-//! [`plan`] decides what ssh runs, and [`launch`] runs it as a [`command`] with two streams. [`screen`] shows the user
+//! [`prepare`] finds out what a plan needs, and [`launch`] runs it as a [`command`] with two streams. [`screen`] shows the user
 //! what is not for us. [`proxy`] is the proxy command that learns the host's address while it connects for ssh.
 //! [`ssh_query`] asks ssh whether it may, and [`sharing`] which open connection ssh may use; [`master`] is one of our
 //! own. [`ssh_port`] explains `-p` after a failed login.
@@ -28,13 +28,13 @@ use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::invocation::find_in_path;
 use crate::bootstrap::launch::{End, Launch};
 use crate::bootstrap::master::Master;
-use crate::bootstrap::plan::Plan;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::tunnel::Started;
 use crate::install::{self, InstallOptions};
 use crate::program::ProgramName;
 use crate::tunnel::inherited;
 use crate::{colors, entropy};
+use rove_bootstrap::plan::Plan;
 
 pub(crate) mod address;
 pub(crate) mod command;
@@ -42,7 +42,7 @@ pub(crate) mod error;
 mod invocation;
 mod launch;
 pub(crate) mod master;
-pub(crate) mod plan;
+pub(crate) mod prepare;
 pub(crate) mod proxy;
 pub(crate) mod remote_command;
 mod screen;
@@ -112,7 +112,7 @@ fn start(
     if options.tunnel {
         return Err(start_in_tunnel(options, invocation, colors, challenge));
     }
-    let plan = Plan::new(options, invocation, colors, challenge, "", master.as_ref())?;
+    let plan = prepare::plan(options, invocation, colors, challenge, "", master.as_ref())?;
     let plan = plan.without_key_question();
     for note in plan.notes(options).iter().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), note);
@@ -130,6 +130,9 @@ fn start(
     };
     // The client is another program, which knows nothing of it.
     *master = None;
+    if announced.lacks_server() {
+        return Err(BootstrapError::no_server(options, announced.platform));
+    }
     let is_stock = announced.is_stock;
     let others = plan.other_addresses(options, &announced);
     let (server, connect) = plan.judge(options, announced, status)?;

@@ -7,6 +7,7 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
+use rove_bootstrap::no_session::NoSession;
 use rove_bootstrap::options::HostOptions;
 use rove_cli_docs::{Book, Manual};
 
@@ -166,7 +167,9 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
 
 /// Returns the end of a sentence about a host that there is not: the command that was probably meant.
 fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
-    let BootstrapError::NotConnected { failure } = error else { return String::new() };
+    let BootstrapError::NoSession(NoSession::NotConnected { failure }) = error else {
+        return String::new();
+    };
     let host = options.host.to_str().filter(|_| failure.is_unknown).unwrap_or_default();
     match rove_cli_docs::nearest(host, BOOK.command_words()) {
         Some(command) => format!("; did you mean rove {command}?"),

@@ -22,7 +22,9 @@ use rove_ssp::Key;
 use rove_udp::ancillary::{congestion_mark, control_messages, local_address};
 
 use crate::bootstrap::Invocation;
-use crate::bootstrap::plan::Plan;
+use rove_bootstrap::plan::Plan;
+
+use crate::bootstrap::prepare;
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall};
 use crate::program::ProgramName;
@@ -58,7 +60,7 @@ fn ways() -> &'static [Way] {
             };
             let invocation = Invocation { name, program: "/rove".into(), args: Vec::new() };
             let challenge = Challenge::from_bytes(WORD);
-            let plan = Plan::new(&options, &invocation, 256, challenge, "", None);
+            let plan = prepare::plan(&options, &invocation, 256, challenge, "", None);
             Way { options: *options, plan: plan.expect("the address is a number") }
         };
         CALLS.map(way).into()

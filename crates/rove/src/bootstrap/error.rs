@@ -5,9 +5,10 @@ use std::io;
 use std::process::ExitStatus;
 
 use rove_bootstrap::last_words::Refusal;
+use rove_bootstrap::no_session::NoSession;
 use rove_bootstrap::options::HostOptions;
 use rove_bootstrap::platform::Platform;
-use rove_bootstrap::startup::{ProxyFailure, StartupError};
+use rove_bootstrap::startup::StartupError;
 
 use crate::bootstrap::address::AddressError;
 use crate::install::error::InstallError;
@@ -44,40 +45,12 @@ pub(crate) enum BootstrapError {
     /// The server's output is malformed.
     #[error(transparent)]
     Startup(#[from] StartupError),
-    /// ssh failed before anything ran on the host.
-    #[error(
-        "ssh did not get through to {}; {}", host.display(),
-        if *is_hushed { "leave out -q, and it says why" } else { "what it said stands above" }
-    )]
-    SshFailed { host: OsString, is_hushed: bool },
-    /// Our proxy command has no connection for ssh.
-    #[error("{}", failure.sentence)]
-    NotConnected { failure: ProxyFailure },
     /// ssh has not got to the host, and why is known.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Nothing told the server's address.
-    #[error(
-        "Did not find the remote IP address (is ssh's ProxyCommand disabled?); \
-         try --experimental-remote-ip=remote"
-    )]
-    NoAddress,
-    /// There is an address, but no server.
-    #[error(
-        "Did not find the startup message of a server on {} (ssh: {status}). Is mosh or rove \
-         installed there?", host.display()
-    )]
-    NoAnnouncement { host: OsString, status: ExitStatus },
-    /// Our command ran, and its server ended before it stood. It has said why.
-    #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
-    ServerFailed { host: OsString, status: ExitStatus },
-    /// Something on the host announced a server where our command had not begun.
-    #[error(
-        "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
-         file there printed it and ended the login, or a forced command runs a server of its own; for \
-         that, call rove as mosh", host.display()
-    )]
-    Diverted { host: OsString },
+    /// What ssh brought is no session.
+    #[error(transparent)]
+    NoSession(#[from] NoSession),
     /// No server program is installed on the host.
     #[error(
         "neither rove nor mosh-server found on {}: {remedy}; or say where one is with --server=PATH",
@@ -99,15 +72,6 @@ pub(crate) enum BootstrapError {
          at; {remedy}", host.display()
     )]
     NoRove { host: OsString, remedy: Remedy },
-    /// ssh has logged in, and our command did not run.
-    #[error(
-        "{} did not run rove's command (ssh: {status}): a start-up file there ended the login, or the login is \
-         bound to another command", host.display()
-    )]
-    NotRun { host: OsString, status: ExitStatus },
-    /// The server is too old for a port range.
-    #[error("the server does not take a range of UDP ports; give -p a single one")]
-    NoPortRange,
     /// The operating system refused something that always works.
     #[error("{what}: {error}")]
     Local { what: &'static str, error: io::Error },
@@ -124,12 +88,6 @@ impl BootstrapError {
             (ProgramName::Rove, _) => "",
         };
         Self::SshMissing { program: program.to_owned(), error, advice }
-    }
-
-    /// Returns that ssh has failed, which it says itself unless it was told to be quiet.
-    pub(super) fn ssh_failed(options: &HostOptions) -> Self {
-        let is_hushed = options.ssh.iter().any(|word| word == "-q");
-        Self::SshFailed { host: options.host.clone(), is_hushed }
     }
 
     /// Returns that there is no server program on a host of this platform.
@@ -150,19 +108,12 @@ impl BootstrapError {
             Self::Startup(_) => BAD_LINE,
             Self::Address(_) => NO_HOST,
             Self::SshMissing { .. }
-            | Self::SshFailed { .. }
-            | Self::NotConnected { .. }
+            | Self::NoSession(_)
             | Self::Refused(_)
-            | Self::NoAddress
-            | Self::NoAnnouncement { .. }
-            | Self::ServerFailed { .. }
-            | Self::Diverted { .. }
             | Self::NoServerProgram { .. }
             | Self::NoTunnelProgram { .. }
             | Self::Install(_)
             | Self::NoRove { .. }
-            | Self::NotRun { .. }
-            | Self::NoPortRange
             | Self::Local { .. } => NO_SERVER,
         }
     }
@@ -171,19 +122,6 @@ impl BootstrapError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::config::Config;
-    use crate::cli::host::{self, HostCall};
-
-    #[test]
-    fn an_ssh_that_was_hushed_is_not_said_to_have_spoken() {
-        for (line, part) in [("-q h", "leave out -q"), ("h", "stands above")] {
-            let words = line.split(' ').map(OsString::from).collect();
-            let call = host::parse(ProgramName::Rove, words, || Ok(Config::default()));
-            let Ok(HostCall::Connect(options)) = call else { panic!("{line}") };
-            let text = BootstrapError::ssh_failed(&options).to_string();
-            assert!(text.contains(part), "{line}: {text}");
-        }
-    }
 
     #[test]
     fn a_reason_is_followed_by_no_guess() {

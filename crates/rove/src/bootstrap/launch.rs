@@ -13,7 +13,9 @@ use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::plan::Plan;
+use rove_bootstrap::plan::Plan;
+
+use crate::bootstrap::prepare;
 use crate::bootstrap::screen::{Screen, tell};
 
 /// The result of running ssh, or the local server.
@@ -40,7 +42,7 @@ pub(super) enum End {
 ///
 /// Returns that it cannot be run, or what stock's rules refuse.
 pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch, BootstrapError> {
-    let mut command = plan.command(options);
+    let mut command = prepare::command(plan, options);
     if options.verbose {
         let words = iter::once(command.get_program()).chain(command.get_args());
         let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();

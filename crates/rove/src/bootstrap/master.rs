@@ -7,11 +7,11 @@
 //! (`remote::searching`).
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rove_bootstrap::install_policy::InstallPolicy;
 use rove_bootstrap::options::HostOptions;
-use rove_bootstrap::sharing::Sharing;
+use rove_bootstrap::sharing::{Shared, Sharing};
 use rove_bootstrap::ssh_config;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
@@ -36,13 +36,6 @@ pub(crate) struct Master {
     addresses: Vec<String>,
     /// The modes of the user's terminal before any ssh has changed them.
     modes: Option<Termios>,
-}
-
-/// How an ssh shares the connection.
-#[derive(Clone, Debug)]
-pub(crate) struct Shared {
-    path: PathBuf,
-    is_open: bool,
 }
 
 impl Master {
@@ -101,27 +94,5 @@ impl Drop for Master {
         }
         drop(ssh);
         let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-impl Shared {
-    /// Returns whether it is this ssh that opens the connection.
-    pub(crate) const fn is_opened_by_this(&self) -> bool {
-        !self.is_open
-    }
-
-    /// Returns the options to stand before all of the user's.
-    pub(crate) fn first_words(&self) -> Vec<&'static str> {
-        match self.is_open {
-            // Should it be gone by now, this ssh is on its own.
-            true => vec!["-o", "ControlMaster=no"],
-            // Nobody would end one that goes to the background.
-            false => vec!["-o", "ControlMaster=yes", "-o", "ControlPersist=no"],
-        }
-    }
-
-    /// Returns the options to stand after all of the user's.
-    pub(crate) fn last_words(&self) -> [&Path; 2] {
-        [Path::new("-S"), &self.path]
     }
 }

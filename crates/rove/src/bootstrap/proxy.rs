@@ -32,9 +32,6 @@ const COPY_BYTES: usize = 64 * 1024;
 /// Exit code of a proxy that has told already why there is no connection.
 const FAILURE: u8 = 1;
 
-/// The word by which ssh wants the connection itself.
-pub(crate) const HANDS_OVER: &str = "hand-over";
-
 /// Runs the proxy until the host has closed the connection, or ssh has it; returns its exit code. By `word`, which is
 /// the run's challenge, the `rove` that started ssh knows what it says; with one it also tells all addresses of the
 /// host, and why there is no connection.

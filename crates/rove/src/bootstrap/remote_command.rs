@@ -12,6 +12,7 @@ use std::thread;
 use rove_bootstrap::challenge::Challenge;
 use rove_bootstrap::last_words::LastWords;
 use rove_bootstrap::line::LINE_BYTES_MAX;
+use rove_bootstrap::no_session::NoSession;
 use rove_bootstrap::options::HostOptions;
 use rove_bootstrap::printable::Printable;
 use rove_bootstrap::remote::{self, NO_ROVE, START};
@@ -23,12 +24,14 @@ use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::master::{Master, Shared};
-use crate::bootstrap::plan::SSH_FAILURE;
+use rove_bootstrap::sharing::Shared;
+
+use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::ssh_query;
 use crate::entropy;
 use crate::install::remedy::Remedy;
+use rove_bootstrap::plan::SSH_FAILURE;
 
 /// The command's standard input.
 pub(crate) enum Input {
@@ -147,7 +150,8 @@ impl<'a> RemoteCommand<'a> {
         output.finish(&mut noise);
         show(Stream::Output, &noise);
         let judged = self.judge(output.state, status);
-        let has_failed = matches!(judged, Err(BootstrapError::SshFailed { .. }));
+        let has_failed =
+            matches!(judged, Err(BootstrapError::NoSession(NoSession::SshFailed { .. })));
         let (refusal, held) = last_words.conclude(has_failed);
         show(Stream::Errors, &held);
         refusal.map_or(judged, |refusal| Err(refusal.into()))
@@ -161,8 +165,8 @@ impl<'a> RemoteCommand<'a> {
                 Err(BootstrapError::NoRove { host, remedy })
             }
             (State::Begun, Some(_)) => Ok(status),
-            (_, None | Some(SSH_FAILURE)) => Err(BootstrapError::ssh_failed(self.options)),
-            (State::Before, Some(_)) => Err(BootstrapError::NotRun { host, status }),
+            (_, None | Some(SSH_FAILURE)) => Err(NoSession::ssh_failed(self.options).into()),
+            (State::Before, Some(_)) => Err(NoSession::NotRun { host, status }.into()),
         }
     }
 

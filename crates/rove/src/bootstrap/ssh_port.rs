@@ -5,6 +5,7 @@ use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use rove_bootstrap::no_session::NoSession;
 use rove_bootstrap::options::HostOptions;
 
 use crate::bootstrap::address;
@@ -26,8 +27,7 @@ const IDENTIFICATION: &[u8] = b"SSH-";
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
     let is_login = matches!(
         error,
-        BootstrapError::SshFailed { .. }
-            | BootstrapError::NotConnected { .. }
+        BootstrapError::NoSession(NoSession::SshFailed { .. } | NoSession::NotConnected { .. })
             | BootstrapError::Refused(_)
     );
     if options.name == ProgramName::Mosh || !is_login {

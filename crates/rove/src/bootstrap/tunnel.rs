@@ -9,7 +9,9 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use rove_bootstrap::account::Account;
 use rove_bootstrap::challenge::Challenge;
 use rove_bootstrap::last_words::LastWords;
+use rove_bootstrap::no_session::NoSession;
 use rove_bootstrap::options::{BindServer, HostOptions};
+use rove_bootstrap::plan::SSH_FAILURE;
 use rove_bootstrap::ssh_config::SshConfig;
 use rove_bootstrap::startup::{Announced, Connect, Progress, Rules, Startup, Stream};
 use rove_bootstrap::{remote, ssh_config};
@@ -81,7 +83,7 @@ pub(crate) fn start(
         child.stdin = None;
         let status = child.wait().map_err(refused("the end of ssh"))?;
         let error = failure(options, &announced, status);
-        let has_failed = matches!(error, BootstrapError::SshFailed { .. });
+        let has_failed = matches!(error, BootstrapError::NoSession(NoSession::SshFailed { .. }));
         let (refusal, held) = last_words.conclude(has_failed);
         Screen::new(options.name).show(Stream::Errors, &held);
         return Err(refusal.map_or(error, Into::into));
@@ -206,15 +208,7 @@ fn failure(options: &HostOptions, announced: &Announced, status: ExitStatus) -> 
         let platform = announced.platform.clone();
         let remedy = Remedy::of(&host, platform.as_ref());
         BootstrapError::NoTunnelProgram { host, platform, remedy }
-    } else if announced.port_refused && options.port.as_ref().is_some_and(|it| it.contains(':')) {
-        BootstrapError::NoPortRange
-    } else if status.code() == Some(255) {
-        BootstrapError::ssh_failed(options)
-    } else if announced.has_impostor {
-        BootstrapError::Diverted { host }
-    } else if announced.has_started {
-        BootstrapError::ServerFailed { host, status }
     } else {
-        BootstrapError::NotRun { host, status }
+        NoSession::of(options, announced, status, status.code() == Some(SSH_FAILURE)).into()
     }
 }

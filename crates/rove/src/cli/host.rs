@@ -12,7 +12,6 @@ use rove_bootstrap::options::{BindServer, HostOptions, RemoteIp};
 use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
 
-use crate::bootstrap::proxy;
 use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
@@ -24,6 +23,7 @@ use crate::cli::option_values::{
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::program::{ProgramName, ROVE};
+use rove_bootstrap::plan::HANDS_OVER;
 
 /// What users are told of `rove [options] host`.
 pub(crate) static MANUAL: Manual = Manual {
@@ -627,7 +627,7 @@ fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, Stri
 fn fake_proxy(family: String, host: &OsStr, words: &[OsString]) -> Result<HostCall, UsageError> {
     let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
     match (host.to_str(), words.as_deref()) {
-        (Some(host), Some(words @ ([port] | [port, _] | [port, _, proxy::HANDS_OVER]))) => {
+        (Some(host), Some(words @ ([port] | [port, _] | [port, _, HANDS_OVER]))) => {
             Ok(HostCall::FakeProxy {
                 family,
                 host: host.to_owned(),

@@ -16,8 +16,11 @@ use rove_units::Duration;
 
 use crate::bootstrap::Invocation;
 use crate::bootstrap::command::{self, Stop};
-use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::plan::Plan;
+use crate::install::remedy::Remedy;
+use rove_bootstrap::no_session::NoSession;
+use rove_bootstrap::plan::Plan;
+
+use crate::bootstrap::prepare;
 use crate::doctor::facts::{Aftermath, Far, Host, Noise, Server, Ssh};
 use crate::doctor::survey;
 use crate::{colors, entropy};
@@ -80,7 +83,7 @@ pub(crate) fn open(
     let colors = colors::of_terminal_or_guess();
     let challenge = entropy::challenge().map_err(io::Error::other)?;
     let survey = survey::script(&challenge, options.server.is_none() && !options.local);
-    let plan = match Plan::new(&options, invocation, colors, challenge, &survey, None) {
+    let plan = match prepare::plan(&options, invocation, colors, challenge, &survey, None) {
         Ok(plan) => plan.without_key_question(),
         Err(error) => {
             host.ssh = Ssh::NoAddress(error.to_string());
@@ -109,7 +112,7 @@ fn log_in(
     host: &mut Host,
 ) -> Result<Option<(Listener, Option<ExitStatus>)>, Stop> {
     let mut listener = Listener::new(plan.challenge().clone(), plan.rules());
-    let mut command = plan.command(options);
+    let mut command = prepare::command(plan, options);
     let program = command.get_program().to_owned();
     let status = command::run(&mut command, events, LOGIN_PATIENCE, |stream, bytes| {
         let stood = listener.is_announced;
@@ -139,7 +142,7 @@ pub(crate) fn look_again(
 ) -> Result<Option<Aftermath>, Stop> {
     let challenge = door.plan.challenge();
     let script = survey::aftermath_script(challenge, mark, server.port, server.pid);
-    let mut command = door.plan.for_script(&script).command(&door.options);
+    let mut command = prepare::command(&door.plan.for_script(&script), &door.options);
     let mut output = Vec::new();
     let status = command::run(&mut command, events, SECOND_PATIENCE, |stream, bytes| {
         if stream == Stream::Output {
@@ -315,6 +318,10 @@ impl Listener {
             .flatten()
             .cloned()
             .collect();
+        if announced.lacks_server() {
+            host.no_server_program = Some(Remedy::of(&options.host, announced.platform.as_ref()));
+            return None;
+        }
         let holds_ssh = status.is_none();
         let status = status.unwrap_or_default();
         match plan.judge(options, announced, status) {
@@ -326,12 +333,9 @@ impl Listener {
                 Some(Opening { addresses: all, port, key })
             }
             Err(error) => {
-                if let BootstrapError::NoServerProgram { remedy, .. } = &error {
-                    host.no_server_program = Some(remedy.clone());
-                }
-                host.port_refused = matches!(error, BootstrapError::NoPortRange);
-                host.no_address = matches!(error, BootstrapError::NoAddress);
-                if matches!(error, BootstrapError::SshFailed { .. }) {
+                host.port_refused = matches!(error, NoSession::NoPortRange);
+                host.no_address = matches!(error, NoSession::NoAddress);
+                if matches!(error, NoSession::SshFailed { .. }) {
                     host.ssh = Ssh::Failed;
                 }
                 None

@@ -1,30 +1,22 @@
 //! How a session will be started: what to run, and how its address will be known.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-use rove_bootstrap::account::Account;
-use rove_bootstrap::challenge::Challenge;
-use rove_bootstrap::options::{BindServer, HostOptions, RemoteIp};
-use rove_bootstrap::sharing::Sharing;
-use rove_bootstrap::ssh_config::SshConfig;
-use rove_bootstrap::startup::{Announced, Connect, Rules, StockAddress};
-use rove_bootstrap::{quote, remote, ssh_config};
-
-use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::master::{Master, Shared};
-use crate::bootstrap::{Invocation, address, proxy, ssh_query};
-use crate::locale;
-use crate::program::ProgramName;
+use crate::account::Account;
+use crate::challenge::Challenge;
+use crate::no_session::NoSession;
+use crate::options::{BindServer, HostOptions};
+use crate::program_name::ProgramName;
+use crate::sharing::Shared;
+use crate::ssh_config::{self, SshConfig};
+use crate::startup::{Announced, Connect, Rules, StockAddress};
+use crate::{quote, remote};
 
 /// How ssh gets to the host, and what that tells about the host's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Route {
+pub enum Route {
     /// ssh connects through our proxy command, which tells the address.
     Proxy(OsString),
     /// ssh connects by itself; the host tells the address.
@@ -40,9 +32,22 @@ pub(crate) enum Route {
     Local(String),
 }
 
+/// What the caller has found out and decided for a plan.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// How ssh gets to the host.
+    pub route: Route,
+    /// `[user@]host` for ssh.
+    pub destination: OsString,
+    /// ssh's configuration for the host, for `rove`.
+    pub config: SshConfig,
+    /// How ssh is to share the run's own connection, if there is one.
+    pub own: Option<Shared>,
+}
+
 /// How a session will be started.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub struct Plan {
     name: ProgramName,
     route: Route,
     /// `[user@]host` for ssh.
@@ -61,94 +66,64 @@ pub(crate) struct Plan {
 
 /// Where to send datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ServerAddress {
+pub struct ServerAddress {
     /// The numeric address.
-    pub(crate) text: String,
+    pub text: String,
     /// What the user should know about it.
-    pub(crate) note: Option<String>,
+    pub note: Option<String>,
 }
 
 impl Plan {
-    /// Decides how to start a session. `challenge` was drawn for this run; `preamble` is a piece of sh for the
-    /// host to run first; usually there is none. `master` is the run's own connection to the host, if it is to have one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the host's name is to be resolved here and leads nowhere.
-    pub(crate) fn new(
+    /// Plans a session that starts this way. `challenge` was drawn for this run; `args` are the server's. `preamble` is a
+    /// piece of sh for the host to run first; usually there is none. `ourselves` is this program, for a server here.
+    pub fn new(
         options: &HostOptions,
-        invocation: &Invocation,
-        colors: u32,
+        way: Way,
         challenge: Challenge,
+        args: &[OsString],
         preamble: &str,
-        master: Option<&Master>,
-    ) -> Result<Self, BootstrapError> {
-        let mut config = match options.name {
-            _ if options.local => SshConfig::default(),
-            ProgramName::Rove => ssh_query::ask(&options.ssh, &options.host),
-            ProgramName::Mosh => ssh_query::for_mosh(options),
-        };
-        let (route, destination) = match master.map(Master::addresses) {
-            Some(addresses @ [_, ..]) => (Route::Known(addresses.to_vec()), options.host.clone()),
-            _ => route(options, invocation, &challenge, &config)?,
-        };
-        // A connection that the user's ssh shares is shared as ever.
-        let is_users = match route {
-            Route::Proxy(_) => false,
-            Route::Local(_) => true,
-            _ => matches!(config.sharing, Sharing::Trusted { .. }),
-        };
-        let own = master.filter(|master| master.is_open() || !is_users).map(Master::shared);
+        ourselves: &OsStr,
+    ) -> Self {
+        let Way { route, destination, config, own } = way;
         let waits = own.as_ref().is_some_and(Shared::is_opened_by_this);
-        if let Route::Address(_) = route {
-            // By its address the host may have another section.
-            config.sharing = ssh_query::sharing(options, &destination);
-        }
-        let mut variables = locale::from_environment();
-        if options.name == ProgramName::Rove {
-            variables = locale::as_utf8(variables);
-            variables.extend(locale::colorterm_from_environment());
-        }
-        let args = remote::server_arguments(options, colors, variables);
         let remote = match (options.name, &options.server, &route) {
             (ProgramName::Mosh, server, route) => {
                 let server = server.as_deref().unwrap_or(OsStr::new("mosh-server"));
-                remote::stock(server, &args, *route == Route::Direct)
+                remote::stock(server, args, *route == Route::Direct)
             }
             (ProgramName::Rove, Some(server), Route::Local(_)) => {
                 let mut command = OsString::from(preamble);
-                command.push(remote::stock(server, &args, false));
+                command.push(remote::stock(server, args, false));
                 command
             }
             (ProgramName::Rove, Some(server), _) => {
-                remote::named(server, preamble, &challenge, &args)
+                remote::named(server, preamble, &challenge, args)
             }
             (ProgramName::Rove, None, Route::Local(_)) => {
-                let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
                 let mut server = OsString::from(preamble);
-                server.push(quote::bourne(ourselves.as_os_str()));
+                server.push(quote::bourne(ourselves));
                 server.push(" server");
-                remote::stock(&server, &args, false)
+                remote::stock(&server, args, false)
             }
             (ProgramName::Rove, None, _) => {
                 let is_open = options.bind_server == BindServer::Open;
                 let bind = if is_open { "-s" } else { "" };
-                remote::searching(preamble, &challenge, &args, bind, waits)
+                remote::searching(preamble, &challenge, args, bind, waits)
             }
         };
         let (name, refuses_new_key) = (options.name, false);
-        Ok(Self { name, route, destination, remote, challenge, config, own, refuses_new_key })
+        Self { name, route, destination, remote, challenge, config, own, refuses_new_key }
     }
 
     /// Returns the plan with which ssh asks nobody about a host key that it does not know. Behind our proxy command it
     /// could not say at which address it found the key.
-    pub(crate) fn without_key_question(self) -> Self {
+    pub fn without_key_question(self) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
         Self { refuses_new_key: is_hidden && self.config.asks_about_keys(), ..self }
     }
 
     /// Returns the plan with which ssh may ask about the key of a host that has these addresses: it connects by itself.
-    pub(crate) fn with_key_question(&self, announced: &Announced) -> Option<Self> {
+    pub fn with_key_question(&self, announced: &Announced) -> Option<Self> {
         let addresses = announced.addresses();
         let is_possible = self.refuses_new_key && !addresses.is_empty();
         is_possible.then(|| Self {
@@ -159,17 +134,17 @@ impl Plan {
     }
 
     /// Returns whether the host's command waits where there is no server.
-    pub(crate) fn waits(&self) -> bool {
+    pub fn waits(&self) -> bool {
         self.own.as_ref().is_some_and(Shared::is_opened_by_this)
     }
 
     /// Returns what ssh's configuration says of the host.
-    pub(crate) const fn config(&self) -> &SshConfig {
+    pub const fn config(&self) -> &SshConfig {
         &self.config
     }
 
     /// Returns a plan to run this piece of sh on the host instead, by the same way.
-    pub(crate) fn for_script(&self, script: &str) -> Self {
+    pub fn for_script(&self, script: &str) -> Self {
         let remote = match self.route {
             Route::Local(_) => script.into(),
             _ => remote::script(script),
@@ -177,44 +152,36 @@ impl Plan {
         Self { remote, ..self.clone() }
     }
 
+    /// Returns what the shell of this computer is to run, if there is no ssh.
+    pub fn local_script(&self) -> Option<&OsStr> {
+        matches!(self.route, Route::Local(_)).then_some(&*self.remote)
+    }
+
     /// Returns the word that was drawn for this run.
-    pub(crate) const fn challenge(&self) -> &Challenge {
+    pub const fn challenge(&self) -> &Challenge {
         &self.challenge
     }
 
     /// Returns the user on the host as ssh knows them; `None` where ssh does not say.
-    pub(crate) fn account(&self) -> Option<Account> {
+    pub fn account(&self) -> Option<Account> {
         self.config.account()
     }
 
     /// Returns what the user should know of ssh's configuration, each in a line.
-    pub(crate) fn notes(&self, options: &HostOptions) -> Vec<String> {
+    pub fn notes(&self, options: &HostOptions) -> Vec<String> {
         self.config.notes(&options.host)
     }
 
     /// Returns the way around a direct connection, in ssh's words.
-    pub(crate) fn detour(&self) -> Option<&str> {
+    pub fn detour(&self) -> Option<&str> {
         match &self.route {
             Route::Detour(words) => Some(words),
             _ => None,
         }
     }
 
-    /// Returns the command to run, without its output.
-    pub(crate) fn command(&self, options: &HostOptions) -> Command {
-        let mut command = match &self.route {
-            Route::Local(_) => self.local_command(),
-            _ => self.ssh_command(options),
-        };
-        command
-            .env_remove("MOSH_PREDICTION_DISPLAY")
-            .env_remove("MOSH_KEY")
-            .env("MOSH_CLIENT_PID", std::process::id().to_string());
-        command
-    }
-
     /// Returns how the output is to be read.
-    pub(crate) fn rules(&self) -> Rules {
+    pub fn rules(&self) -> Rules {
         match self.name {
             ProgramName::Mosh => Rules::Stock(match self.route {
                 Route::Proxy(_) => StockAddress::Proxy,
@@ -234,51 +201,33 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Returns why there is none.
-    pub(crate) fn judge(
+    /// Returns why there is none, other than that the host has no server program.
+    pub fn judge(
         &self,
         options: &HostOptions,
-        announced: Announced,
+        mut announced: Announced,
         status: ExitStatus,
-    ) -> Result<(ServerAddress, Connect), BootstrapError> {
-        let host = || options.host.clone();
+    ) -> Result<(ServerAddress, Connect), NoSession> {
         let address = self.address(options, &announced);
         let is_failure = self.is_ssh_failure(status);
-        match (address, announced.connect) {
+        match (address, announced.connect.take()) {
             (Some(address), Some(connect)) if !is_failure => Ok((address, connect)),
-            (_, Some(_)) if is_failure => Err(BootstrapError::ssh_failed(options)),
-            (_, None) if announced.no_server_program => {
-                Err(BootstrapError::no_server(options, announced.platform))
+            (_, Some(_)) if is_failure => Err(NoSession::ssh_failed(options)),
+            (_, Some(_)) => Err(NoSession::NoAddress),
+            (None, None) if self.name == ProgramName::Mosh => Err(NoSession::NoAddress),
+            (_, None) if announced.port_refused && options.has_port_range() => {
+                Err(NoSession::NoPortRange)
             }
-            (None, None) if self.name == ProgramName::Mosh => Err(BootstrapError::NoAddress),
-            (_, None) if announced.port_refused && is_range(options) => {
-                Err(BootstrapError::NoPortRange)
-            }
-            (_, None) if is_failure && self.name == ProgramName::Rove => {
-                Err(match announced.proxy_failure {
-                    Some(failure) => BootstrapError::NotConnected { failure },
-                    None => BootstrapError::ssh_failed(options),
-                })
-            }
-            (_, None) if announced.has_impostor => Err(BootstrapError::Diverted { host: host() }),
             (_, None) if self.name == ProgramName::Mosh => {
-                Err(BootstrapError::NoAnnouncement { host: host(), status })
+                Err(NoSession::NoAnnouncement { host: options.host.clone(), status })
             }
-            (_, None) if announced.has_started => {
-                Err(BootstrapError::ServerFailed { host: host(), status })
-            }
-            (_, None) => Err(BootstrapError::NotRun { host: host(), status }),
-            (_, Some(_)) => Err(BootstrapError::NoAddress),
+            (_, None) => Err(NoSession::of(options, &announced, status, is_failure)),
         }
     }
 
     /// Returns where else the session that the output announced may be: the host's other addresses, in the
     /// order to try them. There are none where the user has said how to find the one.
-    pub(crate) fn other_addresses(
-        &self,
-        options: &HostOptions,
-        announced: &Announced,
-    ) -> Vec<String> {
+    pub fn other_addresses(&self, options: &HostOptions, announced: &Announced) -> Vec<String> {
         let is_open = options.remote_ip.is_none() && self.name == ProgramName::Rove;
         let first = self.address(options, announced);
         let Some(first) = first.filter(|_| is_open && !options.local) else { return Vec::new() };
@@ -330,12 +279,13 @@ impl Plan {
     }
 
     /// Returns whether ssh itself has failed, which it says by 255, or was killed. Stock never looks at it.
-    pub(crate) fn is_ssh_failure(&self, status: ExitStatus) -> bool {
+    pub fn is_ssh_failure(&self, status: ExitStatus) -> bool {
         let is_ssh = !matches!(self.route, Route::Local(_));
         is_ssh && status.code().is_none_or(|code| code == SSH_FAILURE)
     }
 
-    fn ssh_command(&self, options: &HostOptions) -> Command {
+    /// Returns the ssh to run.
+    pub fn ssh_command(&self, options: &HostOptions) -> Command {
         let mut first = self.own.as_ref().map_or(Vec::new(), Shared::first_words);
         if self.refuses_new_key {
             first.extend(["-o", "StrictHostKeyChecking=yes"]);
@@ -374,151 +324,89 @@ impl Plan {
         command.arg(&self.destination).arg("--").arg(&self.remote);
         command
     }
-
-    fn local_command(&self) -> Command {
-        let mut command = Command::new("/bin/sh");
-        // In a process group of its own the server keeps running while the client is suspended.
-        command.arg("-c").arg(&self.remote).env_remove("SSH_CONNECTION").process_group(0);
-        if let Some(home) = env::var_os("HOME").filter(|home| Path::new(home).is_dir()) {
-            command.current_dir(home);
-        }
-        command
-    }
-}
-
-fn route(
-    options: &HostOptions,
-    invocation: &Invocation,
-    challenge: &Challenge,
-    config: &SshConfig,
-) -> Result<(Route, OsString), BootstrapError> {
-    let host = options.host.clone();
-    if options.local {
-        return Ok((Route::Local(host.to_string_lossy().into_owned()), host));
-    }
-    let how = match (options.remote_ip, options.name) {
-        (Some(how), _) => how,
-        (None, ProgramName::Mosh) => RemoteIp::Proxy,
-        (None, ProgramName::Rove) => {
-            if let Some(words) = &config.detour {
-                return Ok((Route::Detour(words.clone()), host));
-            }
-            let addresses = master_addresses(options, config);
-            if !addresses.is_empty() {
-                return Ok((Route::Known(addresses), host));
-            }
-            RemoteIp::Proxy
-        }
-    };
-    match how {
-        RemoteIp::Proxy => {
-            let proxy = proxy_option(invocation, &options.family, challenge, hands_over(options));
-            Ok((Route::Proxy(proxy), host))
-        }
-        RemoteIp::Remote => Ok((Route::Direct, host)),
-        RemoteIp::Local => {
-            let host = host.to_string_lossy();
-            let (user, name) = match host.rsplit_once('@') {
-                Some((user, name)) => (Some(user), name),
-                None => (None, &*host),
-            };
-            let name = config.host_name.as_deref().unwrap_or(name);
-            let found = address::resolve(name, SSH_PORT, &options.family)?;
-            let number = address::numeric(*found.first().expect("there is an address"));
-            let destination = match user {
-                Some(user) => format!("{user}@{number}"),
-                None => number.clone(),
-            };
-            Ok((Route::Address(number), destination.into()))
-        }
-    }
-}
-
-/// Returns the addresses of a host to which a connection is open already, in the order to try; none where there is no
-/// such connection, or the name leads nowhere: then the usual way says why.
-fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
-    let Some(name) = config.host_name.as_deref().filter(|_| config.sharing.has_master()) else {
-        return Vec::new();
-    };
-    let found = address::resolve(name, SSH_PORT, &options.family).unwrap_or_default();
-    found.into_iter().map(address::numeric).collect()
 }
 
 /// The exit status by which ssh says that it has failed itself. Source: ssh(1).
-pub(crate) const SSH_FAILURE: i32 = 255;
+pub const SSH_FAILURE: i32 = 255;
 
-/// The port given to the resolver, which wants one; only the address is used.
-const SSH_PORT: u16 = 22;
+/// The word by which ssh wants the connection from our proxy command itself.
+pub const HANDS_OVER: &str = "hand-over";
 
 /// Returns whether ssh is to get the connection from our proxy command: `rove` asks that of OpenSSH's alone.
 fn hands_over(options: &HostOptions) -> bool {
     options.name == ProgramName::Rove && ssh_config::is_ssh(&options.ssh)
 }
 
-/// Returns the option by which ssh connects through this program: as `mosh`, it is stock's to the byte.
-fn proxy_option(
-    invocation: &Invocation,
-    family: &str,
-    challenge: &Challenge,
-    hands_over: bool,
-) -> OsString {
+/// Returns the option by which ssh connects through `program`, which is ours: as `mosh`, it is stock's to the byte.
+pub fn proxy_option(options: &HostOptions, program: OsString, challenge: &Challenge) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
-    for word in [invocation.own_path(), format!("--family={family}").into()] {
+    for word in [program, format!("--family={}", options.family).into()] {
         option.push(without_tokens(&quote::bourne(&word)));
         option.push(" ");
     }
     option.push("--fake-proxy -- %h %p");
-    if invocation.name == ProgramName::Rove {
+    if options.name == ProgramName::Rove {
         option.push(format!(" {challenge}"));
     }
-    if hands_over {
-        option.push(format!(" {}", proxy::HANDS_OVER));
+    if hands_over(options) {
+        option.push(format!(" {HANDS_OVER}"));
     }
     option
 }
 
 /// Doubles the percent signs, with which ssh's own tokens begin.
 fn without_tokens(word: &OsStr) -> OsString {
-    let doubled = word.as_bytes().iter().flat_map(|byte| {
+    let doubled = word.as_encoded_bytes().iter().flat_map(|byte| {
         let copies = if *byte == b'%' { 2 } else { 1 };
         core::iter::repeat_n(*byte, copies)
     });
-    OsString::from_vec(doubled.collect())
-}
-
-fn is_range(options: &HostOptions) -> bool {
-    options.port.as_ref().is_some_and(|port| port.contains(':'))
+    quote::from_bytes(doubled.collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::config::Config;
-    use crate::cli::host::{self, HostCall};
+    use crate::options::RemoteIp;
 
     #[test]
     fn the_proxy_command_survives_spaces_quotes_and_percent_signs() {
-        let invocation = Invocation {
-            name: ProgramName::Rove,
-            program: "/a b/50%/it's/rove".into(),
-            args: Vec::new(),
+        let program = || OsString::from("/a b/50%/it's/rove");
+        let options = |name, ssh: &str| HostOptions {
+            name,
+            family: "inet".to_owned(),
+            ssh: vec![ssh.to_owned()],
+            ..HostOptions::default()
         };
         let wanted = r"ProxyCommand='/a b/50%%/it'\''s/rove' '--family=inet' --fake-proxy -- %h %p";
         let challenge = Challenge::from_bytes([0xab; 16]);
-        let with_word = format!("{wanted} {}", "ab".repeat(16));
-        assert_eq!(proxy_option(&invocation, "inet", &challenge, false), *with_word);
-        let handing = format!("{with_word} hand-over");
-        assert_eq!(proxy_option(&invocation, "inet", &challenge, true), *handing);
-        let mosh = Invocation { name: ProgramName::Mosh, ..invocation };
-        assert_eq!(proxy_option(&mosh, "inet", &challenge, false), wanted);
+        let word = "ab".repeat(16);
+        for (name, ssh, end) in [
+            (ProgramName::Rove, "myssh", format!(" {word}")),
+            (ProgramName::Rove, "ssh", format!(" {word} hand-over")),
+            (ProgramName::Mosh, "ssh", String::new()),
+        ] {
+            let option = proxy_option(&options(name, ssh), program(), &challenge);
+            assert_eq!(option, *format!("{wanted}{end}"));
+        }
     }
 
     #[test]
     fn a_host_is_looked_for_at_its_other_addresses_where_the_user_leaves_that_open() {
         let of = |words: &str, route: Route, proxy: &str, server: &str, name: &[&str]| {
-            let words = words.split_whitespace().map(OsString::from).collect();
-            let call = host::parse(ProgramName::Rove, words, || Ok(Config::default()));
-            let Ok(HostCall::Connect(options)) = call else { panic!() };
+            let has = |word| words.contains(word);
+            let family = if has("-4") {
+                "inet"
+            } else if has("-6") {
+                "inet6"
+            } else {
+                ""
+            };
+            let options = HostOptions {
+                family: family.to_owned(),
+                remote_ip: has("--experimental-remote-ip=proxy").then_some(RemoteIp::Proxy),
+                local: has("--local"),
+                ..HostOptions::default()
+            };
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
             let announced = Announced {
                 proxy_address: text(proxy),

@@ -1,0 +1,99 @@
+//! Why ssh has brought no session, in sentences for the user.
+
+use std::ffi::OsString;
+use std::process::ExitStatus;
+
+use crate::options::HostOptions;
+use crate::startup::{Announced, ProxyFailure};
+
+/// Why ssh has brought no session.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each sentence names its fields")]
+pub enum NoSession {
+    /// ssh failed before anything ran on the host.
+    #[error(
+        "ssh did not get through to {}; {}", host.display(),
+        if *is_hushed { "leave out -q, and it says why" } else { "what it said stands above" }
+    )]
+    SshFailed { host: OsString, is_hushed: bool },
+    /// Our proxy command has no connection for ssh.
+    #[error("{}", failure.sentence)]
+    NotConnected { failure: ProxyFailure },
+    /// Nothing told the server's address.
+    #[error(
+        "Did not find the remote IP address (is ssh's ProxyCommand disabled?); \
+         try --experimental-remote-ip=remote"
+    )]
+    NoAddress,
+    /// There is an address, but no server.
+    #[error(
+        "Did not find the startup message of a server on {} (ssh: {status}). Is mosh or rove \
+         installed there?", host.display()
+    )]
+    NoAnnouncement { host: OsString, status: ExitStatus },
+    /// Our command ran, and its server ended before it stood. It has said why.
+    #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
+    ServerFailed { host: OsString, status: ExitStatus },
+    /// Something on the host announced a server where our command had not begun.
+    #[error(
+        "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
+         file there printed it and ended the login, or a forced command runs a server of its own; for \
+         that, call rove as mosh", host.display()
+    )]
+    Diverted { host: OsString },
+    /// ssh has logged in, and our command did not run.
+    #[error(
+        "{} did not run rove's command (ssh: {status}): a start-up file there ended the login, or the login is \
+         bound to another command", host.display()
+    )]
+    NotRun { host: OsString, status: ExitStatus },
+    /// The server is too old for a port range.
+    #[error("the server does not take a range of UDP ports; give -p a single one")]
+    NoPortRange,
+}
+
+impl NoSession {
+    /// Returns why there is no announcement under `rove`'s rules; `has_failed` tells whether ssh itself has.
+    pub fn of(
+        options: &HostOptions,
+        announced: &Announced,
+        status: ExitStatus,
+        has_failed: bool,
+    ) -> Self {
+        let host = options.host.clone();
+        if announced.port_refused && options.has_port_range() {
+            Self::NoPortRange
+        } else if has_failed {
+            let failure = announced.proxy_failure.clone();
+            failure
+                .map_or_else(|| Self::ssh_failed(options), |failure| Self::NotConnected { failure })
+        } else if announced.has_impostor {
+            Self::Diverted { host }
+        } else if announced.has_started {
+            Self::ServerFailed { host, status }
+        } else {
+            Self::NotRun { host, status }
+        }
+    }
+
+    /// Returns that ssh has failed, which it says itself unless it was told to be quiet.
+    pub fn ssh_failed(options: &HostOptions) -> Self {
+        let is_hushed = options.ssh.iter().any(|word| word == "-q");
+        Self::SshFailed { host: options.host.clone(), is_hushed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ssh_that_was_hushed_is_not_said_to_have_spoken() {
+        for (words, part) in [(&["ssh", "-q"][..], "leave out -q"), (&["ssh"], "stands above")] {
+            let ssh = words.iter().map(|&word| word.to_owned()).collect();
+            let text =
+                NoSession::ssh_failed(&HostOptions { ssh, ..HostOptions::default() }).to_string();
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What must be found out before a session is planned: ssh's configuration, the host's addresses, our own connection.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::options::{HostOptions, RemoteIp};
+use rove_bootstrap::plan::{Plan, Route, Way, proxy_option};
+use rove_bootstrap::remote;
+use rove_bootstrap::sharing::Sharing;
+use rove_bootstrap::ssh_config::SshConfig;
+
+use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::master::Master;
+use crate::bootstrap::{Invocation, address, ssh_query};
+use crate::locale;
+use crate::program::ProgramName;
+
+/// The port given to the resolver, which wants one; only the address is used.
+const SSH_PORT: u16 = 22;
+
+/// Decides how to start a session. `challenge` was drawn for this run; `preamble` is a piece of sh for the
+/// host to run first; usually there is none. `master` is the run's own connection to the host, if it is to have one.
+///
+/// # Errors
+///
+/// Returns an error if the host's name is to be resolved here and leads nowhere.
+pub(crate) fn plan(
+    options: &HostOptions,
+    invocation: &Invocation,
+    colors: u32,
+    challenge: Challenge,
+    preamble: &str,
+    master: Option<&Master>,
+) -> Result<Plan, BootstrapError> {
+    let mut config = match options.name {
+        _ if options.local => SshConfig::default(),
+        ProgramName::Rove => ssh_query::ask(&options.ssh, &options.host),
+        ProgramName::Mosh => ssh_query::for_mosh(options),
+    };
+    let (route, destination) = match master.map(Master::addresses) {
+        Some(addresses @ [_, ..]) => (Route::Known(addresses.to_vec()), options.host.clone()),
+        _ => route(options, invocation, &challenge, &config)?,
+    };
+    // A connection that the user's ssh shares is shared as ever.
+    let is_users = match route {
+        Route::Proxy(_) => false,
+        Route::Local(_) => true,
+        _ => matches!(config.sharing, Sharing::Trusted { .. }),
+    };
+    let own = master.filter(|master| master.is_open() || !is_users).map(Master::shared);
+    if let Route::Address(_) = route {
+        // By its address the host may have another section.
+        config.sharing = ssh_query::sharing(options, &destination);
+    }
+    let mut variables = locale::from_environment();
+    if options.name == ProgramName::Rove {
+        variables = locale::as_utf8(variables);
+        variables.extend(locale::colorterm_from_environment());
+    }
+    let args = remote::server_arguments(options, colors, variables);
+    let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
+    let way = Way { route, destination, config, own };
+    Ok(Plan::new(options, way, challenge, &args, preamble, ourselves.as_os_str()))
+}
+
+/// Returns the command to run, without its output.
+pub(crate) fn command(plan: &Plan, options: &HostOptions) -> Command {
+    let mut command = plan.local_script().map_or_else(|| plan.ssh_command(options), local_command);
+    command
+        .env_remove("MOSH_PREDICTION_DISPLAY")
+        .env_remove("MOSH_KEY")
+        .env("MOSH_CLIENT_PID", std::process::id().to_string());
+    command
+}
+
+fn local_command(script: &OsStr) -> Command {
+    let mut command = Command::new("/bin/sh");
+    // In a process group of its own the server keeps running while the client is suspended.
+    command.arg("-c").arg(script).env_remove("SSH_CONNECTION").process_group(0);
+    if let Some(home) = env::var_os("HOME").filter(|home| Path::new(home).is_dir()) {
+        command.current_dir(home);
+    }
+    command
+}
+
+fn route(
+    options: &HostOptions,
+    invocation: &Invocation,
+    challenge: &Challenge,
+    config: &SshConfig,
+) -> Result<(Route, OsString), BootstrapError> {
+    let host = options.host.clone();
+    if options.local {
+        return Ok((Route::Local(host.to_string_lossy().into_owned()), host));
+    }
+    let how = match (options.remote_ip, options.name) {
+        (Some(how), _) => how,
+        (None, ProgramName::Mosh) => RemoteIp::Proxy,
+        (None, ProgramName::Rove) => {
+            if let Some(words) = &config.detour {
+                return Ok((Route::Detour(words.clone()), host));
+            }
+            let addresses = master_addresses(options, config);
+            if !addresses.is_empty() {
+                return Ok((Route::Known(addresses), host));
+            }
+            RemoteIp::Proxy
+        }
+    };
+    match how {
+        RemoteIp::Proxy => {
+            let proxy = proxy_option(options, invocation.own_path(), challenge);
+            Ok((Route::Proxy(proxy), host))
+        }
+        RemoteIp::Remote => Ok((Route::Direct, host)),
+        RemoteIp::Local => {
+            let host = host.to_string_lossy();
+            let (user, name) = match host.rsplit_once('@') {
+                Some((user, name)) => (Some(user), name),
+                None => (None, &*host),
+            };
+            let name = config.host_name.as_deref().unwrap_or(name);
+            let found = address::resolve(name, SSH_PORT, &options.family)?;
+            let number = address::numeric(*found.first().expect("there is an address"));
+            let destination = match user {
+                Some(user) => format!("{user}@{number}"),
+                None => number.clone(),
+            };
+            Ok((Route::Address(number), destination.into()))
+        }
+    }
+}
+
+/// Returns the addresses of a host to which a connection is open already, in the order to try; none where there is no
+/// such connection, or the name leads nowhere: then the usual way says why.
+fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
+    let Some(name) = config.host_name.as_deref().filter(|_| config.sharing.has_master()) else {
+        return Vec::new();
+    };
+    let found = address::resolve(name, SSH_PORT, &options.family).unwrap_or_default();
+    found.into_iter().map(address::numeric).collect()
+}
