@@ -17,20 +17,32 @@
 
 #![forbid(unsafe_code)]
 
-pub mod account;
-pub mod challenge;
-pub mod install_policy;
+mod account;
+mod challenge;
+mod install_policy;
 pub mod last_words;
-pub mod line;
-pub mod no_session;
-pub mod options;
-pub mod plan;
-pub mod platform;
-pub mod printable;
-pub mod program_name;
+mod line;
+mod no_session;
+mod options;
+mod plan;
+mod platform;
+mod printable;
+mod program_name;
 pub mod quote;
 pub mod remote;
-pub mod sharing;
+mod sharing;
 pub mod ssh_config;
 pub mod startup;
 pub mod tunnel;
+
+pub use account::Account;
+pub use challenge::Challenge;
+pub use install_policy::InstallPolicy;
+pub use line::{LINE_BYTES_MAX, LineReader};
+pub use no_session::NoSession;
+pub use options::{BindServer, HostOptions, RemoteIp};
+pub use plan::{HANDS_OVER, Plan, Route, SSH_FAILURE, ServerAddress, Way, proxy_option};
+pub use platform::Platform;
+pub use printable::Printable;
+pub use program_name::ProgramName;
+pub use sharing::{Shared, Sharing};

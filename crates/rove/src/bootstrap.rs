@@ -17,11 +17,9 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use rove_bootstrap::account::Account;
-use rove_bootstrap::challenge::Challenge;
 use rove_bootstrap::last_words::Refusal;
-use rove_bootstrap::options::HostOptions;
 use rove_bootstrap::startup::Connect;
+use rove_bootstrap::{Account, Challenge, HostOptions, Plan, ProgramName};
 use rustix::fs::Access;
 
 use crate::bootstrap::error::BootstrapError;
@@ -31,10 +29,8 @@ use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::tunnel::Started;
 use crate::install::{self, InstallOptions};
-use crate::program::ProgramName;
 use crate::tunnel::inherited;
 use crate::{colors, entropy};
-use rove_bootstrap::plan::Plan;
 
 pub(crate) mod address;
 pub(crate) mod command;

@@ -7,8 +7,7 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use rove_bootstrap::no_session::NoSession;
-use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::{HostOptions, NoSession, ProgramName};
 use rove_cli_docs::{Book, Manual};
 
 use crate::bootstrap::error::BootstrapError;
@@ -22,7 +21,7 @@ use crate::cli::login::Instead;
 use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::messages::{say, warn};
-use crate::program::{ProgramName, ROVE};
+use crate::program::ROVE;
 
 mod client;
 mod completions;

@@ -3,8 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use rove_bootstrap::account::Account;
-use rove_bootstrap::quote;
+use rove_bootstrap::{Account, ProgramName, quote};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
@@ -16,7 +15,6 @@ use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
 
 use crate::messages::{warn, wrapped_for};
-use crate::program::ProgramName;
 use crate::prompt_store::PromptKeeper;
 use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::Inherited;

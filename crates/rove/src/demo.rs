@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::Context;
+use rove_bootstrap::ProgramName;
 use rove_link::LinkConfig;
 use rove_session::{Prediction, Preference};
 use rove_ssp::Key;
@@ -17,7 +18,6 @@ use rustix::termios::isatty;
 
 use crate::client::{self, ClientOptions, DEFAULT_ESCAPE_KEY};
 use crate::colors;
-use crate::program::ProgramName;
 use crate::relay::{Relay, RelayConfig};
 use crate::server::{self, BindAddress, Listing, PreparedServer, ServerOptions};
 use crate::sys::{self, Fork};

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::{HostOptions, ProgramName};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_udp::Refusal;
@@ -22,7 +22,6 @@ use crate::doctor::diagnosis::diagnose;
 use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
 use crate::messages::warn;
-use crate::program::ProgramName;
 use crate::terminal_type::{self, RenderOptions};
 use crate::{entropy, locale};
 

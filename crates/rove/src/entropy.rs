@@ -1,6 +1,6 @@
 //! Randomness from the operating system: session keys, and seeds for what need not be secret.
 
-use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::Challenge;
 use rove_ssp::Key;
 use rove_units::Seed;
 

@@ -1,7 +1,7 @@
 //! The command `rove forget`: what is remembered of a host's prompts, or of all hosts', goes.
 
 use anyhow::Context;
-use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::HostOptions;
 
 use crate::bootstrap::ssh_query;
 use crate::prompt_store;

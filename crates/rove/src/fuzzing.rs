@@ -8,26 +8,22 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::OnceLock;
 
-use rove_bootstrap::challenge::Challenge;
-use rove_bootstrap::options::HostOptions;
 use rove_bootstrap::remote::START;
-use rove_bootstrap::sharing::Sharing;
 use rove_bootstrap::ssh_config::{self, DETOUR_CHARS_MAX};
 use rove_bootstrap::startup::{
     ADDRESS, Announced, IP, Progress, Rules, Startup, StartupError, StockAddress, Stream,
 };
 use rove_bootstrap::tunnel::frame::{Decoder, Frame, FrameError};
+use rove_bootstrap::{Challenge, HostOptions, Plan, ProgramName, Sharing};
 use rove_control::{decode_reply, decode_request};
 use rove_ssp::Key;
 use rove_udp::ancillary::{congestion_mark, control_messages, local_address};
 
 use crate::bootstrap::Invocation;
-use rove_bootstrap::plan::Plan;
 
 use crate::bootstrap::prepare;
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall};
-use crate::program::ProgramName;
 use crate::terminal_type::{self, RenderOptions};
 
 /// The ways to start a session that the bootstrap's fuzzer goes: each asks neither ssh nor a name server.

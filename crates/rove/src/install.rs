@@ -8,9 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
 
-use rove_bootstrap::install_policy::InstallPolicy;
-use rove_bootstrap::options::HostOptions;
-use rove_bootstrap::platform::Platform;
+use rove_bootstrap::{HostOptions, InstallPolicy, Platform};
 
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::master::Master;

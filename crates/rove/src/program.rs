@@ -1,6 +1,5 @@
 //! The program as users are told of it.
 
-pub(crate) use rove_bootstrap::program_name::ProgramName;
 use rove_cli_docs::Program;
 
 /// The program as its pages and its help describe it.

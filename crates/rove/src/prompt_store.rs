@@ -7,7 +7,7 @@
 
 use std::io;
 
-use rove_bootstrap::account::Account;
+use rove_bootstrap::Account;
 use rove_session::PromptMemory;
 
 use crate::entropy;

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
+use rove_bootstrap::ProgramName;
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
 use rove_platform::program::Program;
@@ -23,7 +24,6 @@ use zeroize::Zeroizing;
 
 use crate::login::Login;
 use crate::messages::say;
-use crate::program::ProgramName;
 use crate::sys::{self, Fork};
 use crate::{detached, entropy, hardening, logging, utmp};
 use rove_control::{SessionName, SessionStatus, ask_for_port};

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
-use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::HostOptions;
 use rove_control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
 use rove_platform::clock::Clock;
 use rove_units::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! What the type of the user's terminal tells of it: terminfo's entry, and what entries do not say.
 
 use anyhow::anyhow;
+use rove_bootstrap::ProgramName;
 use rove_terminal::display::Repertoire;
 use rove_terminal::{Attributes, ClusterWidths, TerminalCapabilities};
 use termini::{BoolCapability, StringCapability, TermInfo};
 
-use crate::program::ProgramName;
 use crate::terminfo::{self, EntryError};
 
 /// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.

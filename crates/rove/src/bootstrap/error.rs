@@ -5,15 +5,12 @@ use std::io;
 use std::process::ExitStatus;
 
 use rove_bootstrap::last_words::Refusal;
-use rove_bootstrap::no_session::NoSession;
-use rove_bootstrap::options::HostOptions;
-use rove_bootstrap::platform::Platform;
 use rove_bootstrap::startup::StartupError;
+use rove_bootstrap::{HostOptions, NoSession, Platform, ProgramName};
 
 use crate::bootstrap::address::AddressError;
 use crate::install::error::InstallError;
 use crate::install::remedy::Remedy;
-use crate::program::ProgramName;
 
 /// Exit code when no server was started. Source: Mosh 1.4.0 as observed.
 const NO_SERVER: u8 = 10;

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use crate::program::ProgramName;
+use rove_bootstrap::ProgramName;
 
 /// How the program was called: what shows up in process lists, and how it finds itself again.
 #[derive(Clone, Debug)]

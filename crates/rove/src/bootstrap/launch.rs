@@ -5,15 +5,14 @@ use std::iter;
 use std::process::ExitStatus;
 
 use rove_bootstrap::last_words::{LastWords, Refusal};
-use rove_bootstrap::options::HostOptions;
 use rove_bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
+use rove_bootstrap::{HostOptions, Plan};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
-use rove_bootstrap::plan::Plan;
 
 use crate::bootstrap::prepare;
 use crate::bootstrap::screen::{Screen, tell};

@@ -9,10 +9,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rove_bootstrap::install_policy::InstallPolicy;
-use rove_bootstrap::options::HostOptions;
-use rove_bootstrap::sharing::{Shared, Sharing};
-use rove_bootstrap::ssh_config;
+use rove_bootstrap::{HostOptions, InstallPolicy, ProgramName, Shared, Sharing, ssh_config};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -20,7 +17,6 @@ use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::Running;
 use crate::bootstrap::sharing;
-use crate::program::ProgramName;
 use crate::question;
 
 /// Longest path of a socket, in bytes. Chosen: what a BSD allows (103), without what ssh adds to the name of a socket

@@ -6,18 +6,15 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use rove_bootstrap::challenge::Challenge;
-use rove_bootstrap::options::{HostOptions, RemoteIp};
-use rove_bootstrap::plan::{Plan, Route, Way, proxy_option};
-use rove_bootstrap::remote;
-use rove_bootstrap::sharing::Sharing;
 use rove_bootstrap::ssh_config::SshConfig;
+use rove_bootstrap::{
+    Challenge, HostOptions, Plan, ProgramName, RemoteIp, Route, Sharing, Way, proxy_option, remote,
+};
 
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::master::Master;
 use crate::bootstrap::{Invocation, address, ssh_query};
 use crate::locale;
-use crate::program::ProgramName;
 
 /// The port given to the resolver, which wants one; only the address is used.
 const SSH_PORT: u16 = 22;

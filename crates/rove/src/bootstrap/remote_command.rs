@@ -9,29 +9,25 @@ use std::io::{self, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
-use rove_bootstrap::challenge::Challenge;
 use rove_bootstrap::last_words::LastWords;
-use rove_bootstrap::line::LINE_BYTES_MAX;
-use rove_bootstrap::no_session::NoSession;
-use rove_bootstrap::options::HostOptions;
-use rove_bootstrap::printable::Printable;
 use rove_bootstrap::remote::{self, NO_ROVE, START};
 use rove_bootstrap::ssh_config::{self, SshConfig};
 use rove_bootstrap::startup::Stream;
+use rove_bootstrap::{
+    Challenge, HostOptions, LINE_BYTES_MAX, NoSession, Printable, SSH_FAILURE, Shared,
+};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
-use rove_bootstrap::sharing::Shared;
 
 use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::ssh_query;
 use crate::entropy;
 use crate::install::remedy::Remedy;
-use rove_bootstrap::plan::SSH_FAILURE;
 
 /// The command's standard input.
 pub(crate) enum Input {
@@ -276,7 +272,7 @@ mod tests {
     use super::*;
     use crate::cli::config::Config;
     use crate::cli::host::{self, HostCall};
-    use crate::program::ProgramName;
+    use rove_bootstrap::ProgramName;
 
     const WORD: &str = "00000000000000000000000000000000";
 

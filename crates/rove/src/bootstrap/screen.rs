@@ -3,11 +3,10 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use rove_bootstrap::printable::Printable;
 use rove_bootstrap::startup::Stream;
+use rove_bootstrap::{Printable, ProgramName};
 
 use crate::messages::wrapped_for;
-use crate::program::ProgramName;
 
 /// The user's standard output, where both streams of ssh are shown: as they are for `mosh`, as stock does, and
 /// without escape sequences for `rove`.

@@ -10,7 +10,7 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use rove_bootstrap::sharing::Sharing;
+use rove_bootstrap::Sharing;
 use rustix::process::geteuid;
 
 use crate::exposure;

@@ -5,14 +5,12 @@ use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use rove_bootstrap::no_session::NoSession;
-use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::{HostOptions, NoSession, ProgramName};
 
 use crate::bootstrap::address;
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::ssh_query;
 use crate::messages::warn;
-use crate::program::ProgramName;
 use crate::question;
 
 /// How long the port may take to answer, and then to say what it is. Chosen: four round trips of a bad path; the user

@@ -5,12 +5,10 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-use rove_bootstrap::sharing::Sharing;
+use rove_bootstrap::ssh_config::{self, SshConfig, is_ssh};
+use rove_bootstrap::{HostOptions, ProgramName, RemoteIp, Sharing};
 
 use crate::bootstrap::sharing;
-use crate::program::ProgramName;
-use rove_bootstrap::options::{HostOptions, RemoteIp};
-use rove_bootstrap::ssh_config::{self, SshConfig, is_ssh};
 
 /// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;

@@ -6,15 +6,13 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
-use rove_bootstrap::account::Account;
-use rove_bootstrap::challenge::Challenge;
 use rove_bootstrap::last_words::LastWords;
-use rove_bootstrap::no_session::NoSession;
-use rove_bootstrap::options::{BindServer, HostOptions};
-use rove_bootstrap::plan::SSH_FAILURE;
 use rove_bootstrap::ssh_config::SshConfig;
 use rove_bootstrap::startup::{Announced, Connect, Progress, Rules, Startup, Stream};
-use rove_bootstrap::{remote, ssh_config};
+use rove_bootstrap::{
+    Account, BindServer, Challenge, HostOptions, NoSession, ProgramName, SSH_FAILURE, remote,
+    ssh_config,
+};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::bootstrap::command::is_waiting;
@@ -23,7 +21,6 @@ use crate::bootstrap::screen::{Screen, tell};
 use crate::bootstrap::ssh_query;
 use crate::install::remedy::Remedy;
 use crate::locale;
-use crate::program::ProgramName;
 use crate::sys;
 use crate::tunnel::inherited::Descriptors;
 use crate::tunnel::login::ASKS_NOTHING;

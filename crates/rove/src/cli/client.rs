@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, Command};
-use rove_bootstrap::account::Account;
+use rove_bootstrap::{Account, ProgramName};
 use rove_cli_docs::{Manual, Words};
 use rove_session::{Prediction, Preference};
 
@@ -14,7 +14,7 @@ use crate::bootstrap::{self, address};
 use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
 use crate::client::{self, ClientOptions};
-use crate::program::{ProgramName, ROVE};
+use crate::program::ROVE;
 use crate::tunnel::inherited::{self, Inherited};
 
 /// What a client's command line asks for.

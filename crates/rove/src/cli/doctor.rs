@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
+use rove_bootstrap::ProgramName;
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall, UsageError};
 use crate::doctor::DoctorOptions;
-use crate::program::{ProgramName, ROVE};
+use crate::program::ROVE;
 
 /// What users are told of `rove doctor`.
 pub(crate) static MANUAL: Manual = Manual {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser};
-use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::HostOptions;
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::Config;

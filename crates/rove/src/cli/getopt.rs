@@ -5,8 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use clap::Command;
-
-use crate::program::ProgramName;
+use rove_bootstrap::ProgramName;
 
 /// What getopt found, in the order it stood there.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,7 @@ use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
-use rove_bootstrap::install_policy::InstallPolicy;
-use rove_bootstrap::options::{BindServer, HostOptions, RemoteIp};
+use rove_bootstrap::{BindServer, HANDS_OVER, HostOptions, InstallPolicy, ProgramName, RemoteIp};
 use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
 
@@ -22,8 +21,7 @@ use crate::cli::option_values::{
 };
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
-use crate::program::{ProgramName, ROVE};
-use rove_bootstrap::plan::HANDS_OVER;
+use crate::program::ROVE;
 
 /// What users are told of `rove [options] host`.
 pub(crate) static MANUAL: Manual = Manual {

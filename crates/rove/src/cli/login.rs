@@ -4,14 +4,13 @@
 use std::ffi::OsString;
 
 use clap::{Args, Command, FromArgMatches, ValueHint};
-use rove_bootstrap::options::HostOptions;
+use rove_bootstrap::{HostOptions, ProgramName};
 use rove_cli_docs::Manual;
 
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall, UsageError};
 use crate::cli::own_line::{self, OptionsEnd};
 use crate::cli::ssh_letters;
-use crate::program::ProgramName;
 
 /// A command line that asks for something other than the command's own work.
 #[derive(Debug)]

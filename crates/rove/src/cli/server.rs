@@ -3,10 +3,11 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, ArgAction, Command};
+use rove_bootstrap::ProgramName;
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::getopt::{self, Item};
-use crate::program::{ProgramName, ROVE};
+use crate::program::ROVE;
 use crate::server::{BindAddress, ServerOptions};
 use rove_udp::PortRange;
 

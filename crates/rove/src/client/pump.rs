@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 
+use rove_bootstrap::ProgramName;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::network_watch::NetworkWatch;
 use rove_platform::tty::{self, Tty};
@@ -15,7 +16,6 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
 use crate::client::wire::Wire;
 use crate::messages::reason;
-use crate::program::ProgramName;
 use crate::prompt_store::PromptKeeper;
 use rove_udp::{Refusal, SendFailure};
 

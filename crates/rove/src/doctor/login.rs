@@ -4,11 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitStatus;
 
-use rove_bootstrap::challenge::Challenge;
-use rove_bootstrap::last_words;
-use rove_bootstrap::options::HostOptions;
-use rove_bootstrap::printable::Printable;
 use rove_bootstrap::startup::{Progress, Rules, Startup, Stream};
+use rove_bootstrap::{Challenge, HostOptions, NoSession, Plan, Printable, last_words};
 use rove_platform::clock;
 use rove_platform::event_loop::EventLoop;
 use rove_ssp::Key;
@@ -17,8 +14,6 @@ use rove_units::Duration;
 use crate::bootstrap::Invocation;
 use crate::bootstrap::command::{self, Stop};
 use crate::install::remedy::Remedy;
-use rove_bootstrap::no_session::NoSession;
-use rove_bootstrap::plan::Plan;
 
 use crate::bootstrap::prepare;
 use crate::doctor::facts::{Aftermath, Far, Host, Noise, Server, Ssh};

@@ -7,8 +7,7 @@
 
 use std::ffi::OsString;
 
-use rove_bootstrap::challenge::Challenge;
-use rove_bootstrap::remote;
+use rove_bootstrap::{Challenge, remote};
 
 use crate::doctor::facts::{Aftermath, Far};
 

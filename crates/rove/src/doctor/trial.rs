@@ -5,6 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 
+use rove_bootstrap::ProgramName;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference};
 use rove_ssp::{Config, Mechanism, ReceiveError, Transmit};
@@ -16,7 +17,6 @@ use crate::bootstrap::command::{self, Stop};
 use crate::doctor::facts::{Large, Path};
 use crate::doctor::login::Opening;
 use crate::entropy;
-use crate::program::ProgramName;
 use crate::terminal_type::{self, RenderOptions};
 use rove_udp::{
     ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, send,

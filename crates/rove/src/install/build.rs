@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use rove_bootstrap::platform::Platform;
+use rove_bootstrap::Platform;
 use sha2::{Digest, Sha256};
 
 use crate::install::version::Version;

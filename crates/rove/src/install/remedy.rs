@@ -3,7 +3,7 @@
 use core::fmt;
 use std::ffi::OsStr;
 
-use rove_bootstrap::platform::Platform;
+use rove_bootstrap::Platform;
 
 use crate::install::build::Build;
 

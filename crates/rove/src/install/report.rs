@@ -1,8 +1,6 @@
 //! The lines that a host prints while a program is copied to it. They are not trusted, and shown as text at most.
 
-use rove_bootstrap::line::LineReader;
-use rove_bootstrap::platform::Platform;
-use rove_bootstrap::printable::Printable;
+use rove_bootstrap::{LineReader, Platform, Printable};
 
 use crate::install::far::MARKER;
 use crate::install::version::Version;

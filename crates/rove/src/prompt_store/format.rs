@@ -4,7 +4,7 @@
 //! significant byte first) of known prompts and of refused ones. Its name is a hash of salt and account, so that the file
 //! names no host in clear text.
 
-use rove_bootstrap::account::Account;
+use rove_bootstrap::Account;
 use rove_session::{PromptHash, PromptMemory};
 use sha2::{Digest, Sha256};
 

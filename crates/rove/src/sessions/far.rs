@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitStatus;
 
 use anyhow::Context;
-use rove_bootstrap::options::HostOptions;
-use rove_bootstrap::printable::Printable;
+use rove_bootstrap::{HostOptions, Printable};
 
 use crate::bootstrap::remote_command::{Input, RemoteCommand};
 use crate::sessions::computer::Computer;

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use rove_bootstrap::printable::Printable;
+use rove_bootstrap::Printable;
 use rove_bootstrap::tunnel::banner::{Banner, Found};
 use rove_bootstrap::tunnel::carrier::{Arrival, Carrier};
 use rove_platform::event_loop::Interest;

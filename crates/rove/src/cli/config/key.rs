@@ -1,6 +1,6 @@
 //! The settings there are: the long options that make sense for more than one session.
 
-use rove_bootstrap::install_policy::InstallPolicy;
+use rove_bootstrap::InstallPolicy;
 
 use crate::cli::{escape_key, option_values};
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rove_bootstrap::challenge::Challenge;
+use rove_bootstrap::Challenge;
 use rove_bootstrap::remote::{self, START};
 use sha2::{Digest, Sha256};
 
