@@ -70,6 +70,15 @@ pub struct HostOptions {
 const USER_PORTS_FROM: u16 = 1024;
 
 impl HostOptions {
+    /// Returns the option by which ssh is held to the address family, if there is one.
+    pub fn family_word(&self) -> Option<&'static str> {
+        match self.family.as_str() {
+            "inet" => Some("-4"),
+            "inet6" => Some("-6"),
+            _ => None,
+        }
+    }
+
     /// Returns whether the UDP port is a range.
     pub(crate) fn has_port_range(&self) -> bool {
         self.port.as_ref().is_some_and(|port| port.contains(':'))

@@ -299,11 +299,7 @@ impl Plan {
         }
         // Stock leaves ssh to its own where it does not connect itself.
         let is_told = self.name == ProgramName::Rove || self.route == Route::Direct;
-        match options.family.as_str() {
-            "inet" if is_told => command.arg("-4"),
-            "inet6" if is_told => command.arg("-6"),
-            _ => &mut command,
-        };
+        command.args(options.family_word().filter(|_| is_told));
         match (&self.own, &self.route) {
             (Some(own), _) => command.args(own.last_words()),
             // A shared connection would never run the proxy command.

@@ -8,8 +8,10 @@ use std::path::Path;
 use rove_platform::clock::Clock;
 use rove_units::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::geteuid;
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use crate::directory::{is_for_later, is_peer};
 use crate::protocol::{
     REPLY_LEN_MAX, ReplyError, Request, SessionStatus, decode_reply, encode_request,
 };
@@ -67,7 +69,7 @@ impl Conversation {
         socket.set_nonblocking(true)?;
         socket.connect(&SockAddr::unix(path)?)?;
         let mut stream = UnixStream::from(OwnedFd::from(socket));
-        if !is_ours(&stream) {
+        if !is_peer(&stream, |user| user == geteuid()) {
             return Err(AskError::Foreign);
         }
         // A new socket's buffer has room for a line.
@@ -91,8 +93,7 @@ impl Conversation {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return Err(AskError::Gone),
                 Ok(len) => reply.extend_from_slice(&buffer[..len]),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_for_later(&error) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -105,8 +106,7 @@ impl Conversation {
         let mut buffer = [0; 64];
         while self.wait_until(deadline).is_ok() {
             match self.stream.read(&mut buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_for_later(&error) => {}
                 Ok(1..) => {}
                 Ok(0) | Err(_) => return true,
             }
@@ -128,17 +128,4 @@ impl Conversation {
             }
         }
     }
-}
-
-/// Returns whether the process that listens is this user's.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn is_ours(stream: &UnixStream) -> bool {
-    rustix::net::sockopt::socket_peercred(stream)
-        .is_ok_and(|peer| peer.uid == rustix::process::geteuid())
-}
-
-/// Returns that the process that listens is this user's: nobody else can enter the directory.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn is_ours(_: &UnixStream) -> bool {
-    true
 }

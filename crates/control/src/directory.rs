@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -203,6 +204,20 @@ pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
         }
     }
     (directories, errors)
+}
+
+/// Returns whether the process at the other end of a connection is of a user that counts. Where the system does not
+/// tell, the directory keeps others out.
+pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    return rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| counts(peer.uid));
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    return stream.as_raw_fd() >= 0 && counts(geteuid());
+}
+
+/// Returns whether a read or a write is to be tried again later.
+pub(crate) fn is_for_later(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 /// Returns whether there is a process with this number, as far as can be told.

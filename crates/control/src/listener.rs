@@ -12,8 +12,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use rove_platform::event_loop::Interest;
+use rustix::process::{Uid, geteuid};
 
-use crate::directory::{self, SessionName};
+use crate::directory::{self, SessionName, is_for_later, is_peer};
 use crate::protocol::{
     REQUEST_LEN_MAX, Request, RequestError, SessionStatus, decode_request, encode_reply,
 };
@@ -93,7 +94,9 @@ impl Listener {
         for _ in 0..ACCEPTS_PER_TURN {
             match socket.listener.accept() {
                 Ok((stream, _)) => {
-                    if !is_permitted(&stream) || stream.set_nonblocking(true).is_err() {
+                    // It is the same user's, or the administrator's, also where a descriptor was handed on.
+                    let may_ask = |user: Uid| user == geteuid() || user.is_root();
+                    if !is_peer(&stream, may_ask) || stream.set_nonblocking(true).is_err() {
                         continue;
                     }
                     if self.connections.len() == CONNECTIONS_MAX {
@@ -140,10 +143,6 @@ impl Drop for BoundSocket {
 }
 
 /// Opens a socket at this path, for this user only.
-///
-/// # Errors
-///
-/// Returns the system's refusal.
 pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     let _ = std::fs::remove_file(path);
     let listener = UnixListener::bind(path)?;
@@ -168,20 +167,6 @@ fn sweep(directory: &directory::Directory) {
             let _ = std::fs::remove_file(&path);
         }
     }
-}
-
-/// Returns whether a peer may ask: it is the same user's, or the administrator's. The directory keeps
-/// others out already; this holds where a descriptor was handed on.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn is_permitted(stream: &UnixStream) -> bool {
-    rustix::net::sockopt::socket_peercred(stream)
-        .is_ok_and(|peer| peer.uid == rustix::process::geteuid() || peer.uid.is_root())
-}
-
-/// Returns that a peer may ask: the directory keeps others out.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn is_permitted(_: &UnixStream) -> bool {
-    true
 }
 
 /// Returns whether a failed accept says something about that peer only.
@@ -283,10 +268,6 @@ fn read_request(
         None if asked.len() == REQUEST_LEN_MAX => Ok(Some(Err(RequestError::Unknown))),
         None => Ok(None),
     }
-}
-
-fn is_for_later(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 #[cfg(test)]

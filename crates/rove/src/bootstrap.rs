@@ -101,10 +101,7 @@ fn start(
         tell(&invocation.speaker(), &hint);
     }
     let colors = color_count(options)?;
-    let challenge = entropy::challenge().map_err(|error| BootstrapError::Local {
-        what: "a random word",
-        error: io::Error::other(error),
-    })?;
+    let challenge = entropy::challenge()?;
     if options.tunnel {
         return Err(start_in_tunnel(options, invocation, colors, challenge));
     }

@@ -19,12 +19,10 @@ pub(crate) fn key() -> Result<Key, getrandom::Error> {
 ///
 /// Returns the operating system's refusal.
 pub(crate) fn challenge() -> Result<Challenge, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    Ok(Challenge::from_bytes(bytes))
+    salt().map(Challenge::from_bytes)
 }
 
-/// Draws the salt of a memory of prompts.
+/// Draws 16 bytes, such as the salt of a memory of prompts.
 ///
 /// # Errors
 ///

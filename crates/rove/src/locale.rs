@@ -3,6 +3,8 @@
 
 use std::env;
 
+use rove_bootstrap::ProgramName;
+
 /// The variables that are passed on with `-l`, in this order. Source: Mosh 1.4.0 as observed.
 pub(crate) const VARIABLES: [&str; 15] = [
     "LANG",
@@ -32,25 +34,29 @@ pub(crate) const COLORTERM: &str = "COLORTERM";
 
 /// Returns the locale variables that are set in this process's environment.
 pub(crate) fn from_environment() -> Vec<(String, String)> {
-    VARIABLES
-        .into_iter()
-        .filter_map(|name| {
-            Some((name.to_owned(), env::var_os(name)?.to_string_lossy().into_owned()))
-        })
-        .collect()
+    VARIABLES.into_iter().filter_map(variable).collect()
 }
 
-/// Returns what this process's environment says of the terminal's colours, unless that is nothing.
-pub(crate) fn colorterm_from_environment() -> Option<(String, String)> {
-    let value = env::var_os(COLORTERM).filter(|value| !value.is_empty())?;
-    Some((COLORTERM.to_owned(), value.to_string_lossy().into_owned()))
+/// Returns the variables that travel to the server: for `rove` they promise UTF-8, and say what the environment says of
+/// the terminal's colours.
+pub(crate) fn for_server(name: ProgramName) -> Vec<(String, String)> {
+    let variables = from_environment();
+    if name == ProgramName::Mosh {
+        return variables;
+    }
+    let colorterm = variable(COLORTERM).filter(|(_, value)| !value.is_empty());
+    as_utf8(variables).into_iter().chain(colorterm).collect()
+}
+
+fn variable(name: &str) -> Option<(String, String)> {
+    Some((name.to_owned(), env::var_os(name)?.to_string_lossy().into_owned()))
 }
 
 /// Returns `variables` changed so far that their character set is UTF-8 by a name that servers know.
 ///
 /// Stock servers refuse to run without a UTF-8 locale, even if the client's terminal is the only one
 /// that could mind; macOS sets `LC_CTYPE=UTF-8`, a name unknown elsewhere.
-pub(crate) fn as_utf8(mut variables: Vec<(String, String)>) -> Vec<(String, String)> {
+fn as_utf8(mut variables: Vec<(String, String)>) -> Vec<(String, String)> {
     match effective(&variables) {
         Some((_, value)) if is_utf8(value) && charset(value) != Some(value) => variables,
         _ => {

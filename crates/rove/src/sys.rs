@@ -52,10 +52,6 @@ fn has_other_threads() -> bool {
 
 /// Ignores a signal in this process; programs it executes inherit that unless they are spawned
 /// here.
-///
-/// # Errors
-///
-/// Returns the system's refusal.
 pub(crate) fn ignore_signal(signal: c_int) -> io::Result<()> {
     // SAFETY: ignoring runs no code of ours in a handler.
     if unsafe { libc::signal(signal, libc::SIG_IGN) } == libc::SIG_ERR {

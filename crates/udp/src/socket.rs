@@ -9,7 +9,7 @@ use rove_ssp::Transmit;
 use rustix::io::Errno;
 use socket2::{Domain, Socket, Type};
 
-use crate::sys::Received;
+use crate::sys::{Received, discard_path_errors, keep_whole};
 
 /// Most datagrams taken from one socket in one turn, so that a flood starves neither keys nor the
 /// pty.
@@ -101,7 +101,7 @@ fn send_by(
     tries_size: bool,
     attempt: impl Fn() -> io::Result<()>,
 ) -> Result<(), SendFailure> {
-    if tries_size && let Err(error) = crate::sys::keep_whole(socket, true) {
+    if tries_size && let Err(error) = keep_whole(socket, true) {
         // In pieces it would say nothing about the path.
         tracing::debug!(%error, "no size is tried");
         return Ok(());
@@ -114,7 +114,7 @@ fn send_by(
         }
         Err(error)
     });
-    if tries_size && let Err(error) = crate::sys::keep_whole(socket, false) {
+    if tries_size && let Err(error) = keep_whole(socket, false) {
         tracing::debug!(%error, "routers cannot cut up what is too large for them");
     }
     match result {
@@ -139,14 +139,6 @@ fn is_about_the_path(error: &io::Error) -> bool {
                 | io::ErrorKind::NetworkUnreachable
         )
 }
-
-#[cfg(target_os = "linux")]
-fn discard_path_errors(socket: &UdpSocket) {
-    crate::sys::discard_path_errors(socket.as_fd());
-}
-
-#[cfg(not(target_os = "linux"))]
-fn discard_path_errors(_socket: &UdpSocket) {}
 
 /// Takes the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and hands each to
 /// `handle`.
@@ -246,35 +238,23 @@ impl ServerSocket {
     /// # Errors
     ///
     /// Returns [`SendFailure`] when the system refuses the datagram.
-    #[cfg(target_os = "linux")]
     pub fn send_from(
         &self,
         transmit: &Transmit,
         local: Option<Ipv6Addr>,
     ) -> Result<(), SendFailure> {
-        let (SocketAddr::V6(destination), Some(local)) = (transmit.destination, local) else {
-            return send(&self.socket, transmit);
-        };
-        let socket = self.socket.as_fd();
-        let attempt = || crate::sys::send_from(socket, &transmit.payload, destination, local);
-        match send_by(&self.socket, transmit.tries_size, attempt) {
-            // This computer has lost that address.
-            Err(SendFailure::Other(_)) => send(&self.socket, transmit),
-            result => result,
+        #[cfg(target_os = "linux")]
+        if let (SocketAddr::V6(destination), Some(local)) = (transmit.destination, local) {
+            let socket = self.socket.as_fd();
+            let attempt = || crate::sys::send_from(socket, &transmit.payload, destination, local);
+            match send_by(&self.socket, transmit.tries_size, attempt) {
+                // This computer has lost that address.
+                Err(SendFailure::Other(_)) => {}
+                result => return result,
+            }
         }
-    }
-
-    /// Sends one datagram as [`send`] does.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`SendFailure`] when the system refuses the datagram.
-    #[cfg(not(target_os = "linux"))]
-    pub fn send_from(
-        &self,
-        transmit: &Transmit,
-        _local: Option<Ipv6Addr>,
-    ) -> Result<(), SendFailure> {
+        #[cfg(not(target_os = "linux"))]
+        let _ = local;
         send(&self.socket, transmit)
     }
 

@@ -139,21 +139,13 @@ fn receive_messages(socket: BorrowedFd<'_>, messages: &mut [mmsghdr]) -> io::Res
 
 /// Asks the system to tell of each datagram that an IPv6 socket receives which address it was for; IPv4 ones
 /// come in their mapped form.
-///
-/// # Errors
-///
-/// Returns the system's refusal.
 #[cfg(target_os = "linux")]
 pub(crate) fn report_local_addresses(socket: BorrowedFd<'_>) -> io::Result<()> {
-    set_flag(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO)
+    set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1)
 }
 
 /// Sends a datagram over an IPv6 socket from the local address that is given, as the peer may take an answer
 /// from no other than the one it has spoken to.
-///
-/// # Errors
-///
-/// Returns the system call's error.
 #[cfg(target_os = "linux")]
 pub(crate) fn send_from(
     socket: BorrowedFd<'_>,
@@ -232,10 +224,6 @@ const PATH_ERRORS_MAX: usize = 64;
 
 /// Asks the system to tell an unconnected socket what routers and the far end say about its
 /// datagrams (ICMP): its next send or receive then fails with the error.
-///
-/// # Errors
-///
-/// Returns the system's refusal.
 #[cfg(target_os = "linux")]
 pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Result<()> {
     let (level, option) = if ipv6 {
@@ -243,7 +231,7 @@ pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Resu
     } else {
         (libc::IPPROTO_IP, libc::IP_RECVERR)
     };
-    set_flag(socket, level, option)
+    set_option(socket, level, option, 1)
 }
 
 /// Has datagrams that are larger than a hop takes dropped there (the don't-fragment bit), whatever the system has learned of
@@ -289,12 +277,6 @@ fn whole_options(_socket: BorrowedFd<'_>, _is_ipv6: bool, _whole: bool) -> io::R
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Sets an option of a socket that is on or off.
-#[cfg(target_os = "linux")]
-fn set_flag(socket: BorrowedFd<'_>, level: c_int, option: c_int) -> io::Result<()> {
-    set_option(socket, level, option, 1)
-}
-
 /// Sets an option of a socket that is a number.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 fn set_option(
@@ -314,7 +296,7 @@ fn set_option(
 /// Discards the reports that came with such errors: while any wait, the socket counts as failed and
 /// every wait for it ends at once.
 #[cfg(target_os = "linux")]
-pub(crate) fn discard_path_errors(socket: BorrowedFd<'_>) {
+pub(crate) fn discard_path_errors(socket: &UdpSocket) {
     for _ in 0..PATH_ERRORS_MAX {
         // SAFETY: all-zero bytes are a valid msghdr that asks for nothing, so nothing is written.
         let len = unsafe {
@@ -327,6 +309,10 @@ pub(crate) fn discard_path_errors(socket: BorrowedFd<'_>) {
         }
     }
 }
+
+/// Does nothing: no reports were asked for.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn discard_path_errors(_socket: &UdpSocket) {}
 
 /// Returns the size of `T` as socket calls want it.
 fn length_of<T>() -> libc::socklen_t {

@@ -69,6 +69,9 @@ pub(crate) enum BootstrapError {
          at; {remedy}", host.display()
     )]
     NoRove { host: OsString, remedy: Remedy },
+    /// The system gave no randomness.
+    #[error("a random word: {0}")]
+    Random(#[from] getrandom::Error),
     /// The operating system refused something that always works.
     #[error("{what}: {error}")]
     Local { what: &'static str, error: io::Error },
@@ -111,6 +114,7 @@ impl BootstrapError {
             | Self::NoTunnelProgram { .. }
             | Self::Install(_)
             | Self::NoRove { .. }
+            | Self::Random(_)
             | Self::Local { .. } => NO_SERVER,
         }
     }

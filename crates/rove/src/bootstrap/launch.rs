@@ -1,7 +1,5 @@
 //! ssh, or the local server, from its start to its end.
 
-use std::ffi::OsStr;
-use std::iter;
 use std::process::ExitStatus;
 
 use rove_bootstrap::last_words::{LastWords, Refusal};
@@ -15,7 +13,7 @@ use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
 
 use crate::bootstrap::prepare;
-use crate::bootstrap::screen::{Screen, tell};
+use crate::bootstrap::screen::{Screen, tell_running};
 
 /// The result of running ssh, or the local server.
 pub(super) struct Launch {
@@ -42,11 +40,7 @@ pub(super) enum End {
 /// Returns that it cannot be run, or what stock's rules refuse.
 pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch, BootstrapError> {
     let mut command = prepare::command(plan, options);
-    if options.verbose {
-        let words = iter::once(command.get_program()).chain(command.get_args());
-        let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
-        tell(options.name.as_str(), &format!("running {}", shell_words::join(words)));
-    }
+    tell_running(options, &command);
     // Before ssh exists, so that its end is never missed.
     let mut events = EventLoop::new(Clock::start(), &[SIGCHLD])
         .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })?;

@@ -33,11 +33,7 @@ pub(crate) fn plan(
     preamble: &str,
     master: Option<&Master>,
 ) -> Result<Plan, BootstrapError> {
-    let mut config = match options.name {
-        _ if options.local => SshConfig::default(),
-        ProgramName::Rove => ssh_query::ask(&options.ssh, &options.host),
-        ProgramName::Mosh => ssh_query::for_mosh(options),
-    };
+    let mut config = ssh_query::config(options);
     let (route, destination) = match master.map(Master::addresses) {
         Some(addresses @ [_, ..]) => (Route::Known(addresses.to_vec()), options.host.clone()),
         _ => route(options, invocation, &challenge, &config)?,
@@ -53,11 +49,7 @@ pub(crate) fn plan(
         // By its address the host may have another section.
         config.sharing = ssh_query::sharing(options, &destination);
     }
-    let mut variables = locale::from_environment();
-    if options.name == ProgramName::Rove {
-        variables = locale::as_utf8(variables);
-        variables.extend(locale::colorterm_from_environment());
-    }
+    let variables = locale::for_server(options.name);
     let args = remote::server_arguments(options, colors, variables);
     let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
     let way = Way { route, destination, config, own };

@@ -24,7 +24,7 @@ use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
 
 use crate::bootstrap::master::Master;
-use crate::bootstrap::screen::tell;
+use crate::bootstrap::screen::{tell, tell_running};
 use crate::bootstrap::ssh_query;
 use crate::entropy;
 use crate::install::remedy::Remedy;
@@ -58,7 +58,7 @@ impl<'a> RemoteCommand<'a> {
         options: &'a HostOptions,
         args: &[OsString],
     ) -> Result<Self, BootstrapError> {
-        let challenge = draw()?;
+        let challenge = entropy::challenge()?;
         let remote = remote::rove(&challenge, &options.host, args);
         Ok(Self { options, challenge, remote, own: None })
     }
@@ -74,7 +74,7 @@ impl<'a> RemoteCommand<'a> {
         script: &str,
         args: &[OsString],
     ) -> Result<Self, BootstrapError> {
-        let challenge = draw()?;
+        let challenge = entropy::challenge()?;
         let remote = remote::script_with(&challenge, script, args);
         Ok(Self { options, challenge, remote, own: None })
     }
@@ -98,11 +98,7 @@ impl<'a> RemoteCommand<'a> {
         let local = |what| move |error| BootstrapError::Local { what, error };
         let config = ssh_query::ask(&self.options.ssh, &self.options.host);
         let mut command = self.command(&config);
-        if self.options.verbose {
-            let words = std::iter::once(command.get_program()).chain(command.get_args());
-            let words: Vec<_> = words.map(std::ffi::OsStr::to_string_lossy).collect();
-            tell(self.options.name.as_str(), &format!("running {}", shell_words::join(words)));
-        }
+        tell_running(self.options, &command);
         // Before ssh exists, so that its end is never missed.
         let mut events =
             EventLoop::new(Clock::start(), &[SIGCHLD]).map_err(local("waiting for ssh"))?;
@@ -185,21 +181,10 @@ impl<'a> RemoteCommand<'a> {
             // Only without a terminal do bytes arrive as they were sent.
             command.arg("-T");
         }
-        match self.options.family.as_str() {
-            "inet" => drop(command.arg("-4")),
-            "inet6" => drop(command.arg("-6")),
-            _ => {}
-        }
+        command.args(self.options.family_word());
         command.arg(host).arg("--").arg(&self.remote).env_remove("MOSH_KEY");
         command
     }
-}
-
-fn draw() -> Result<Challenge, BootstrapError> {
-    entropy::challenge().map_err(|error| BootstrapError::Local {
-        what: "a random word",
-        error: io::Error::other(error),
-    })
 }
 
 /// How far the host has come.

@@ -1,10 +1,13 @@
 //! Texts for the user on the way to a session: those of the bootstrap, and those of ssh and the host besides the server's
 //! announcement.
 
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
+use std::iter;
+use std::process::Command;
 
 use rove_bootstrap::startup::Stream;
-use rove_bootstrap::{Printable, ProgramName};
+use rove_bootstrap::{HostOptions, Printable, ProgramName};
 
 use crate::messages::wrapped_for;
 
@@ -40,6 +43,15 @@ pub(crate) fn tell(speaker: &str, sentence: &str) {
     let text = wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}"));
     let text = text.replace('\n', end) + end;
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Says what is run, if the user wants to know.
+pub(crate) fn tell_running(options: &HostOptions, command: &Command) {
+    if options.verbose {
+        let words = iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
+        tell(options.name.as_str(), &format!("running {}", shell_words::join(words)));
+    }
 }
 
 /// Returns what ends a line there: on a terminal, which ssh may have made raw, with a carriage return.

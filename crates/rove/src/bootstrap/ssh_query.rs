@@ -41,8 +41,15 @@ pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
     }
 }
 
-/// Asks ssh for `mosh`, which has never asked: the answer changes nothing but whether an open connection is used.
-pub(crate) fn for_mosh(options: &HostOptions) -> SshConfig {
+/// Asks ssh what a session needs. `mosh` has never asked: the answer changes nothing but whether an open connection is
+/// used.
+pub(crate) fn config(options: &HostOptions) -> SshConfig {
+    if options.local {
+        return SshConfig::default();
+    }
+    if options.name == ProgramName::Rove {
+        return ask(&options.ssh, &options.host);
+    }
     // With our proxy command none is.
     let is_own = !options.tunnel && matches!(options.remote_ip, None | Some(RemoteIp::Proxy));
     let sharing = if is_own { Sharing::Unconfigured } else { sharing(options, &options.host) };

@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::bootstrap::command::is_waiting;
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::screen::{Screen, tell};
+use crate::bootstrap::screen::{Screen, tell, tell_running};
 use crate::bootstrap::ssh_query;
 use crate::install::remedy::Remedy;
 use crate::locale;
@@ -48,10 +48,7 @@ pub(crate) fn start(
     colors: u32,
     challenge: Challenge,
 ) -> Result<Started, BootstrapError> {
-    let config = match options.name {
-        ProgramName::Rove => ssh_query::ask(&options.ssh, &options.host),
-        ProgramName::Mosh => ssh_query::for_mosh(options),
-    };
+    let config = ssh_query::config(options);
     for note in config.notes(&options.host).iter().filter(|_| !options.quiet) {
         tell(options.name.as_str(), note);
     }
@@ -59,10 +56,7 @@ pub(crate) fn start(
     let words = command_line(remote_command(options, colors, &challenge), true);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env_remove("MOSH_PREDICTION_DISPLAY").env_remove("MOSH_KEY");
-    if options.verbose {
-        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-        tell(options.name.as_str(), &format!("running {}", shell_words::join(words)));
-    }
+    tell_running(options, &command);
     // The end of the terminal must not end what carries the session's orderly end. The client has
     // handlers of its own.
     let refused = |what| move |error| BootstrapError::Local { what, error };
@@ -98,11 +92,7 @@ pub(crate) fn start(
 }
 
 fn remote_command(options: &HostOptions, colors: u32, challenge: &Challenge) -> OsString {
-    let mut variables = locale::from_environment();
-    if options.name == ProgramName::Rove {
-        variables = locale::as_utf8(variables);
-        variables.extend(locale::colorterm_from_environment());
-    }
+    let variables = locale::for_server(options.name);
     let bound =
         HostOptions { bind_server: BindServer::Address(SERVER.to_owned()), ..options.clone() };
     let args = remote::server_arguments(&bound, colors, variables);
@@ -132,11 +122,7 @@ fn ssh_words(
         // Only without a terminal do bytes arrive as they were sent.
         words.push("-T".into());
     }
-    match options.family.as_str() {
-        "inet" => words.push("-4".into()),
-        "inet6" => words.push("-6".into()),
-        _ => {}
-    }
+    words.extend(options.family_word().map(OsString::from));
     words.extend([options.host.clone(), "--".into(), remote]);
     words
 }
