@@ -18,11 +18,7 @@ impl InstallPolicy {
 
     /// Returns the one that this word means.
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "ask" => Some(Self::Ask),
-            "always" => Some(Self::Always),
-            "never" => Some(Self::Never),
-            _ => None,
-        }
+        let mut known = [Self::Ask, Self::Always, Self::Never].into_iter().zip(Self::NAMES);
+        known.find(|(_, word)| **word == name).map(|(policy, _)| policy)
     }
 }

@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
 use std::process::{Command, ExitStatus};
 
-use crate::account::Account;
 use crate::challenge::Challenge;
 use crate::no_session::NoSession;
 use crate::options::{BindServer, HostOptions};
@@ -162,16 +161,6 @@ impl Plan {
         &self.challenge
     }
 
-    /// Returns the user on the host as ssh knows them; `None` where ssh does not say.
-    pub fn account(&self) -> Option<Account> {
-        self.config.account()
-    }
-
-    /// Returns what the user should know of ssh's configuration, each in a line.
-    pub fn notes(&self, options: &HostOptions) -> Vec<String> {
-        self.config.notes(&options.host)
-    }
-
     /// Returns the way around a direct connection, in ssh's words.
     pub fn detour(&self) -> Option<&str> {
         match &self.route {
@@ -256,14 +245,12 @@ impl Plan {
     }
 
     fn address(&self, options: &HostOptions, announced: &Announced) -> Option<ServerAddress> {
-        if let Route::Address(text) | Route::Local(text) = &self.route {
-            return Some(ServerAddress { text: text.clone(), note: None });
-        }
-        if let Route::Known(addresses) = &self.route {
-            let text = addresses.first().expect("there is an address").clone();
-            return Some(ServerAddress { text, note: None });
-        }
-        if let Some(text) = &announced.proxy_address {
+        let told = match &self.route {
+            Route::Address(text) | Route::Local(text) => Some(text),
+            Route::Known(addresses) => Some(addresses.first().expect("there is an address")),
+            _ => announced.proxy_address.as_ref(),
+        };
+        if let Some(text) = told {
             return Some(ServerAddress { text: text.clone(), note: None });
         }
         let text = announced.server_address.clone()?;

@@ -210,9 +210,10 @@ pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
 /// tell, the directory keeps others out.
 pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    return rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| counts(peer.uid));
+    let user = rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid);
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    return stream.as_raw_fd() >= 0 && counts(geteuid());
+    let user = Some(stream).map(|_| geteuid());
+    user.is_some_and(counts)
 }
 
 /// Returns whether a read or a write is to be tried again later.

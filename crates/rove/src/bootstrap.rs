@@ -107,7 +107,7 @@ fn start(
     }
     let plan = prepare::plan(options, invocation, colors, challenge, "", master.as_ref())?;
     let plan = plan.without_key_question();
-    for note in plan.notes(options).iter().filter(|_| !options.quiet) {
+    for note in plan.config().notes(&options.host).iter().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), note);
     }
     let (plan, Launch { announced, end }) = log_in(options, plan)?;
@@ -144,7 +144,7 @@ fn start(
         tell(&invocation.speaker(), &place);
     }
     let more = (ADDRESSES_VARIABLE, OsString::from(others.join(" ")));
-    Err(become_client(options, invocation, &server.text, &connect, plan.account(), more))
+    Err(become_client(options, invocation, &server.text, &connect, plan.config().account(), more))
 }
 
 /// Starts a server that is reached through ssh, and becomes its client; returns only why it does not.

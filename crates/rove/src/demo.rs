@@ -12,6 +12,7 @@ use rove_bootstrap::ProgramName;
 use rove_link::LinkConfig;
 use rove_session::{Prediction, Preference};
 use rove_ssp::Key;
+use rove_udp::PortRange;
 use rove_units::{BitRate, Bytes, Duration, Seed};
 use rustix::stdio;
 use rustix::termios::isatty;
@@ -21,7 +22,6 @@ use crate::colors;
 use crate::relay::{Relay, RelayConfig};
 use crate::server::{self, BindAddress, Listing, PreparedServer, ServerOptions};
 use crate::sys::{self, Fork};
-use rove_udp::PortRange;
 
 /// What the demo emulates and runs.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 
+use rove_control::{State, survey};
 use rove_platform::clock::Clock;
 use rove_units::Duration;
 
 use crate::sessions::describe_detached;
 use crate::utmp;
-use rove_control::{State, survey};
 
 /// How long servers are given to answer; the login waits for them. Chosen: a hundred times what they take,
 /// and less than a person notices.

@@ -20,7 +20,6 @@ use rove_ssp::Key;
 use rove_udp::ancillary::{congestion_mark, control_messages, local_address};
 
 use crate::bootstrap::Invocation;
-
 use crate::bootstrap::prepare;
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall};

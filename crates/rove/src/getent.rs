@@ -2,9 +2,12 @@
 //! itself, and knows nothing of the other services that an administrator has configured (nsswitch.conf), such as
 //! directories of users or names on the local network. The program `getent` of the system asks them.
 
-use std::io::Read;
+use std::ffi::OsString;
 use std::net::IpAddr;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::answer;
 
 /// Most bytes of an answer that are read. Chosen: a thousand addresses.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
@@ -13,18 +16,18 @@ const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 pub(crate) const IS_NEEDED: bool = cfg!(all(target_os = "linux", target_env = "musl"));
 
 /// A user as the services know them.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Record {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct User {
     /// The name.
-    pub(crate) name: String,
+    pub(crate) name: OsString,
     /// The home directory.
-    pub(crate) home: String,
+    pub(crate) home: PathBuf,
     /// The login shell.
-    pub(crate) shell: String,
+    pub(crate) shell: PathBuf,
 }
 
 /// Returns a user by number.
-pub(crate) fn user(number: u32) -> Option<Record> {
+pub(crate) fn user(number: u32) -> Option<User> {
     parse_user(&lookup("passwd", &number.to_string())?)
 }
 
@@ -38,25 +41,14 @@ pub(crate) fn addresses(host: &str) -> Vec<IpAddr> {
 
 /// Asks for one entry; returns the lines of the answer.
 pub(crate) fn lookup(database: &str, key: &str) -> Option<String> {
-    let mut child = Command::new("getent")
-        .args([database, key])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let mut answer = Vec::new();
-    let output = child.stdout.take()?;
-    let read = output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
-    let status = child.wait().ok()?;
-    read.ok().filter(|_| status.success())?;
+    let answer = answer::of(Command::new("getent").args([database, key]), ANSWER_BYTES_MAX)?;
     String::from_utf8(answer).ok()
 }
 
-fn parse_user(answer: &str) -> Option<Record> {
+fn parse_user(answer: &str) -> Option<User> {
     let fields: Vec<&str> = answer.lines().next()?.split(':').collect();
     let &[name, _, _, _, _, home, shell] = fields.as_slice() else { return None };
-    Some(Record { name: name.to_owned(), home: home.to_owned(), shell: shell.to_owned() })
+    Some(User { name: name.into(), home: home.into(), shell: shell.into() })
 }
 
 fn parse_addresses(answer: &str) -> Vec<IpAddr> {
@@ -71,8 +63,8 @@ mod tests {
     #[test]
     fn answers_are_read_and_broken_ones_are_none() {
         let record = parse_user("me:x:1000:1000:Me,,,:/home/me:/bin/zsh\n").unwrap();
-        let fields = (record.name.as_str(), record.home.as_str(), record.shell.as_str());
-        assert_eq!(fields, ("me", "/home/me", "/bin/zsh"));
+        let user = User { name: "me".into(), home: "/home/me".into(), shell: "/bin/zsh".into() };
+        assert_eq!(record, user);
         for answer in ["", "\n", "me:x:1000", "a:b:c:d:e:f:g:h"] {
             assert_eq!(parse_user(answer), None, "{answer:?}");
         }
@@ -87,7 +79,7 @@ mod tests {
         if Command::new("getent").arg("--version").output().is_err() {
             return;
         }
-        assert_eq!(user(0).map(|record| record.name).as_deref(), Some("root"));
+        assert_eq!(user(0).unwrap().name, "root");
         assert_eq!(user(4_000_000_000), None);
         assert!(addresses("localhost").iter().all(IpAddr::is_loopback));
         assert!(addresses("--help").is_empty());

@@ -6,7 +6,7 @@
 //!
 //! - `sys` is the only unsafe code. `entropy` is randomness.
 //! - `terminal_type` says what the user's terminal can do, by its entry in `terminfo` and its `colors`.
-//! - `getent` and `login_records` tell a static program what musl does not. `locale`, `xdg` (the user's folders) and
+//! - `answer` runs a program that is asked something. `getent` and `login_records` tell a static program what musl does not. `locale`, `xdg` (the user's folders) and
 //!   `logging` are what their names say.
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file.
 //! - `messages` writes sentences for the user, and `question` asks for a yes or no. `ssh_reaper` ends an ssh that may have
@@ -36,6 +36,7 @@
 //!
 //! `fuzzing` states what must hold whatever comes from outside. `test_scripts` are scripts that tests execute.
 
+mod answer;
 mod bootstrap;
 pub mod cli;
 mod client;

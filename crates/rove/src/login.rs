@@ -11,8 +11,9 @@ use rove_bootstrap::quote;
 use rove_platform::program::{Program, assignment, c_string, candidates};
 use rustix::process::Rlimit;
 
+use crate::getent::User;
 use crate::locale;
-use crate::sys::{User, is_locale_installed};
+use crate::sys::is_locale_installed;
 
 mod scrub;
 

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
 use rove_bootstrap::ProgramName;
+use rove_control::{SessionName, SessionStatus, ask_for_port};
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
 use rove_platform::program::Program;
@@ -15,6 +16,7 @@ use rove_platform::tty;
 use rove_session::{Server, ServerConfig, ServerOutcome};
 use rove_ssp::{Config, Key};
 use rove_terminal::Size;
+use rove_udp::{PortRange, ServerSocket};
 use rove_units::Duration;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
@@ -26,8 +28,6 @@ use crate::login::Login;
 use crate::messages::say;
 use crate::sys::{self, Fork};
 use crate::{detached, entropy, hardening, logging, utmp};
-use rove_control::{SessionName, SessionStatus, ask_for_port};
-use rove_udp::{PortRange, ServerSocket};
 
 mod linger;
 mod pump;

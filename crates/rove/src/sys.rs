@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
-use std::ffi::{CStr, OsStr, OsString};
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use libc::{c_char, c_int};
 use rustix::process::Pid;
 use zeroize::Zeroizing;
 
-use crate::getent;
+use crate::getent::{self, User};
 
 /// Which side of a fork this process is.
 pub(crate) enum Fork {
@@ -93,28 +93,13 @@ pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// What the user database says about the user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct User {
-    /// The name.
-    pub(crate) name: OsString,
-    /// The home directory.
-    pub(crate) home: PathBuf,
-    /// The login shell.
-    pub(crate) shell: PathBuf,
-}
-
 /// Largest record of the user database that is read. Chosen: a hundred times a long one.
 const USER_RECORD_MAX: usize = 65_536;
 
 /// Looks the user of this process up in the user database; `None` when it does not know the user.
 pub(crate) fn user() -> Option<User> {
-    user_of_library().or_else(|| {
-        let number = rustix::process::getuid().as_raw();
-        let record = getent::IS_NEEDED.then(|| getent::user(number)).flatten()?;
-        let (home, shell) = (record.home.into(), record.shell.into());
-        Some(User { name: record.name.into(), home, shell })
-    })
+    let of_services = || getent::user(rustix::process::getuid().as_raw());
+    user_of_library().or_else(|| getent::IS_NEEDED.then(of_services).flatten())
 }
 
 /// Looks the user up by way of the C library.

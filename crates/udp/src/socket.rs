@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use rove_ssp::Transmit;
 use rustix::io::Errno;
@@ -261,12 +261,6 @@ impl ServerSocket {
     /// Returns the socket itself.
     pub const fn get(&self) -> &UdpSocket {
         &self.socket
-    }
-}
-
-impl AsFd for ServerSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 

@@ -2,8 +2,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::*;
 use test_scripts::install_script;
+
+use super::*;
 
 #[path = "../../../rove/src/test_scripts.rs"]
 mod test_scripts;

@@ -11,7 +11,6 @@ use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
-
 use crate::bootstrap::prepare;
 use crate::bootstrap::screen::{Screen, tell_running};
 

@@ -22,7 +22,6 @@ use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
-
 use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::{tell, tell_running};
 use crate::bootstrap::ssh_query;

@@ -2,12 +2,12 @@
 //! count. A question opens no connection, nor goes through an open one.
 
 use std::ffi::OsStr;
-use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rove_bootstrap::ssh_config::{self, SshConfig, is_ssh};
 use rove_bootstrap::{HostOptions, ProgramName, RemoteIp, Sharing};
 
+use crate::answer;
 use crate::bootstrap::sharing;
 
 /// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
@@ -15,30 +15,13 @@ const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Asks ssh. A program that is not ssh is not asked, for it might take the question for a login.
 pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
-    let Some((program, args)) = ssh.split_first() else { return SshConfig::default() };
-    if !is_ssh(ssh) {
-        return SshConfig::default();
-    }
-    let spawned = Command::new(program)
-        .args(args)
-        .arg("-G")
-        .arg(host)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
+    let answer = ssh.split_first().filter(|_| is_ssh(ssh)).and_then(|(program, args)| {
+        answer::of(Command::new(program).args(args).arg("-G").arg(host), ANSWER_BYTES_MAX)
+    });
     // Whatever fails here fails again, with a message, when ssh is to connect.
-    let Ok(mut child) = spawned else { return SshConfig::default() };
-    let mut answer = Vec::new();
-    if let Some(output) = child.stdout.take() {
-        let _ = output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
-    }
-    match child.wait() {
-        Ok(status) if status.success() => {
-            ssh_config::parse(&String::from_utf8_lossy(&answer), sharing::judge)
-        }
-        _ => SshConfig::default(),
-    }
+    answer.map_or_else(SshConfig::default, |answer| {
+        ssh_config::parse(&String::from_utf8_lossy(&answer), sharing::judge)
+    })
 }
 
 /// Asks ssh what a session needs. `mosh` has never asked: the answer changes nothing but whether an open connection is

@@ -5,11 +5,11 @@ use std::ffi::{OsStr, OsString};
 use clap::{Arg, ArgAction, Command};
 use rove_bootstrap::ProgramName;
 use rove_cli_docs::{Manual, Words};
+use rove_udp::PortRange;
 
 use crate::cli::getopt::{self, Item};
 use crate::program::ROVE;
 use crate::server::{BindAddress, ServerOptions};
-use rove_udp::PortRange;
 
 /// What a server's command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]

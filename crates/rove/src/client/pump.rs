@@ -9,6 +9,7 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::network_watch::NetworkWatch;
 use rove_platform::tty::{self, Tty};
 use rove_session::{Client, ClientEvent, ClientOutcome, MissingLines};
+use rove_udp::{Refusal, SendFailure};
 use rove_units::Instant;
 use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
@@ -17,7 +18,6 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 use crate::client::wire::Wire;
 use crate::messages::reason;
 use crate::prompt_store::PromptKeeper;
-use rove_udp::{Refusal, SendFailure};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];

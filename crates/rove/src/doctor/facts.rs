@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
+use rove_udp::Refusal;
 use rove_units::Duration;
 
 use crate::install::remedy::Remedy;
-use rove_udp::Refusal;
 
 /// Everything that was seen.
 #[derive(Clone, Debug, Default)]

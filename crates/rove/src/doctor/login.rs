@@ -13,11 +13,10 @@ use rove_units::Duration;
 
 use crate::bootstrap::Invocation;
 use crate::bootstrap::command::{self, Stop};
-use crate::install::remedy::Remedy;
-
 use crate::bootstrap::prepare;
 use crate::doctor::facts::{Aftermath, Far, Host, Noise, Server, Ssh};
 use crate::doctor::survey;
+use crate::install::remedy::Remedy;
 use crate::{colors, entropy};
 
 /// How long ssh may take to log in. Chosen: time to type a password, and some.

@@ -10,6 +10,9 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference};
 use rove_ssp::{Config, Mechanism, ReceiveError, Transmit};
 use rove_terminal::Size;
+use rove_udp::{
+    ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, send,
+};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::bootstrap::address;
@@ -18,9 +21,6 @@ use crate::doctor::facts::{Large, Path};
 use crate::doctor::login::Opening;
 use crate::entropy;
 use crate::terminal_type::{self, RenderOptions};
-use rove_udp::{
-    ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, send,
-};
 
 /// How long the first address has for itself. Chosen: three seconds hold five tries on any path that
 /// one would type over.
@@ -63,7 +63,7 @@ pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
     }
     let deadline = events.now() + LOOPBACK_PATIENCE;
     loop {
-        let mut interests = [Interest::new(server.as_fd(), true, false)];
+        let mut interests = [Interest::new(server.get().as_fd(), true, false)];
         events.wait(&mut interests, Some(deadline))?;
         if interests[0].is_readable() {
             return Ok(true);

@@ -6,13 +6,13 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rove_control::{Directory, DirectoryError};
 use rustix::event::{Timespec, poll};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 
 use super::format::{FILE_BYTES_MAX, Hosts};
 use crate::xdg::Folder;
-use rove_control::{Directory, DirectoryError};
 
 /// The file's name. That of its lock and that of the next file have endings.
 const NAME: &str = "prompts";

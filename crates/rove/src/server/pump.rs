@@ -4,6 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
+use rove_control::{Listener, SessionName, SessionStatus, State};
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::Failure;
 use rove_platform::pty::{Child, Master, PromptWatch};
@@ -15,7 +16,6 @@ use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 use crate::server::linger::linger;
 use crate::server::wire::Wire;
 use crate::utmp::Entry;
-use rove_control::{Listener, SessionName, SessionStatus, State};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];

@@ -3,12 +3,11 @@
 use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use rove_session::Server;
-use rove_units::Instant;
-
 use rove_control::{Handover, SessionName};
+use rove_session::Server;
 use rove_udp::Sieve;
 use rove_udp::{SendFailure, ServerSocket, receive_waiting};
+use rove_units::Instant;
 
 /// The socket, and the address that answers leave from.
 pub(super) struct Wire {
@@ -88,6 +87,6 @@ impl Wire {
 
 impl AsFd for Wire {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.socket.get().as_fd()
     }
 }

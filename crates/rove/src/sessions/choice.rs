@@ -1,9 +1,9 @@
 //! Which sessions `rove kill` means.
 
+use rove_control::{Found, State, Survey};
 use rove_units::Duration;
 
 use crate::sessions::computer::Computer;
-use rove_control::{Found, State, Survey};
 
 /// The sessions to end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Sessions as lines of text.
 
-use crate::sessions::computer::Computer;
 use rove_control::SessionStatus;
+
+use crate::sessions::computer::Computer;
 
 /// Most characters of a command shown on a terminal. Chosen: what 80 columns leave is less, but wide
 /// terminals are common.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use anyhow::Context;
 use rove_bootstrap::tunnel::MARK;
@@ -11,7 +11,6 @@ use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rove_udp::DATAGRAMS_PER_TURN;
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::stdio;
 
@@ -32,20 +31,10 @@ pub(crate) fn run(port: u16) -> anyhow::Result<()> {
     let mut stdout = io::stdout();
     writeln!(stdout, "{MARK}").and_then(|()| stdout.flush()).context("nobody listens")?;
     for descriptor in [stdio::stdin(), stdio::stdout()] {
-        set_nonblocking(descriptor).context("cannot use ssh's pipes")?;
+        rustix::io::ioctl_fionbio(descriptor, true).context("cannot use ssh's pipes")?;
     }
     let events = EventLoop::new(Clock::start(), &[]).context("cannot wait")?;
     Pump { events, socket, carrier: Carrier::default(), buffer: vec![0; READ_LEN] }.run()
-}
-
-/// Makes reads and writes return at once.
-///
-/// # Errors
-///
-/// Returns the system's refusal.
-pub(crate) fn set_nonblocking(descriptor: BorrowedFd<'_>) -> rustix::io::Result<()> {
-    let flags = rustix::fs::fcntl_getfl(descriptor)?;
-    rustix::fs::fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)
 }
 
 struct Pump {

@@ -12,7 +12,6 @@ use rove_platform::event_loop::Interest;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use crate::tunnel::far::set_nonblocking;
 use crate::tunnel::inherited::{self, Descriptors};
 
 /// Most characters kept of what ssh says. Chosen: what the notice bar has room for beside our own words.
@@ -55,7 +54,7 @@ impl Ssh {
     pub(super) fn new(pid: Pid, descriptors: Descriptors) -> io::Result<Self> {
         let Descriptors { stdin, stdout, stderr } = &descriptors;
         for descriptor in [stdin, stdout, stderr] {
-            set_nonblocking(descriptor.as_fd())?;
+            rustix::io::ioctl_fionbio(descriptor, true)?;
         }
         Ok(Self {
             pid: Some(pid),

@@ -3,9 +3,10 @@
 
 use std::net::IpAddr;
 
+use rove_udp::Refusal;
+
 use super::{Diagnosis, Finding, note, ok, problem, unchecked};
 use crate::doctor::facts::{Aftermath, Host, Large, Path, Server};
-use rove_udp::Refusal;
 
 /// Checks the legs that datagrams take.
 pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
+use rove_udp::Refusal;
+
 use super::*;
 use crate::doctor::facts::{Aftermath, Far, Large, Path};
 use crate::install::remedy::Remedy;
-use rove_udp::Refusal;
 
 /// What is seen where all is well.
 fn well() -> Facts {
