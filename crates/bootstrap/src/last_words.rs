@@ -79,7 +79,7 @@ fn changed(host: &str, new: &str, old: &str, name: &str) -> String {
 }
 
 /// A filter for ssh's error output.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LastWords {
     host: String,
     /// Whether nothing is held back.
@@ -104,16 +104,7 @@ impl LastWords {
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let is_open = !config.refuses_other_key() || config.detour.is_some() || verbose;
-        Self {
-            host,
-            is_open,
-            asks: config.asks_about_keys(),
-            line: Vec::new(),
-            is_text: false,
-            held: Vec::new(),
-            whole: Vec::new(),
-            unknown_key: None,
-        }
+        Self { host, is_open, asks: config.asks_about_keys(), ..Self::default() }
     }
 
     /// Returns what of `bytes`, and of what was held back, is to be shown.

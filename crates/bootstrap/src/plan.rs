@@ -375,19 +375,11 @@ mod tests {
 
     #[test]
     fn a_host_is_looked_for_at_its_other_addresses_where_the_user_leaves_that_open() {
-        let of = |words: &str, route: Route, proxy: &str, server: &str, name: &[&str]| {
-            let has = |word| words.contains(word);
-            let family = if has("-4") {
-                "inet"
-            } else if has("-6") {
-                "inet6"
-            } else {
-                ""
-            };
+        let of = |asked: &str, route: Route, proxy: &str, server: &str, name: &[&str]| {
             let options = HostOptions {
-                family: family.to_owned(),
-                remote_ip: has("--experimental-remote-ip=proxy").then_some(RemoteIp::Proxy),
-                local: has("--local"),
+                family: asked.to_owned(),
+                remote_ip: (asked == "proxy").then_some(RemoteIp::Proxy),
+                local: asked == "local",
                 ..HostOptions::default()
             };
             let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -397,36 +389,34 @@ mod tests {
                 other_addresses: name.iter().map(|it| (*it).to_owned()).collect(),
                 ..Announced::default()
             };
-            let (name, empty) = (ProgramName::Rove, OsString::new);
+            let (destination, config) = (OsString::new(), SshConfig::default());
+            let way = Way { route, destination, config, own: None };
             let challenge = Challenge::from_bytes([0; 16]);
-            let (destination, remote, config) = (empty(), empty(), SshConfig::default());
-            let (own, refuses_new_key) = (None, false);
-            let plan =
-                Plan { name, route, destination, remote, challenge, config, own, refuses_new_key };
+            let plan = Plan::new(&options, way, challenge, &[], "", OsStr::new(""));
             plan.other_addresses(&options, &announced).join(" ")
         };
         const V4: &str = "192.0.2.7";
         const V6: &str = "2001:db8::7";
         let proxy = || Route::Proxy(OsString::new());
-        for (words, server, others) in [
-            ("h", "10.0.0.7", "10.0.0.7 2001:db8::7"),
-            ("h", V4, V6),
-            ("h", "::ffff:192.0.2.7", V6),
-            ("h", "127.0.0.1", V6),
-            ("h", "0.0.0.0", V6),
-            ("-4 h", V4, ""),
-            ("-6 h", "10.0.0.7", V6),
-            ("--experimental-remote-ip=proxy h", "10.0.0.7", ""),
+        for (asked, server, others) in [
+            ("", "10.0.0.7", "10.0.0.7 2001:db8::7"),
+            ("", V4, V6),
+            ("", "::ffff:192.0.2.7", V6),
+            ("", "127.0.0.1", V6),
+            ("", "0.0.0.0", V6),
+            ("inet", V4, ""),
+            ("inet6", "10.0.0.7", V6),
+            ("proxy", "10.0.0.7", ""),
         ] {
-            assert_eq!(of(words, proxy(), V4, server, &[V4, V6]), others, "{words} {server}");
+            assert_eq!(of(asked, proxy(), V4, server, &[V4, V6]), others, "{asked} {server}");
         }
         // Where ssh itself goes to loopback, so may datagrams.
-        assert_eq!(of("h", proxy(), "127.0.0.1", "127.0.0.2", &["::1"]), "127.0.0.2 ::1");
+        assert_eq!(of("", proxy(), "127.0.0.1", "127.0.0.2", &["::1"]), "127.0.0.2 ::1");
         // Behind a detour, the host's own word is all there is.
-        assert_eq!(of("h", Route::Detour(String::new()), "", V4, &[]), "");
+        assert_eq!(of("", Route::Detour(String::new()), "", V4, &[]), "");
         // Through an open connection nobody tells by which address it goes, but the resolver tells all.
         let master = || Route::Known([V4, V6].map(str::to_owned).to_vec());
-        assert_eq!(of("h", master(), "", "10.0.0.7", &[]), "10.0.0.7 2001:db8::7");
-        assert_eq!(of("--local h", Route::Local(V4.to_owned()), "", V6, &[]), "");
+        assert_eq!(of("", master(), "", "10.0.0.7", &[]), "10.0.0.7 2001:db8::7");
+        assert_eq!(of("local", Route::Local(V4.to_owned()), "", V6, &[]), "");
     }
 }

@@ -234,10 +234,7 @@ impl Startup {
             if is_echo {
                 text.truncate(shown);
             }
-            if byte != b'\n' {
-                continue;
-            }
-            if stream == Stream::Output && self.announced.connect.is_some() {
+            if byte == b'\n' && stream == Stream::Output && self.announced.connect.is_some() {
                 break;
             }
         }

@@ -62,10 +62,6 @@ pub(crate) enum Step<'a> {
 
 impl Running {
     /// Starts a command. Its end is noticed by `SIGCHLD`, for which the loop of each wait must wake.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         Ok(Self {

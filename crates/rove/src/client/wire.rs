@@ -159,10 +159,6 @@ impl Wire {
     }
 
     /// Opens new ports; in a tunnel there is no need.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
     pub(super) fn open_port(&mut self) -> io::Result<()> {
         match self {
             Self::Sockets(sockets) => sockets.open_port(),

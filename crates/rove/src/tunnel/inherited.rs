@@ -45,10 +45,6 @@ impl Descriptors {
     }
 
     /// Makes them last beyond an exec, and returns what the program that runs then must know.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
     pub(crate) fn bequeath(
         &self,
         child: &Child,

@@ -47,10 +47,6 @@ pub(super) enum Look {
 
 impl Ssh {
     /// Adopts an ssh that runs already.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
     pub(super) fn new(pid: Pid, descriptors: Descriptors) -> io::Result<Self> {
         let Descriptors { stdin, stdout, stderr } = &descriptors;
         for descriptor in [stdin, stdout, stderr] {
@@ -70,10 +66,6 @@ impl Ssh {
     }
 
     /// Starts one by these words. One that asks has the user's terminal for that, and its words are shown.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
     pub(super) fn start(words: &[String], asks: bool) -> io::Result<Self> {
         let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
