@@ -5,7 +5,7 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `program_name`, `install_policy`, `platform` and `account` are small values. `options` holds what the user asks for.
+//! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` are small values. `options` holds what the user asks for.
 //! - `quote` writes words that a shell takes apart again, and `remote` the command that ssh runs on the host.
 //! - `challenge` recognises our own lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
 //!   `printable` makes the rest harmless for a terminal.
@@ -30,6 +30,7 @@ mod printable;
 mod program_name;
 pub mod quote;
 pub mod remote;
+mod session_ref;
 mod sharing;
 pub mod ssh_config;
 pub mod startup;
@@ -40,9 +41,10 @@ pub use challenge::Challenge;
 pub use install_policy::InstallPolicy;
 pub use line::{LINE_BYTES_MAX, LineReader};
 pub use no_session::NoSession;
-pub use options::{BindServer, HostOptions, RemoteIp};
+pub use options::{BindServer, HostOptions, RemoteIp, WantedSession};
 pub use plan::{HANDS_OVER, Plan, Route, SSH_FAILURE, ServerAddress, Way, proxy_option};
 pub use platform::Platform;
 pub use printable::Printable;
 pub use program_name::ProgramName;
+pub use session_ref::{LabelError, SessionLabel, SessionRef};
 pub use sharing::{Shared, Sharing};

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::process::ExitStatus;
 
-use crate::options::HostOptions;
-use crate::startup::{Announced, ProxyFailure};
+use crate::options::{HostOptions, WantedSession};
+use crate::startup::{Announced, ProxyFailure, RunningSession};
 
 /// Why ssh has brought no session.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,21 @@ pub enum NoSession {
     /// Our command ran, and its server ended before it stood. It has said why.
     #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
     ServerFailed { host: OsString, status: ExitStatus },
+    /// Several sessions may be meant.
+    #[error(
+        "{} sessions of yours run on {}: name one of them, as in `rove attach {} {}`",
+        sessions.len(), host.display(), host.display(), sessions[0].port
+    )]
+    SeveralSessions { host: OsString, sessions: Vec<RunningSession> },
+    /// The host has no such session, or its server gives no key. The host has said which.
+    #[error("nothing to attach to on {} ({status}); what it said stands above", host.display())]
+    NotAttached { host: OsString, status: ExitStatus },
+    /// The host's rove does not know what it was asked.
+    #[error(
+        "the rove on {} is older and has neither `rove attach` nor --session: `rove install {}` copies this one \
+         there", host.display(), host.display()
+    )]
+    OlderRove { host: OsString },
     /// Something on the host announced a server where our command had not begun.
     #[error(
         "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
@@ -69,6 +84,12 @@ impl NoSession {
                 .map_or_else(|| Self::ssh_failed(options), |failure| Self::NotConnected { failure })
         } else if announced.has_impostor {
             Self::Diverted { host }
+        } else if !announced.sessions.is_empty() {
+            Self::SeveralSessions { host, sessions: announced.sessions.clone() }
+        } else if announced.has_started && announced.is_older {
+            Self::OlderRove { host }
+        } else if announced.has_started && matches!(options.session, WantedSession::Attached(_)) {
+            Self::NotAttached { host, status }
         } else if announced.has_started {
             Self::ServerFailed { host, status }
         } else {

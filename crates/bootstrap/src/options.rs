@@ -6,6 +6,7 @@ use rove_session::Preference;
 
 use crate::install_policy::InstallPolicy;
 use crate::program_name::ProgramName;
+use crate::session_ref::{SessionLabel, SessionRef};
 
 /// A session to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,20 @@ pub struct HostOptions {
     pub host: OsString,
     /// The remote command and its arguments; empty for the login shell.
     pub command: Vec<OsString>,
+    /// Which session it is to be.
+    pub session: WantedSession,
+}
+
+/// The session that a login is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum WantedSession {
+    /// A new one.
+    #[default]
+    New,
+    /// The one of this name, or a new one of this name.
+    Named(SessionLabel),
+    /// One that runs; `None` for the one without a client.
+    Attached(Option<SessionRef>),
 }
 
 /// The ports that only a privileged server can bind, and where ssh's own usually is, end here.
@@ -80,7 +95,7 @@ impl HostOptions {
     }
 
     /// Returns whether the UDP port is a range.
-    pub(crate) fn has_port_range(&self) -> bool {
+    pub fn has_port_range(&self) -> bool {
         self.port.as_ref().is_some_and(|port| port.contains(':'))
     }
 

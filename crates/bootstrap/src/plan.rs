@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus};
 
 use crate::challenge::Challenge;
 use crate::no_session::NoSession;
-use crate::options::{BindServer, HostOptions};
+use crate::options::{BindServer, HostOptions, WantedSession};
 use crate::program_name::ProgramName;
 use crate::sharing::Shared;
 use crate::ssh_config::{self, SshConfig};
@@ -106,7 +106,9 @@ impl Plan {
             }
             (ProgramName::Rove, None, _) => {
                 let is_open = options.bind_server == BindServer::Open;
-                let bind = if is_open { "-s" } else { "" };
+                // Only ours has sessions to attach to, and names.
+                let is_new = options.session == WantedSession::New;
+                let bind = is_new.then_some(if is_open { "-s" } else { "" });
                 remote::searching(preamble, &challenge, args, bind, waits)
             }
         };

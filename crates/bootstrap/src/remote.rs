@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::iter;
 
 use crate::challenge::Challenge;
-use crate::options::{BindServer, HostOptions};
+use crate::options::{BindServer, HostOptions, WantedSession};
 use crate::quote;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
@@ -52,7 +52,14 @@ pub fn server_arguments(
     colors: u32,
     variables: Vec<(String, String)>,
 ) -> Vec<OsString> {
+    if let WantedSession::Attached(session) = &options.session {
+        let word = session.as_ref().map(ToString::to_string);
+        return iter::once("attach".to_owned()).chain(word).map(OsString::from).collect();
+    }
     let mut args: Vec<OsString> = vec!["new".into(), "-c".into(), colors.to_string().into()];
+    if let WantedSession::Named(name) = &options.session {
+        args.extend(["-n".into(), name.to_string().into()]);
+    }
     match &options.bind_server {
         BindServer::Ssh | BindServer::Open if options.local => {
             args.extend(["-i".into(), options.host.clone()]);
@@ -98,22 +105,24 @@ pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsSt
 
 /// Returns `rove`'s usual command, for any login shell: it runs the first server program it finds,
 /// one of ours before a stock one. `preamble` is a piece of sh that runs first. `bind` is what a stock one
-/// has in addition, behind the first word. If there is none and it `waits`, the connection stays open until we end it.
+/// has in addition, behind the first word; `None` if only ours will do. If there is none and it `waits`, the connection stays open until we end it.
 pub fn searching(
     preamble: &str,
     challenge: &Challenge,
     args: &[OsString],
-    bind: &str,
+    bind: Option<&str>,
     waits: bool,
 ) -> OsString {
     let mut script = format!("{preamble}{}", starts(challenge));
     let stock = format!("echo \"{STOCK_SERVER} {challenge}\"; ");
-    let stock = stock
-        + &match bind {
-            "" => "exec \"$p\" \"$@\"".to_owned(),
-            bind => format!("w=$1; shift; exec \"$p\" \"$w\" {bind} \"$@\""),
-        };
-    script.push_str(&search("exec \"$p\" server \"$@\"", &stock));
+    let ours = "exec \"$p\" server \"$@\"";
+    script.push_str(&match bind {
+        Some("") => search(ours, &format!("{stock}exec \"$p\" \"$@\"")),
+        Some(bind) => {
+            search(ours, &format!("{stock}w=$1; shift; exec \"$p\" \"$w\" {bind} \"$@\""))
+        }
+        None => search_for("rove", ours),
+    });
     // 127 is what a shell says of a command it does not find.
     let wait = if waits { WAITS } else { "" };
     script.push_str(&format!("{} echo {NO_SERVER_PROGRAM}; {wait}exit 127", tells_system()));

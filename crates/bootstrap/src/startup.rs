@@ -47,6 +47,15 @@ const KEY_LEN: usize = 22;
 /// What a server that knows no port range says of one.
 const PORT_REFUSED: &[u8] = b"Bad UDP port";
 
+/// Begins a line that tells `rove attach` of a session to choose from; the port and a description follow.
+pub const CHOICE: &str = "ROVE SESSION";
+
+/// Most sessions to choose from. Chosen: one digit chooses.
+pub const CHOICES_MAX: usize = 9;
+
+/// What a rove without the command `server attach` says of it.
+const COMMAND_REFUSED: &[u8] = b"the first word must be \"new\"";
+
 /// A stream of ssh's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
@@ -115,6 +124,10 @@ pub struct Announced {
     pub platform: Option<Platform>,
     /// Whether something complained about the UDP port.
     pub port_refused: bool,
+    /// The sessions that run, if the user is to choose one: at most [`CHOICES_MAX`].
+    pub sessions: Vec<RunningSession>,
+    /// Whether the host's rove did not know the command.
+    pub is_older: bool,
 }
 
 /// Why a proxy command is not connected.
@@ -124,6 +137,15 @@ pub struct ProxyFailure {
     pub sentence: String,
     /// Whether the host's name leads nowhere.
     pub is_unknown: bool,
+}
+
+/// A session on the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningSession {
+    /// Its UDP port.
+    pub port: u16,
+    /// What it is, for the user.
+    pub description: String,
 }
 
 /// The server's announcement.
@@ -180,6 +202,7 @@ enum Line {
     NoServerProgram,
     NoTunnelProgram,
     System(Option<Platform>),
+    Session(RunningSession),
     Malformed(&'static str),
     Text,
 }
@@ -283,8 +306,9 @@ impl Startup {
                 text.extend(&line.bytes);
             }
             text.extend(end);
-            self.announced.port_refused |=
-                line.bytes.windows(PORT_REFUSED.len()).any(|window| window == PORT_REFUSED);
+            let says = |text: &[u8]| line.bytes.windows(text.len()).any(|window| window == text);
+            self.announced.port_refused |= says(PORT_REFUSED);
+            self.announced.is_older |= says(COMMAND_REFUSED);
         }
         Ok(())
     }
@@ -330,6 +354,11 @@ impl Startup {
             Line::NoServerProgram => announced.no_server_program = true,
             Line::NoTunnelProgram => announced.no_tunnel_program = true,
             Line::System(platform) => announced.platform = platform,
+            Line::Session(session) => {
+                if announced.sessions.len() < CHOICES_MAX {
+                    announced.sessions.push(session);
+                }
+            }
         }
         Ok(true)
     }
@@ -399,6 +428,9 @@ impl Rules {
             if let Some(names) = line.strip_prefix(SYSTEM).and_then(|it| it.strip_prefix(' ')) {
                 return Line::System(Platform::from_uname(names));
             }
+            if let Some(session) = line.strip_prefix(CHOICE).and_then(running_session) {
+                return Line::Session(session);
+            }
         }
         let Some(line) = line.strip_prefix("MOSH ") else { return Line::Text };
         let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -415,6 +447,13 @@ impl Rules {
             _ => Line::Text,
         }
     }
+}
+
+/// Reads a port and a description.
+fn running_session(words: &str) -> Option<RunningSession> {
+    let (port, description) = words.strip_prefix(' ')?.split_once(' ')?;
+    let description = rove_terminal::plain(description);
+    Some(RunningSession { port: port.parse().ok()?, description })
 }
 
 /// Returns a malformed line as it may be shown: what stands where a key would may be one.

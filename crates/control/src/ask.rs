@@ -10,11 +10,10 @@ use rove_units::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::geteuid;
 use socket2::{Domain, SockAddr, Socket, Type};
+use zeroize::Zeroizing;
 
 use crate::directory::{is_for_later, is_peer};
-use crate::protocol::{
-    REPLY_LEN_MAX, ReplyError, Request, SessionStatus, decode_reply, encode_request,
-};
+use crate::protocol::{Answer, REPLY_LEN_MAX, ReplyError, Request, decode_reply, encode_request};
 
 /// Why a server did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -82,15 +81,16 @@ impl Conversation {
     /// # Errors
     ///
     /// Returns why there is none.
-    pub fn reply(&mut self, deadline: Instant) -> Result<SessionStatus, AskError> {
-        let mut reply = Vec::new();
-        let mut buffer = [0; 4096];
+    pub fn reply(&mut self, deadline: Instant) -> Result<Answer, AskError> {
+        let mut buffer = Zeroizing::new([0; 4096]);
+        // Room from the start, as in `encode_reply`.
+        let mut reply = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX + buffer.len()));
         while !reply.ends_with(b"\n") {
             if reply.len() > REPLY_LEN_MAX {
                 return Err(ReplyError::Malformed.into());
             }
             self.wait_until(deadline)?;
-            match self.stream.read(&mut buffer) {
+            match self.stream.read(&mut *buffer) {
                 Ok(0) => return Err(AskError::Gone),
                 Ok(len) => reply.extend_from_slice(&buffer[..len]),
                 Err(error) if is_for_later(&error) => {}

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::fs::DirBuilder;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::process::{Pid, Uid, geteuid, test_kill_process};
 
 /// Names the directory of the control sockets, alone, in place of the usual ones.
@@ -177,6 +179,21 @@ pub(crate) fn for_new_socket() -> Result<Directory, DirectoryError> {
         }
     }
     Err(refusal.expect("there is always a directory to try"))
+}
+
+/// Waits until no other process of this user starts a session of a given name, and keeps others waiting until the file that is
+/// returned is closed.
+///
+/// # Errors
+///
+/// Returns why no directory can be used, or the system's refusal.
+pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
+    let path = for_new_socket()?.0.join("names.lock");
+    let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let locked = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).and_then(|file| {
+        rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive)).map(|()| file)
+    });
+    locked.map_err(|error| DirectoryError::Io(path, error.into()))
 }
 
 /// Returns the path of a socket of ssh's for this process alone, beside the control sockets; `None` where no directory can be

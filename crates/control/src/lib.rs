@@ -2,7 +2,7 @@
 //! this computer.
 //!
 //! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey`], and asks one of them in a
-//! [`Conversation`]. Neither keys nor the screen travel here.
+//! [`Conversation`]. The screen does not travel here, and only the key of a session's next client does.
 //!
 //! # Modules, from the bottom up
 //!
@@ -20,10 +20,10 @@ mod protocol;
 mod survey;
 
 pub use ask::{AskError, Conversation};
-pub use directory::{Directory, DirectoryError, SessionName, private_socket};
+pub use directory::{Directory, DirectoryError, SessionName, lock_labels, private_socket};
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;
-pub use protocol::{ReplyError, Request, SessionStatus, State};
+pub use protocol::{Answer, KeyText, ReplyError, Request, SessionStatus, State};
 #[doc(hidden)]
 pub use protocol::{decode_reply, decode_request};
 pub use survey::{Found, Survey, survey};

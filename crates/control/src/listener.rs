@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 
 use rove_platform::event_loop::Interest;
 use rustix::process::{Uid, geteuid};
+use zeroize::Zeroizing;
 
 use crate::directory::{self, SessionName, is_for_later, is_peer};
 use crate::protocol::{
-    REQUEST_LEN_MAX, Request, RequestError, SessionStatus, decode_request, encode_reply,
+    Answer, REQUEST_LEN_MAX, Request, RequestError, decode_request, encode_reply,
 };
 
 /// Most connections at once. Chosen: those who ask at the same time, with room.
@@ -76,13 +77,14 @@ impl Listener {
         socket.chain(self.connections.iter().filter_map(Connection::interest))
     }
 
-    /// Goes on with everybody as far as nobody has to be waited for. Returns whether somebody has asked
-    /// for the session's end.
-    pub fn turn(&mut self, status: impl Fn() -> SessionStatus) -> bool {
+    /// Goes on with everybody as far as nobody has to be waited for; `answer` is asked once for each request, with the
+    /// number of the process that asks. Returns whether
+    /// somebody has asked for the session's end.
+    pub fn turn(&mut self, mut answer: impl FnMut(Request, Option<u32>) -> Answer) -> bool {
         self.accept_waiting();
         let mut is_end = false;
         self.connections.retain_mut(|connection| {
-            let next = connection.turn(&status);
+            let next = connection.turn(&mut answer);
             is_end |= next == Next::End;
             next != Next::Close
         });
@@ -169,6 +171,19 @@ fn sweep(directory: &directory::Directory) {
     }
 }
 
+/// Returns the number of the process at the other end, where the system tells.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn process_of(stream: &UnixStream) -> Option<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+}
+
+/// Returns that the system does not tell.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn process_of(_: &UnixStream) -> Option<u32> {
+    None
+}
+
 /// Returns whether a failed accept says something about that peer only.
 fn is_about_one_peer(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted)
@@ -178,6 +193,8 @@ fn is_about_one_peer(error: &io::Error) -> bool {
 #[derive(Debug)]
 struct Connection {
     stream: UnixStream,
+    /// The process that has connected, where the system tells.
+    peer: Option<u32>,
     phase: Phase,
 }
 
@@ -186,7 +203,7 @@ enum Phase {
     /// What it has asked so far.
     Asking(Vec<u8>),
     /// What it has still to be told, and whether it then waits for the session's end.
-    Told { rest: Vec<u8>, is_end: bool },
+    Told { rest: Zeroizing<Vec<u8>>, is_end: bool },
     /// It waits for the session's end, which closes the connection.
     Waiting,
 }
@@ -202,7 +219,8 @@ enum Next {
 
 impl Connection {
     fn new(stream: UnixStream) -> Self {
-        Self { stream, phase: Phase::Asking(Vec::new()) }
+        let peer = process_of(&stream);
+        Self { stream, peer, phase: Phase::Asking(Vec::new()) }
     }
 
     fn interest(&self) -> Option<Interest<'_>> {
@@ -213,7 +231,7 @@ impl Connection {
         }
     }
 
-    fn turn(&mut self, status: &impl Fn() -> SessionStatus) -> Next {
+    fn turn(&mut self, answer: &mut impl FnMut(Request, Option<u32>) -> Answer) -> Next {
         let mut next = Next::Keep;
         if let Phase::Asking(asked) = &mut self.phase {
             let request = match read_request(&mut self.stream, asked) {
@@ -222,7 +240,7 @@ impl Connection {
                 Err(_) => return Next::Close,
             };
             let is_end = request == Ok(Request::End);
-            let rest = encode_reply(request.map(|_| status())).into_bytes();
+            let rest = encode_reply(request.map(|request| answer(request, self.peer)));
             self.phase = Phase::Told { rest, is_end };
             if is_end {
                 next = Next::End;
@@ -273,13 +291,14 @@ fn read_request(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{State, decode_reply, encode_request};
+    use crate::protocol::{SessionStatus, State, decode_reply, encode_request};
 
     /// Longer than any computer takes to start a program.
     const HANG_GUARD: std::time::Duration = std::time::Duration::from_secs(90);
 
-    fn status() -> SessionStatus {
-        SessionStatus { pid: 17, state: State::Attached, ..SessionStatus::default() }
+    fn answer(_: Request, _: Option<u32>) -> Answer {
+        let status = SessionStatus { pid: 17, state: State::Attached, ..SessionStatus::default() };
+        Answer { status, key: None }
     }
 
     /// Returns a listener at a path of the test's own.
@@ -310,9 +329,9 @@ mod tests {
             let mut peer = UnixStream::connect(&path).unwrap();
             for piece in line.as_bytes().chunks(step) {
                 peer.write_all(piece).unwrap();
-                assert!(!listener.turn(status));
+                assert!(!listener.turn(answer));
             }
-            assert_eq!(decode_reply(&all_of(peer)), Ok(status()));
+            assert_eq!(decode_reply(&all_of(peer)), Ok(answer(Request::Status, None)));
             assert!(listener.connections.is_empty());
         }
     }
@@ -322,12 +341,12 @@ mod tests {
         let (mut listener, path) = listener("end");
         let mut peer = UnixStream::connect(&path).unwrap();
         peer.write_all(encode_request(Request::End).as_bytes()).unwrap();
-        assert!(listener.turn(status));
-        assert!(!listener.turn(status), "once is enough");
+        assert!(listener.turn(answer));
+        assert!(!listener.turn(answer), "once is enough");
         peer.set_nonblocking(true).unwrap();
         let mut reply = [0; 4096];
         let len = peer.read(&mut reply).unwrap();
-        assert_eq!(decode_reply(&reply[..len]), Ok(status()));
+        assert_eq!(decode_reply(&reply[..len]), Ok(answer(Request::Status, None)));
         let error = peer.read(&mut reply).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "the session still runs");
         drop(listener);
@@ -344,7 +363,7 @@ mod tests {
         let mut peer = UnixStream::connect(&path).unwrap();
         peer.write_all(encode_request(Request::End).as_bytes()).unwrap();
         drop(peer);
-        assert!(listener.turn(status));
+        assert!(listener.turn(answer));
     }
 
     #[test]
@@ -353,24 +372,24 @@ mod tests {
         let mut silent = Vec::new();
         for _ in 0..100 {
             silent.push(UnixStream::connect(&path).unwrap());
-            assert!(!listener.turn(status));
+            assert!(!listener.turn(answer));
             assert!(listener.connections.len() <= CONNECTIONS_MAX);
         }
         assert!(listener.interests().count() <= 1 + CONNECTIONS_MAX);
         let mut peer = UnixStream::connect(&path).unwrap();
         peer.write_all(encode_request(Request::Status).as_bytes()).unwrap();
-        listener.turn(status);
-        assert_eq!(decode_reply(&all_of(peer)), Ok(status()));
+        listener.turn(answer);
+        assert_eq!(decode_reply(&all_of(peer)), Ok(answer(Request::Status, None)));
 
         for len in [REQUEST_LEN_MAX, REQUEST_LEN_MAX + 1, 10 * REQUEST_LEN_MAX] {
             let mut peer = UnixStream::connect(&path).unwrap();
             peer.write_all(&vec![0xff; len]).unwrap();
-            assert!(!listener.turn(status));
+            assert!(!listener.turn(answer));
             assert_eq!(listener.connections.len(), CONNECTIONS_MAX - 1, "{len}: closed");
         }
         let mut peer = UnixStream::connect(&path).unwrap();
         peer.write_all(&[0xff; REQUEST_LEN_MAX - 1]).unwrap();
-        assert!(!listener.turn(status));
+        assert!(!listener.turn(answer));
         assert_eq!(listener.connections.len(), CONNECTIONS_MAX, "there may be more to come");
     }
 

@@ -1,12 +1,16 @@
 //! What is said on a control socket: one line asks, one line of JSON answers.
 //!
 //! `rove/1 status` is answered by `{"protocol":1,"session":{...}}`, and so is `rove/1 end`; after
-//! that the server ends the session and closes the connection by its own end. What it does not do is
-//! answered by `{"protocol":1,"error":"..."}`. Fields may be added, which old readers skip; a change of
+//! that the server ends the session and closes the connection by its own end. `rove/1 attach [ADDRESS]` is answered by
+//! `{"protocol":1,"session":{...},"key":"..."}`, with a key for a client that will take the session over, and that the user
+//! asked for from that address. What it does not do is answered by `{"protocol":1,"error":"..."}`. Fields may be added, which old readers skip; a change of
 //! what exists has another number.
+
+use std::net::IpAddr;
 
 use rove_units::Duration;
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 /// The version spoken here.
 const PROTOCOL: u32 = 1;
@@ -21,8 +25,8 @@ const COMMAND_BYTES_MAX: usize = 1024;
 const COMMAND_WORDS_MAX: usize = 64;
 /// Most bytes told of any other text, such as the window's title. Chosen: more than fits a line.
 const TEXT_BYTES_MAX: usize = 256;
-/// Texts besides the command: name, version, client, title, terminal.
-const TEXTS: usize = 5;
+/// Texts besides the command: name, version, client, title, terminal, session.
+const TEXTS: usize = 6;
 const _: () = assert!(
     6 * (COMMAND_BYTES_MAX + TEXTS * TEXT_BYTES_MAX) + 3 * COMMAND_WORDS_MAX < REPLY_LEN_MAX / 2
 );
@@ -38,6 +42,20 @@ pub enum Request {
     Status,
     /// To end its session in order.
     End,
+    /// To let another client take the session over, for a user who asks from there.
+    Attach(Option<IpAddr>),
+}
+
+/// The text of a session key, wiped when it is dropped.
+pub type KeyText = Zeroizing<String>;
+
+/// What a server answers.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The session.
+    pub status: SessionStatus,
+    /// The next client's key, for who asked for it.
+    pub key: Option<KeyText>,
 }
 
 /// Whether somebody uses a session.
@@ -108,6 +126,11 @@ pub struct SessionStatus {
     pub title: String,
     /// The command and its arguments.
     pub command: Vec<String>,
+    /// The name that the user gave the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// How often another client has taken the session over.
+    pub takeovers: u32,
 }
 
 /// Why a line is no request that can be met.
@@ -134,21 +157,25 @@ pub enum ReplyError {
 
 /// The form of a reply.
 #[derive(Serialize, Deserialize)]
-struct Reply {
+struct Reply<'a> {
     protocol: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<SessionStatus>,
+    /// Borrowed, so that no copy of it stays in memory.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
 /// Returns the line that asks.
 pub(crate) fn encode_request(request: Request) -> String {
-    let word = match request {
-        Request::Status => "status",
-        Request::End => "end",
-    };
-    format!("rove/{PROTOCOL} {word}\n")
+    match request {
+        Request::Status => format!("rove/{PROTOCOL} status\n"),
+        Request::End => format!("rove/{PROTOCOL} end\n"),
+        Request::Attach(None) => format!("rove/{PROTOCOL} attach\n"),
+        Request::Attach(Some(by)) => format!("rove/{PROTOCOL} attach {by}\n"),
+    }
 }
 
 /// Reads a line that asks, without its end.
@@ -163,23 +190,34 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     if version.parse() != Ok(PROTOCOL) {
         return Err(RequestError::Version);
     }
-    match word {
-        "status" => Ok(Request::Status),
-        "end" => Ok(Request::End),
+    match word.split_once(' ').unwrap_or((word, "")) {
+        ("status", "") => Ok(Request::Status),
+        ("end", "") => Ok(Request::End),
+        ("attach", "") => Ok(Request::Attach(None)),
+        ("attach", by) => {
+            by.parse().map(|by| Request::Attach(Some(by))).map_err(|_| RequestError::Unknown)
+        }
         _ => Err(RequestError::Unknown),
     }
 }
 
 /// Returns the line that answers. Texts too long for it are cut.
-pub(crate) fn encode_reply(reply: Result<SessionStatus, RequestError>) -> String {
-    let reply = match reply {
-        Ok(status) => {
-            Reply { protocol: PROTOCOL, session: Some(status.within_bounds()), error: None }
+pub(crate) fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Vec<u8>> {
+    // Room from the start: what grew would leave a copy of the key behind.
+    let mut line = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX));
+    let reply = Reply { protocol: PROTOCOL, session: None, key: None, error: None };
+    let written = match answer {
+        Ok(Answer { status, key }) => {
+            let key = key.as_ref().map(|key| key.as_str());
+            let reply = Reply { session: Some(status.within_bounds()), key, ..reply };
+            serde_json::to_writer(&mut *line, &reply)
         }
-        Err(error) => Reply { protocol: PROTOCOL, session: None, error: Some(error.to_string()) },
+        Err(error) => {
+            serde_json::to_writer(&mut *line, &Reply { error: Some(error.to_string()), ..reply })
+        }
     };
-    let mut line = serde_json::to_string(&reply).expect("texts and numbers have a JSON form");
-    line.push('\n');
+    written.expect("texts and numbers have a JSON form");
+    line.push(b'\n');
     debug_assert!(line.len() <= REPLY_LEN_MAX);
     line
 }
@@ -189,11 +227,13 @@ pub(crate) fn encode_reply(reply: Result<SessionStatus, RequestError>) -> String
 /// # Errors
 ///
 /// Returns what stands there instead of a session.
-pub fn decode_reply(line: &[u8]) -> Result<SessionStatus, ReplyError> {
+pub fn decode_reply(line: &[u8]) -> Result<Answer, ReplyError> {
     let reply: Reply = serde_json::from_slice(line).map_err(|_| ReplyError::Malformed)?;
     match (reply.session, reply.error) {
         (_, Some(error)) => Err(ReplyError::Refused(error)),
-        (Some(status), None) if reply.protocol == PROTOCOL => Ok(status),
+        (Some(status), None) if reply.protocol == PROTOCOL => {
+            Ok(Answer { status, key: reply.key.map(|key| Zeroizing::new(key.to_owned())) })
+        }
         _ => Err(ReplyError::Malformed),
     }
 }
@@ -204,8 +244,8 @@ impl SessionStatus {
         for text in [&mut self.name, &mut self.version, &mut self.title, &mut self.terminal] {
             clip(text, TEXT_BYTES_MAX);
         }
-        if let Some(client) = &mut self.client {
-            clip(client, TEXT_BYTES_MAX);
+        for text in self.client.iter_mut().chain(&mut self.session) {
+            clip(text, TEXT_BYTES_MAX);
         }
         self.command.truncate(COMMAND_WORDS_MAX);
         let mut room = COMMAND_BYTES_MAX;
@@ -244,7 +284,10 @@ mod tests {
 
     #[test]
     fn a_request_is_one_short_line_and_reads_as_it_was_written() {
-        for request in [Request::Status, Request::End] {
+        let by = |text: &str| Request::Attach(Some(text.parse().unwrap()));
+        let long = by("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
+        for request in [Request::Status, Request::End, Request::Attach(None), by("192.0.2.1"), long]
+        {
             let line = encode_request(request);
             assert!(line.len() <= REQUEST_LEN_MAX && line.ends_with('\n'), "{line:?}");
             assert_eq!(decode_request(line.trim_end().as_bytes()), Ok(request));
@@ -259,6 +302,8 @@ mod tests {
             ("rove/99999999999 status", RequestError::Version),
             ("rove/ status", RequestError::Version),
             ("rove/1 dance", RequestError::Unknown),
+            ("rove/1 status x", RequestError::Unknown),
+            ("rove/1 attach host", RequestError::Unknown),
             ("rove/1", RequestError::Unknown),
             ("GET / HTTP/1.1", RequestError::Unknown),
             ("", RequestError::Unknown),
@@ -271,18 +316,22 @@ mod tests {
 
     #[test]
     fn a_reply_is_one_line_and_reads_as_it_was_written() {
-        let line = encode_reply(Ok(status()));
-        assert_eq!(line.find('\n'), Some(line.len() - 1));
-        assert_eq!(decode_reply(line.as_bytes()), Ok(status()));
+        for key in [None, Some(Zeroizing::new("4NeCCgvZFe2RnPgrcU1PQw".to_owned()))] {
+            let answer = || Answer { status: status(), key: key.clone() };
+            let line = encode_reply(Ok(answer()));
+            assert_eq!(line.iter().position(|&byte| byte == b'\n'), Some(line.len() - 1));
+            assert_eq!(decode_reply(&line), Ok(answer()));
+        }
         let line = encode_reply(Err(RequestError::Version));
         let refused = ReplyError::Refused("this server speaks rove/1".to_owned());
-        assert_eq!(decode_reply(line.as_bytes()), Err(refused));
+        assert_eq!(decode_reply(&line), Err(refused));
     }
 
     #[test]
     fn a_later_servers_fields_are_skipped_and_missing_ones_are_empty() {
         let line = br#"{"protocol":1,"session":{"pid":5,"mood":"fine"},"more":[]}"#;
-        assert_eq!(decode_reply(line), Ok(SessionStatus { pid: 5, ..SessionStatus::default() }));
+        let status = SessionStatus { pid: 5, ..SessionStatus::default() };
+        assert_eq!(decode_reply(line), Ok(Answer { status, key: None }));
         for line in [
             r#"{"protocol":2,"session":{"pid":5}}"#,
             r#"{"protocol":1}"#,
@@ -314,12 +363,15 @@ mod tests {
                 client: Some(long(TEXT_BYTES_MAX + extra)),
                 terminal: long(TEXT_BYTES_MAX + extra),
                 title: long(TEXT_BYTES_MAX + extra),
+                session: Some(long(TEXT_BYTES_MAX + extra)),
+                takeovers: u32::MAX,
                 command: vec![long(COMMAND_BYTES_MAX / 8 + extra); COMMAND_WORDS_MAX + extra],
                 ..SessionStatus::default()
             };
-            let line = encode_reply(Ok(status));
+            let line = encode_reply(Ok(Answer { status, key: Some("k".repeat(22).into()) }));
             assert!(line.len() <= REPLY_LEN_MAX, "{} bytes", line.len());
-            let read = decode_reply(line.as_bytes()).unwrap();
+            assert_eq!(line.capacity(), REPLY_LEN_MAX, "no copy was left behind");
+            let read = decode_reply(&line).unwrap().status;
             assert_eq!(read.title.len(), TEXT_BYTES_MAX);
             assert_eq!(read.command.len(), COMMAND_WORDS_MAX);
             assert_eq!(read.command.concat().len(), COMMAND_BYTES_MAX);

@@ -46,7 +46,9 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
             .collect();
         for ((name, path), conversation) in group.iter().zip(asked) {
             match conversation.and_then(|mut conversation| conversation.reply(deadline)) {
-                Ok(status) => survey.sessions.push(Found { status, path: path.clone() }),
+                Ok(answer) => {
+                    survey.sessions.push(Found { status: answer.status, path: path.clone() });
+                }
                 Err(AskError::Gone) => remove_if_dead(clock, path),
                 Err(error) => survey.silent.push((*name, error)),
             }

@@ -4,7 +4,7 @@
 //! [`prepare`] finds out what a plan needs, and [`launch`] runs it as a [`command`] with two streams. [`screen`] shows the user
 //! what is not for us. [`proxy`] is the proxy command that learns the host's address while it connects for ssh.
 //! [`ssh_query`] asks ssh whether it may, and [`sharing`] which open connection ssh may use; [`master`] is one of our
-//! own. [`ssh_port`] explains `-p` after a failed login.
+//! own. [`ssh_port`] explains `-p` after a failed login, and [`choice`] asks which of several sessions is meant.
 //! Where no UDP passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands
 //! than a server on the host, for `rove list host` and its like.
 //! Source: Mosh 1.4.0 as observed.
@@ -33,6 +33,7 @@ use crate::tunnel::inherited;
 use crate::{colors, entropy};
 
 pub(crate) mod address;
+pub(crate) mod choice;
 pub(crate) mod command;
 pub(crate) mod error;
 mod invocation;

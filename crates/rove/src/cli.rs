@@ -23,6 +23,7 @@ use crate::colors;
 use crate::messages::{say, warn};
 use crate::program::ROVE;
 
+mod attach;
 mod client;
 mod completions;
 pub(crate) mod config;
@@ -98,11 +99,12 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 14] = [
+static SUBCOMMANDS: [Subcommand; 15] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
     Subcommand { manual: &doctor::MANUAL, run: run_doctor },
     Subcommand { manual: &install::MANUAL, run: run_install },
     Subcommand { manual: &sessions::LIST, run: run_list },
+    Subcommand { manual: &attach::MANUAL, run: run_attach },
     Subcommand { manual: &sessions::KILL, run: run_kill },
     Subcommand { manual: &forget::MANUAL, run: run_forget },
     Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
@@ -135,32 +137,48 @@ fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
 
 fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     let invocation = Invocation { name, program: program.to_owned(), args: args.clone() };
-    let speaker = invocation.speaker();
     let load = || match name {
         ProgramName::Rove => Config::load(),
         // Stock Mosh has no such file, and must not change for one.
         ProgramName::Mosh => Ok(Config::default()),
     };
-    match host::parse(name, args, load) {
+    let speaker = invocation.speaker();
+    run_session(&speaker, &invocation, host::parse(name, args, load))
+}
+
+fn run_attach(args: Vec<OsString>) -> u8 {
+    let program = env::args_os().next().unwrap_or_else(|| "rove".into());
+    let invocation = Invocation { name: ProgramName::Rove, program, args: args.clone() };
+    run_session("rove attach", &invocation, attach::parse(args, Config::load))
+}
+
+/// Does what a session's command line asks for.
+fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, UsageError>) -> u8 {
+    let name = invocation.name;
+    match call {
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::HelpAll) => print(&BOOK.help(&host::MANUAL)),
         Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
         Ok(HostCall::FakeProxy { family, host, port, word, hands_over }) => {
-            finish(&speaker, proxy::run(&family, &host, &port, word.as_deref(), hands_over))
+            finish(speaker, proxy::run(&family, &host, &port, word.as_deref(), hands_over))
         }
-        Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(&speaker, &ssh, &host),
+        Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(speaker, &ssh, &host),
         Ok(HostCall::Connect(options)) => {
             let mut options = *options;
             loop {
-                let Err(error) = bootstrap::run(&options, &invocation);
-                warn(&speaker, &format!("{error}{}", meant_command(&options, &error)));
+                let Err(error) = bootstrap::run(&options, invocation);
+                if let Some(chosen) = bootstrap::choice::offer(&options, &error) {
+                    options = chosen;
+                    continue;
+                }
+                warn(speaker, &format!("{error}{}", meant_command(&options, &error)));
                 match ssh_port::offer(&options, &error) {
                     Some(corrected) => options = corrected,
                     None => break error.exit_code(),
                 }
             }
         }
-        Err(error) => refuse_line(name, &speaker, &error),
+        Err(error) => refuse_line(name, speaker, &error),
     }
 }
 
@@ -285,6 +303,7 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
             }
             finish(speaker, crate::server::run(options))
         }
+        Ok(ServerCall::Attach(session)) => finish(speaker, crate::attach::run(session.as_ref())),
         Err(sentence) => {
             warn(speaker, &sentence);
             say(io::stderr(), &usage());

@@ -338,6 +338,11 @@ fn ended_by(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> O
         Outside::Silence => {
             "its server, as nothing was heard of this client for too long".to_owned()
         }
+        Outside::TakenOver(by) => {
+            let from = by.map_or(String::new(), |by| format!(" from {}", by.to_canonical()));
+            let sentence = format!("`rove attach`{from} took the session over; it goes on there");
+            return (name == ProgramName::Rove).then_some(sentence);
+        }
     };
     (name == ProgramName::Rove).then(|| format!("the session was ended by {by}"))
 }
@@ -415,6 +420,7 @@ mod tests {
             (outside(Outside::Signal(15)), None, "ended by SIGTERM, sent to its server"),
             (outside(Outside::Signal(200)), None, "ended by signal 200, "),
             (outside(Outside::Silence), None, "for too long"),
+            (outside(Outside::TakenOver(None)), None, "`rove attach` took the session over"),
             (ClientOutcome::Ended(None), Some(15), "SIGTERM ended this client"),
         ] {
             let text = ended_by(outcome, rove, signal).unwrap();

@@ -66,6 +66,11 @@ fn text(sessions: &[Detached], has_rove: bool) -> String {
     if sessions.len() > NAMED_MAX {
         lines.push(format!("  and {} more", sessions.len() - NAMED_MAX));
     }
+    if sessions.iter().any(|session| session.is_ours) {
+        lines.push(
+            "Go on with one, from where you are: rove attach and this host's name".to_owned(),
+        );
+    }
     let command = if has_rove && first.is_ours { "rove kill" } else { "kill" };
     let mut advice = format!("End one that is no longer needed with: {command} {}", first.pid);
     if has_rove && sessions.iter().filter(|session| session.is_ours).count() > 1 {
@@ -97,7 +102,7 @@ mod tests {
             (
                 vec![session(17, true)],
                 true,
-                &["1 session of", "session 17", "rove kill 17"] as &[&str],
+                &["1 session of", "session 17", "rove attach", "rove kill 17"] as &[&str],
             ),
             (vec![session(17, true)], false, &["1 session of", "with: kill 17"]),
             (vec![session(17, false)], true, &["1 session of", "with: kill 17"]),
@@ -121,7 +126,7 @@ mod tests {
             let sessions = vec![session(17, true); count];
             let text = text(&sessions, true);
             assert_eq!(text.contains("and 1 more"), more, "{text}");
-            assert!(text.lines().count() <= NAMED_MAX + 4, "{text}");
+            assert!(text.lines().count() <= NAMED_MAX + 5, "{text}");
         }
     }
 }

@@ -9,7 +9,7 @@
 //! - `answer` runs a program that is asked something. `getent` and `login_records` tell a static program what musl does not. `locale`, `xdg` (the user's folders) and
 //!   `logging` are what their names say.
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file.
-//! - `messages` writes sentences for the user, and `question` asks for a yes or no. `ssh_reaper` ends an ssh that may have
+//! - `messages` writes sentences for the user, `question` asks for an answer, and `syslog` tells the system's log. `ssh_reaper` ends an ssh that may have
 //!   changed the terminal.
 //!
 //! A session:
@@ -18,7 +18,7 @@
 //!   `turn` bounds the work between two looks at the keys, and `linger` lets a server stay after its client.
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
-//! - `sessions` is `rove list` and `rove kill`.
+//! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
 //!
@@ -37,6 +37,7 @@
 //! `fuzzing` states what must hold whatever comes from outside. `test_scripts` are scripts that tests execute.
 
 mod answer;
+mod attach;
 mod bootstrap;
 pub mod cli;
 mod client;
@@ -65,6 +66,7 @@ mod server;
 mod sessions;
 mod ssh_reaper;
 mod sys;
+mod syslog;
 mod terminal_type;
 mod terminfo;
 #[cfg(test)]

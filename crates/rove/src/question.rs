@@ -1,4 +1,4 @@
-//! A question that is answered with yes or no, on the user's terminal.
+//! Questions on the user's terminal.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -25,6 +25,22 @@ pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
     asked.is_ok() && is_yes(io::stdin().lock(), is_usual)
 }
 
+/// Asks for a number from 1 to `count`; returns how many stand before the one that was chosen. Whatever else is typed chooses
+/// nothing. Without a terminal nobody is asked.
+pub(crate) fn choose(question: &str, count: usize) -> Option<usize> {
+    let mut stderr = io::stderr();
+    let text = wrapped_for(&stderr, "rove", &format!("{question} [1-{count}] "));
+    let is_asked = can_be_asked() && stderr.write_all(text.as_bytes()).is_ok();
+    (is_asked && stderr.flush().is_ok()).then(|| number(io::stdin().lock(), count)).flatten()
+}
+
+fn number(input: impl BufRead, count: usize) -> Option<usize> {
+    let mut answer = Vec::new();
+    input.take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer).ok()?;
+    let number: usize = str::from_utf8(&answer).ok()?.trim().parse().ok()?;
+    number.checked_sub(1).filter(|index| *index < count)
+}
+
 fn is_yes(input: impl BufRead, is_usual: bool) -> bool {
     let mut answer = Vec::new();
     let read = input.take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer);
@@ -36,6 +52,20 @@ fn is_yes(input: impl BufRead, is_usual: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_choice_is_one_of_the_numbers_shown() {
+        for (answer, chosen) in [
+            ("1\n", Some(0)),
+            (" 3 \n", Some(2)),
+            ("0\n", None),
+            ("4\n", None),
+            ("", None),
+            ("x\n", None),
+        ] {
+            assert_eq!(number(answer.as_bytes(), 3), chosen, "{answer:?}");
+        }
+    }
 
     #[test]
     fn only_yes_is_yes() {

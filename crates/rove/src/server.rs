@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
-use rove_bootstrap::ProgramName;
-use rove_control::{SessionName, SessionStatus, ask_for_port};
+use rove_bootstrap::{ProgramName, SessionLabel};
+use rove_control::{SessionName, SessionStatus, ask_for_port, lock_labels};
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
 use rove_platform::program::Program;
@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 use crate::login::Login;
 use crate::messages::say;
 use crate::sys::{self, Fork};
-use crate::{detached, entropy, hardening, logging, utmp};
+use crate::{attach, detached, entropy, hardening, logging, utmp};
 
 mod linger;
 mod pump;
@@ -76,6 +76,8 @@ pub(crate) struct ServerOptions {
     pub(crate) verbose: u8,
     /// The name the program was called under.
     pub(crate) name: ProgramName,
+    /// The session's own name. The client attaches to a session that has it already.
+    pub(crate) session: Option<SessionLabel>,
 }
 
 /// Runs a server: announces it on standard output, detaches, and serves in the process left behind.
@@ -85,7 +87,15 @@ pub(crate) struct ServerOptions {
 ///
 /// Returns why no server could be started, in a sentence for the user.
 pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
-    let prepared = PreparedServer::prepare(&options)?;
+    // Held until the session answers by its name.
+    let lock = options.session.as_ref().map(|_| lock_labels()).transpose();
+    let lock = lock.context("cannot give the session a name")?;
+    if let Some(name) = &options.session
+        && attach::run_if_there(name)?
+    {
+        return Ok(0);
+    }
+    let prepared = PreparedServer { lock, ..PreparedServer::prepare(&options)? };
     let (clock, events) = start_loop()?;
     let nothing = open_nothing().context("cannot open /dev/null")?;
     // The session outlives the ssh connection that started it, and whatever that hangs up on.
@@ -144,6 +154,9 @@ pub(crate) struct PreparedServer {
     /// Who is told of his sessions without a client.
     told_of_sessions: Option<OsString>,
     name: ProgramName,
+    session: Option<SessionLabel>,
+    /// Keeps others from giving a session the same name meanwhile.
+    lock: Option<OwnedFd>,
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
     self_check: bool,
@@ -180,6 +193,8 @@ impl PreparedServer {
             program: login.program(std::env::vars_os()),
             told_of_sessions: login.told_of_sessions(std::env::var_os("HOME")),
             name: options.name,
+            session: options.session.clone(),
+            lock: None,
             network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE, detached_max(options.name)),
             signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE, None),
             self_check: options.verbose >= logging::SELF_CHECK_VERBOSITY,
@@ -223,6 +238,7 @@ impl PreparedServer {
         let entry = listed.then(|| utmp::Entry::add(master.as_fd())).flatten();
         let name = listed.then_some(SessionName { pid: card.pid, port: card.port });
         let control = name.map(|name| Control::open(name, card));
+        drop(self.lock);
         let session = Server::new(
             ServerConfig {
                 key: self.key,
@@ -255,6 +271,7 @@ impl PreparedServer {
             started_at: clock::unix_seconds(),
             terminal: self.pty.terminal_name().unwrap_or_default(),
             command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
+            session: self.session.as_ref().map(ToString::to_string),
             ..SessionStatus::default()
         }
     }
@@ -352,7 +369,7 @@ fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
 
 /// Prints the line that the far side waits for. Nothing else ever goes on it, as its readers take
 /// one space between words and nothing behind the key.
-fn announce(port: u16, key: &Key) -> anyhow::Result<()> {
+pub(crate) fn announce(port: u16, key: &Key) -> anyhow::Result<()> {
     anyhow::ensure!(!tty::is_closed(stdio::stdout()), "standard output is closed");
     // Typed-ahead echo must not be glued to the line.
     let before = if isatty(stdio::stdin()) { "\r\n\n" } else { "" };

@@ -22,9 +22,9 @@ mod far;
 mod stock;
 mod table;
 
-pub(crate) use choice::Choice;
+pub(crate) use choice::{Choice, means};
 use computer::Computer;
-pub(crate) use table::describe_detached;
+pub(crate) use table::{describe, describe_detached};
 
 /// How long servers are given to answer. Chosen: a thousand times what one takes, and short enough to
 /// wait for when one stands still.
@@ -122,9 +122,9 @@ fn kill_here(choice: &Choice) -> u8 {
     let computer = Computer::ours();
     let survey = survey(clock, clock.now() + PATIENCE);
     let (mut chosen, missing) = choice.among(&survey.sessions);
-    for number in &missing {
+    for one in &missing {
         let stock = stock::servers(&known(&survey));
-        warn(KILL, &choice::why_missing(*number, &computer, &survey, &stock));
+        warn(KILL, &choice::why_missing(one, &computer, &survey, &stock));
     }
     if chosen.is_empty() && missing.is_empty() {
         say(io::stdout(), &format!("There is no such session{}: nothing to end.", computer.on()));
@@ -135,7 +135,7 @@ fn kill_here(choice: &Choice) -> u8 {
     let (own_one, others): (Vec<_>, Vec<_>) =
         chosen.into_iter().partition(|found| is_own(&found.status, own.as_deref()));
     let all_ended = end(clock, &computer, &others) & end(clock, &computer, &own_one);
-    let is_explicit = matches!(choice, Choice::Numbers(_));
+    let is_explicit = matches!(choice, Choice::These(_));
     let has_problems = !is_explicit && tell_problems(KILL, &computer, &survey);
     u8::from(!all_ended || !missing.is_empty() || has_problems)
 }

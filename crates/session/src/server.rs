@@ -2,26 +2,24 @@
 
 mod host_input;
 mod publisher;
+mod succession;
 
 use core::mem;
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
 use std::collections::VecDeque;
 
 use rove_predict::{InputNum, Tty};
-use rove_ssp::{
-    Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit,
-    Transport,
-};
-use rove_terminal::{Screen, Size, Terminal};
+use rove_ssp::{Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, StateNum, Transmit};
+use rove_terminal::{Screen, Size, Terminal, UserTerminal};
 use rove_units::{Duration, Instant, Stream};
 
 use self::host_input::HostInput;
 use self::publisher::Publisher;
-use crate::host_screen::HostScreen;
+use self::succession::{Newcomer, Succession};
 use crate::keys::KeyTranslator;
 use crate::parts::exit_status::{ExitStatus, Outside};
-use crate::user_stream::{UserEvent, UserStream};
+use crate::user_stream::UserEvent;
 
 /// Bytes waiting for the pty above which the client keeps what it has, so that a program that stopped
 /// reading loses nothing and bounds what we hold. One client message may go over it by what a message
@@ -69,6 +67,8 @@ pub enum ServerEvent {
     ClientMoved(SocketAddr),
     /// The client has not been heard for the association timeout.
     ClientLost,
+    /// Another client has taken the session over: the numbers of input begin again.
+    ClientChanged,
 }
 
 /// How a session ended, seen from the server.
@@ -87,6 +87,8 @@ pub enum ServerOutcome {
 /// The server end of a session.
 pub struct Server {
     publisher: Publisher,
+    /// The client that may come after this one, and the one before it.
+    succession: Succession,
     terminal: Terminal,
     keys: KeyTranslator,
     host_input: HostInput,
@@ -98,6 +100,8 @@ pub struct Server {
     /// When the last key came.
     key_arrived_at: Option<Instant>,
     start: Instant,
+    /// Whether a client has come.
+    has_started: bool,
     network_timeout: Option<Duration>,
     /// Since when the client could have been heard: the start, or the end of a sleep.
     awake_since: Instant,
@@ -111,23 +115,15 @@ impl Server {
     /// Creates a server with a blank screen. It sends nothing until a client has spoken.
     pub fn new(config: ServerConfig, now: Instant) -> Self {
         let ServerConfig { key, mut transport, ipv6, size, network_timeout, chaff } = config;
-        let is_strict = transport.capabilities.is_none();
         // A session that ends after a short silence of its client must not have asked for it.
         if let Some(timeout) = network_timeout {
             let heartbeat = &mut transport.heartbeat;
             heartbeat.interval_max = heartbeat.interval_max.min(timeout / HEARTBEATS_IN_TIMEOUT);
         }
-        let transport = Transport::new(
-            Role::Server { ipv6 },
-            &key,
-            transport,
-            HostScreen::initial(size),
-            UserStream::new(),
-            chaff,
-            now,
-        );
+        let succession = Succession::new(transport, ipv6);
         Self {
-            publisher: Publisher::new(transport, is_strict),
+            publisher: succession.publisher(now, &key, chaff, size),
+            succession,
             terminal: Terminal::host(size),
             keys: KeyTranslator::default(),
             host_input: HostInput::default(),
@@ -136,6 +132,7 @@ impl Server {
             input_num: InputNum::default(),
             key_arrived_at: None,
             start: now,
+            has_started: false,
             network_timeout,
             awake_since: now,
             events: VecDeque::new(),
@@ -155,9 +152,13 @@ impl Server {
         ecn: Ecn,
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
-        let result = self.publisher.transport.handle_datagram(now, source, ecn, payload);
+        let mut result = self.publisher.transport.handle_datagram(now, source, ecn, payload);
         if result.as_ref().is_err_and(|error| !error.is_from_peer()) {
-            return result;
+            match self.succession.handle_datagram(now, source, ecn, payload) {
+                Some(newcomer) => self.change_client(now, newcomer),
+                None => return result,
+            }
+            result = Ok(());
         }
         if self.publisher.tells_scrollback() {
             self.terminal.keep_scrollback();
@@ -169,6 +170,18 @@ impl Server {
         self.prepare(now);
         self.note_transport_events();
         result
+    }
+
+    /// Lets another client take the session over with this key, which nobody else has. The client that is there stays
+    /// until the other one speaks; an earlier invitation ends. `from` is where the user asked.
+    pub fn invite(&mut self, now: Instant, key: &Key, chaff: Stream, from: Option<IpAddr>) {
+        let publisher = self.succession.publisher(now, key, chaff, self.terminal.screen().size());
+        self.succession.invite(now, publisher, from);
+    }
+
+    /// Returns where the secrets of the invited client lie; see [`Server::key_memory`].
+    pub fn invited_key_memory(&self) -> Option<Range<*const u8>> {
+        self.succession.key_memory()
     }
 
     /// Takes bytes that programs wrote to the pty.
@@ -232,6 +245,7 @@ impl Server {
     pub fn handle_timeout(&mut self, now: Instant) {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         self.publisher.transport.handle_timeout(now);
+        self.succession.handle_timeout(now);
         if self.outcome().is_some() {
             return;
         }
@@ -257,6 +271,9 @@ impl Server {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if self.abandoned.is_some() {
             return None;
+        }
+        if let Some(transmit) = self.succession.poll_transmit(now) {
+            return Some(transmit);
         }
         let transmit = self.publisher.transport.poll_transmit(now);
         if transmit.is_some() {
@@ -293,6 +310,7 @@ impl Server {
         }
         [
             self.publisher.transport.poll_timeout(),
+            self.succession.poll_timeout(),
             self.keys.poll_timeout(),
             self.no_client_deadline(),
             self.network_deadline(),
@@ -315,7 +333,7 @@ impl Server {
     }
 
     /// Returns until when the server of a session that its client has ended acknowledges that once more where the client has
-    /// not heard so ([`Transport::lingers_until`]). A driver lets go of everything else meanwhile.
+    /// not heard so ([`rove_ssp::Transport::lingers_until`]). A driver lets go of everything else meanwhile.
     pub fn lingers_until(&self) -> Option<Instant> {
         self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
     }
@@ -353,7 +371,7 @@ impl Server {
         self.publisher.transport.capabilities().contains(Capabilities::EXIT_STATUS)
     }
 
-    /// Returns where the session's secrets lie ([`Transport::key_memory`]).
+    /// Returns where the session's secrets lie ([`rove_ssp::Transport::key_memory`]).
     pub fn key_memory(&self) -> Range<*const u8> {
         self.publisher.transport.key_memory()
     }
@@ -361,6 +379,21 @@ impl Server {
     /// Returns the live screen.
     pub fn screen(&self) -> &Screen {
         self.terminal.screen()
+    }
+
+    /// Gives the session to another client. Nothing that was learned of the former client and its terminal stays; the keys it
+    /// typed stay with the programs.
+    fn change_client(&mut self, now: Instant, newcomer: Newcomer) {
+        tracing::info!("another client has come");
+        self.succession.replace(now, &mut self.publisher, newcomer);
+        let is_full = self.host_input.waiting().len() >= HOST_INPUT_MAX;
+        self.publisher.transport.hold_remote(is_full);
+        self.terminal.forget_events();
+        self.terminal.set_user_terminal(UserTerminal::default());
+        self.keys = KeyTranslator::default();
+        (self.delivered_num, self.delivered) = (StateNum::INITIAL, 0);
+        self.input_num = InputNum::default();
+        self.note(ServerEvent::ClientChanged);
     }
 
     /// Hands on what the client's newest state adds: keys to the pty, the window's size to the
@@ -394,7 +427,7 @@ impl Server {
             self.note(ServerEvent::Resize(size));
         }
         self.answer_programs();
-        if first {
+        if first && !mem::replace(&mut self.has_started, true) {
             self.note(ServerEvent::Start);
         }
         // Nothing on the screen is an echo of what the client has learned by itself.
@@ -442,8 +475,7 @@ impl Server {
 
     /// Returns when to give up waiting for a first client.
     fn no_client_deadline(&self) -> Option<Instant> {
-        (self.publisher.transport.remote_num() == StateNum::INITIAL)
-            .then(|| self.start + NO_CLIENT_TIMEOUT)
+        (!self.has_started).then(|| self.start + NO_CLIENT_TIMEOUT)
     }
 
     /// Returns when the client will have been silent for too long.

@@ -98,6 +98,13 @@ impl Terminal {
         core::mem::take(&mut self.emulator.notifications).into_iter()
     }
 
+    /// Forgets the bells, the copied text and the notifications so far, which are no news to a client that comes later.
+    pub fn forget_events(&mut self) {
+        self.emulator.grid.screen.bells = 0;
+        self.emulator.copies.last = None;
+        self.emulator.notifications.clear();
+    }
+
     /// Keeps the lines that scroll off the top of the primary screen, until they are taken. The limits are
     /// [`crate::SCROLLBACK_LINES_MAX`] and [`crate::SCROLLBACK_BYTES_MAX`]; beyond them the oldest lines are dropped.
     pub fn keep_scrollback(&mut self) {

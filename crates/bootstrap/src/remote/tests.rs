@@ -79,7 +79,8 @@ fn every_login_shell_finds_rove_first_and_hands_the_arguments_over_whole() {
     host.install("bin/rove");
     host.install("bin/mosh-server");
     for shell in SHELLS {
-        if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "", false))
+        if let Some(output) =
+            host.run(shell, &searching("", &challenge(), &arguments(), Some(""), false))
         {
             assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{shell}");
         }
@@ -92,7 +93,8 @@ fn rove_in_a_directory_of_the_user_is_preferred_to_an_installed_mosh_server() {
         let host = Host::new(directory.trim_start_matches('.').trim_end_matches("/bin"));
         host.install(&format!("{directory}/rove"));
         host.install("bin/mosh-server");
-        let output = host.run("sh", &searching("", &challenge(), &arguments(), "", false)).unwrap();
+        let output =
+            host.run("sh", &searching("", &challenge(), &arguments(), Some(""), false)).unwrap();
         assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{directory}");
     }
 }
@@ -102,7 +104,8 @@ fn without_rove_a_mosh_server_runs() {
     let host = Host::new("mosh");
     host.install("bin/mosh-server");
     for shell in SHELLS {
-        if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "", false))
+        if let Some(output) =
+            host.run(shell, &searching("", &challenge(), &arguments(), Some(""), false))
         {
             assert_eq!(output, format!("{ADDRESS}{STOCK}mosh-server {RECEIVED}"), "{shell}");
         }
@@ -119,7 +122,7 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
         host.install(&format!("bin/{program}"));
         for shell in SHELLS {
             if let Some(output) =
-                host.run(shell, &searching("", &challenge(), &arguments(), "-s", false))
+                host.run(shell, &searching("", &challenge(), &arguments(), Some("-s"), false))
             {
                 assert_eq!(output, format!("{ADDRESS}{line}{program} {received}"), "{shell}");
             }
@@ -132,7 +135,7 @@ fn the_search_says_when_it_found_nothing() {
     // The machine that runs the tests may have a mosh-server: a command that looks for others.
     let host = Host::new("nothing");
     let system = host.run("sh", OsStr::new("echo $(uname -s) $(uname -m)")).unwrap();
-    let command = searching("", &challenge(), &arguments(), "", false).into_string().unwrap();
+    let command = searching("", &challenge(), &arguments(), Some(""), false).into_string().unwrap();
     let command = OsString::from(
         command.replace("mosh-server", "no-such-server").replace("p in rove", "p in no-rove"),
     );

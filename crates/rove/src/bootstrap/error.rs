@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use rove_bootstrap::last_words::Refusal;
 use rove_bootstrap::startup::StartupError;
-use rove_bootstrap::{HostOptions, NoSession, Platform, ProgramName};
+use rove_bootstrap::{HostOptions, NoSession, Platform, ProgramName, WantedSession};
 
 use crate::bootstrap::address::AddressError;
 use crate::install::error::InstallError;
@@ -93,6 +93,9 @@ impl BootstrapError {
     /// Returns that there is no server program on a host of this platform.
     pub(super) fn no_server(options: &HostOptions, platform: Option<Platform>) -> Self {
         let remedy = Remedy::of(&options.host, platform.as_ref());
+        if options.session != WantedSession::New {
+            return Self::NoRove { host: options.host.clone(), remedy };
+        }
         Self::NoServerProgram { host: options.host.clone(), platform, remedy }
     }
 

@@ -7,7 +7,10 @@ use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
-use rove_bootstrap::{BindServer, HANDS_OVER, HostOptions, InstallPolicy, ProgramName, RemoteIp};
+use rove_bootstrap::{
+    BindServer, HANDS_OVER, HostOptions, InstallPolicy, LabelError, ProgramName, RemoteIp,
+    WantedSession,
+};
 use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
 
@@ -48,6 +51,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove -p 60010 --ssh='ssh -p 2222' host", "another UDP port, another ssh port"),
         ("rove -i ~/.ssh/work -J bastion host", "as with ssh: another key, by way of another host"),
         ("rove --tunnel host", "through ssh, where a firewall lets no UDP pass"),
+        ("rove --session work host", "go on with the session that is called work, or start it"),
         ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),
         ("rove -- demo", "log in to a host that is called demo"),
     ],
@@ -79,6 +83,7 @@ pub(crate) static MANUAL: Manual = Manual {
             "The session ended and the far side is stock Mosh, which keeps the status to itself.",
         ),
         ("126, 127", "The remote command cannot be run, or is not there."),
+        ("79", "Another client has taken the session over; see rove attach."),
         ("1", "The session failed, or its server never answered."),
         ("2", "The client that --client names cannot be run."),
         ("10", "The session could not be started."),
@@ -180,6 +185,9 @@ struct HostArgs {
     tunnel: bool,
     #[arg(long, hide = true)]
     no_tunnel: bool,
+    /// Name of the session: goes on with the one that has it, or starts one; the host needs rove
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
     /// How to learn the server's address: proxy, remote or local
     #[arg(
         long,
@@ -301,6 +309,9 @@ pub(crate) fn parse(
     }
     check_host(name, host).and_then(|()| check_tunnel(&args)).map_err(UsageError::without_usage)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
+    let session = args.session.as_deref().map(str::parse).transpose();
+    let session =
+        session.map_err(|error: LabelError| UsageError::without_usage(error.to_string()))?;
     let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
     ssh.extend(letters);
     if asks_ssh {
@@ -308,6 +319,7 @@ pub(crate) fn parse(
     }
     Ok(HostCall::Connect(Box::new(HostOptions {
         name,
+        session: session.map_or_else(WantedSession::default, WantedSession::Named),
         predict,
         predict_overwrite: args.predict_overwrite,
         family,

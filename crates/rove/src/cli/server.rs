@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, ArgAction, Command};
-use rove_bootstrap::ProgramName;
+use rove_bootstrap::{LabelError, ProgramName, SessionRef};
 use rove_cli_docs::{Manual, Words};
 use rove_udp::PortRange;
 
@@ -26,6 +26,8 @@ pub(crate) enum ServerCall {
         /// One sentence each, for standard error.
         complaints: Vec<String>,
     },
+    /// Print the port of a session that runs, and a key for its next client.
+    Attach(Option<SessionRef>),
 }
 
 /// What users are told of `rove server`.
@@ -33,14 +35,16 @@ pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "server",
     definition,
-    words: Words::OneOf(&["new"]),
+    words: Words::OneOf(&["new", "attach"]),
     notes: &[
         "It prints a line with its port and key, lets the caller go and waits for a client. rove and \
               apps that speak Mosh start it over ssh; it is compatible with mosh-server. An option it does \
               not know is complained of and left alone.",
         "It ends when its command does, by rove kill or SIGTERM, when no client has come within 60 s, and \
-         when its client has been silent for 30 days: nobody else has the key, so a session whose \
-         client has died cannot be joined again. Called as mosh-server it waits for ever, as stock does.",
+         when its client has been silent for 30 days. Called as mosh-server it waits for ever, as stock \
+         does.",
+        "rove server attach prints the port of a session that runs already, and a key for its next client, which \
+         takes the session over. rove attach calls it over ssh.",
         "The command does not inherit what ends with the ssh connection: the SSH_AUTH_SOCK of a forwarded \
          agent and the DISPLAY of forwarded X11. SSH_TTY becomes the session's own terminal. \
          SSH_CONNECTION and SSH_CLIENT stay.",
@@ -49,6 +53,7 @@ pub(crate) static MANUAL: Manual = Manual {
     examples: &[
         ("rove server new", "a login shell"),
         ("rove server new -p 60001:60010 -- top", "one command, a few ports"),
+        ("rove server attach work", "the session that is called work"),
     ],
     environment: &[
         (
@@ -74,7 +79,9 @@ fn definition() -> Command {
     };
     Command::new("rove server")
         .about("Runs a shell or a command for a client to come")
-        .override_usage("rove server new [options] [-- command...]")
+        .override_usage(
+            "rove server new [options] [-- command...]\n       rove server attach [NAME|PID|PORT]",
+        )
         .disable_help_flag(true)
         .args([
             flag("ssh").short('s').help("Bind the address that ssh arrived at"),
@@ -88,6 +95,8 @@ fn definition() -> Command {
             value("locale", 'l', "NAME=VALUE")
                 .action(ArgAction::Append)
                 .help("COLORTERM, or locale for a host without UTF-8; may be repeated"),
+            value("session", 'n', "NAME")
+                .help("Name of the session; one that has the name already gets another client"),
             value("ignored", '@', "WORD").hide(true),
             flag("help").short('h').long("help").help("Print this help"),
             flag("version").short('V').long("version").help("Print the version"),
@@ -124,9 +133,24 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
         Some((first, rest)) if first == "new" => {
             parse_new(options, rest.to_vec(), &mut complaints)?
         }
+        Some((first, rest)) if first == "attach" && name == ProgramName::Rove => {
+            return Ok(ServerCall::Attach(session(rest)?));
+        }
         _ => parse_legacy(options, &args, &mut complaints)?,
     };
     Ok(ServerCall::Run { options, complaints })
+}
+
+/// Reads the session that is meant.
+fn session(words: &[OsString]) -> Result<Option<SessionRef>, String> {
+    match words {
+        [] => Ok(None),
+        [word] => {
+            let session = word.to_string_lossy().parse();
+            session.map(Some).map_err(|error: LabelError| error.to_string())
+        }
+        _ => Err("attach takes one session".to_owned()),
+    }
 }
 
 /// Reads the form from before `new` existed: nothing, IP, or IP PORT.
@@ -154,6 +178,11 @@ fn parse_new(
     complaints: &mut Vec<String>,
 ) -> Result<ServerOptions, String> {
     let definition = definition();
+    let definition = match options.name {
+        ProgramName::Rove => definition,
+        // Stock's has no such letter.
+        ProgramName::Mosh => definition.mut_arg("session", |arg| arg.short(None).long("session")),
+    };
     let (flags, values) = rove_cli_docs::getopt_letters(&definition);
     let line = getopt::read(&flags, &values, args);
     // Of several the last counts, and the others may be wrong: they are a wrapper's.
@@ -164,6 +193,11 @@ fn parse_new(
             Item::Flag(_) => options.verbose = options.verbose.saturating_add(1),
             Item::Value('i', address) => options.bind = bind_address(&address, complaints),
             Item::Value('p', word) => ports = Some(word),
+            Item::Value('n', name) => {
+                let name = name.to_string_lossy();
+                options.session =
+                    Some(name.parse().map_err(|error: LabelError| error.to_string())?);
+            }
             Item::Value('c', colors) => options.colors = color_count(&colors)?,
             Item::Value('l', variable) => {
                 // A word without "=" is as good as no word, as with stock.
@@ -354,6 +388,7 @@ mod tests {
             ("new -c 256x", "Bad number of colors (256x)"),
             ("1.2.3.4 x", "port \"x\" is not a number\nBad UDP port range (x)"),
             ("a b c", "the first word must be \"new\""),
+            ("attach x y", "the first word must be \"new\""),
         ] {
             assert_eq!(call(line), Err(reason.to_owned()), "{line}");
         }
@@ -372,6 +407,24 @@ mod tests {
             assert!(parse(ProgramName::Rove, args).is_err());
         }
         assert!(parse(ProgramName::Rove, vec!["new".into()]).is_ok());
+    }
+
+    #[test]
+    fn a_session_is_named_or_attached_to_by_roves_own_server_alone() {
+        let own = |line: &str| {
+            parse(ProgramName::Rove, line.split_whitespace().map(OsString::from).collect())
+        };
+        for line in ["attach", "attach 60001", "attach work"] {
+            let session = line.strip_prefix("attach ").map(|word| word.parse().unwrap());
+            assert_eq!(own(line), Ok(ServerCall::Attach(session)), "{line}");
+        }
+        for line in ["attach a b", "attach -x", "attach A", "new -n 60001", "new -n -x"] {
+            assert!(own(line).is_err(), "{line}");
+        }
+        let Ok(ServerCall::Run { options, .. }) = own("new -n work") else { panic!("a server") };
+        assert_eq!(options.session, "work".parse().ok());
+        let (options, complaints) = run("new -n work");
+        assert_eq!((options.session, complaints.len()), (None, 1));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
+use rove_bootstrap::{LabelError, SessionLabel, SessionRef};
 use rove_cli_docs::{Manual, Words};
 use rove_units::Duration;
 
@@ -104,14 +105,17 @@ struct ListArgs {
 #[command(
     name = "rove kill",
     version,
-    override_usage = "rove kill [options] [[user@]host] PID|PORT...\n       \
+    override_usage = "rove kill [options] [[user@]host] NAME|PID|PORT...\n       \
                       rove kill [options] [[user@]host] --all\n       \
                       rove kill [options] [[user@]host] --detached [--older-than TIME]"
 )]
 struct KillArgs {
     /// Sessions, by the server's process or its UDP port; in front of them the host, if it is another
-    #[arg(value_name = "PID|PORT")]
+    #[arg(value_name = "NAME|PID|PORT")]
     words: Vec<OsString>,
+    /// A session by its name; behind a host its name alone will do
+    #[arg(long, value_name = "NAME")]
+    session: Vec<SessionLabel>,
     /// End all sessions, the one this is called in last
     #[arg(long, conflicts_with_all = ["detached", "older_than"])]
     all: bool,
@@ -147,28 +151,33 @@ pub(crate) fn parse_kill(
     load: impl FnOnce() -> Result<Config, String>,
 ) -> Result<(Choice, Place), Instead> {
     let (args, login) = login::read::<KillArgs>(&KILL, args)?;
-    let KillArgs { mut words, all, detached, older_than } = args;
+    let KillArgs { mut words, session, all, detached, older_than } = args;
     let number = |word: &OsString| word.to_str()?.parse::<u32>().ok();
     let has_host = words.first().is_some_and(|word| number(word).is_none());
     let host = has_host.then(|| words.remove(0));
-    let numbers: Vec<u32> = words
+    let mut these: Vec<SessionRef> = words
         .iter()
         .map(|word| {
+            if let Some(number) = number(word) {
+                return Ok(SessionRef::Number(number));
+            }
             let shown = word.to_string_lossy();
+            if has_host {
+                return shown.parse().map_err(|error: LabelError| wrong(error.to_string()));
+            }
             let shown = shown.escape_debug();
-            let advice = if has_host { "" } else { "; a host stands in front of the numbers" };
-            number(word).ok_or_else(|| {
-                wrong(format!("\"{shown}\" is no process number and no port{advice}"))
-            })
+            let advice = "a host stands in front of the numbers";
+            Err(wrong(format!("\"{shown}\" is no process number and no port; {advice}")))
         })
         .collect::<Result<_, _>>()?;
+    these.extend(session.into_iter().map(SessionRef::Named));
     let of = host.as_ref().map_or(String::new(), |host| format!(" {}", host.display()));
     // First of all, as a line that only asks ssh need name no sessions.
     let place = place(&KILL, host, login, load)?;
-    let choice = match (all, detached, numbers.is_empty()) {
+    let choice = match (all, detached, these.is_empty()) {
         (true, _, true) => Choice::All,
         (_, true, true) => Choice::Detached { silent_for: older_than.unwrap_or(Duration::ZERO) },
-        (false, false, false) => Choice::Numbers(numbers),
+        (false, false, false) => Choice::These(these),
         (false, false, true) => {
             return Err(wrong(format!(
                 "say which sessions to end: rove list{of} shows their numbers, --all means all of them"
@@ -271,21 +280,22 @@ mod tests {
     #[test]
     fn sessions_to_end_are_named_or_described() {
         let detached = |seconds| Choice::Detached { silent_for: Duration::from_secs(seconds) };
+        let these = |words: &str| {
+            Choice::These(words.split(' ').map(|word| word.parse().unwrap()).collect())
+        };
         for (line, choice, place) in [
-            ("17", Choice::Numbers(vec![17]), ""),
-            ("17 60001", Choice::Numbers(vec![17, 60_001]), ""),
+            ("17", these("17"), ""),
+            ("17 60001", these("17 60001"), ""),
+            ("--session work 17", these("17 work"), ""),
+            ("me@host work 60001", these("work 60001"), "me@host by ssh"),
             ("--all", Choice::All, ""),
             ("--detached", detached(0), ""),
             ("--detached --older-than 2d", detached(172_800), ""),
             ("--older-than=1w --detached", detached(604_800), ""),
-            ("me@host 17 18", Choice::Numbers(vec![17, 18]), "me@host by ssh"),
+            ("me@host 17 18", these("17 18"), "me@host by ssh"),
             ("--all host", Choice::All, "host by ssh"),
             ("host --detached", detached(0), "host by ssh"),
-            (
-                "-J jump host 17 -vF file",
-                Choice::Numbers(vec![17]),
-                "host by ssh -J jump -v -F file",
-            ),
+            ("-J jump host 17 -vF file", these("17"), "host by ssh -J jump -v -F file"),
         ] {
             let (found, there) = kill(line).unwrap();
             assert_eq!((found, name(&there)), (choice, place.to_owned()), "{line}");
@@ -308,7 +318,9 @@ mod tests {
             "-i key 17",
             "--ssh=ssh --all",
             "17 host",
-            "host 17 x",
+            "host 17 X",
+            "host X",
+            "--session 17",
             "-- -x 17",
             "17 --all",
             "17 --detached",

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
-use rove_control::{Listener, SessionName, SessionStatus, State};
+use rove_control::{Answer, KeyText, Listener, Request, SessionName, SessionStatus, State};
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::Failure;
 use rove_platform::pty::{Child, Master, PromptWatch};
@@ -16,6 +16,7 @@ use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 use crate::server::linger::linger;
 use crate::server::wire::Wire;
 use crate::utmp::Entry;
+use crate::{entropy, hardening, syslog};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
@@ -49,6 +50,8 @@ pub(super) struct Pump {
     prompt_watch: PromptWatch,
     /// What the last look found: up to which input the shell waits at its prompt.
     prompt: Option<InputNum>,
+    /// How often another client has taken the session over.
+    takeovers: u32,
     signal_timeout: Option<Duration>,
     started: Instant,
     buffer: Vec<u8>,
@@ -125,6 +128,7 @@ impl Pump {
             tty_watch: TtyWatch::default(),
             prompt_watch: PromptWatch::default(),
             prompt: None,
+            takeovers: 0,
             signal_timeout,
             started,
             buffer,
@@ -230,7 +234,14 @@ impl Pump {
     /// Tells of the session who asks, and ends it for who asks for that.
     fn answer_control(&mut self, now: Instant) {
         let Some(mut control) = self.host.control.take() else { return };
-        let is_end = control.listener.turn(|| self.status(now, &control.card));
+        let Control { listener, card } = &mut control;
+        let is_end = listener.turn(|request, peer| Answer {
+            key: match request {
+                Request::Attach(by) => self.invite(now, by, peer),
+                Request::Status | Request::End => None,
+            },
+            status: self.status(now, card),
+        });
         self.host.control = Some(control);
         if !is_end {
             return;
@@ -241,6 +252,20 @@ impl Pump {
         if self.state(now) != State::Attached {
             self.session.shutdown(now, Outside::Kill);
         }
+    }
+
+    /// Lets the session's next client come; returns its key, or `None` without randomness.
+    fn invite(&mut self, now: Instant, by: Option<IpAddr>, peer: Option<u32>) -> Option<KeyText> {
+        let (key, seed) = (entropy::key().ok()?, entropy::seed().ok()?);
+        self.session.invite(now, &key, seed.stream("server.chaff"), by);
+        if let Some(memory) = self.session.invited_key_memory() {
+            hardening::keep_in_memory(memory);
+        }
+        let from = by.map_or_else(|| "this computer".to_owned(), |by| by.to_string());
+        let asker = peer.map_or(String::new(), |pid| format!(" (process {pid})"));
+        let user = rustix::process::geteuid().as_raw();
+        syslog::tell(&format!("user {user} asks from {from}{asker} to attach to this session"));
+        Some(key.to_text())
     }
 
     fn state(&self, now: Instant) -> State {
@@ -260,6 +285,7 @@ impl Pump {
             key_age_seconds: self.session.key_arrived_at().map(age),
             columns: screen.size().columns(),
             rows: screen.size().rows(),
+            takeovers: self.takeovers,
             title: screen.title().to_owned(),
             ..card.clone()
         }
@@ -294,6 +320,15 @@ impl Pump {
                 }
                 ServerEvent::ClientMoved(address) => self.show_client(Some(address.ip())),
                 ServerEvent::ClientLost => self.show_client(None),
+                ServerEvent::ClientChanged => {
+                    self.takeovers += 1;
+                    // The numbers of the input begin again.
+                    self.prompt = None;
+                    let client = self.session.client_address().map(|address| address.ip());
+                    let client =
+                        client.map_or(String::new(), |ip| format!(" at {}", ip.to_canonical()));
+                    syslog::tell(&format!("a client{client} has attached to this session"));
+                }
             }
         }
         if start {

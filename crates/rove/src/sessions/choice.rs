@@ -1,6 +1,7 @@
 //! Which sessions `rove kill` means.
 
-use rove_control::{Found, State, Survey};
+use rove_bootstrap::SessionRef;
+use rove_control::{Found, SessionStatus, State, Survey};
 use rove_units::Duration;
 
 use crate::sessions::computer::Computer;
@@ -8,8 +9,8 @@ use crate::sessions::computer::Computer;
 /// The sessions to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// Those with these process numbers or UDP ports.
-    Numbers(Vec<u32>),
+    /// Those with these names, process numbers or UDP ports.
+    These(Vec<SessionRef>),
     /// All of this user's.
     All,
     /// Those without a client, for at least so long.
@@ -19,19 +20,26 @@ pub(crate) enum Choice {
     },
 }
 
+/// Returns whether it means this session.
+pub(crate) fn means(one: &SessionRef, status: &SessionStatus) -> bool {
+    match one {
+        SessionRef::Named(name) => status.session.as_ref() == Some(&name.to_string()),
+        SessionRef::Number(number) => status.pid == *number || u32::from(status.port) == *number,
+    }
+}
+
 impl Choice {
-    /// Returns which of `sessions` are meant, each once, and which numbers are nobody's.
-    pub(super) fn among<'a>(&self, sessions: &'a [Found]) -> (Vec<&'a Found>, Vec<u32>) {
-        let has = |found: &Found, number: u32| {
-            found.status.pid == number || u32::from(found.status.port) == number
-        };
+    /// Returns which of `sessions` are meant, each once, and which names and numbers are nobody's.
+    pub(super) fn among<'a>(&self, sessions: &'a [Found]) -> (Vec<&'a Found>, Vec<&SessionRef>) {
         match self {
-            Self::Numbers(numbers) => {
-                let is_meant = |found: &&Found| numbers.iter().any(|&number| has(found, number));
-                let is_missing = |number: &&u32| !sessions.iter().any(|found| has(found, **number));
+            Self::These(these) => {
+                let means = |one: &SessionRef, found: &Found| means(one, &found.status);
+                let is_meant = |found: &&Found| these.iter().any(|one| means(one, found));
+                let is_missing =
+                    |one: &&SessionRef| !sessions.iter().any(|found| means(one, found));
                 (
                     sessions.iter().filter(is_meant).collect(),
-                    numbers.iter().filter(is_missing).copied().collect(),
+                    these.iter().filter(is_missing).collect(),
                 )
             }
             Self::All => (sessions.iter().collect(), Vec::new()),
@@ -47,14 +55,18 @@ impl Choice {
     }
 }
 
-/// Returns the sentence on a number that is no session's.
+/// Returns the sentence on a name or a number that is no session's.
 pub(super) fn why_missing(
-    number: u32,
+    missing: &SessionRef,
     computer: &Computer,
     survey: &Survey,
     stock: &[u32],
 ) -> String {
     let on = computer.on();
+    let SessionRef::Number(number) = *missing else {
+        let list = computer.list_command();
+        return format!("no session of yours{on} has the name {missing}; {list} shows them");
+    };
     if stock.contains(&number) {
         let end = computer.command("To end it", &format!("kill {number}"));
         return format!(
@@ -97,10 +109,13 @@ mod tests {
             session(13, 60_004, State::Waiting, None),
         ];
         let detached = |seconds| Choice::Detached { silent_for: Duration::from_secs(seconds) };
+        let these = |numbers: &[u32]| {
+            Choice::These(numbers.iter().map(|&number| SessionRef::Number(number)).collect())
+        };
         let cases: [(Choice, &[u32], &[u32]); 8] = [
-            (Choice::Numbers(vec![10]), &[10], &[]),
-            (Choice::Numbers(vec![60_002, 13, 11]), &[11, 13], &[]),
-            (Choice::Numbers(vec![7, 60_009]), &[], &[7, 60_009]),
+            (these(&[10]), &[10], &[]),
+            (these(&[60_002, 13, 11]), &[11, 13], &[]),
+            (these(&[7, 60_009]), &[], &[7, 60_009]),
             (Choice::All, &[10, 11, 12, 13], &[]),
             (detached(0), &[11, 12], &[]),
             (detached(90), &[11, 12], &[]),
@@ -110,7 +125,9 @@ mod tests {
         for (choice, pids, missing) in cases {
             let (found, absent) = choice.among(&sessions);
             let found: Vec<u32> = found.iter().map(|found| found.status.pid).collect();
-            assert_eq!((&found[..], &absent[..]), (pids, missing), "{choice:?}");
+            let absent: Vec<String> = absent.iter().map(ToString::to_string).collect();
+            let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            assert_eq!((&found[..], absent), (pids, missing), "{choice:?}");
         }
     }
 
@@ -129,7 +146,7 @@ mod tests {
             (&far, &[], "no session of yours on far has"),
             (&far, &[], "; rove list far shows them"),
         ] {
-            let sentence = why_missing(7, computer, &survey, stock);
+            let sentence = why_missing(&SessionRef::Number(7), computer, &survey, stock);
             assert!(sentence.contains(part), "{sentence}");
         }
     }

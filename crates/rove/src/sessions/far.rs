@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitStatus;
 
 use anyhow::Context;
-use rove_bootstrap::{HostOptions, Printable};
+use rove_bootstrap::{HostOptions, Printable, SessionRef};
 
 use crate::bootstrap::remote_command::{Input, RemoteCommand};
 use crate::sessions::computer::Computer;
@@ -61,7 +61,10 @@ pub(super) fn kill(choice: &Choice, host: &HostOptions) -> anyhow::Result<u8> {
 fn kill_words(choice: &Choice) -> Vec<OsString> {
     let mut words = vec!["kill".to_owned()];
     match choice {
-        Choice::Numbers(numbers) => words.extend(numbers.iter().map(u32::to_string)),
+        Choice::These(these) => words.extend(these.iter().map(|one| match one {
+            SessionRef::Named(name) => format!("--session={name}"),
+            SessionRef::Number(number) => number.to_string(),
+        })),
         Choice::All => words.push("--all".to_owned()),
         Choice::Detached { silent_for } => {
             words.push("--detached".to_owned());
@@ -106,7 +109,8 @@ mod tests {
     #[test]
     fn what_is_to_end_there_is_said_in_words_that_mean_the_same() {
         for choice in [
-            Choice::Numbers(vec![17, 60_001]),
+            Choice::These(vec![SessionRef::Number(17), SessionRef::Number(60_001)]),
+            Choice::These(vec![SessionRef::Named("work".parse().unwrap())]),
             Choice::All,
             Choice::Detached { silent_for: Duration::ZERO },
             Choice::Detached { silent_for: Duration::from_secs(172_800) },

@@ -79,6 +79,15 @@ pub(super) fn one(status: &SessionStatus) -> String {
     format!("session {pid} (port {port}, {state}{client}: {command})")
 }
 
+/// Returns the words for a session to attach to.
+pub(crate) fn describe(status: &SessionStatus) -> String {
+    let contact = status.contact_age_seconds;
+    let contact =
+        contact.map_or(String::new(), |seconds| format!(", last contact {} ago", age(seconds)));
+    let command = cut(&command(status), COMMAND_WIDTH);
+    format!("{}{contact}: {command}", status.state.as_str())
+}
+
 /// Returns the words for a session without a client, in a list of such.
 pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     let contact = match status.contact_age_seconds {
@@ -97,9 +106,10 @@ fn age(seconds: u64) -> String {
     format!("{} {name}", seconds / length)
 }
 
-/// Returns the command, and the title that it has given the window.
+/// Returns the session's name, its command, and the title that the command has given the window.
 fn command(status: &SessionStatus) -> String {
-    let mut text = printable(&status.command.join(" "));
+    let name = status.session.as_deref().map_or(String::new(), |name| format!("{name}: "));
+    let mut text = printable(&(name + &status.command.join(" ")));
     if !status.title.is_empty() {
         text.push_str(&format!(" [{}]", printable(&status.title)));
     }
@@ -148,13 +158,14 @@ mod tests {
 
     #[test]
     fn a_table_has_a_line_for_each_session_and_marks_our_own() {
-        let new = SessionStatus { pid: 5, port: 60_002, ..SessionStatus::default() };
+        let session = Some("work".to_owned());
+        let new = SessionStatus { pid: 5, port: 60_002, session, ..SessionStatus::default() };
         let text = sessions(&[status(), new], Some("/dev/pts/3"), 12);
         assert_eq!(
             text,
             "PID   PORT   STATE            AGE  CONTACT  KEY  SIZE   CLIENT          COMMAND\n\
              1234  60001  detached (here)  2 d  2 h      2 h  80x24  192.0.2.1:4242  -bash [ma...\n\
-             5     60002  waiting          0 s  -        -    0x0    -               \n"
+             5     60002  waiting          0 s  -        -    0x0    -               work: \n"
         );
     }
 

@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod addresses;
+mod attach;
 mod bootstrap;
 mod configuration;
 mod display;

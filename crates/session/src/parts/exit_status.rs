@@ -1,14 +1,19 @@
 //! How the remote command, or the session around it, ended: told between two roves.
 
+use core::net::IpAddr;
+
 use rove_ssp::{ApplyError, Capabilities};
 
-use crate::message::{Fields, Value, put_varint_field};
+use crate::message::{Fields, Value, bytes_field, put_varint_field};
 use crate::part::{Part, Receiver, Replica};
 
 /// SIGHUP, which a session's command gets when nobody has its terminal any more.
 const HANG_UP: u8 = 1;
 /// SIGTERM, the usual wish that something end.
 const TERMINATE: u8 = 15;
+/// Exit code of a client whose session went to another client. Chosen: above the codes of sysexits.h, which end at 78, and
+/// below those of shells, which begin at 126.
+const TAKEN_OVER_CODE: u8 = 79;
 
 const CODE: u32 = 1;
 const SIGNAL: u32 = 2;
@@ -17,6 +22,9 @@ const OUTSIDE: u32 = 3;
 const OUTSIDE_KILL: u8 = 1;
 const OUTSIDE_SIGNAL: u8 = 2;
 const OUTSIDE_SILENCE: u8 = 3;
+const OUTSIDE_TAKEN_OVER: u8 = 4;
+/// The address that the session was taken over from, in its 4 or 16 bytes.
+const TAKEN_FROM: u32 = 4;
 
 /// How the remote command ended, as the caller's shell would see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +46,8 @@ pub enum Outside {
     Signal(u8),
     /// The server, as its client was silent for too long.
     Silence,
+    /// Another client took the session over, and it goes on; with the address that it was asked from, where that is known.
+    TakenOver(Option<IpAddr>),
 }
 
 impl ExitStatus {
@@ -46,6 +56,7 @@ impl ExitStatus {
         match self {
             Self::Code(code) => code,
             Self::Signal(signal) => 128_u8.saturating_add(signal),
+            Self::Outside(Outside::TakenOver(_)) => TAKEN_OVER_CODE,
             Self::Outside(outside) => 128_u8.saturating_add(outside.signal()),
         }
     }
@@ -57,7 +68,7 @@ impl Outside {
         match self {
             Self::Kill => TERMINATE,
             Self::Signal(signal) => signal,
-            Self::Silence => HANG_UP,
+            Self::Silence | Self::TakenOver(_) => HANG_UP,
         }
     }
 
@@ -66,6 +77,7 @@ impl Outside {
             Self::Kill => OUTSIDE_KILL,
             Self::Signal(_) => OUTSIDE_SIGNAL,
             Self::Silence => OUTSIDE_SILENCE,
+            Self::TakenOver(_) => OUTSIDE_TAKEN_OVER,
         }
     }
 }
@@ -87,22 +99,28 @@ impl Part for Option<ExitStatus> {
         if let ExitStatus::Outside(outside) = status {
             put_varint_field(&mut body, OUTSIDE, u64::from(outside.number()));
         }
+        if let ExitStatus::Outside(Outside::TakenOver(Some(from))) = status {
+            body.extend(match from {
+                IpAddr::V4(from) => bytes_field(TAKEN_FROM, &from.octets()),
+                IpAddr::V6(from) => bytes_field(TAKEN_FROM, &from.octets()),
+            });
+        }
         vec![body]
     }
 
     /// A kind or a value that a later version may mean something by changes nothing.
     fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
-        let (mut status, mut outside) = (None, None);
+        let (mut status, mut outside, mut from) = (None, None, None);
         for field in Fields::of(body) {
-            if let (number, Value::Varint(value)) = field?
-                && let Ok(value) = u8::try_from(value)
-            {
-                match number {
-                    CODE => status = Some(ExitStatus::Code(value)),
-                    SIGNAL => status = Some(ExitStatus::Signal(value)),
-                    OUTSIDE => outside = Some(value),
+            match field? {
+                (TAKEN_FROM, Value::Bytes(octets)) => from = address(octets),
+                (number, Value::Varint(value)) => match (number, u8::try_from(value)) {
+                    (CODE, Ok(value)) => status = Some(ExitStatus::Code(value)),
+                    (SIGNAL, Ok(value)) => status = Some(ExitStatus::Signal(value)),
+                    (OUTSIDE, Ok(value)) => outside = Some(value),
                     _ => {}
-                }
+                },
+                _ => {}
             }
         }
         if let Some(ExitStatus::Signal(signal)) = status {
@@ -110,6 +128,7 @@ impl Part for Option<ExitStatus> {
                 Some(OUTSIDE_KILL) => ExitStatus::Outside(Outside::Kill),
                 Some(OUTSIDE_SIGNAL) => ExitStatus::Outside(Outside::Signal(signal)),
                 Some(OUTSIDE_SILENCE) => ExitStatus::Outside(Outside::Silence),
+                Some(OUTSIDE_TAKEN_OVER) => ExitStatus::Outside(Outside::TakenOver(from)),
                 _ => ExitStatus::Signal(signal),
             });
         }
@@ -120,6 +139,12 @@ impl Part for Option<ExitStatus> {
     fn same_as(&self, other: &Self) -> bool {
         self == other
     }
+}
+
+/// Returns the address in these bytes; `None` for another number of them.
+fn address(octets: &[u8]) -> Option<IpAddr> {
+    let v4 = <[u8; 4]>::try_from(octets).map(IpAddr::from);
+    v4.or_else(|_| <[u8; 16]>::try_from(octets).map(IpAddr::from)).ok()
 }
 
 #[cfg(test)]
@@ -136,6 +161,7 @@ mod tests {
             (ExitStatus::Outside(Outside::Kill), 143),
             (ExitStatus::Outside(Outside::Signal(2)), 130),
             (ExitStatus::Outside(Outside::Silence), 129),
+            (ExitStatus::Outside(Outside::TakenOver(None)), 79),
         ] {
             assert_eq!(status.shell_code(), code, "{status:?}");
         }
@@ -151,6 +177,9 @@ mod tests {
                 outside(Outside::Signal(value)),
                 outside(Outside::Kill),
                 outside(Outside::Silence),
+                outside(Outside::TakenOver(None)),
+                outside(Outside::TakenOver(Some([value; 4].into()))),
+                outside(Outside::TakenOver(Some([value; 16].into()))),
             ] {
                 assert_eq!(applied(None, &diff(&None, &Some(status))), Ok(Some(status)));
             }

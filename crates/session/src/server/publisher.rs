@@ -154,6 +154,12 @@ impl Publisher {
         self.publish(terminal);
     }
 
+    /// Tells the client, which goes, how that came, and ends the exchange with it.
+    pub(super) fn leave(&mut self, now: Instant, status: ExitStatus) {
+        self.publish_change(|parts| parts.exit_status = Some(status));
+        self.transport.start_shutdown(now);
+    }
+
     /// Publishes the screen, with the lines above it that were sent and those that the client has seen.
     fn publish(&mut self, terminal: &mut Terminal) {
         if self.tells_scrollback() {

@@ -16,6 +16,7 @@ fn connect(name: ProgramName, line: &str) -> HostOptions {
 fn defaults_are_stocks() {
     let options = connect(ProgramName::Mosh, "me@host");
     let expected = HostOptions {
+        session: WantedSession::New,
         name: ProgramName::Mosh,
         client: None,
         server: None,
@@ -242,6 +243,7 @@ fn the_file_holds_where_the_line_says_nothing() {
     };
     let from_file = connect("host");
     let expected = HostOptions {
+        session: WantedSession::New,
         name: ProgramName::Rove,
         client: Some("y".into()),
         server: Some("x".into()),
@@ -275,6 +277,7 @@ fn the_file_holds_where_the_line_says_nothing() {
          --escape-key=none --bind-server=ssh --experimental-remote-ip=proxy --client=c host",
     );
     let expected = HostOptions {
+        session: WantedSession::New,
         client: Some("c".into()),
         server: Some("z".into()),
         predict: Preference::Always,

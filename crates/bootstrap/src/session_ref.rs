@@ -1,0 +1,123 @@
+//! How a user names a session.
+
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+/// Longest name. Chosen: a word that a person types.
+const LABEL_BYTES_MAX: usize = 64;
+
+/// The name of a session: small letters, digits, `.`, `_` and `-`. At least one letter makes it differ from a port and a
+/// process, and its first character from an option and a hidden file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionLabel(String);
+
+/// Why a text is no name of a session.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LabelError {
+    /// It is too long to type.
+    #[error("a session's name has at most {LABEL_BYTES_MAX} characters, and this one has {0}")]
+    Long(usize),
+    /// It holds other characters.
+    #[error(
+        "a session's name consists of the letters a to z, digits, \".\", \"_\" and \"-\", and {0:?} does not"
+    )]
+    Characters(String),
+    /// It could be an option or a hidden file.
+    #[error("a session's name begins with a letter or a digit, and {0:?} does not")]
+    Beginning(String),
+    /// It could be a port or a process.
+    #[error("a session's name has at least one letter, or it would be a port: {0:?} has none")]
+    Number(String),
+}
+
+impl FromStr for SessionLabel {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Self, LabelError> {
+        let is_allowed =
+            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._-".contains(c);
+        if text.len() > LABEL_BYTES_MAX {
+            Err(LabelError::Long(text.chars().count()))
+        } else if !text.chars().all(is_allowed) {
+            Err(LabelError::Characters(text.to_owned()))
+        } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+            Err(LabelError::Beginning(text.to_owned()))
+        } else if !text.contains(|c: char| c.is_ascii_lowercase()) {
+            Err(LabelError::Number(text.to_owned()))
+        } else {
+            Ok(Self(text.to_owned()))
+        }
+    }
+}
+
+impl Display for SessionLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A session as its user means it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionRef {
+    /// By its name.
+    Named(SessionLabel),
+    /// By its server's process or its UDP port.
+    Number(u32),
+}
+
+impl FromStr for SessionRef {
+    type Err = LabelError;
+
+    fn from_str(text: &str) -> Result<Self, LabelError> {
+        match text.parse() {
+            Ok(number) => Ok(Self::Number(number)),
+            Err(_) => text.parse().map(Self::Named),
+        }
+    }
+}
+
+impl Display for SessionRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => name.fmt(f),
+            Self::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_meant_by_a_name_or_a_number() {
+        for text in ["work", "60002", "7"] {
+            let meant: SessionRef = text.parse().unwrap();
+            assert_eq!(meant.to_string(), text);
+            assert_eq!(matches!(meant, SessionRef::Number(_)), text != "work");
+        }
+        assert!("No such".parse::<SessionRef>().is_err());
+    }
+
+    #[test]
+    fn a_name_is_a_word_that_is_no_port_no_option_and_no_path() {
+        for text in ["work", "w", "4a", "a.b_c-d", &"x".repeat(LABEL_BYTES_MAX)] {
+            assert_eq!(text.parse::<SessionLabel>().unwrap().to_string(), text);
+        }
+        for (text, part) in [
+            ("", "begins with"),
+            ("60001", "at least one letter"),
+            ("1.2", "at least one letter"),
+            (".work", "begins with"),
+            ("-work", "begins with"),
+            ("Work", "does not"),
+            ("a/b", "does not"),
+            ("a b", "does not"),
+            ("a\u{1b}[2J", "\\u{1b}"),
+            (&"x".repeat(300), "and this one has 300"),
+        ] {
+            let sentence = text.parse::<SessionLabel>().unwrap_err().to_string();
+            assert!(sentence.contains(part), "{text:?}: {sentence}");
+        }
+    }
+}

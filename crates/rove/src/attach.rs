@@ -1,0 +1,110 @@
+//! The host's side of `rove attach`: which of the user's sessions is meant, and a key for its next client.
+
+use std::ffi::OsStr;
+use std::net::IpAddr;
+
+use anyhow::{Context, bail};
+use rove_bootstrap::startup::{CHOICE, CHOICES_MAX};
+use rove_bootstrap::{SessionLabel, SessionRef};
+use rove_control::{Conversation, Found, Request, State, survey};
+use rove_platform::clock::Clock;
+use rove_ssp::Key;
+use rove_units::Duration;
+
+use crate::messages::say;
+use crate::server;
+use crate::sessions::{describe, means};
+
+/// How long servers are given to answer. Chosen: as for `rove list`.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Prints the port of the session that is meant and a key for its next client, as a new server does. Returns the exit code.
+///
+/// # Errors
+///
+/// Returns why there is no such session, or that several are meant. Those are printed to choose from.
+pub(crate) fn run(session: Option<&SessionRef>) -> anyhow::Result<u8> {
+    let clock = Clock::start();
+    let sessions = survey(clock, clock.now() + PATIENCE).sessions;
+    let is_meant = |found: &&Found| match session {
+        Some(session) => means(session, &found.status),
+        None => found.status.state == State::Detached,
+    };
+    let mut meant: Vec<&Found> = sessions.iter().filter(is_meant).collect();
+    // A client may be gone before that is known.
+    if meant.is_empty() && session.is_none() {
+        meant = sessions.iter().collect();
+    }
+    match (&meant[..], session) {
+        ([found], _) => announce_next(clock, found).map(|()| 0),
+        ([], Some(session)) if !sessions.is_empty() => {
+            bail!("no session of yours has the name, process or port {session}")
+        }
+        ([], _) => bail!("no session of yours runs here under a rove server"),
+        (several, _) => Ok(offer(several)),
+    }
+}
+
+/// Attaches to the session of this name, if there is one. Returns whether there is.
+///
+/// # Errors
+///
+/// Returns why its server gives no key.
+pub(crate) fn run_if_there(name: &SessionLabel) -> anyhow::Result<bool> {
+    let clock = Clock::start();
+    let survey = survey(clock, clock.now() + PATIENCE);
+    let session = SessionRef::Named(name.clone());
+    match survey.sessions.iter().find(|found| means(&session, &found.status)) {
+        Some(found) => announce_next(clock, found).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// Prints sessions, so that the user may choose. Returns the exit code of a session that is not known yet.
+fn offer(sessions: &[&Found]) -> u8 {
+    for found in sessions.iter().take(CHOICES_MAX) {
+        let status = &found.status;
+        say(std::io::stdout(), &format!("{CHOICE} {} {}", status.port, describe(status)));
+    }
+    1
+}
+
+/// Asks a server for its next client's key, and prints it.
+fn announce_next(clock: Clock, found: &Found) -> anyhow::Result<()> {
+    let by = ["SSH_CONNECTION", "SSH_CLIENT"]
+        .into_iter()
+        .find_map(|variable| client_address(std::env::var_os(variable).as_deref()?));
+    let port = found.status.port;
+    let answer = Conversation::start(clock, &found.path, Request::Attach(by))
+        .and_then(|mut conversation| conversation.reply(clock.now() + PATIENCE))
+        .with_context(|| format!("the session at port {port}"))?;
+    let key = answer.key.with_context(|| {
+        format!("the server of the session at port {port} gives no key; its rove may be older")
+    })?;
+    let key = Key::from_text(&key).context("the server gives something else than a key")?;
+    server::announce(port, &key)
+}
+
+/// Returns the client's address in sshd's `client-ip client-port ...`.
+fn client_address(connection: &OsStr) -> Option<IpAddr> {
+    let word = connection.to_str()?.split_whitespace().next()?;
+    word.parse().ok().map(|address: IpAddr| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_address_is_the_first_word_of_ssh_connection() {
+        for (text, address) in [
+            ("10.0.0.1 50000 10.0.0.2 22", Some("10.0.0.1")),
+            ("::ffff:10.0.0.1 5 x 22", Some("10.0.0.1")),
+            ("host 5", None),
+            ("", None),
+        ] {
+            let address = address.map(|address| address.parse().unwrap());
+            assert_eq!(client_address(OsStr::new(text)), address, "{text}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The command line of `rove attach`: a login as of a session, and the session that is meant in place of a command.
+
+use std::ffi::OsString;
+
+use rove_bootstrap::{LabelError, ProgramName, WantedSession};
+use rove_cli_docs::{Manual, Words};
+
+use crate::cli::config::Config;
+use crate::cli::host::{self, HostCall, UsageError};
+use crate::program::ROVE;
+
+/// What users are told of `rove attach`.
+pub(crate) static MANUAL: Manual = Manual {
+    program: &ROVE,
+    word: "attach",
+    definition: || {
+        host::definition()
+            .name("rove attach")
+            .about("Goes on with a session whose client is gone or elsewhere")
+            .override_usage("rove attach [options] [user@]host [NAME|PID|PORT]")
+            // A new session has them, and this one is there.
+            .mut_args(|arg| match arg.get_id().as_str() {
+                "session" | "port" | "bind_server" => arg.hide(true),
+                _ => arg,
+            })
+    },
+    words: Words::Host,
+    notes: &[
+        "The session goes on here with a key of its own. A client that it still has is told so and ends.",
+        "Without NAME, PID or PORT it is the one session that has no client. Where there are others, it asks which.",
+        "The host needs rove. Sessions of a stock mosh-server cannot be attached to: they give no second key.",
+        "The other options are those of a session; see rove --help-all.",
+    ],
+    lists: &[],
+    examples: &[
+        ("rove attach me@example.org", "the session that has no client"),
+        ("rove attach host work", "the session that was started with --session work"),
+        ("rove list host", "what there is to attach to"),
+    ],
+    environment: &[],
+    files: &[],
+    exit_status: &[
+        ("0 to 254", "As of a session; see rove --help-all."),
+        ("10", "There is no such session, or the host could not be asked."),
+        ("79", "Another client has taken the session over."),
+        ("255", "The command line is wrong."),
+    ],
+};
+
+/// Reads the words behind `attach`; `load` reads the user's configuration.
+///
+/// # Errors
+///
+/// Returns what is wrong; the exit code is 255.
+pub(crate) fn parse(
+    args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, String>,
+) -> Result<HostCall, UsageError> {
+    let wrong =
+        |message: String| UsageError { message, usage: Some(rove_cli_docs::usage_hint(&MANUAL)) };
+    let mut options = match host::parse(ProgramName::Rove, args, load)? {
+        HostCall::Connect(options) => options,
+        HostCall::Help(_) | HostCall::HelpAll => return Ok(HostCall::Help(MANUAL.help())),
+        other => return Ok(other),
+    };
+    if options.session != WantedSession::New {
+        return Err(wrong(
+            "--session starts a session where there is none; leave it out".to_owned(),
+        ));
+    }
+    let session = match &options.command[..] {
+        [] => None,
+        [word] => {
+            let session = word.to_string_lossy().parse();
+            Some(session.map_err(|error: LabelError| wrong(error.to_string()))?)
+        }
+        _ => {
+            return Err(wrong(
+                "one session can be attached to, and its command runs already".to_owned(),
+            ));
+        }
+    };
+    options.command.clear();
+    options.session = WantedSession::Attached(session);
+    Ok(HostCall::Connect(options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(line: &str) -> Result<HostCall, UsageError> {
+        let words = line.split_whitespace().map(OsString::from).collect();
+        parse(words, || Ok(Config::default()))
+    }
+
+    #[test]
+    fn a_session_is_named_behind_its_host() {
+        for (line, session) in [
+            ("host", None),
+            ("me@host work", Some("work")),
+            ("-i key --tunnel host 60001", Some("60001")),
+            ("host --scrollback 60001", Some("60001")),
+        ] {
+            let session = session.map(|word| word.parse().unwrap());
+            let Ok(HostCall::Connect(options)) = call(line) else { panic!("{line}") };
+            assert_eq!(options.session, WantedSession::Attached(session), "{line}");
+            assert!(options.command.is_empty());
+        }
+        assert!(matches!(call("--help"), Ok(HostCall::Help(text)) if text.contains("attach")));
+    }
+
+    #[test]
+    fn a_wrong_line_is_refused_in_one_sentence() {
+        for (line, part) in [
+            ("host a b", "one session"),
+            ("host .x", "begins with"),
+            ("host Work", "does not"),
+            ("--session a host", "leave it out"),
+            ("", "host"),
+        ] {
+            let error = call(line).unwrap_err();
+            assert!(error.message.contains(part), "{line}: {error:?}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Sessions that go on with another client.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{
+    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, rove, side_by_side, within_guard,
+};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Says that it is there, and then what it reads.
+const ECHOING: &str = "echo here; while read -r line; do echo \"got $line\"; done";
+
+/// What the client says whose session another one has taken over.
+const TAKEN_OVER: &str = "took the session over";
+
+/// Calls rove for a host.
+fn call(sshd: &Sshd, words: &[&str]) -> Invocation {
+    Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(words)
+}
+
+/// Calls one of rove's commands for a host.
+fn command(sshd: &Sshd, word: &str, words: &[&str]) -> Invocation {
+    Invocation::new(rove()).arg(word).arg(format!("--ssh={}", sshd.ssh())).args(words)
+}
+
+fn attach(sshd: &Sshd, words: &[&str]) -> Terminal {
+    Terminal::start(&command(sshd, "attach", words), SIZE)
+}
+
+/// Starts a session and waits for its program.
+fn start(sshd: &Sshd, options: &[&str]) -> Terminal {
+    let words = [options, &["far", "--", "sh", "-c", ECHOING]].concat();
+    let terminal = Terminal::start(&call(sshd, &words), SIZE);
+    terminal.wait_for_text("here");
+    terminal
+}
+
+/// Types a line, and waits for the program's answer.
+fn talk(terminal: &Terminal, word: &str) {
+    terminal.send(format!("{word}\r"));
+    terminal.wait_for_text(&format!("got {word}"));
+}
+
+#[test]
+fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
+    side_by_side(&[&["attach"][..], &["attach", "--tunnel"]], |way| {
+        let sshd = Sshd::start(Far::default());
+        let mut first = start(&sshd, &["--session", "work"]);
+        talk(&first, "one");
+        let second =
+            Terminal::start(&command(&sshd, way[0], &[&way[1..], &["far", "work"]].concat()), SIZE);
+        second.wait_for_text("got one");
+        first.wait_exit().assert_code(79).assert_restored(Maker::Rove);
+        assert!(first.output().contains(TAKEN_OVER), "{}", first.output());
+        talk(&second, "two");
+
+        let listing = command(&sshd, "list", &["far", "--json"]);
+        let listing = within_guard("a list", move || listing.command().output().expect("rove"));
+        let listing: Value = serde_json::from_slice(&listing.stdout).expect("a line of JSON");
+        let session = &listing["sessions"][0];
+        assert_eq!((&session["session"], &session["takeovers"]), (&"work".into(), &1.into()));
+
+        // Its name leads there again, without a new session.
+        let mut second = second;
+        let mut third = Terminal::start(&call(&sshd, &["--session", "work", "far"]), SIZE);
+        third.wait_for_text("got two");
+        second.wait_exit().assert_code(79);
+        talk(&third, "three");
+        let kill = command(&sshd, "kill", &["far", "work"]);
+        let ended = within_guard("the end", move || kill.command().output().expect("rove"));
+        assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+        third.wait_exit().assert_code(143);
+    });
+}
+
+#[test]
+fn a_client_that_was_killed_costs_nothing() {
+    let sshd = Sshd::start(Far::default());
+    let mut first = start(&sshd, &[]);
+    talk(&first, "one");
+    first.signal(Signal::KILL);
+    first.wait_exit();
+    let mut second = attach(&sshd, &["far"]);
+    second.wait_for_text("got one");
+    talk(&second, "two");
+    second.send("\x04");
+    second.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+}
+
+#[test]
+fn of_several_sessions_the_user_chooses_by_a_digit() {
+    let sshd = Sshd::start(Far::default());
+    let mut sessions = [start(&sshd, &[]), start(&sshd, &["--session", "mail"])];
+    for (word, session) in ["one", "two"].into_iter().zip(&sessions) {
+        talk(session, word);
+    }
+    let chooser = attach(&sshd, &["far"]);
+    chooser.wait_for_text("which session? [1-2]");
+    chooser.send("2\r");
+    chooser.wait_for_text("got two");
+    sessions[1].wait_exit().assert_code(79);
+    talk(&sessions[0], "more");
+    let mut nobody = attach(&sshd, &["far"]);
+    nobody.wait_for_text("which session? [1-2]");
+    nobody.send("3\r");
+    nobody.wait_exit().assert_code(10);
+    assert!(nobody.output().contains("name one of them"), "{}", nobody.output());
+}
+
+#[test]
+fn a_stock_client_that_is_replaced_ends_as_after_any_session() {
+    let scratch = Scratch::new();
+    let environment = |call: Invocation| call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    let server =
+        Server::start_with(environment(Maker::Rove.server()), LOCALHOST, &["sh", "-c", ECHOING]);
+    let mut stock = Terminal::start(&Maker::Stock.client(server.address, &server.key), SIZE);
+    stock.wait_for_text("here");
+    talk(&stock, "one");
+    let port = server.address.port().to_string();
+    let ask = environment(Invocation::new(rove()).args(["server", "attach", &port]));
+    let told = within_guard("a key", move || ask.command().output().expect("rove starts"));
+    let told = String::from_utf8(told.stdout).expect("a line");
+    let words: Vec<&str> = told.split_whitespace().collect();
+    let ["MOSH", "CONNECT", found, key] = words[..] else { panic!("{told}") };
+    assert_eq!(found, port);
+    assert_ne!(key, server.key, "each client has a key of its own");
+    let address = SocketAddr::new(LOCALHOST, server.address.port());
+    let next = Terminal::start(&Maker::Rove.client(address, key), SIZE);
+    next.wait_for_text("got one");
+    stock.wait_exit().assert_code(0).assert_restored(Maker::Stock);
+    talk(&next, "two");
+    // The former key opens nothing any more.
+    let mut late = Terminal::start(&Maker::Stock.client(server.address, &server.key), SIZE);
+    late.wait_for_text("Nothing received from server");
+    talk(&next, "three");
+    late.send("\x1e.");
+    late.wait_exit();
+}
+
+#[test]
+fn an_attachment_that_cannot_be_is_refused_in_a_sentence() {
+    let sshd = Sshd::start(Far::default());
+    let stock = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
+    let long = "x".repeat(300);
+    for (sshd, words, code, part) in [
+        (&sshd, &["far"][..], 10, "no session of yours runs here"),
+        (&sshd, &["far", "work"], 10, "no session of yours runs here"),
+        (&sshd, &["far", "Work"], 255, "consists of the letters a to z"),
+        (&sshd, &["far", "a/../b"], 255, "consists of the letters a to z"),
+        (&sshd, &["far", ".work"], 255, "begins with a letter or a digit"),
+        (&sshd, &["far", &long], 255, "at most 64 characters"),
+        (&sshd, &["far", "a", "b"], 255, "one session"),
+        (&stock, &["far"], 10, "rove not found on far"),
+    ] {
+        let mut refused = attach(sshd, words);
+        refused.wait_exit().assert_code(code);
+        let output = refused.output().replace("\r\n", " ");
+        assert!(output.contains(part), "{words:?}: {output}");
+    }
+    let mut refused = Terminal::start(&call(&stock, &["--session", "work", "far"]), SIZE);
+    refused.wait_exit().assert_code(10);
+    assert!(refused.output().contains("rove not found on far"), "{}", refused.output());
+}

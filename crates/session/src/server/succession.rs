@@ -1,0 +1,123 @@
+//! The change of a session's client: the next client comes with a key of its own, and the former one is told so.
+//!
+//! The newcomer's publisher waits beside the session's. Its first authentic datagram proves that somebody holds the new
+//! key, and only then does it take the session over: a login that fails on its way takes nothing from the client that is
+//! there. The former publisher then ends in order. No key and no number is used by two clients, as each has a transport
+//! of its own.
+
+use core::mem;
+use core::net::{IpAddr, SocketAddr};
+use core::ops::Range;
+
+use rove_ssp::{Config, Ecn, Key, Role, Transmit, Transport};
+use rove_terminal::Size;
+use rove_units::{Duration, Instant, Stream};
+
+use super::publisher::Publisher;
+use crate::host_screen::HostScreen;
+use crate::parts::exit_status::{ExitStatus, Outside};
+use crate::user_stream::UserStream;
+
+/// How long an invited client may take to come. Source: how long a server waits for its first client, Mosh 1.4.0 as
+/// observed.
+const INVITATION_MAX: Duration = Duration::from_secs(60);
+
+/// How long the former client is told of its end; then its key is wiped. Chosen: as long as a session repeats its own end.
+const FAREWELL_MAX: Duration = Duration::from_secs(10);
+
+/// A client that may come, or has come.
+pub(super) struct Newcomer {
+    publisher: Publisher,
+    /// Where the user asked, for the client that goes.
+    from: Option<IpAddr>,
+    until: Instant,
+}
+
+/// The client that may come and the one that goes: at most one of each.
+pub(super) struct Succession {
+    /// The policies of each client's transport.
+    config: Config,
+    ipv6: bool,
+    invited: Option<Newcomer>,
+    leaving: Option<(Publisher, Instant)>,
+}
+
+impl Succession {
+    /// Creates the succession of a session whose clients have transports of this kind.
+    pub(super) const fn new(config: Config, ipv6: bool) -> Self {
+        Self { config, ipv6, invited: None, leaving: None }
+    }
+
+    /// Returns the publisher of a client that has this key and has not spoken.
+    pub(super) fn publisher(
+        &self,
+        now: Instant,
+        key: &Key,
+        chaff: Stream,
+        size: Size,
+    ) -> Publisher {
+        let role = Role::Server { ipv6: self.ipv6 };
+        let (screen, input) = (HostScreen::initial(size), UserStream::new());
+        let config = self.config.clone();
+        let is_strict = config.capabilities.is_none();
+        Publisher::new(Transport::new(role, key, config, screen, input, chaff, now), is_strict)
+    }
+
+    /// Lets a client come. An invitation that nobody has followed yet ends with it.
+    pub(super) fn invite(&mut self, now: Instant, publisher: Publisher, from: Option<IpAddr>) {
+        self.invited = Some(Newcomer { publisher, from, until: now + INVITATION_MAX });
+    }
+
+    /// Returns where the secrets of the invited client lie ([`Transport::key_memory`]).
+    pub(super) fn key_memory(&self) -> Option<Range<*const u8>> {
+        self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
+    }
+
+    /// Takes a datagram that is not from the session's client. Returns the newcomer if it is from there.
+    pub(super) fn handle_datagram(
+        &mut self,
+        now: Instant,
+        source: SocketAddr,
+        ecn: Ecn,
+        payload: &[u8],
+    ) -> Option<Newcomer> {
+        if let Some((leaving, _)) = &mut self.leaving {
+            // It acknowledges its end.
+            let _ = leaving.transport.handle_datagram(now, source, ecn, payload);
+        }
+        let invited = &mut self.invited.as_mut()?.publisher.transport;
+        invited.handle_datagram(now, source, ecn, payload).ok()?;
+        self.invited.take()
+    }
+
+    /// Puts the newcomer in the place of the session's client. That client is told of its end.
+    pub(super) fn replace(&mut self, now: Instant, current: &mut Publisher, newcomer: Newcomer) {
+        let mut former = mem::replace(current, newcomer.publisher);
+        former.leave(now, ExitStatus::Outside(Outside::TakenOver(newcomer.from)));
+        self.leaving = Some((former, now + FAREWELL_MAX));
+    }
+
+    /// Does what is due.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        self.invited.take_if(|invited| invited.until <= now);
+        if let Some((leaving, _)) = &mut self.leaving {
+            leaving.transport.handle_timeout(now);
+        }
+        self.leaving
+            .take_if(|(leaving, until)| *until <= now || leaving.transport.closed().is_some());
+    }
+
+    /// Returns the next datagram for the client that goes.
+    pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        self.leaving.as_mut().and_then(|(leaving, _)| leaving.transport.poll_transmit(now))
+    }
+
+    /// Returns when to call [`Self::handle_timeout`].
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let invited = self.invited.as_ref().map(|invited| invited.until);
+        let leaving = self.leaving.as_ref().map(|(leaving, until)| {
+            leaving.transport.poll_timeout().map_or(*until, |due| due.min(*until))
+        });
+        invited.into_iter().chain(leaving).min()
+    }
+}

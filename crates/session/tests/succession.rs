@@ -1,0 +1,293 @@
+//! A session that one client after another takes over, each with a key of its own.
+
+mod common;
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use common::*;
+use rove_link::LinkConfig;
+use rove_link::net::{End, LEFT_ADDRESS, Net};
+use rove_session::{ClientConfig, ClientOutcome, ExitStatus, Outside};
+use rove_ssp::{Config, Key};
+use rove_terminal::display::Repertoire;
+use rove_terminal::{Size, TerminalCapabilities};
+use rove_units::{Instant, Seed};
+
+/// Where the user asks from who takes a session over.
+const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 77));
+
+/// The clients of a session, each at a port of its own: a byte in front of each datagram stands for it.
+#[derive(Default)]
+struct Clients(Vec<ClientEnd>);
+
+/// The server, to which each client has an address of its own.
+struct Host(ServerEnd);
+
+type Trio = Net<Clients, Host>;
+
+impl End for Clients {
+    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+        let (port, payload) = payload.split_first().expect("the host put it there");
+        if let Some(client) = self.0.get_mut(usize::from(*port)) {
+            client.handle_datagram(now, source, payload);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.0.iter_mut().for_each(|client| client.handle_timeout(now));
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        let mut ports = (0_u8..).zip(&mut self.0);
+        ports.find_map(|(port, client)| {
+            let (destination, payload) = client.poll_transmit(now)?;
+            Some((destination, [&[port], &payload[..]].concat()))
+        })
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.0.iter().filter_map(End::poll_timeout).min()
+    }
+}
+
+impl End for Host {
+    fn handle_datagram(&mut self, now: Instant, mut source: SocketAddr, payload: &[u8]) {
+        let (port, payload) = payload.split_first().expect("the clients put it there");
+        source.set_port(u16::from(*port) + 1);
+        self.0.handle_datagram(now, source, payload);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.0.handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        let (destination, payload) = self.0.poll_transmit(now)?;
+        let port = u8::try_from(destination.port() - 1).expect("few clients");
+        Some((LEFT_ADDRESS, [&[port], &payload[..]].concat()))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.0.poll_timeout()
+    }
+}
+
+/// Returns a session with its first client.
+fn session(first: ClientConfig, link: &LinkConfig, seed: Seed) -> Trio {
+    let host = Host(far(rove(Config::server())));
+    let mut trio = Net::new(Clients(vec![near(first)]), host, link.clone(), link.clone(), seed);
+    trio.run_for(secs(1));
+    trio
+}
+
+/// Invites the next client, and returns the config that it comes with.
+fn invite(trio: &mut Trio, config: ClientConfig) -> ClientConfig {
+    let now = trio.now();
+    let count = u8::try_from(trio.left.0.len()).expect("few clients");
+    let key = || Key::from_bytes([count; 16]);
+    let chaff = Seed::new(count.into()).stream("server.chaff");
+    trio.right.0.server.invite(now, &key(), chaff, Some(ELSEWHERE));
+    ClientConfig { key: key(), ..config }
+}
+
+/// Lets a client with this config come.
+fn come(trio: &mut Trio, config: ClientConfig) {
+    let client = ClientEnd::new(config, Typist::default(), trio.now());
+    trio.left.0.push(client);
+}
+
+fn roves() -> ClientConfig {
+    client_config(rove(Config::client()))
+}
+
+fn wide(size: Size) -> ClientConfig {
+    let terminal = TerminalCapabilities {
+        operating_system_commands: true,
+        titles: true,
+        colors: true,
+        repertoire: Repertoire::FULL,
+        ..TerminalCapabilities::default()
+    };
+    ClientConfig { size, terminal, ..roves() }
+}
+
+fn program(trio: &mut Trio, text: &[u8]) {
+    let now = trio.now();
+    trio.right.0.server.handle_host_output(now, text);
+}
+
+fn types(trio: &mut Trio, client: usize, text: &[u8]) {
+    let now = trio.now();
+    trio.left.0[client].client.handle_input(now, text);
+}
+
+fn is_in_sync(trio: &Trio, client: usize) -> bool {
+    in_sync(&trio.left.0[client], &trio.right.0)
+}
+
+#[test]
+fn a_newcomer_sees_the_session_and_the_former_client_hears_who_came() {
+    for former in [roves(), client_config(stock(Config::client()))] {
+        let is_rove = former.transport.capabilities.is_some();
+        let mut trio = session(former, &LinkConfig::lossless(ms(50)), Seed::new(1));
+        types(&mut trio, 0, b"one");
+        program(&mut trio, b"\x1b]2;title\x07one \x1b[31mred\r\n\x1b[?2004h\x1b[?1000h$ ");
+        trio.run_for(secs(1));
+
+        let config = invite(&mut trio, wide(size(100, 30)));
+        trio.run_for(secs(1));
+        assert_eq!(trio.left.0[0].client.outcome(), None, "nobody has come yet");
+        come(&mut trio, config);
+        // A round trip of 100 ms and 50 ms more.
+        trio.run_for(ms(150));
+        assert!(is_in_sync(&trio, 1));
+        assert_eq!(trio.right.0.server.screen().size(), size(100, 30));
+        let terminal = trio.left.0[1].terminal.screen();
+        assert_eq!((terminal.title(), terminal.row_text(1).as_str()), ("title", "$"));
+        trio.run_for(secs(1));
+        let by = ExitStatus::Outside(Outside::TakenOver(Some(ELSEWHERE)));
+        let told = ClientOutcome::Ended(is_rove.then_some(by));
+        assert_eq!(trio.left.0[0].client.outcome(), Some(told));
+
+        types(&mut trio, 1, b"two");
+        program(&mut trio, b"more");
+        trio.run_for(secs(1));
+        assert!(is_in_sync(&trio, 1));
+        assert_eq!(trio.right.0.program.typed, b"onetwo");
+        assert_eq!(trio.right.0.server.outcome(), None);
+    }
+}
+
+#[test]
+fn a_login_that_fails_takes_nothing_and_the_newest_invitation_counts() {
+    let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    let late = invite(&mut trio, roves());
+    trio.run_for(secs(61));
+    come(&mut trio, late);
+    trio.run_for(secs(5));
+    let first = invite(&mut trio, roves());
+    trio.left.0.push(near(roves()));
+    let second = invite(&mut trio, roves());
+    trio.left.0.pop();
+    come(&mut trio, first);
+    types(&mut trio, 0, b"still here");
+    trio.run_for(secs(5));
+    assert_eq!(trio.left.0[0].client.outcome(), None);
+    assert_eq!(trio.right.0.program.typed, b"still here");
+    come(&mut trio, second);
+    trio.run_for(secs(5));
+    assert!(is_in_sync(&trio, 3) && trio.left.0[0].client.outcome().is_some());
+    assert!(trio.left.0[1].client.screen().row_text(0).is_empty());
+}
+
+#[test]
+fn a_client_that_is_gone_costs_nobody_the_session() {
+    let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    program(&mut trio, b"text");
+    trio.run_for(secs(1));
+    trio.left.0[0] = near(ClientConfig { key: Key::from_bytes([99; 16]), ..roves() });
+    trio.run_for(secs(86_400));
+    let config = invite(&mut trio, roves());
+    come(&mut trio, config);
+    trio.run_for(ms(150));
+    assert!(is_in_sync(&trio, 1));
+    // Its farewell is over, and with it the key.
+    trio.run_for(secs(60));
+    types(&mut trio, 1, b"x");
+    trio.run_for(secs(1));
+    assert_eq!(trio.right.0.program.typed, b"x");
+}
+
+#[test]
+fn every_key_arrives_once_and_in_order_whatever_is_lost() {
+    let mut told = 0;
+    for seed in 0..40 {
+        let link = LinkConfig { loss: 0.29, ..LinkConfig::lossless(ms(50)) };
+        let mut trio = session(roves(), &link, Seed::new(seed));
+        for client in 0..4_usize {
+            types(&mut trio, client, format!("<{client}").as_bytes());
+            trio.run_for(secs(6));
+            types(&mut trio, client, b">");
+            program(&mut trio, b"\x07echo\r\n");
+            trio.run_for(secs(6));
+            assert!(is_in_sync(&trio, client), "{seed} {client}");
+            let config = invite(&mut trio, roves());
+            come(&mut trio, config);
+            trio.run_for(secs(12));
+            let outcome = trio.left.0[client].client.outcome();
+            told += usize::from(matches!(outcome, Some(ClientOutcome::Ended(Some(_)))));
+        }
+        assert_eq!(trio.right.0.program.typed, b"<0><1><2><3>", "{seed}");
+    }
+    assert_eq!(told, 160, "a farewell is repeated for ten seconds");
+}
+
+#[test]
+fn events_of_the_past_do_not_happen_again() {
+    let mut trio = session(wide(Size::DEFAULT), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    program(&mut trio, b"\x07\x07\x07\x1b]52;c;b2xk\x07\x1b]9;past\x07text");
+    trio.run_for(secs(2));
+    assert_eq!(trio.left.0[0].user.copied.len(), 1);
+    let config = invite(&mut trio, wide(Size::DEFAULT));
+    come(&mut trio, config);
+    trio.run_for(secs(2));
+    let came = &trio.left.0[1];
+    assert!(is_in_sync(&trio, 1));
+    assert_eq!((came.user.copied.len(), came.user.notified.len()), (0, 0));
+    assert_eq!(came.terminal.screen().bells(), 0);
+    program(&mut trio, b"\x07\x1b]52;c;bmV3\x07\x1b]9;new\x07");
+    trio.run_for(secs(2));
+    let came = &trio.left.0[1];
+    assert_eq!((came.user.copied.len(), came.user.notified.len()), (1, 1));
+    assert_eq!(came.terminal.screen().bells(), 1);
+}
+
+/// Returns the modes that the user's terminal is in.
+fn modes_of(client: &ClientEnd) -> impl PartialEq + core::fmt::Debug + use<> {
+    let screen = client.terminal.screen();
+    (
+        (screen.bracketed_paste(), screen.focus_reporting(), screen.alternate_screen()),
+        (screen.mouse_reporting(), screen.mouse_encoding(), screen.cursor_style()),
+        (screen.application_cursor_keys(), screen.application_keypad()),
+        (screen.kitty_keyboard(), screen.cursor().visible),
+    )
+}
+
+#[test]
+fn modes_are_set_for_the_newcomer_and_left_behind_for_nobody() {
+    const MODES: [&[u8]; 10] = [
+        b"\x1b[?1h",
+        b"\x1b[?25l",
+        b"\x1b[?1000h",
+        b"\x1b[?1006h",
+        b"\x1b[?1004h",
+        b"\x1b[?2004h",
+        b"\x1b[?1049h",
+        b"\x1b[4 q",
+        b"\x1b[>5u",
+        b"\x1b=",
+    ];
+    let seed = Seed::new(50).stream("modes");
+    for case in 0..50 {
+        let modes: Vec<&[u8]> = (0..10)
+            .filter(|&mode| seed.at(case * 10 + mode).chance(0.5))
+            .map(|mode| MODES[usize::try_from(mode).expect("ten")])
+            .collect();
+        let mut trio = session(roves(), &LinkConfig::lossless(ms(20)), Seed::new(case));
+        program(&mut trio, &modes.concat());
+        trio.run_for(secs(1));
+        let config = invite(&mut trio, wide(Size::DEFAULT));
+        let mut alone =
+            session(wide(Size::DEFAULT), &LinkConfig::lossless(ms(20)), Seed::new(case));
+        program(&mut alone, &modes.concat());
+        alone.run_for(secs(1));
+        come(&mut trio, config);
+        trio.run_for(secs(2));
+        assert!(is_in_sync(&trio, 1), "{case}");
+        assert_eq!(modes_of(&trio.left.0[1]), modes_of(&alone.left.0[0]), "{case}");
+        let now = trio.now();
+        trio.left.0[0].close_terminal(now);
+        let fresh = modes_of(&near(roves()));
+        assert_eq!(modes_of(&trio.left.0[0]), fresh, "{case}: left behind");
+    }
+}
