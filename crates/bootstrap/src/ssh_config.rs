@@ -35,7 +35,7 @@ pub struct SshConfig {
     user: Option<String>,
     /// The port of the host's ssh.
     port: Option<u16>,
-    /// Settings in the host's section that no session carries out, by the names in [`NOT_CARRIED`].
+    /// Settings in the host's section that no session carries out, by the names in `NOT_CARRIED`.
     pub not_carried: Vec<&'static str>,
     /// Options that ssh needs for a command of ours to run, from [`OVERRIDDEN`].
     overridden: Vec<&'static str>,

@@ -1,7 +1,7 @@
 //! The control socket of each session: how `rove list`, `rove kill` and the next login reach the servers of this user on
 //! this computer.
 //!
-//! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey`], and asks one of them in a
+//! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey()`], and asks one of them in a
 //! [`Conversation`]. The screen does not travel here, and only the key of a session's next client does.
 //!
 //! # Modules, from the bottom up

@@ -1,7 +1,8 @@
 //! `rove install`: copies a static rove into `~/.local/bin` on a host, through one login of the user's ssh.
 //!
-//! [`far`] is what runs there and [`report`] reads what that says; [`source`] is its standard input. [`build`] finds a program for the host's [`platform`] and knows its [`version`]. [`offer`] asks
-//! whether to do all that where `rove host` found no server.
+//! [`far`] is what runs there and [`report`] reads what that says; [`source`] is its standard input. [`build`] finds a
+//! program for the host's platform and knows its [`version`]. [`offer`] asks whether to do all that where `rove host`
+//! found no server.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

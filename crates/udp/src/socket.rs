@@ -288,7 +288,7 @@ impl ClientSockets {
         Ok(Self { local, sockets: VecDeque::from([open_client(local)?]) })
     }
 
-    /// Opens a new port and sends from it from now on. Past [`CLIENT_PORTS_MAX`] the oldest one
+    /// Opens a new port and sends from it from now on. Past `CLIENT_PORTS_MAX` the oldest one
     /// closes.
     ///
     /// # Errors
