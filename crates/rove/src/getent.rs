@@ -26,8 +26,17 @@ pub(crate) struct User {
     pub(crate) shell: PathBuf,
 }
 
+/// Returns the user of this process; `None` if neither the C library nor the services know them.
+pub(crate) fn own_user() -> Option<User> {
+    let uid = nix::unistd::getuid();
+    match nix::unistd::User::from_uid(uid) {
+        Ok(Some(user)) => Some(User { name: user.name.into(), home: user.dir, shell: user.shell }),
+        _ => IS_NEEDED.then(|| self::user(uid.as_raw())).flatten(),
+    }
+}
+
 /// Returns a user by number.
-pub(crate) fn user(number: u32) -> Option<User> {
+fn user(number: u32) -> Option<User> {
     parse_user(&lookup("passwd", &number.to_string())?)
 }
 

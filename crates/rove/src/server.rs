@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 use crate::login::Login;
 use crate::messages::say;
 use crate::sys::{self, Fork};
-use crate::{attach, detached, entropy, hardening, logging, utmp};
+use crate::{attach, detached, entropy, getent, hardening, logging, utmp};
 
 mod linger;
 mod pump;
@@ -178,7 +178,7 @@ impl PreparedServer {
             command: &options.command,
             colors: options.colors,
             offered: &options.locale,
-            user: sys::user(),
+            user: getent::own_user(),
             terminal: terminal.as_deref(),
             core_limit,
         };

@@ -2,20 +2,15 @@
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
-use std::ffi::{CStr, OsStr};
+use std::ffi::CStr;
 use std::io;
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::ptr;
 
-use libc::{c_char, c_int};
+use libc::c_int;
 use rustix::process::Pid;
 use zeroize::Zeroizing;
-
-use crate::getent::{self, User};
 
 /// Which side of a fork this process is.
 pub(crate) enum Fork {
@@ -91,52 +86,6 @@ pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     Ok(())
-}
-
-/// Largest record of the user database that is read. Chosen: a hundred times a long one.
-const USER_RECORD_MAX: usize = 65_536;
-
-/// Looks the user of this process up in the user database; `None` when it does not know the user.
-pub(crate) fn user() -> Option<User> {
-    let of_services = || getent::user(rustix::process::getuid().as_raw());
-    user_of_library().or_else(|| getent::IS_NEEDED.then(of_services).flatten())
-}
-
-/// Looks the user up by way of the C library.
-fn user_of_library() -> Option<User> {
-    let mut record = MaybeUninit::<libc::passwd>::uninit();
-    let mut strings = vec![0_u8; USER_RECORD_MAX];
-    let mut found = ptr::null_mut();
-    // SAFETY: the buffers are live and their lengths true; `found` is null or points to `record`,
-    // whose strings then point into `strings` and end in null.
-    unsafe {
-        libc::getpwuid_r(
-            libc::getuid(),
-            record.as_mut_ptr(),
-            strings.as_mut_ptr().cast(),
-            strings.len(),
-            &raw mut found,
-        );
-        let found = found.as_ref()?;
-        Some(User {
-            name: path(found.pw_name).into_os_string(),
-            home: path(found.pw_dir),
-            shell: path(found.pw_shell),
-        })
-    }
-}
-
-/// Copies a path, or a name, out of a C string.
-///
-/// # Safety
-///
-/// `text` is null or points to a null-terminated string.
-unsafe fn path(text: *const c_char) -> PathBuf {
-    if text.is_null() {
-        return PathBuf::new();
-    }
-    // SAFETY: the caller vouches for it.
-    PathBuf::from(OsStr::from_bytes(unsafe { CStr::from_ptr(text) }.to_bytes()))
 }
 
 /// Takes a secret out of the environment: the variable is gone afterwards, and so are the bytes

@@ -11,6 +11,8 @@ use std::{ptr, slice};
 use libc::c_int;
 use rove_ssp::Ecn;
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
+#[cfg(target_os = "linux")]
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 
 use crate::ancillary::{congestion_mark, local_address};
 
@@ -297,17 +299,9 @@ fn set_option(
 /// every wait for it ends at once.
 #[cfg(target_os = "linux")]
 pub(crate) fn discard_path_errors(socket: &UdpSocket) {
-    for _ in 0..PATH_ERRORS_MAX {
-        // SAFETY: all-zero bytes are a valid msghdr that asks for nothing, so nothing is written.
-        let len = unsafe {
-            let mut message: libc::msghdr = MaybeUninit::zeroed().assume_init();
-            let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
-            libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags)
-        };
-        if len < 0 {
-            return;
-        }
-    }
+    let flags = RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT;
+    let is_report = || recvmsg(socket, &mut [], &mut RecvAncillaryBuffer::default(), flags).is_ok();
+    let _ = (0..PATH_ERRORS_MAX).all(|_| is_report());
 }
 
 /// Does nothing: no reports were asked for.
