@@ -23,7 +23,9 @@ pub use ask::{AskError, Conversation};
 pub use directory::{Directory, DirectoryError, SessionName, lock_labels, private_socket};
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;
-pub use protocol::{Answer, KeyText, ReplyError, Request, SessionStatus, State};
+pub use protocol::{
+    Answer, Attachment, KeyText, ReplyError, Request, SessionStatus, State, Window,
+};
 #[doc(hidden)]
 pub use protocol::{decode_reply, decode_request};
 pub use survey::{Found, Survey, survey};

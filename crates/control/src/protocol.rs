@@ -92,6 +92,27 @@ impl State {
     }
 }
 
+/// The size of a session's terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Window {
+    /// The terminal's width.
+    pub columns: u16,
+    /// The terminal's height.
+    pub rows: u16,
+}
+
+/// What matters to the next client of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Attachment {
+    /// The name that the user gave the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// How often another client has taken the session over.
+    pub takeovers: u32,
+}
+
 /// What a server tells of its session. Nothing of the screen but the title, and no key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -116,21 +137,18 @@ pub struct SessionStatus {
     pub contact_age_seconds: Option<u64>,
     /// Seconds since its last key.
     pub key_age_seconds: Option<u64>,
-    /// The terminal's width.
-    pub columns: u16,
-    /// The terminal's height.
-    pub rows: u16,
+    /// The terminal's size.
+    #[serde(flatten)]
+    pub window: Window,
     /// The terminal's device, such as `/dev/pts/3`.
     pub terminal: String,
     /// The window's title, as the session's programs set it.
     pub title: String,
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// The name that the user gave the session.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// How often another client has taken the session over.
-    pub takeovers: u32,
+    /// What matters to the next client.
+    #[serde(flatten)]
+    pub attachment: Attachment,
 }
 
 /// Why a line is no request that can be met.
@@ -244,7 +262,7 @@ impl SessionStatus {
         for text in [&mut self.name, &mut self.version, &mut self.title, &mut self.terminal] {
             clip(text, TEXT_BYTES_MAX);
         }
-        for text in self.client.iter_mut().chain(&mut self.session) {
+        for text in self.client.iter_mut().chain(&mut self.attachment.session) {
             clip(text, TEXT_BYTES_MAX);
         }
         self.command.truncate(COMMAND_WORDS_MAX);
@@ -356,15 +374,16 @@ mod tests {
                 age_seconds: u64::MAX,
                 contact_age_seconds: Some(u64::MAX),
                 key_age_seconds: Some(u64::MAX),
-                columns: u16::MAX,
-                rows: u16::MAX,
+                window: Window { columns: u16::MAX, rows: u16::MAX },
                 name: long(TEXT_BYTES_MAX + extra),
                 version: long(TEXT_BYTES_MAX + extra),
                 client: Some(long(TEXT_BYTES_MAX + extra)),
                 terminal: long(TEXT_BYTES_MAX + extra),
                 title: long(TEXT_BYTES_MAX + extra),
-                session: Some(long(TEXT_BYTES_MAX + extra)),
-                takeovers: u32::MAX,
+                attachment: Attachment {
+                    session: Some(long(TEXT_BYTES_MAX + extra)),
+                    takeovers: u32::MAX,
+                },
                 command: vec![long(COMMAND_BYTES_MAX / 8 + extra); COMMAND_WORDS_MAX + extra],
                 ..SessionStatus::default()
             };

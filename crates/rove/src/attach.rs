@@ -11,8 +11,8 @@ use rove_platform::clock::Clock;
 use rove_ssp::Key;
 use rove_units::Duration;
 
+use crate::announcement;
 use crate::messages::say;
-use crate::server;
 use crate::sessions::{describe, means};
 
 /// How long servers are given to answer. Chosen: as for `rove list`.
@@ -82,7 +82,7 @@ fn announce_next(clock: Clock, found: &Found) -> anyhow::Result<()> {
         format!("the server of the session at port {port} gives no key; its rove may be older")
     })?;
     let key = Key::from_text(&key).context("the server gives something else than a key")?;
-    server::announce(port, &key)
+    announcement::print(port, &key)
 }
 
 /// Returns the client's address in sshd's `client-ip client-port ...`.

@@ -18,7 +18,7 @@
 //!   `turn` bounds the work between two looks at the keys, and `linger` lets a server stay after its client.
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
-//! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client.
+//! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
 //!
@@ -36,6 +36,7 @@
 //!
 //! `fuzzing` states what must hold whatever comes from outside. `test_scripts` are scripts that tests execute.
 
+mod announcement;
 mod answer;
 mod attach;
 mod bootstrap;

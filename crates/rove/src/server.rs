@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
 use rove_bootstrap::{ProgramName, SessionLabel};
-use rove_control::{SessionName, SessionStatus, ask_for_port, lock_labels};
+use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_labels};
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
 use rove_platform::program::Program;
@@ -22,12 +22,11 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
-use zeroize::Zeroizing;
 
 use crate::login::Login;
 use crate::messages::say;
 use crate::sys::{self, Fork};
-use crate::{attach, detached, entropy, getent, hardening, logging, utmp};
+use crate::{announcement, attach, detached, entropy, getent, hardening, logging, utmp};
 
 mod linger;
 mod pump;
@@ -103,7 +102,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     match sys::fork().context("cannot detach")? {
         Fork::Parent(server) => {
             // Nothing stands in the server's way any more, so that it is announced and not before.
-            if let Err(error) = announce(prepared.port(), &prepared.key) {
+            if let Err(error) = announcement::print(prepared.port(), &prepared.key) {
                 let _ = kill_process(server, Signal::TERM);
                 return Err(error.context("cannot announce the server"));
             }
@@ -271,7 +270,10 @@ impl PreparedServer {
             started_at: clock::unix_seconds(),
             terminal: self.pty.terminal_name().unwrap_or_default(),
             command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
-            session: self.session.as_ref().map(ToString::to_string),
+            attachment: Attachment {
+                session: self.session.as_ref().map(ToString::to_string),
+                takeovers: 0,
+            },
             ..SessionStatus::default()
         }
     }
@@ -365,28 +367,6 @@ fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
 /// Reads an idle limit in seconds; `None` stands for nonsense.
 fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
     text.to_str()?.parse().ok().map(Duration::from_secs)
-}
-
-/// Prints the line that the far side waits for. Nothing else ever goes on it, as its readers take
-/// one space between words and nothing behind the key.
-pub(crate) fn announce(port: u16, key: &Key) -> anyhow::Result<()> {
-    anyhow::ensure!(!tty::is_closed(stdio::stdout()), "standard output is closed");
-    // Typed-ahead echo must not be glued to the line.
-    let before = if isatty(stdio::stdin()) { "\r\n\n" } else { "" };
-    let beginning = format!("{before}MOSH CONNECT {port} ");
-    // Past the standard library's buffer, where the key would stay in memory unwiped. Room from the
-    // start, for the same reason: a text that grew would leave a copy behind.
-    let key = key.to_text();
-    let mut text = Zeroizing::new(String::with_capacity(beginning.len() + key.len() + 1));
-    for part in [&beginning, key.as_str(), "\n"] {
-        text.push_str(part);
-    }
-    let mut rest = text.as_bytes();
-    while !rest.is_empty() {
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(stdio::stdout(), rest))?;
-        rest = &rest[written..];
-    }
-    Ok(())
 }
 
 /// Returns what the server is called under this name.

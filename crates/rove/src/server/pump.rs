@@ -4,7 +4,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
-use rove_control::{Answer, KeyText, Listener, Request, SessionName, SessionStatus, State};
+use rove_control::{
+    Answer, Attachment, KeyText, Listener, Request, SessionName, SessionStatus, State, Window,
+};
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::Failure;
 use rove_platform::pty::{Child, Master, PromptWatch};
@@ -275,6 +277,7 @@ impl Pump {
     fn status(&self, now: Instant, card: &SessionStatus) -> SessionStatus {
         let age = |since: Instant| now.saturating_since(since).as_secs();
         let screen = self.session.screen();
+        let size = screen.size();
         SessionStatus {
             state: self.state(now),
             age_seconds: age(self.started),
@@ -283,9 +286,8 @@ impl Pump {
             }),
             contact_age_seconds: self.session.client_heard_at().map(age),
             key_age_seconds: self.session.key_arrived_at().map(age),
-            columns: screen.size().columns(),
-            rows: screen.size().rows(),
-            takeovers: self.takeovers,
+            window: Window { columns: size.columns(), rows: size.rows() },
+            attachment: Attachment { takeovers: self.takeovers, ..card.attachment.clone() },
             title: screen.title().to_owned(),
             ..card.clone()
         }

@@ -23,7 +23,7 @@ pub(crate) enum Choice {
 /// Returns whether it means this session.
 pub(crate) fn means(one: &SessionRef, status: &SessionStatus) -> bool {
     match one {
-        SessionRef::Named(name) => status.session.as_ref() == Some(&name.to_string()),
+        SessionRef::Named(name) => status.attachment.session.as_ref() == Some(&name.to_string()),
         SessionRef::Number(number) => status.pid == *number || u32::from(status.port) == *number,
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn sessions(
             age(status.age_seconds),
             ago(status.contact_age_seconds),
             ago(status.key_age_seconds),
-            format!("{}x{}", status.columns, status.rows),
+            format!("{}x{}", status.window.columns, status.window.rows),
             status.client.as_deref().map_or("-".to_owned(), printable),
         ]);
         last.push(cut(&command(status), command_width));
@@ -108,7 +108,8 @@ fn age(seconds: u64) -> String {
 
 /// Returns the session's name, its command, and the title that the command has given the window.
 fn command(status: &SessionStatus) -> String {
-    let name = status.session.as_deref().map_or(String::new(), |name| format!("{name}: "));
+    let name =
+        status.attachment.session.as_deref().map_or(String::new(), |name| format!("{name}: "));
     let mut text = printable(&(name + &status.command.join(" ")));
     if !status.title.is_empty() {
         text.push_str(&format!(" [{}]", printable(&status.title)));
@@ -136,7 +137,7 @@ fn cut(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rove_control::State;
+    use rove_control::{Attachment, State, Window};
 
     fn status() -> SessionStatus {
         SessionStatus {
@@ -147,8 +148,7 @@ mod tests {
             client: Some("192.0.2.1:4242".to_owned()),
             contact_age_seconds: Some(7200),
             key_age_seconds: Some(10_000),
-            columns: 80,
-            rows: 24,
+            window: Window { columns: 80, rows: 24 },
             terminal: "/dev/pts/3".to_owned(),
             title: "mail\u{1b}]2;x\u{7}".to_owned(),
             command: vec!["-bash".to_owned()],
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn a_table_has_a_line_for_each_session_and_marks_our_own() {
-        let session = Some("work".to_owned());
-        let new = SessionStatus { pid: 5, port: 60_002, session, ..SessionStatus::default() };
+        let attachment = Attachment { session: Some("work".to_owned()), takeovers: 0 };
+        let new = SessionStatus { pid: 5, port: 60_002, attachment, ..SessionStatus::default() };
         let text = sessions(&[status(), new], Some("/dev/pts/3"), 12);
         assert_eq!(
             text,
