@@ -5,7 +5,7 @@
 use std::ffi::CString;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
 use libc::{c_char, c_int};
@@ -91,7 +91,7 @@ unsafe fn run_child(
         let mut is_there = false;
         for candidate in &program.candidates {
             libc::execve(candidate.as_ptr(), arguments.as_ptr(), environment.as_ptr());
-            if *errno() == libc::ENOEXEC {
+            if io::Error::last_os_error().raw_os_error() == Some(libc::ENOEXEC) {
                 script[1] = candidate.as_ptr();
                 libc::execve(script[0], script.as_ptr(), environment.as_ptr());
             }
@@ -158,7 +158,7 @@ pub(crate) fn accept_all_signals() {
 }
 
 /// Unblocks all signals.
-unsafe fn unblock_signals() {
+fn unblock_signals() {
     let mut none = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: plain system calls; the first fills the set that the second reads.
     unsafe {
@@ -169,27 +169,11 @@ unsafe fn unblock_signals() {
 
 /// Writes to the child's standard output; what the terminal refuses is lost.
 fn write_all(mut bytes: &[u8]) {
-    // SAFETY: descriptor 1 is the terminal, just put there, and stays open.
-    let output = unsafe { BorrowedFd::borrow_raw(1) };
     while !bytes.is_empty() {
-        match rustix::io::retry_on_intr(|| rustix::io::write(output, bytes)) {
+        match rustix::io::retry_on_intr(|| rustix::io::write(rustix::stdio::stdout(), bytes)) {
             Ok(written @ 1..) => bytes = bytes.get(written..).unwrap_or_default(),
             _ => return,
         }
-    }
-}
-
-/// Returns where the C library keeps the last error.
-unsafe fn errno() -> *mut c_int {
-    #[cfg(any(target_os = "linux", target_os = "emscripten"))]
-    // SAFETY: always valid for the calling thread.
-    unsafe {
-        libc::__errno_location()
-    }
-    #[cfg(any(target_os = "macos", target_os = "ios", target_os = "freebsd"))]
-    // SAFETY: always valid for the calling thread.
-    unsafe {
-        libc::__error()
     }
 }
 
@@ -304,6 +288,17 @@ pub(crate) mod linux {
         Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)
     }
 
+    /// Returns a request about the interface of this name.
+    fn request_about(interface: &str) -> libc::ifreq {
+        // SAFETY: all zeros are a valid request.
+        let mut request: libc::ifreq = unsafe { mem::zeroed() };
+        let room = request.ifr_name.len() - 1;
+        for (to, from) in request.ifr_name[..room].iter_mut().zip(interface.bytes()) {
+            *to = libc::c_char::from_ne_bytes([from]);
+        }
+        request
+    }
+
     /// Makes a descriptor of the TUN node a device called after `template`, in which `%d` stands for a free
     /// number, in the namespace of this thread; returns the name.
     ///
@@ -311,12 +306,7 @@ pub(crate) mod linux {
     ///
     /// Returns the system's refusal.
     pub(crate) fn tun_attach(node: &OwnedFd, template: &str) -> io::Result<String> {
-        // SAFETY: all zeros are a valid request.
-        let mut request: libc::ifreq = unsafe { mem::zeroed() };
-        let room = request.ifr_name.len() - 1;
-        for (to, from) in request.ifr_name[..room].iter_mut().zip(template.bytes()) {
-            *to = libc::c_char::from_ne_bytes([from]);
-        }
+        let mut request = request_about(template);
         let flags = libc::IFF_TUN | libc::IFF_NO_PI;
         request.ifr_ifru.ifru_flags = libc::c_short::try_from(flags).unwrap_or_default();
         // SAFETY: the descriptor is open and the request lives as long as the call.
@@ -387,12 +377,7 @@ pub(crate) mod linux {
         const SWITCHES: [u32; 4] = [0x17, 0x19, 0x1f, 0x24];
         for command in SWITCHES {
             let mut value = Value { command, data: 0 };
-            // SAFETY: all zeros are a valid request.
-            let mut request: libc::ifreq = unsafe { mem::zeroed() };
-            let room = request.ifr_name.len() - 1;
-            for (to, from) in request.ifr_name[..room].iter_mut().zip(interface.bytes()) {
-                *to = libc::c_char::from_ne_bytes([from]);
-            }
+            let mut request = request_about(interface);
             request.ifr_ifru.ifru_data = (&raw mut value).cast();
             // SAFETY: the socket is open; the request and the value that it points to live as long as the call.
             let result =
