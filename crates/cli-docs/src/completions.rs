@@ -1,17 +1,75 @@
-//! Scripts by which a shell completes a program's command lines, made from its [`Manual`]s.
+//! Completion of a program's command lines: a shell's script asks the program, which answers from its [`Manual`]s
+//! (`answer`).
 
 use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-use crate::manual::{Book, Manual, Suggested, Words, matches};
+use crate::manual::{Book, Manual, Suggested, matches};
 
-mod bash;
-mod fish;
-mod zsh;
+mod answer;
+
+pub use answer::{Names, answer};
 
 /// The shells whose completion we know, by name.
 pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
+
+/// The command by which a script asks the program.
+pub const COMMAND: &str = "complete";
+
+/// Completion for bash, which makes words of their own of `=` and `@` and replaces the end of a word, `$2`, only.
+const BASH: &str = r#"# Completion of PROGRAM for bash.
+_NAME() {
+    local found
+    mapfile -t found < <(command PROGRAM complete --part="$2" -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
+    COMPREPLY=()
+    case ${found[0]-} in
+        words) COMPREPLY=("${found[@]:1}"); COMPREPLY=("${COMPREPLY[@]%%$'\t'*}") ;;
+        files) mapfile -t COMPREPLY < <(compgen -f -- "$2"); compopt -o filenames 2> /dev/null ;;
+        commands | arguments*) mapfile -t COMPREPLY < <(compgen -c -- "$2") ;;
+    esac
+    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2> /dev/null
+    return 0
+}
+complete -F _NAME PROGRAM
+"#;
+
+/// Completion for zsh. As a function of `fpath` it is called at once; sourced it is registered.
+const ZSH: &str = r#"#compdef PROGRAM
+_NAME() {
+  local -a found valued others
+  found=("${(@f)$(command PROGRAM complete -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2> /dev/null)}")
+  local kind=$found[1]
+  found=("${(@)${(@)found[2,-1]//:/\\:}//$'\t'/:}")
+  valued=("${(@M)found:#--*=:*}") others=("${(@)found:#--*=:*}")
+  case $kind in
+    words) _describe PROGRAM valued -S '' -- others ;;
+    files) compset -P '--*='; _files ;;
+    commands) compset -P '--*='; _command_names -e ;;
+    arguments*) shift ${kind#* } words; (( CURRENT -= ${kind#* } )); _normal ;;
+  esac
+}
+if [[ $funcstack[1] == _NAME ]]; then _NAME "$@"; else compdef _NAME PROGRAM; fi
+"#;
+
+/// Completion for fish, which adds the `=` of a long option itself.
+const FISH: &str = r#"# Completion of PROGRAM for fish.
+function __NAME_answer
+    set -l words (commandline -opc) (commandline -ct | string collect --allow-empty)
+    command PROGRAM complete -- $words[2..-1] 2>/dev/null
+end
+function __NAME_words
+    set -l found (__NAME_answer)
+    switch "$found[1]"
+        case words
+            string replace -r -- '^(--[^=\t]*)=(?=\t|$)' '$1' $found | tail -n +2
+        case commands
+            __fish_complete_command
+    end
+end
+complete -c PROGRAM -f -a '(__NAME_words)'
+complete -c PROGRAM -n '__NAME_answer | read -l kind; and test "$kind" = files' -F
+"#;
 
 /// A shell whose completion we know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +83,7 @@ pub enum Shell {
 }
 
 impl Shell {
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         match name {
             "bash" => Some(Self::Bash),
             "zsh" => Some(Self::Zsh),
@@ -36,11 +94,13 @@ impl Shell {
 
     /// Returns the script for this shell that completes the program's command lines.
     pub fn script(self, book: &Book) -> String {
-        match self {
-            Self::Bash => bash::script(book),
-            Self::Zsh => zsh::script(book),
-            Self::Fish => fish::script(book),
-        }
+        let script = match self {
+            Self::Bash => BASH,
+            Self::Zsh => ZSH,
+            Self::Fish => FISH,
+        };
+        let program = book.program.name;
+        script.replace("PROGRAM", program).replace("NAME", &program.replace('-', "_"))
     }
 }
 
@@ -64,47 +124,4 @@ pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<Shell, clap::Error> {
         let message = format!("no completions for \"{name}\": know {}\n", SHELLS.join(", "));
         clap::Error::raw(clap::error::ErrorKind::InvalidValue, message)
     })
-}
-
-/// Returns the words that may stand where a command has a word of its own.
-fn own_words(book: &Book, manual: &Manual) -> Vec<&'static str> {
-    match manual.words {
-        Words::OneOf(words) | Words::OneOfThenHost(words, _) => words.to_vec(),
-        Words::OurCommands => book.command_words(),
-        Words::Unknown
-        | Words::Command
-        | Words::Host
-        | Words::HostAndCommand
-        | Words::HostThenSessions => Vec::new(),
-    }
-}
-
-/// Returns the spellings of a command's options that take a value.
-fn valued_spellings(manual: &Manual) -> Vec<String> {
-    let valued = manual.options().into_iter().filter(|option| option.value.is_some());
-    valued.flat_map(|option| option.spellings()).collect()
-}
-
-/// Returns text in single quotes, for bash and zsh.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-/// Returns whether any command takes sessions.
-fn takes_sessions(book: &Book) -> bool {
-    (book.manuals)().iter().any(|manual| manual.words == Words::HostThenSessions)
-}
-
-/// Returns whether any command takes the name of a host.
-fn takes_hosts(book: &Book) -> bool {
-    let takes = |words| {
-        matches!(
-            words,
-            Words::Host
-                | Words::HostAndCommand
-                | Words::HostThenSessions
-                | Words::OneOfThenHost(..)
-        )
-    };
-    (book.manuals)().iter().any(|manual| takes(manual.words))
 }

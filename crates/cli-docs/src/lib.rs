@@ -4,7 +4,8 @@
 //! # Modules
 //!
 //! - `manual` describes a command for its users.
-//! - `completions` prints scripts for bash, zsh and fish. `man` prints the manual page.
+//! - `completions` answers a shell that completes a command line, and prints the scripts by which bash, zsh and fish ask.
+//!   `man` prints the manual page.
 //! - `refusal` has the sentences about a wrong command line.
 //! - `integrity` checks the rules of each book, for the tests of the programs.
 

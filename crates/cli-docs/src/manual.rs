@@ -143,11 +143,6 @@ impl Book {
     pub fn help(&self, manual: &Manual) -> String {
         self.command(manual).render_help().to_string()
     }
-
-    /// Returns the program's name as part of a name in a script.
-    pub(crate) fn identifier(&self) -> String {
-        self.program.name.replace('-', "_")
-    }
 }
 
 impl Manual {

@@ -13,7 +13,7 @@ use rove_units::Duration;
 
 use crate::announcement;
 use crate::messages::say;
-use crate::sessions::{describe, means};
+use crate::sessions::{describe_running, means};
 
 /// How long servers are given to answer. Chosen: as for `rove list`.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -64,7 +64,7 @@ pub(crate) fn run_if_there(name: &SessionLabel) -> anyhow::Result<bool> {
 fn offer(sessions: &[&Found]) -> u8 {
     for found in sessions.iter().take(CHOICES_MAX) {
         let status = &found.status;
-        say(std::io::stdout(), &format!("{CHOICE} {} {}", status.port, describe(status)));
+        say(std::io::stdout(), &format!("{CHOICE} {} {}", status.port, describe_running(status)));
     }
     1
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use rove_bootstrap::{HostOptions, NoSession, ProgramName};
+use rove_cli_docs::completions::{COMMAND, answer};
 use rove_cli_docs::{Book, Manual};
 
 use crate::bootstrap::error::BootstrapError;
@@ -25,6 +26,7 @@ use crate::program::ROVE;
 
 mod attach;
 mod client;
+mod complete;
 mod completions;
 pub(crate) mod config;
 mod demo;
@@ -126,6 +128,13 @@ static BOOK: Book = Book {
 };
 
 fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
+    // No command for people: a shell's completion asks.
+    if let [word, rest @ ..] = args.as_slice()
+        && word == COMMAND
+        && rest.iter().take(2).any(|word| word == "--")
+    {
+        return print(&answer(&BOOK, &complete::NAMES, rest));
+    }
     let command = args
         .first()
         .and_then(|word| SUBCOMMANDS.iter().find(|command| word == command.manual.word));
@@ -448,18 +457,42 @@ mod tests {
 
     use super::*;
 
+    /// Returns the answer to a shell, each candidate between two spaces.
+    fn completed(words: &[&str]) -> String {
+        let words: Vec<OsString> = ["--"].iter().chain(words).map(OsString::from).collect();
+        let answer = answer(&BOOK, &complete::NAMES, &words);
+        let words = answer.lines().map(|line| line.split('\t').next().unwrap_or_default());
+        format!(" {} ", words.collect::<Vec<_>>().join(" "))
+    }
+
     #[test]
     fn every_command_explains_itself_in_help_pages_and_completions() {
         rove_cli_docs::assert_integrity(&BOOK);
     }
 
     #[test]
-    fn values_are_completed_in_every_shell() {
-        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            let script = shell.script(&BOOK);
-            for value in ["adaptive", "experimental", "prefer-inet6", "remote"] {
-                assert!(script.contains(value), "{shell:?} {value}");
-            }
+    fn values_files_and_commands_are_completed() {
+        for (words, wanted) in [
+            (&["--predict", ""][..], "adaptive"),
+            (&["--predict=exp"], "--predict=experimental"),
+            (&["--family", "=", "prefer-inet6"], "--family=prefer-inet6"),
+            (&["--experimental-remote-ip", "r"], "remote"),
+            (&["-vi", "~/.ss"], "files"),
+            (&["-F~/.ss"], "files"),
+            (&["list", "-i", ""], "files"),
+            (&["--client=mo"], "commands"),
+            (&["me@host", "l"], "commands"),
+            (&["-p", "5", "host", "ls", "-"], "arguments 4"),
+            (&["demo", "--", "ls", ""], "arguments 3"),
+            (&["host", "--", "--pre"], "commands"),
+            (&["--", "--pre"], "words"),
+            (&["demo", "--loss", ""], "words"),
+            (&["version", ""], "--help"),
+        ] {
+            let answer = completed(words);
+            assert!(answer.contains(&format!(" {wanted} ")), "{words:?}: {answer}");
+            let is_option = wanted.starts_with('-');
+            assert!(is_option || !answer.contains(" -"), "{words:?}: {answer}");
         }
     }
 

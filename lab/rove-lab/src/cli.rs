@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use rove_cli_docs::completions::{COMMAND, Names, answer};
 use rove_cli_docs::{Book, Manual, Words, matches, refusal, unknown_command};
 
 use crate::cli::aoi::AoiArgs;
@@ -57,6 +58,9 @@ static BOOK: Book = Book {
     program: &LABORATORY,
     manuals: || iter::once(&MANUAL).chain(COMMANDS.iter().map(|command| command.manual)).collect(),
 };
+
+/// The laboratory has neither hosts nor sessions.
+const NAMES: Names = Names { hosts: Vec::new, sessions: Vec::new };
 
 /// The help and manual page of the laboratory itself.
 static MANUAL: Manual = Manual {
@@ -130,6 +134,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         && let Some(program) = crate::compare::far_program(word)
     {
         return ExitCode::from(report(&compare::MANUAL, program(rest)));
+    }
+    // Nor this: a shell's completion asks.
+    if let [word, rest @ ..] = args.as_slice()
+        && word == COMMAND
+    {
+        return ExitCode::from(print(&answer(&BOOK, &NAMES, rest)));
     }
     let called = args.split_first().and_then(|(word, rest)| {
         let command = COMMANDS.iter().find(|command| word == command.manual.word)?;

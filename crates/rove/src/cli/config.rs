@@ -14,7 +14,7 @@ use crate::cli::config::key::{Key, Shape};
 pub(crate) mod command;
 mod file;
 mod key;
-mod pattern;
+pub(super) mod pattern;
 
 /// Most faults that are told of. Chosen: some screens.
 const FAULTS_SHOWN_MAX: usize = 100;

@@ -69,7 +69,7 @@ pub(super) fn stock(servers: &[u32], computer: &Computer) -> String {
 }
 
 /// Returns the words for one session.
-pub(super) fn one(status: &SessionStatus) -> String {
+pub(crate) fn one(status: &SessionStatus) -> String {
     let client = match &status.client {
         Some(client) => format!(", client {}", printable(client)),
         None => String::new(),
@@ -80,7 +80,7 @@ pub(super) fn one(status: &SessionStatus) -> String {
 }
 
 /// Returns the words for a session to attach to.
-pub(crate) fn describe(status: &SessionStatus) -> String {
+pub(crate) fn describe_running(status: &SessionStatus) -> String {
     let contact = status.contact_age_seconds;
     let contact =
         contact.map_or(String::new(), |seconds| format!(", last contact {} ago", age(seconds)));

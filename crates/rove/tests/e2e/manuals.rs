@@ -37,12 +37,12 @@ fn bash_and_fish_offer_no_host_that_is_an_option_or_acts() {
             words.len()
         );
         let path = scratch.write("test.bash", &script);
-        let mut calls = vec![Invocation::new("bash").arg(path)];
+        let mut calls = vec![shell("bash").arg(path)];
         // fish offers rove's own options for this.
         if last != "-" && is_there("fish") {
             let command =
                 format!("source {}; complete -C \"rove {}\"", fish.display(), words.join(" "));
-            calls.push(Invocation::new("fish").args(["--no-config", "-c", &command]));
+            calls.push(shell("fish").args(["--no-config", "-c", &command]));
         }
         for call in calls {
             let answer = run(&call.env("HOME", scratch.folder()));
@@ -139,7 +139,7 @@ fn bash_completes_commands_options_values_hosts_and_remote_commands() {
         ));
     }
     let path = scratch.write("test.bash", &script);
-    let call = Invocation::new("bash").arg(&path).env("HOME", scratch.folder());
+    let call = shell("bash").arg(&path).env("HOME", scratch.folder());
     let answers = String::from_utf8(run(&call).stdout).unwrap();
     assert_eq!(answers.lines().count(), COMPLETED.len(), "{answers}");
     for ((words, wanted), answer) in COMPLETED.iter().zip(answers.lines()) {
@@ -158,7 +158,7 @@ fn a_folder_that_bash_completes_keeps_its_slash_and_a_file_gets_a_blank() {
     scratch.write(".ssh/id of me", "");
     let script = format!("{}\nPS1='$ '\n", output(&["completions", "bash"]));
     let path = scratch.write("test.bash", &script);
-    let call = Invocation::new("bash").arg("--rcfile").arg(&path).args(["--noprofile", "-i"]);
+    let call = shell("bash").arg("--rcfile").arg(&path).args(["--noprofile", "-i"]);
     let terminal = Terminal::start(&call.env("HOME", scratch.folder()), SIZE);
     terminal.wait_for_text("$ ");
     for option in ["-i", "-F", "list -i"] {
@@ -195,9 +195,11 @@ fn fish_completes_commands_options_values_and_hosts() {
         ("rove doctor al", "alpha"),
         ("rove kill al", "alpha"),
         ("rove kill -l me al", "alpha"),
+        ("rove -i ~/.ss", "~/.ssh/"),
+        ("rove alpha fis", "fish"),
     ] {
         let command = format!("source {}; complete -C '{line}'", path.display());
-        let call = Invocation::new("fish").args(["--no-config", "-c", &command]);
+        let call = shell("fish").args(["--no-config", "-c", &command]);
         let answer = String::from_utf8(run(&call.env("HOME", scratch.folder())).stdout).unwrap();
         let found = answer.lines().any(|line| line.split('\t').next() == Some(wanted));
         assert!(found, "{line}: {answer}");
@@ -216,7 +218,7 @@ fn zsh_offers_no_host_that_is_an_option_or_acts() {
         let other = if name == "config" { "known_hosts" } else { "config" };
         std::fs::remove_file(scratch.path(".ssh").join(other)).unwrap();
         let script = scratch.write("rove.zsh", &output(&["completions", "zsh"]));
-        let call = Invocation::new("zsh").args(["-f", "-i"]);
+        let call = shell("zsh").args(["-f", "-i"]);
         let call = call.env("PS1", "$ ").env("HOME", scratch.folder());
         let terminal = Terminal::start(&call, SIZE);
         let script = script.display();
@@ -268,6 +270,10 @@ fn a_user_of_zsh_gets_hosts_and_sessions_by_the_tabulator() {
         ("rove install via", "rove install viajump "),
         ("rove doctor via", "rove doctor viajump "),
         ("rove kill via", "rove kill viajump "),
+        ("rove -i ~/.ss", "rove -i ~/.ssh/"),
+        ("rove --predict=al", "rove --predict=always "),
+        ("rove --pred\t=al", "rove --predict=always "),
+        ("rove viajump kill -WIN", "rove viajump kill -WINCH "),
         (&format!("rove kill {begun}"), &format!("rove kill {port} ")),
         (&format!("rove kill {port} {begun}"), &format!("rove kill {port} {port} ")),
         (&format!("rove kill viajump {begun}"), &format!("rove kill viajump {begun}")),
@@ -368,6 +374,29 @@ fn help_and_version_are_there_for_who_asks_by_a_word() {
         sentence.starts_with("rove help: there is no command \"dmeo\"; did you mean demo?"),
         "{sentence}"
     );
+}
+
+#[test]
+fn hosts_are_offered_within_a_second_whatever_the_configuration_holds() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path(".ssh")).unwrap();
+    let includes = "Include */*/*/* /proc/*/task/*/* pipe /dev/zero config\n".repeat(50_000);
+    scratch.write(".ssh/config", &format!("Host alpha\u{7}x\nHost alpha\n{includes}"));
+    let pipe = run(&Invocation::new("mkfifo").arg(scratch.path(".ssh/pipe")));
+    assert!(pipe.status.success(), "{pipe:?}");
+    let known = std::fs::File::create(scratch.path(".ssh/known_hosts")).unwrap();
+    known.set_len(1 << 40).unwrap();
+    let call = Invocation::new(rove()).args(["complete", "--", "al"]).behind(&["timeout", "1"]);
+    let answer = run(&call.env("HOME", scratch.folder()));
+    assert_eq!(String::from_utf8_lossy(&answer.stdout), "words\nalpha\n");
+}
+
+/// Returns a call of a shell that finds rove.
+fn shell(program: &str) -> Invocation {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folder = rove().parent().expect("the program is in a folder").to_owned();
+    let folders = [folder].into_iter().chain(std::env::split_paths(&path));
+    Invocation::new(program).env("PATH", std::env::join_paths(folders).expect("they were a PATH"))
 }
 
 /// Returns what rove says, which must go well.

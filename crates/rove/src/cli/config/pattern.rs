@@ -2,7 +2,7 @@
 
 /// Returns whether a host as the user wrote it is meant by a pattern: `*` is any text, `?` any
 /// character, case does not count. A pattern without `@` is for the host whoever the user is.
-pub(super) fn matches(pattern: &str, host: &str) -> bool {
+pub(in crate::cli) fn matches(pattern: &str, host: &str) -> bool {
     let name = match host.rsplit_once('@') {
         Some((_, name)) if !pattern.contains('@') => name,
         _ => host,

@@ -1,0 +1,238 @@
+//! The answer to a shell that completes a command line: what may stand in place of its last word.
+//!
+//! Its first line is a kind: `words`, which follow with what each means behind a tab; `files` and `commands`, which the
+//! shell itself knows; or `arguments N` of a command that is the word with this number.
+
+use std::ffi::OsString;
+
+use crate::manual::{Book, Manual, OptionEntry, Suggestions, Words};
+
+/// Names that a program knows and that its command lines may hold. Each function is called where such a name may stand.
+pub struct Names {
+    /// Names of hosts.
+    pub hosts: fn() -> Vec<String>,
+    /// Sessions by their ports, with a description.
+    pub sessions: fn() -> Vec<(String, String)>,
+}
+
+/// Words that may stand in a place, or the kind of them that the shell knows.
+enum Place {
+    Words(Vec<(String, String)>),
+    Files,
+    Commands,
+    Arguments(usize),
+}
+
+/// A command line up to the word that is completed.
+struct Line {
+    manual: &'static Manual,
+    options: Vec<OptionEntry>,
+    /// The words that are no options.
+    named: Vec<String>,
+    /// The number of words in front of the first one of a command to run.
+    command_at: Option<usize>,
+    /// The option whose value is completed.
+    awaiting: Option<OptionEntry>,
+    /// Whether no more options follow.
+    is_behind_options: bool,
+    /// Whether nothing stands behind the program's name.
+    is_empty: bool,
+}
+
+/// Answers the words behind `complete`: `[--part=TEXT] -- WORD...`. The shell replaces only `TEXT`, with which the last
+/// word ends.
+///
+/// Candidates begin with `-` only if they are options, and hold no control characters.
+pub fn answer(book: &Book, names: &Names, args: &[OsString]) -> String {
+    let mut args: Vec<String> =
+        args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words = args.iter().position(|word| word == "--").map_or(args.len(), |at| at + 1);
+    let mut words = joined(&args.split_off(words));
+    let part = args.first().and_then(|word| word.strip_prefix("--part="));
+    let word = words.pop().unwrap_or_default();
+    let kept = part.and_then(|part| word.strip_suffix(part)).unwrap_or_default();
+    let words = match Line::read(book, &words).place(book, names, &word) {
+        Place::Files => return "files\n".to_owned(),
+        Place::Commands => return "commands\n".to_owned(),
+        Place::Arguments(at) => return format!("arguments {at}\n"),
+        Place::Words(words) => words,
+    };
+    let mut answer = String::from("words\n");
+    for (candidate, meaning) in words {
+        if candidate.starts_with(&word) && !candidate.contains(char::is_control) {
+            answer.push_str(candidate.strip_prefix(kept).unwrap_or(&candidate));
+            if !meaning.is_empty() {
+                answer.push('\t');
+                answer.push_str(&meaning.replace(char::is_control, " "));
+            }
+            answer.push('\n');
+        }
+    }
+    answer
+}
+
+/// Joins the words of which bash makes several: `--option=value` and `user@host`.
+fn joined(words: &[String]) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for word in words {
+        let may_be = |last: &String| match word.as_bytes() {
+            b"=" => last.starts_with("--") && !last.contains('='),
+            [b'@', ..] => !last.starts_with('-'),
+            _ => false,
+        };
+        match joined.last_mut() {
+            Some(last) if goes_on || may_be(last) => {
+                last.push_str(word);
+                goes_on = !goes_on && ["=", "@"].contains(&word.as_str());
+            }
+            _ => joined.push(word.clone()),
+        }
+    }
+    joined
+}
+
+impl Line {
+    /// Reads the words in front of the one that is completed.
+    fn read(book: &Book, words: &[String]) -> Self {
+        let command = words.first();
+        let command =
+            command.and_then(|word| book.commands().into_iter().find(|it| it.word == word));
+        let manual = command.unwrap_or_else(|| (book.manuals)()[0]);
+        let mut line = Self {
+            manual,
+            options: manual.options(),
+            named: Vec::new(),
+            command_at: None,
+            awaiting: None,
+            is_behind_options: false,
+            is_empty: words.is_empty(),
+        };
+        for (at, word) in words.iter().enumerate().skip(usize::from(command.is_some())) {
+            let is_option = !line.is_behind_options && word.len() > 1 && word.starts_with('-');
+            if line.awaiting.take().is_some() {
+            } else if !is_option {
+                line.named.push(word.clone());
+                let is_remote = manual.words == Words::HostAndCommand && line.named.len() == 2;
+                if is_remote || manual.words == Words::Command && line.is_behind_options {
+                    line.command_at = line.command_at.or(Some(at + 1));
+                    line.is_behind_options = true;
+                }
+            } else if word == "--" {
+                line.is_behind_options = true;
+            } else {
+                line.awaiting =
+                    line.valued(word).filter(|(_, value)| value.is_none()).map(|it| it.0);
+            }
+        }
+        line
+    }
+
+    /// Returns the option of a word that takes a value, and the beginning of the word with which that value stands in it.
+    fn valued<'a>(&self, word: &'a str) -> Option<(OptionEntry, Option<&'a str>)> {
+        let takes_value = |entry: &&OptionEntry| entry.value.is_some();
+        if let Some(name) = word.strip_prefix("--") {
+            let (name, value) = name.split_once('=').map_or((name, None), |it| (it.0, Some(it.1)));
+            let entry = self.options.iter().find(|it| it.long.as_deref() == Some(name));
+            let prefix = value.map(|value| &word[..word.len() - value.len()]);
+            return Some((entry.filter(takes_value)?.clone(), prefix));
+        }
+        let (at, entry) = word.char_indices().skip(1).find_map(|(at, letter)| {
+            let entry = self.options.iter().find(|it| it.short == Some(letter))?;
+            takes_value(&entry).then_some((at + letter.len_utf8(), entry))
+        })?;
+        Some((entry.clone(), Some(&word[..at]).filter(|prefix| prefix.len() < word.len())))
+    }
+
+    /// Returns what may stand in place of `word`.
+    fn place(&self, book: &Book, names: &Names, word: &str) -> Place {
+        if let Some(option) = &self.awaiting {
+            return values(option, "", names, word);
+        }
+        if word.starts_with('-') && !self.is_behind_options {
+            return match self.valued(word) {
+                Some((option, Some(prefix))) => values(&option, prefix, names, word),
+                _ => Place::Words(self.options()),
+            };
+        }
+        if let Some(at) = self.command_at {
+            return Place::Arguments(at);
+        }
+        let is_first = self.named.is_empty();
+        let mut words = Vec::new();
+        match self.manual.words {
+            Words::HostAndCommand if self.named.len() == 1 => return Place::Commands,
+            Words::Command if self.is_behind_options => return Place::Commands,
+            Words::OneOf(own) | Words::OneOfThenHost(own, _) if is_first => {
+                words.extend(own.iter().map(|word| ((*word).to_owned(), String::new())));
+            }
+            Words::OurCommands if is_first => words = commands(book),
+            Words::OneOfThenHost(_, before) if self.named == [before] => words = hosts(names, word),
+            Words::Host if is_first => words = hosts(names, word),
+            Words::HostAndCommand => {
+                if self.is_empty && !word.contains('@') {
+                    words = commands(book);
+                }
+                words.extend(hosts(names, word));
+            }
+            Words::HostThenSessions => {
+                if is_first {
+                    words = hosts(names, word);
+                }
+                if self.named.first().is_none_or(|it| it.bytes().all(|it| it.is_ascii_digit())) {
+                    words.extend((names.sessions)());
+                }
+            }
+            _ => {}
+        }
+        if words.is_empty() && word.is_empty() && !self.is_behind_options {
+            words = self.options();
+        }
+        Place::Words(words)
+    }
+
+    /// Returns the spellings of the command's options, with a `=` where a value follows.
+    fn options(&self) -> Vec<(String, String)> {
+        let spellings = self.options.iter().flat_map(|option| {
+            let valued = option.value.is_some();
+            option.spellings().into_iter().map(move |spelling| {
+                let equals = if valued && spelling.starts_with("--") { "=" } else { "" };
+                (spelling + equals, option.help.clone())
+            })
+        });
+        spellings.collect()
+    }
+}
+
+/// Returns what an option's value may be, each with a prefix.
+fn values(option: &OptionEntry, prefix: &str, names: &Names, word: &str) -> Place {
+    let words = match option.value.as_ref().map(|value| &value.suggestions) {
+        Some(Suggestions::Files) => return Place::Files,
+        Some(Suggestions::Programs) => return Place::Commands,
+        Some(Suggestions::Words(words)) => words.clone(),
+        Some(Suggestions::Hosts) => {
+            let hosts = hosts(names, word.strip_prefix(prefix).unwrap_or(word));
+            hosts.into_iter().map(|(host, _)| host).collect()
+        }
+        Some(Suggestions::None) | None => Vec::new(),
+    };
+    let words = words.into_iter().filter(|word| !word.starts_with('-'));
+    Place::Words(words.map(|word| (format!("{prefix}{word}"), String::new())).collect())
+}
+
+fn commands(book: &Book) -> Vec<(String, String)> {
+    book.commands().iter().map(|manual| (manual.word.to_owned(), manual.about())).collect()
+}
+
+/// Returns the hosts by name, each for the user that `word` names. None begins with a `-`, as that would be an option,
+/// and none has other characters than those of names and addresses.
+fn hosts(names: &Names, word: &str) -> Vec<(String, String)> {
+    let user = word.rfind('@').map_or("", |at| &word[..=at]);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:%-".contains(c);
+    let hosts = (names.hosts)().into_iter();
+    let hosts = hosts.filter(|host| !host.starts_with('-') && host.chars().all(is_plain));
+    hosts
+        .filter(|_| !user.starts_with('-'))
+        .map(|host| (format!("{user}{host}"), String::new()))
+        .collect()
+}

@@ -1,0 +1,153 @@
+//! Names of hosts and sessions, for the completion of command lines.
+//!
+//! A shell waits for the answer, so it is there within a second, whatever ssh's files hold and whether servers answer
+//! ([`PATIENCE`]).
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rove_cli_docs::completions::Names;
+use rove_platform::clock::Clock;
+use rove_units::{Duration, Instant};
+
+use crate::cli::config::pattern;
+
+use crate::sessions::describe;
+
+/// Most bytes of all files that are read. Chosen: read in a tenth of a second, and 10,000 hosts.
+const BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Most files that are read, and that one `Include` means. Chosen: more than anybody includes.
+const FILES_MAX: usize = 256;
+/// How long files are read, and how long servers are given to answer. Chosen: a hundred times what either takes, and half
+/// of the second in which the answer is to be there.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The names that rove's command lines may hold.
+pub(super) const NAMES: Names = Names { hosts, sessions };
+
+/// The files of ssh that have been read.
+struct Reader {
+    clock: Clock,
+    deadline: Instant,
+    bytes_left: u64,
+    files: BTreeSet<PathBuf>,
+    hosts: BTreeSet<String>,
+}
+
+/// Returns the hosts that ssh's files name.
+fn hosts() -> Vec<String> {
+    let home = env::var_os("HOME").map(PathBuf::from);
+    let clock = Clock::start();
+    let mut reader = Reader {
+        clock,
+        deadline: clock.now() + PATIENCE,
+        bytes_left: BYTES_MAX,
+        files: BTreeSet::new(),
+        hosts: BTreeSet::new(),
+    };
+    let own = home.as_ref().map(|home| home.join(".ssh"));
+    let system = Path::new("/etc/ssh");
+    let folders = [(own.as_deref(), "", "known_hosts"), (Some(system), "ssh_", "ssh_known_hosts")];
+    for (folder, prefix, known) in folders {
+        let Some(folder) = folder else { continue };
+        let home = home.as_deref().unwrap_or(folder);
+        reader.read_config(&folder.join(format!("{prefix}config")), folder, home);
+        reader.read_known(&folder.join(known));
+    }
+    reader.hosts.into_iter().collect()
+}
+
+/// Returns the sessions on this computer.
+fn sessions() -> Vec<(String, String)> {
+    let clock = Clock::start();
+    let survey = rove_control::survey(clock, clock.now() + PATIENCE);
+    let named =
+        |found: &rove_control::Found| (found.status.port.to_string(), describe(&found.status));
+    survey.sessions.iter().map(named).collect()
+}
+
+impl Reader {
+    /// Reads a file of ssh_config, and the files that it includes, which are in `folder` if they name none.
+    fn read_config(&mut self, path: &Path, folder: &Path, home: &Path) {
+        for line in self.read(path).lines() {
+            let is_separator = |c: char| c == '=' || c.is_whitespace();
+            let line = line.trim().replace('"', "");
+            let (keyword, rest) = line.split_once(is_separator).unwrap_or_default();
+            let words = rest.trim_start_matches(is_separator).split_whitespace();
+            match keyword.to_ascii_lowercase().as_str() {
+                "host" => self.take(words),
+                "include" => {
+                    for word in words {
+                        let path = word.strip_prefix("~/").map(|rest| home.join(rest));
+                        for path in self.expanded(&path.unwrap_or_else(|| folder.join(word))) {
+                            self.read_config(&path, folder, home);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads a file of known_hosts.
+    fn read_known(&mut self, path: &Path) {
+        for line in self.read(path).lines().filter(|line| !line.starts_with(['|', '#', '@'])) {
+            let names = line.split_whitespace().next().unwrap_or_default().split(',');
+            self.take(names.map(|name| {
+                name.strip_prefix('[').and_then(|name| name.split(']').next()).unwrap_or(name)
+            }));
+        }
+    }
+
+    /// Notes names. Patterns are none.
+    fn take<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        let is_name = |name: &&str| !name.is_empty() && !name.contains(['*', '?', '!']);
+        self.hosts.extend(names.filter(is_name).map(str::to_owned));
+    }
+
+    /// Returns the beginning of a file that has not been read yet. Others than regular ones might have no end.
+    fn read(&mut self, path: &Path) -> String {
+        let mut text = Vec::new();
+        if self.files.len() < FILES_MAX
+            && !self.is_late()
+            && self.files.insert(path.to_owned())
+            && let Ok(file) =
+                OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
+            && file.metadata().is_ok_and(|it| it.is_file())
+        {
+            let _ = file.take(self.bytes_left).read_to_end(&mut text);
+        }
+        self.bytes_left = self.bytes_left.saturating_sub(text.len() as u64);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Returns the files that a path with `*` and `?` means.
+    fn expanded(&self, path: &Path) -> Vec<PathBuf> {
+        let mut paths = vec![PathBuf::new()];
+        if self.is_late() {
+            return Vec::new();
+        }
+        for component in path.components() {
+            let name = component.as_os_str().to_string_lossy();
+            if !name.contains(['*', '?']) {
+                paths.iter_mut().for_each(|path| path.push(component));
+                continue;
+            }
+            let is_meant = |file: &str| !file.starts_with('.') && pattern::matches(&name, file);
+            let folders = paths.iter().filter_map(|path| fs::read_dir(path).ok());
+            let entries = folders.flatten().take_while(|_| !self.is_late()).flatten();
+            let meant = entries.filter(|entry| is_meant(&entry.file_name().to_string_lossy()));
+            paths = meant.take(FILES_MAX).map(|entry| entry.path()).collect();
+            paths.sort();
+        }
+        paths
+    }
+
+    fn is_late(&self) -> bool {
+        self.clock.now() >= self.deadline
+    }
+}
