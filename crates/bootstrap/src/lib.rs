@@ -5,7 +5,7 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` are small values. `options` holds what the user asks for.
+//! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` are small values. `options` holds what the user asks for, and `choices` what the client needs of it.
 //! - `quote` writes words that a shell takes apart again, and `remote` the command that ssh runs on the host.
 //! - `challenge` recognises our own lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
 //!   `printable` makes the rest harmless for a terminal.
@@ -19,6 +19,7 @@
 
 mod account;
 mod challenge;
+mod choices;
 mod install_policy;
 pub mod last_words;
 mod line;
@@ -38,6 +39,7 @@ pub mod tunnel;
 
 pub use account::Account;
 pub use challenge::Challenge;
+pub use choices::Choices;
 pub use install_policy::InstallPolicy;
 pub use line::{LINE_BYTES_MAX, LineReader};
 pub use no_session::NoSession;

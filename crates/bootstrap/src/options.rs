@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 
-use rove_session::Preference;
-
+use crate::choices::Choices;
 use crate::install_policy::InstallPolicy;
 use crate::program_name::ProgramName;
 use crate::session_ref::{SessionLabel, SessionRef};
@@ -18,10 +17,8 @@ pub struct HostOptions {
     pub client: Option<OsString>,
     /// The server command, if not the usual one.
     pub server: Option<OsString>,
-    /// When to show predictions.
-    pub predict: Preference,
-    /// Whether predictions overwrite.
-    pub predict_overwrite: bool,
+    /// What is chosen for the client.
+    pub choices: Choices,
     /// The address family, in lower case, maybe unknown.
     pub family: String,
     /// The server's UDP port or range, checked.
@@ -32,10 +29,6 @@ pub struct HostOptions {
     pub ssh: Vec<String>,
     /// Whether ssh is asked for a terminal.
     pub ssh_pty: bool,
-    /// Whether to use the terminal's alternate screen.
-    pub init: bool,
-    /// Whether lines that scroll off at the host go to the terminal's own history, if the user said.
-    pub scrollback: Option<bool>,
     /// Whether to start the server on this computer.
     pub local: bool,
     /// Whether the session's datagrams go through ssh.
@@ -44,20 +37,12 @@ pub struct HostOptions {
     pub remote_ip: Option<RemoteIp>,
     /// The escape key, if the user said: `Some(None)` is off.
     pub escape_key: Option<Option<u8>>,
-    /// Whether to speak stock Mosh only.
-    pub strict: bool,
     /// Whether to say nothing but what is wrong.
     pub quiet: bool,
     /// Whether to say what is done.
     pub verbose: bool,
-    /// Whether window titles get the program's name in front.
-    pub title_prefix: bool,
-    /// Whether the terminal may be asked what it can do.
-    pub query: bool,
     /// Whether rove may be copied to a host that has no server.
     pub install: InstallPolicy,
-    /// Whether programs on the host may ask for what a program of the session has copied.
-    pub read_copied: bool,
     /// Whether prompts are remembered from one session to the next.
     pub prompt_memory: bool,
     /// `[user@]host`.

@@ -11,7 +11,7 @@
 
 use std::convert::Infallible;
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -29,8 +29,8 @@ use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::tunnel::Started;
 use crate::install::{self, InstallOptions};
-use crate::tunnel::inherited;
-use crate::{colors, entropy};
+use crate::session_call::{self, SessionCall};
+use crate::{colors, entropy, escape_key};
 
 pub(crate) mod address;
 pub(crate) mod choice;
@@ -49,18 +49,6 @@ pub(crate) mod ssh_query;
 pub(crate) mod tunnel;
 
 pub(crate) use invocation::Invocation;
-
-/// Tells the client the host as the user wrote it; stock clients do not look.
-pub(crate) const HOST_VARIABLE: &str = "ROVE_HOST";
-
-/// Tells the client the command, as a shell would read it, empty for the login shell; stock clients do not look.
-pub(crate) const COMMAND_VARIABLE: &str = "ROVE_COMMAND";
-
-/// Tells the client the server's other addresses, with spaces between; stock clients do not look.
-pub(crate) const ADDRESSES_VARIABLE: &str = "ROVE_ADDRESSES";
-
-/// Tells the client the user on the host as ssh knows them, whose prompts it may remember; stock clients do not look.
-pub(crate) const ACCOUNT_VARIABLE: &str = "ROVE_ACCOUNT";
 
 /// Note on a host that has only a stock server: the features that are missing with it.
 const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit status, links, underline styles, \
@@ -144,8 +132,9 @@ fn start(
         }
         tell(&invocation.speaker(), &place);
     }
-    let more = (ADDRESSES_VARIABLE, OsString::from(others.join(" ")));
-    Err(become_client(options, invocation, &server.text, &connect, plan.config().account(), more))
+    let account = plan.config().account();
+    let call = SessionCall { others, ..session_call(options, account) };
+    Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
 /// Starts a server that is reached through ssh, and becomes its client; returns only why it does not.
@@ -164,8 +153,8 @@ fn start_in_tunnel(
         let place = format!("the server is at UDP port {port} of {host}, reached through ssh");
         tell(&invocation.speaker(), &place);
     }
-    let more = (inherited::VARIABLE, tunnel);
-    become_client(options, invocation, tunnel::SERVER, &connect, account, more)
+    let call = SessionCall { tunnel: Some(tunnel), ..session_call(options, account) };
+    become_client(options, invocation, tunnel::SERVER, &connect, &call)
 }
 
 /// Has ssh log in, and ask about the host's key if it does not know it; returns the plan by which it has.
@@ -193,22 +182,18 @@ fn become_client(
     invocation: &Invocation,
     address: &str,
     connect: &Connect,
-    account: Option<Account>,
-    more: (&str, OsString),
+    call: &SessionCall,
 ) -> BootstrapError {
     let mut client = client_command(options);
-    match account.filter(|_| options.prompt_memory) {
-        Some(account) => client.env(ACCOUNT_VARIABLE, account.to_string()),
-        None => client.env_remove(ACCOUNT_VARIABLE),
-    };
     client.arg(invocation.tag());
     if options.verbose {
         client.arg("-v");
     }
+    let call = serde_json::to_string(call).expect("a call is text and numbers");
     let error = client
         .arg(address)
         .arg(&connect.port)
-        .env(more.0, more.1)
+        .env(&*session_call::VARIABLE.to_string_lossy(), call)
         .env("MOSH_KEY", &connect.key)
         .env("MOSH_CLIENT_PID", std::process::id().to_string())
         .exec();
@@ -271,45 +256,41 @@ fn check_client(options: &HostOptions) -> Result<(), BootstrapError> {
     checked.map_err(|error| BootstrapError::ClientMissing { program: client.clone(), error })
 }
 
-/// Returns the client program with its environment, ready for its arguments.
+/// Returns the client program with the environment of a stock client, ready for its arguments.
 fn client_command(options: &HostOptions) -> Command {
     let mut client = client_program(options);
-    client.env("MOSH_PREDICTION_DISPLAY", options.predict.name());
-    if options.predict_overwrite {
+    client.env("MOSH_PREDICTION_DISPLAY", options.choices.predict.name());
+    if options.choices.predict_overwrite {
         client.env("MOSH_PREDICTION_OVERWRITE", "yes");
     }
-    if !options.init {
+    if !options.choices.init {
         client.env("MOSH_NO_TERM_INIT", "1");
-    }
-    if let Some(scrollback) = options.scrollback {
-        client.env("ROVE_SCROLLBACK", if scrollback { "1" } else { "0" });
     }
     if let Some(escape_key) = options.escape_key {
         let bytes = escape_key.map(|key| char::from(key).to_string());
         client.env("MOSH_ESCAPE_KEY", bytes.unwrap_or_default());
     }
-    if options.strict {
-        client.env("ROVE_STRICT", "1");
-    }
-    if options.quiet {
-        client.env("ROVE_QUIET", "1");
-    }
-    if !options.title_prefix {
+    if !options.choices.title_prefix {
         client.env("MOSH_TITLE_NOPREFIX", "1");
     }
-    if !options.query {
-        client.env("ROVE_NO_TERM_QUERY", "1");
-    }
-    if options.read_copied {
-        client.env("ROVE_READ_COPIED", "1");
-    }
-    // For what the client says should there be no answer.
-    client.env(HOST_VARIABLE, &options.host);
-    if options.name == ProgramName::Rove {
-        let words = options.command.iter().map(|word| word.to_string_lossy());
-        client.env(COMMAND_VARIABLE, shell_words::join(words));
-    }
     client
+}
+
+/// Returns the call of a client that shows the session of this `account`.
+fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall {
+    let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
+    let is_rove = options.name == ProgramName::Rove;
+    SessionCall {
+        choices: session_call::with_environment(options.choices.clone()),
+        escape_key: options.escape_key.unwrap_or_else(escape_key::from_environment),
+        quiet: is_rove && options.quiet || session_call::is_quiet(options.name),
+        // For what the client says should there be no answer.
+        host: options.host.to_str().map(str::to_owned),
+        command: is_rove.then(command),
+        account: account.filter(|_| options.prompt_memory).map(|account| account.to_string()),
+        others: Vec::new(),
+        tunnel: None,
+    }
 }
 
 /// Returns the client program: the one the user named, else `mosh-client` for `mosh` where it is

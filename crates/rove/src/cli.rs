@@ -31,7 +31,6 @@ mod completions;
 pub(crate) mod config;
 mod demo;
 mod doctor;
-mod escape_key;
 mod forget;
 mod getopt;
 mod getopt_long;

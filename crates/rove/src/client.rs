@@ -3,21 +3,22 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use rove_bootstrap::{Account, ProgramName, quote};
+use rove_bootstrap::{Account, Choices, ProgramName, quote};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
 use rove_session::{
-    Client, ClientConfig, ClientOutcome, EngineKind, ExitStatus, MissingLines, Outside, Prediction,
-    Running, TerminalReport,
+    Client, ClientConfig, ClientOutcome, EngineKind, ExitStatus, MissingLines, Outside, Running,
+    TerminalReport,
 };
 use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
 
+use crate::bootstrap::address;
 use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
+use crate::session_call::SessionCall;
 use crate::terminal_type::{self, RenderOptions};
-use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
 use crate::{doctor, entropy, hardening, logging, sys};
 
@@ -28,9 +29,6 @@ mod wire;
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;
 use wire::Wire;
-
-/// Ctrl-^. Source: Mosh 1.4.0 as observed.
-pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
 
 /// Names the engine of predictions.
 pub(crate) const ENGINE_VARIABLE: &str = "ROVE_PREDICTION_ENGINE";
@@ -43,42 +41,16 @@ const FAILURE: u8 = 1;
 pub(crate) struct ClientOptions {
     /// Where the server listens.
     pub(crate) server: SocketAddr,
-    /// Where else it may be reached.
-    pub(crate) others: Vec<SocketAddr>,
     /// The session key.
     pub(crate) key: Key,
-    /// The escape key; `None` turns escape processing off.
-    pub(crate) escape_key: Option<u8>,
-    /// Whether to use the terminal's alternate screen.
-    pub(crate) init: bool,
-    /// Whether lines that scroll off at the host go to the terminal's own history, if the user said: all of the session
-    /// is then on the normal screen.
-    pub(crate) scrollback: Option<bool>,
-    /// Whether window titles get the program's name in front.
-    pub(crate) title_prefix: bool,
-    /// When and how to show what keys will do before the server says so.
-    pub(crate) prediction: Prediction,
-    /// Whether to ask the terminal what it can do, where its type allows that.
-    pub(crate) query: bool,
-    /// Whether programs on the host may ask for what a program of the session has copied.
-    pub(crate) read_copied: bool,
-    /// The user on the host whose prompts are remembered; `None` where none are.
-    pub(crate) account: Option<Account>,
-    /// Whether to speak stock Mosh only, without any extension.
-    pub(crate) strict: bool,
-    /// Whether to leave out the line that says that the program ends.
-    pub(crate) quiet: bool,
-    /// The host as the user wrote it, if this client knows.
-    pub(crate) host: Option<String>,
-    /// The ssh that carries the datagrams, where one does.
-    pub(crate) tunnel: Option<Inherited>,
-    /// The command that the session runs, as a shell would read it, empty for the login shell; `None` if this
-    /// client does not know.
-    pub(crate) command: Option<String>,
+    /// The engine of predictions.
+    pub(crate) engine: EngineKind,
     /// The name the program was called under.
     pub(crate) name: ProgramName,
     /// How often `-v` was given.
     pub(crate) verbose: u8,
+    /// The session, and how to show it.
+    pub(crate) call: SessionCall,
 }
 
 /// Runs a client on this process's terminal until the session ends; returns the exit code.
@@ -88,11 +60,10 @@ pub(crate) struct ClientOptions {
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
-    let quiet = options.quiet;
-    let (name, server, host) = (options.name, options.server, options.host.clone());
-    let command = options.command.clone();
+    let (name, server) = (options.name, options.server);
+    let SessionCall { choices, quiet, host, command, .. } = options.call.clone();
     let says_end = !quiet && says_end(name, command.as_deref());
-    let says_missing = options.scrollback != Some(false);
+    let says_missing = choices.scrollback != Some(false);
     let End { outcome, tried, refusal, tunnel, output_error, signal, missing } = session(options)?;
     tracing::info!(?outcome, "session over");
     let output_failure =
@@ -136,21 +107,23 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
 fn session(options: ClientOptions) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
     hardening::conceal_memory().context("cannot conceal the key")?;
-    if options.tunnel.is_none() {
+    let SessionCall { choices, command, account, tunnel, .. } = options.call;
+    if tunnel.is_none() {
         hardening::renounce_privileges().context("cannot renounce privileges")?;
     }
     let term = std::env::var("TERM").unwrap_or_default();
-    let ClientOptions { name, init, title_prefix, .. } = options;
-    let running = running(name, options.command.as_deref());
+    let name = options.name;
+    let running = running(name, command.as_deref());
     // A command on this computer leaves its output there.
-    let scrollback = options.scrollback.unwrap_or(running == Running::Command);
+    let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
+    let Choices { init, title_prefix, .. } = choices;
     let render_options = RenderOptions { name, init, scrollback, title_prefix };
     let described = terminal_type::capabilities(&term, render_options).unwrap_or_else(|warning| {
         warn(options.name.as_str(), &warning.to_string());
         terminal_type::plain_capabilities(render_options)
     });
     let clock = Clock::start();
-    let wire = match &options.tunnel {
+    let wire = match &tunnel {
         Some(inherited) => Wire::tunnelled(Tunnel::take(inherited, clock.now())?),
         None => Wire::Sockets(
             DualStackSockets::open(options.server).context("cannot open a UDP socket")?,
@@ -160,7 +133,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
     let terminal = Tty::take_over(described.emergency_closing())?;
     let self_check = options.verbose >= logging::SELF_CHECK_VERBOSITY;
-    let capabilities = (!options.strict).then_some(rove_session::CAPABILITIES);
+    let capabilities = (!choices.strict).then_some(rove_session::CAPABILITIES);
     let mut session = Client::new(
         ClientConfig {
             server: options.server,
@@ -169,9 +142,9 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
             size: terminal.size(),
             terminal: described,
             // A stock client asks nothing.
-            query: options.query && !options.strict && terminal_type::can_be_asked(&term),
-            escape_key: options.escape_key,
-            prediction: options.prediction,
+            query: choices.query && !choices.strict && terminal_type::can_be_asked(&term),
+            escape_key: options.call.escape_key,
+            prediction: choices.prediction(options.engine),
             program: options.name.as_str().to_owned(),
             offers_status: options.name == ProgramName::Rove,
             is_end_obeyed_twice: options.name == ProgramName::Rove,
@@ -181,15 +154,20 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         clock.now(),
     );
     hardening::keep_in_memory(session.key_memory());
-    if options.read_copied {
+    if choices.read_copied {
         session.allow(TerminalReport::ReadCopied);
     }
-    if options.tunnel.is_some() {
+    if tunnel.is_some() {
         session.handle_tunnel(clock.now(), None);
     } else {
-        options.others.iter().for_each(|address| session.candidates_mut().add(*address));
+        // Text that is no address is left out: the others are a help, and no more.
+        let others = options.call.others.iter();
+        others
+            .filter_map(|it| address::from_numeric(it, options.server.port()))
+            .for_each(|address| session.candidates_mut().add(address));
     }
-    let prompts = options.account.and_then(|account| remember_prompts(&mut session, account));
+    let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
+    let prompts = account.and_then(|account| remember_prompts(&mut session, account));
     Pump::new(events, session, wire, terminal, options.name, prompts).run()
 }
 

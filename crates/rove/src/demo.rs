@@ -8,19 +8,20 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::Context;
-use rove_bootstrap::ProgramName;
+use rove_bootstrap::{Choices, ProgramName};
 use rove_link::LinkConfig;
-use rove_session::{Prediction, Preference};
 use rove_ssp::Key;
 use rove_udp::PortRange;
 use rove_units::{BitRate, Bytes, Duration, Seed};
 use rustix::stdio;
 use rustix::termios::isatty;
 
-use crate::client::{self, ClientOptions, DEFAULT_ESCAPE_KEY};
+use crate::client::{self, ClientOptions};
 use crate::colors;
+use crate::escape_key::DEFAULT_ESCAPE_KEY;
 use crate::relay::{Relay, RelayConfig};
 use crate::server::{self, BindAddress, Listing, PreparedServer, ServerOptions};
+use crate::session_call::SessionCall;
 use crate::sys::{self, Fork};
 
 /// What the demo emulates and runs.
@@ -38,10 +39,8 @@ pub(crate) struct DemoOptions {
     pub(crate) queue: Bytes,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
-    /// When predictions are shown.
-    pub(crate) predict: Preference,
-    /// Whether lines that scroll off go to the terminal's own history.
-    pub(crate) scrollback: bool,
+    /// What is chosen for the client.
+    pub(crate) choices: Choices,
     /// Decides which datagrams are lost and how late the others are.
     pub(crate) seed: Seed,
 }
@@ -85,7 +84,7 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
     }
     drop(prepared);
     // A last screen that stays, or goes to the terminal's history, has it already.
-    if options.command.is_empty() && !options.scrollback {
+    if options.command.is_empty() && options.choices.init {
         let _ = writeln!(io::stdout(), "{introduction}");
     }
     join(&options, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), key)
@@ -104,27 +103,20 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
     .context("cannot start the emulated link")?;
     client::run(ClientOptions {
         server: relay.address(),
-        others: Vec::new(),
         key,
-        escape_key: Some(DEFAULT_ESCAPE_KEY),
-        init: !options.scrollback,
-        scrollback: options.scrollback.then_some(true),
-        title_prefix: true,
-        prediction: Prediction {
-            engine: client::engine()?,
-            preference: options.predict,
-            ..Prediction::default()
-        },
-        query: std::env::var_os("ROVE_NO_TERM_QUERY").is_none(),
-        read_copied: std::env::var_os("ROVE_READ_COPIED").is_some(),
-        account: None,
-        strict: false,
-        quiet: false,
-        host: None,
-        tunnel: None,
-        command: Some(shell_words::join(options.command.iter().map(|word| word.to_string_lossy()))),
+        engine: client::engine()?,
         name: ProgramName::Rove,
         verbose: 0,
+        call: SessionCall {
+            choices: options.choices.clone(),
+            escape_key: Some(DEFAULT_ESCAPE_KEY),
+            quiet: false,
+            host: None,
+            command: Some(shell_words::join(options.command.iter().map(|it| it.to_string_lossy()))),
+            account: None,
+            others: Vec::new(),
+            tunnel: None,
+        },
     })
 }
 
@@ -178,8 +170,7 @@ mod tests {
             rate: None,
             queue: Bytes::kib(64),
             command: Vec::new(),
-            predict: Preference::Never,
-            scrollback: false,
+            choices: Choices::default(),
             seed: Seed::new(1),
         }
     }

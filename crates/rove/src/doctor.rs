@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rove_bootstrap::{HostOptions, ProgramName};
+use rove_bootstrap::HostOptions;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_udp::Refusal;
@@ -92,12 +92,7 @@ fn examine(session: Option<Box<HostOptions>>, invocation: &Invocation) -> Result
 
 fn look_here(events: &mut EventLoop) -> Here {
     let variables = locale::from_environment();
-    let render_options = RenderOptions {
-        name: ProgramName::Rove,
-        init: true,
-        scrollback: false,
-        title_prefix: false,
-    };
+    let render_options = RenderOptions { init: true, ..RenderOptions::default() };
     let term = std::env::var("TERM").unwrap_or_default();
     let loopback = trial::loopback(events);
     Here {

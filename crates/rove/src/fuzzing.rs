@@ -247,12 +247,7 @@ pub fn ancillary_takes_anything(data: &[u8]) {
 
 /// A compiled terminfo entry may hold anything: it is refused, or what is written to the terminal comes out of it.
 pub fn terminfo_takes_anything(data: &[u8]) {
-    let render_options = RenderOptions {
-        name: ProgramName::Rove,
-        init: true,
-        scrollback: false,
-        title_prefix: false,
-    };
+    let render_options = RenderOptions { init: true, ..RenderOptions::default() };
     for term in ["xterm-256color", "dumb"] {
         let Ok(capabilities) = terminal_type::read_entry(data, term, render_options) else {
             continue;

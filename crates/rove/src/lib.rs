@@ -15,7 +15,8 @@
 //! A session:
 //!
 //! - `client` and `server` are two pumps, each a loop over inputs, session machine and outputs (`pump`, over a `wire`).
-//!   `turn` bounds the work between two looks at the keys, and `linger` lets a server stay after its client.
+//!   `turn` bounds the work between two looks at the keys, and `linger` lets a server stay after its client. `session_call` is how `rove` calls its
+//!   client, and `escape_key` the key that commands it.
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
@@ -47,6 +48,7 @@ mod demo;
 mod detached;
 mod doctor;
 mod entropy;
+mod escape_key;
 mod exposure;
 mod forget;
 #[doc(hidden)]
@@ -64,6 +66,7 @@ mod prompt_store;
 mod question;
 pub mod relay;
 mod server;
+mod session_call;
 mod sessions;
 mod ssh_reaper;
 mod sys;

@@ -78,7 +78,7 @@ const ASKABLE_TERMINALS: [&str; 13] = [
 const KEY_MODIFYING_TERMINALS: [&str; 4] = ["foot", "mintty", "wezterm", "xterm-ghostty"];
 
 /// How the session shall use the terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RenderOptions {
     /// Decides the prefix of titles.
     pub(crate) name: ProgramName,
@@ -264,8 +264,8 @@ mod tests {
         let options = RenderOptions {
             name: ProgramName::Mosh,
             init: true,
-            scrollback: false,
             title_prefix: true,
+            ..RenderOptions::default()
         };
         let Ok(xterm) = capabilities("xterm-256color", options) else {
             return; // a computer without a terminfo database
@@ -274,12 +274,7 @@ mod tests {
         assert_eq!(xterm.title_prefix, "[mosh] ");
         assert!(xterm.init && xterm.enter.starts_with(b"\x1b[?1049h"));
 
-        let options = RenderOptions {
-            name: ProgramName::Rove,
-            init: false,
-            scrollback: false,
-            title_prefix: false,
-        };
+        let options = RenderOptions::default();
         let plain = capabilities("xterm-256color", options).unwrap();
         assert!(!plain.init && plain.title_prefix.is_empty());
         let dumb = capabilities("dumb", options).unwrap();

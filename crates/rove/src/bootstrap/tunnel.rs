@@ -22,7 +22,7 @@ use crate::bootstrap::ssh_query;
 use crate::install::remedy::Remedy;
 use crate::locale;
 use crate::sys;
-use crate::tunnel::inherited::Descriptors;
+use crate::tunnel::inherited::{Descriptors, Inherited};
 use crate::tunnel::login::ASKS_NOTHING;
 
 /// Where the server listens: who reaches it comes through ssh.
@@ -33,7 +33,7 @@ pub(crate) struct Started {
     /// The server's announcement.
     pub(crate) connect: Connect,
     /// What the client must know of the ssh.
-    pub(crate) tunnel: OsString,
+    pub(crate) tunnel: Inherited,
     /// The user on the host as ssh knows them; `None` where ssh does not say.
     pub(crate) account: Option<Account>,
 }

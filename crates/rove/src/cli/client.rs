@@ -1,21 +1,17 @@
 //! The command line and environment of `mosh-client` and `rove client`.
 
-use std::env;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 
-use anyhow::Context;
 use clap::{Arg, ArgAction, Command};
-use rove_bootstrap::{Account, ProgramName};
+use rove_bootstrap::ProgramName;
 use rove_cli_docs::{Manual, Words};
-use rove_session::{Prediction, Preference};
 
-use crate::bootstrap::{self, address};
-use crate::cli::escape_key;
+use crate::bootstrap::address;
 use crate::cli::getopt::{self, Item};
 use crate::client::{self, ClientOptions};
 use crate::program::ROVE;
-use crate::tunnel::inherited::{self, Inherited};
+use crate::session_call::SessionCall;
 
 /// What a client's command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,7 +166,7 @@ fn server_address(address: &str, port: &str) -> Result<SocketAddr, String> {
         .ok_or_else(|| format!("Bad IP address ({address}): it must be numeric, not a name"))
 }
 
-/// Completes a client's options from the environment, taking the key out of it.
+/// Completes a client's options from the environment, taking the key and the call out of it.
 ///
 /// # Errors
 ///
@@ -181,50 +177,8 @@ pub(crate) fn options(
     verbose: u8,
 ) -> anyhow::Result<ClientOptions> {
     let key = client::take_key()?;
-    let preference = match env::var_os("MOSH_PREDICTION_DISPLAY") {
-        None => Preference::default(),
-        Some(mode) => {
-            let mode = mode.to_string_lossy();
-            Preference::from_name(&mode).with_context(|| {
-                format!("Unknown prediction mode {mode:?} in MOSH_PREDICTION_DISPLAY")
-            })?
-        }
-    };
-    let overwrite = env::var_os("MOSH_PREDICTION_OVERWRITE").is_some_and(|word| word == "yes");
-    let scrollback = env::var_os("ROVE_SCROLLBACK").map(|it| it != "0");
-    let others = env::var(bootstrap::ADDRESSES_VARIABLE).unwrap_or_default();
-    let others = others.split_whitespace();
-    Ok(ClientOptions {
-        server,
-        // What is no address is left out: they are a help, and no more.
-        others: others.filter_map(|it| address::from_numeric(it, server.port())).collect(),
-        key,
-        escape_key: escape_key::from_environment(env::var_os("MOSH_ESCAPE_KEY").as_deref()),
-        init: env::var_os("MOSH_NO_TERM_INIT").is_none() && scrollback != Some(true),
-        scrollback,
-        title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
-        prediction: Prediction {
-            preference,
-            overwrite,
-            engine: client::engine()?,
-            ..Prediction::default()
-        },
-        query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
-        read_copied: env::var_os("ROVE_READ_COPIED").is_some(),
-        account: env::var(bootstrap::ACCOUNT_VARIABLE)
-            .ok()
-            .filter(|_| name == ProgramName::Rove)
-            .and_then(Account::from_text),
-        strict: env::var_os("ROVE_STRICT").is_some(),
-        // A drop-in for stock says what scripts wait for.
-        quiet: name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some(),
-        host: env::var(bootstrap::HOST_VARIABLE).ok(),
-        command: env::var_os(bootstrap::COMMAND_VARIABLE)
-            .map(|it| it.to_string_lossy().into_owned()),
-        tunnel: env::var(inherited::VARIABLE).ok().map(|it| Inherited::parse(&it)).transpose()?,
-        name,
-        verbose,
-    })
+    let call = SessionCall::take(name)?;
+    Ok(ClientOptions { server, key, engine: client::engine()?, name, verbose, call })
 }
 
 #[cfg(test)]

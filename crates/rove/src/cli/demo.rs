@@ -1,9 +1,11 @@
 //! The command line of `rove demo`.
 
+use std::env;
 use std::ffi::OsString;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory, FromArgMatches, Parser};
+use rove_bootstrap::Choices;
 use rove_cli_docs::{Manual, Words};
 use rove_session::Preference;
 use rove_units::{BitRate, Bytes, Duration, Seed, parse_duration};
@@ -81,8 +83,14 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
         rate: args.rate,
         queue: args.queue,
         command: args.command,
-        predict: args.predict,
-        scrollback: args.scrollback,
+        choices: Choices {
+            predict: args.predict,
+            init: !args.scrollback,
+            scrollback: args.scrollback.then_some(true),
+            query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
+            read_copied: env::var_os("ROVE_READ_COPIED").is_some(),
+            ..Choices::default()
+        },
         seed: Seed::new(args.seed),
     })
 }
@@ -121,8 +129,8 @@ mod tests {
         assert_eq!(demo.rate.unwrap().bits_per_second(), 1_000_000);
         assert_eq!(demo.queue, Bytes::kib(4));
         assert_eq!(demo.command, ["htop", "-d", "5"]);
-        assert_eq!(demo.predict, Preference::Adaptive);
-        assert_eq!(options("--predict never").unwrap().predict, Preference::Never);
+        assert_eq!(demo.choices.predict, Preference::Adaptive);
+        assert_eq!(options("--predict never").unwrap().choices.predict, Preference::Never);
         assert!(options("--predict sometimes").is_err());
         assert_eq!(options("").unwrap().rtt, Duration::from_millis(200));
     }

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_bootstrap::{
-    BindServer, HANDS_OVER, HostOptions, InstallPolicy, LabelError, ProgramName, RemoteIp,
+    BindServer, Choices, HANDS_OVER, HostOptions, InstallPolicy, LabelError, ProgramName, RemoteIp,
     WantedSession,
 };
 use rove_cli_docs::{Manual, Suggested, Words};
@@ -16,7 +16,6 @@ use rove_session::Preference;
 
 use crate::cli::client;
 use crate::cli::config::{Config, Settings};
-use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::help;
 use crate::cli::option_values::{
@@ -24,6 +23,7 @@ use crate::cli::option_values::{
 };
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
+use crate::escape_key;
 use crate::program::ROVE;
 
 /// What users are told of `rove [options] host`.
@@ -320,27 +320,29 @@ pub(crate) fn parse(
     Ok(HostCall::Connect(Box::new(HostOptions {
         name,
         session: session.map_or_else(WantedSession::default, WantedSession::Named),
-        predict,
-        predict_overwrite: args.predict_overwrite,
+        choices: Choices {
+            predict,
+            predict_overwrite: args.predict_overwrite,
+            init: !args.no_init && !args.scrollback,
+            scrollback: (args.scrollback || args.no_scrollback).then_some(args.scrollback),
+            title_prefix: settings.flag("title-prefix").unwrap_or(true),
+            query: settings.flag("terminal-query").unwrap_or(true),
+            read_copied: settings.flag("read-copied").unwrap_or(false),
+            strict: args.strict,
+        },
         family,
         bind_server: bind_server(name, args.bind_server.as_deref())
             .map_err(UsageError::without_usage)?,
         ssh,
         ssh_pty: !args.no_ssh_pty,
-        init: !args.no_init && !args.scrollback,
-        scrollback: (args.scrollback || args.no_scrollback).then_some(args.scrollback),
         local: args.local,
         tunnel: args.tunnel,
         remote_ip,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
-        strict: args.strict,
         quiet: args.quiet,
         verbose: args.verbose,
-        title_prefix: settings.flag("title-prefix").unwrap_or(true),
-        query: settings.flag("terminal-query").unwrap_or(true),
         install: settings.text("install").and_then(InstallPolicy::from_name).unwrap_or_default(),
         prompt_memory: settings.flag("prompt-memory").unwrap_or(true),
-        read_copied: settings.flag("read-copied").unwrap_or(false),
         host: host.clone(),
         command: command_words.to_vec(),
         client: args.client,

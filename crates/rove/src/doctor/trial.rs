@@ -5,7 +5,6 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 
-use rove_bootstrap::ProgramName;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference};
 use rove_ssp::{Config, Mechanism, ReceiveError, Transmit};
@@ -117,12 +116,7 @@ impl Trial {
             return Err(refusal.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()));
         };
         let now = events.now();
-        let render_options = RenderOptions {
-            name: ProgramName::Rove,
-            init: false,
-            scrollback: false,
-            title_prefix: false,
-        };
+        let render_options = RenderOptions::default();
         let config = ClientConfig {
             server: first,
             key: opening.key.clone(),

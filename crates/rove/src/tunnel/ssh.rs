@@ -12,7 +12,7 @@ use rove_platform::event_loop::Interest;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use crate::tunnel::inherited::{self, Descriptors};
+use crate::tunnel::inherited::Descriptors;
 
 /// Most characters kept of what ssh says. Chosen: what the notice bar has room for beside our own words.
 const SAID_CHARS_MAX: usize = 60;
@@ -74,12 +74,8 @@ impl Ssh {
             // Neither the terminal's end nor a suspended client is its affair.
             command.process_group(0);
         }
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .env_remove(inherited::VARIABLE)
-            .spawn()?;
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
         let descriptors = Descriptors::of(&mut child).ok_or(io::ErrorKind::InvalidData)?;

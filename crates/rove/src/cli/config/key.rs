@@ -2,7 +2,8 @@
 
 use rove_bootstrap::InstallPolicy;
 
-use crate::cli::{escape_key, option_values};
+use crate::cli::option_values;
+use crate::escape_key;
 
 /// A setting.
 #[derive(Clone, Copy)]

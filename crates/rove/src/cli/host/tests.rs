@@ -20,26 +20,19 @@ fn defaults_are_stocks() {
         name: ProgramName::Mosh,
         client: None,
         server: None,
-        predict: Preference::Adaptive,
-        predict_overwrite: false,
+        choices: Choices::default(),
         family: "prefer-inet".to_owned(),
         port: None,
         bind_server: BindServer::Ssh,
         ssh: vec!["ssh".to_owned()],
         ssh_pty: true,
-        init: true,
-        scrollback: None,
         local: false,
         tunnel: false,
         remote_ip: None,
         escape_key: None,
-        strict: false,
         quiet: false,
         verbose: false,
-        title_prefix: true,
-        query: true,
         install: InstallPolicy::Ask,
-        read_copied: false,
         prompt_memory: true,
         host: "me@host".into(),
         command: Vec::new(),
@@ -63,7 +56,7 @@ fn the_last_of_contradicting_options_wins() {
         ("-n --predict=always h", Preference::Always),
         ("--predict=never -a h", Preference::Always),
     ] {
-        assert_eq!(connect(ProgramName::Mosh, line).predict, predict, "{line}");
+        assert_eq!(connect(ProgramName::Mosh, line).choices.predict, predict, "{line}");
     }
     for (line, scrollback, init) in [
         ("h", None, true),
@@ -72,13 +65,17 @@ fn the_last_of_contradicting_options_wins() {
         ("--no-init h", None, false),
     ] {
         let options = connect(ProgramName::Rove, line);
-        assert_eq!((options.scrollback, options.init), (scrollback, init), "{line}");
+        assert_eq!(
+            (options.choices.scrollback, options.choices.init),
+            (scrollback, init),
+            "{line}"
+        );
     }
     for (line, init) in [("--no-init --init h", true), ("--init --noinit h", false)] {
-        assert_eq!(connect(ProgramName::Mosh, line).init, init, "{line}");
+        assert_eq!(connect(ProgramName::Mosh, line).choices.init, init, "{line}");
     }
     let options = connect(ProgramName::Mosh, "-p 5 -o --no-predict-overwrite -p 6:7 h");
-    assert_eq!((options.port.as_deref(), options.predict_overwrite), (Some("6:7"), false));
+    assert_eq!((options.port.as_deref(), options.choices.predict_overwrite), (Some("6:7"), false));
 }
 
 #[test]
@@ -86,7 +83,7 @@ fn values_keep_their_meaning() {
     let options = connect(ProgramName::Rove, "--bind-server=ANY --escape-key=^] --strict h a -p b");
     assert_eq!(options.bind_server, BindServer::Any);
     assert_eq!(options.escape_key, Some(Some(0x1d)));
-    assert!(options.strict);
+    assert!(options.choices.strict);
     assert_eq!(options.command, ["a", "-p", "b"]);
     let words = ["--ssh", "ssh -p '22 2' a\\ b", "--bind-server=::1", "h"].map(OsString::from);
     let call = parse(ProgramName::Mosh, words.to_vec(), || Ok(Config::default()));
@@ -247,26 +244,28 @@ fn the_file_holds_where_the_line_says_nothing() {
         name: ProgramName::Rove,
         client: Some("y".into()),
         server: Some("x".into()),
-        predict: Preference::Never,
-        predict_overwrite: true,
+        choices: Choices {
+            predict: Preference::Never,
+            predict_overwrite: true,
+            init: false,
+            scrollback: Some(true),
+            title_prefix: false,
+            query: false,
+            read_copied: true,
+            strict: true,
+        },
         family: "inet6".to_owned(),
         port: Some("5".to_owned()),
         bind_server: BindServer::Any,
         ssh: vec!["ssh".to_owned(), "-v".to_owned()],
         ssh_pty: false,
-        init: false,
-        scrollback: Some(true),
         local: false,
         tunnel: false,
         remote_ip: Some(RemoteIp::Local),
         escape_key: Some(Some(0x1d)),
-        strict: true,
         quiet: false,
         verbose: false,
-        title_prefix: false,
-        query: false,
         install: InstallPolicy::Never,
-        read_copied: true,
         prompt_memory: false,
         host: "host".into(),
         command: Vec::new(),
@@ -280,18 +279,21 @@ fn the_file_holds_where_the_line_says_nothing() {
         session: WantedSession::New,
         client: Some("c".into()),
         server: Some("z".into()),
-        predict: Preference::Always,
-        predict_overwrite: false,
+        choices: Choices {
+            predict: Preference::Always,
+            predict_overwrite: false,
+            init: true,
+            scrollback: None,
+            strict: false,
+            ..from_file.choices
+        },
         family: "inet".to_owned(),
         port: Some("6".to_owned()),
         bind_server: BindServer::Ssh,
         ssh: vec!["ssh".to_owned()],
         ssh_pty: true,
-        init: true,
-        scrollback: None,
         remote_ip: Some(RemoteIp::Proxy),
         escape_key: Some(None),
-        strict: false,
         ..from_file
     };
     assert_eq!(from_line, expected);
@@ -371,7 +373,7 @@ fn what_users_of_ssh_write_goes_to_ssh_and_to_nothing_else() {
         assert!(error.message.starts_with(&line[..2]), "{line}: {}", error.message);
     }
     // As mosh, the same letters are what they are to stock.
-    assert_eq!(connect(ProgramName::Mosh, "-A h").predict, Preference::Always);
+    assert_eq!(connect(ProgramName::Mosh, "-A h").choices.predict, Preference::Always);
     assert!(connect(ProgramName::Mosh, "-l h").local);
 }
 

@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::client::DEFAULT_ESCAPE_KEY;
+/// Ctrl-^. Source: Mosh 1.4.0 as observed.
+pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
 
 /// Ctrl-C, Ctrl-D, Ctrl-J, Ctrl-L and Ctrl-M: keys nobody can do without.
 /// Source: Mosh 1.4.0 as observed.
@@ -11,7 +12,11 @@ const REFUSED: [u8; 5] = [0x03, 0x04, 0x0a, 0x0c, 0x0d];
 
 /// Reads `MOSH_ESCAPE_KEY` by stock's rules: unset is the default, empty is off, one usable byte is
 /// that key, anything else the default again.
-pub(crate) fn from_environment(value: Option<&OsStr>) -> Option<u8> {
+pub(crate) fn from_environment() -> Option<u8> {
+    from_variable(std::env::var_os("MOSH_ESCAPE_KEY").as_deref())
+}
+
+fn from_variable(value: Option<&OsStr>) -> Option<u8> {
     match value.map(OsStrExt::as_bytes) {
         None => Some(DEFAULT_ESCAPE_KEY),
         Some([]) => None,
@@ -83,7 +88,7 @@ mod tests {
             (Some(b"\r"), Some(DEFAULT_ESCAPE_KEY)),
             (Some(b"^]"), Some(DEFAULT_ESCAPE_KEY)),
         ] {
-            assert_eq!(from_environment(value.map(OsStr::from_bytes)), key, "{value:?}");
+            assert_eq!(from_variable(value.map(OsStr::from_bytes)), key, "{value:?}");
         }
     }
 

@@ -1,0 +1,130 @@
+//! The session as `rove` describes it to the client that it turns into, in one environment variable. `mosh-client`, and a
+//! `rove client` that the user calls, take the same from the variables that their manuals name.
+//!
+//! The session key has a variable of its own, as in Mosh.
+
+use std::env;
+use std::ffi::CStr;
+
+use anyhow::Context;
+use rove_bootstrap::{Choices, ProgramName};
+use rove_session::Preference;
+use serde::{Deserialize, Serialize};
+
+use crate::escape_key;
+use crate::sys;
+use crate::tunnel::inherited::Inherited;
+
+/// Holds the call; stock clients do not look.
+pub(crate) const VARIABLE: &CStr = c"ROVE_CALL";
+
+/// A session that runs, and how to show it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SessionCall {
+    /// The user's choices.
+    pub(crate) choices: Choices,
+    /// The escape key; `None` turns escape processing off.
+    pub(crate) escape_key: Option<u8>,
+    /// Whether to leave out the line that says that the program ends.
+    pub(crate) quiet: bool,
+    /// The host as the user wrote it, if this client knows.
+    pub(crate) host: Option<String>,
+    /// The command that the session runs, as a shell would read it, empty for the login shell; `None` if this
+    /// client does not know.
+    pub(crate) command: Option<String>,
+    /// The user on the host whose prompts are remembered, as ssh knows them; `None` where none are.
+    pub(crate) account: Option<String>,
+    /// Where else the server may be reached.
+    pub(crate) others: Vec<String>,
+    /// The ssh that carries the datagrams, where one does.
+    pub(crate) tunnel: Option<Inherited>,
+}
+
+impl SessionCall {
+    /// Takes the call out of the environment.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for an unknown prediction mode, and for a call that is none.
+    pub(crate) fn take(name: ProgramName) -> anyhow::Result<Self> {
+        match sys::take_secret_variable(VARIABLE) {
+            Some(text) => serde_json::from_slice(&text).with_context(|| {
+                format!(
+                    "{} does not describe a session; only rove sets it",
+                    VARIABLE.to_string_lossy()
+                )
+            }),
+            None => Self::from_variables(name),
+        }
+    }
+
+    /// Returns the call that the variables of the manual make.
+    fn from_variables(name: ProgramName) -> anyhow::Result<Self> {
+        let predict = match env::var_os("MOSH_PREDICTION_DISPLAY") {
+            None => Preference::default(),
+            Some(mode) => {
+                let mode = mode.to_string_lossy();
+                Preference::from_name(&mode).with_context(|| {
+                    format!("Unknown prediction mode {mode:?} in MOSH_PREDICTION_DISPLAY")
+                })?
+            }
+        };
+        let others = env::var("ROVE_ADDRESSES").unwrap_or_default();
+        Ok(Self {
+            choices: with_environment(Choices { predict, ..Choices::default() }),
+            escape_key: escape_key::from_environment(),
+            quiet: is_quiet(name),
+            host: None,
+            command: env::var_os("ROVE_COMMAND").map(|it| it.to_string_lossy().into_owned()),
+            account: env::var("ROVE_ACCOUNT").ok(),
+            others: others.split_whitespace().map(str::to_owned).collect(),
+            tunnel: None,
+        })
+    }
+}
+
+/// Returns whether the environment asks for quiet. A drop-in for stock says what scripts wait for.
+pub(crate) fn is_quiet(name: ProgramName) -> bool {
+    name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some()
+}
+
+/// Adds what the environment says, but for the predictions.
+pub(crate) fn with_environment(mut choices: Choices) -> Choices {
+    let is_set = |name| env::var_os(name).is_some();
+    choices.predict_overwrite |=
+        env::var_os("MOSH_PREDICTION_OVERWRITE").is_some_and(|word| word == "yes");
+    choices.scrollback =
+        choices.scrollback.or_else(|| env::var_os("ROVE_SCROLLBACK").map(|it| it != "0"));
+    choices.init &= !is_set("MOSH_NO_TERM_INIT") && choices.scrollback != Some(true);
+    choices.title_prefix &= !is_set("MOSH_TITLE_NOPREFIX");
+    choices.query &= !is_set("ROVE_NO_TERM_QUERY");
+    choices.read_copied |= is_set("ROVE_READ_COPIED");
+    choices.strict |= is_set("ROVE_STRICT");
+    choices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_read_as_it_was_written() {
+        let choices = Choices { scrollback: Some(false), ..Choices::default() };
+        for predict in ["adaptive", "always", "never", "experimental"] {
+            let predict = Preference::from_name(predict).expect("it is a mode");
+            let call = SessionCall {
+                choices: Choices { predict, ..choices.clone() },
+                escape_key: None,
+                quiet: true,
+                host: Some("me@host \u{202e}\n".to_owned()),
+                command: Some(String::new()),
+                account: None,
+                others: vec!["192.0.2.1".to_owned()],
+                tunnel: None,
+            };
+            let text = serde_json::to_string(&call).expect("a call is text and numbers");
+            assert!(!text.contains('\0'), "{text}");
+            assert_eq!(serde_json::from_str::<SessionCall>(&text).ok(), Some(call));
+        }
+    }
+}
