@@ -55,8 +55,10 @@ if [[ $funcstack[1] == _NAME ]]; then _NAME "$@"; else compdef _NAME PROGRAM; fi
 /// Completion for fish, which adds the `=` of a long option itself.
 const FISH: &str = r#"# Completion of PROGRAM for fish.
 function __NAME_answer
-    set -l words (commandline -opc) (commandline -ct | string collect --allow-empty)
-    command PROGRAM complete -- $words[2..-1] 2>/dev/null
+    set -l words (commandline -opc)
+    set -e words[1]
+    set -l word (commandline -ct)
+    command PROGRAM complete -- $words "$word" 2>/dev/null
 end
 function __NAME_words
     set -l found (__NAME_answer)

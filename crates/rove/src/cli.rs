@@ -268,16 +268,16 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
         Ok(ClientCall::Version) => print(&version),
         Ok(ClientCall::Colors) => match colors::of_terminal() {
             Ok(colors) => print(&colors.to_string()),
-            Err(sentence) => {
-                say(io::stderr(), &sentence);
+            Err(error) => {
+                say(io::stderr(), &error.to_string());
                 FAILURE
             }
         },
         Ok(ClientCall::Run { server, verbose }) => {
             finish(speaker, client::options(name, server, verbose).and_then(crate::client::run))
         }
-        Err(sentence) => {
-            warn(speaker, &sentence);
+        Err(error) => {
+            warn(speaker, &error.to_string());
             match name {
                 ProgramName::Rove => say(io::stderr(), &rove_cli_docs::usage_hint(&client::MANUAL)),
                 ProgramName::Mosh => {
@@ -312,8 +312,8 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
             finish(speaker, crate::server::run(options))
         }
         Ok(ServerCall::Attach(session)) => finish(speaker, crate::attach::run(session.as_ref())),
-        Err(sentence) => {
-            warn(speaker, &sentence);
+        Err(error) => {
+            warn(speaker, &error.to_string());
             say(io::stderr(), &usage());
             FAILURE
         }
@@ -339,8 +339,8 @@ fn run_config(args: Vec<OsString>) -> u8 {
         Ok(call) => match config::command::run(&call) {
             Ok(text) if text.is_empty() => 0,
             Ok(text) => print(&text),
-            Err(sentence) => {
-                sentence.lines().for_each(|line| warn("rove config", line));
+            Err(error) => {
+                error.to_string().lines().for_each(|line| warn("rove config", line));
                 FAILURE
             }
         },

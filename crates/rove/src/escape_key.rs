@@ -10,6 +10,17 @@ pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
 /// Source: Mosh 1.4.0 as observed.
 const REFUSED: [u8; 5] = [0x03, 0x04, 0x0a, 0x0c, 0x0d];
 
+/// Why a key cannot be the escape key, as the user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum EscapeKeyError {
+    #[error("{0} cannot be the escape key: C-c, C-d, C-j, C-l and C-m are needed for themselves")]
+    Needed(String),
+    #[error(
+        "{0} is not an escape key: write ^X or C-X for a control key, a single ASCII character, or none"
+    )]
+    Unreadable(String),
+}
+
 /// Reads `MOSH_ESCAPE_KEY` by stock's rules: unset is the default, empty is off, one usable byte is
 /// that key, anything else the default again.
 pub(crate) fn from_environment() -> Option<u8> {
@@ -26,11 +37,7 @@ fn from_variable(value: Option<&OsStr>) -> Option<u8> {
 }
 
 /// Reads `--escape-key`: `^]`, `C-]`, `Ctrl-]`, a single character, or `none`.
-///
-/// # Errors
-///
-/// Returns a sentence for the user.
-pub(crate) fn from_option(text: &str) -> Result<Option<u8>, String> {
+pub(crate) fn from_option(text: &str) -> Result<Option<u8>, EscapeKeyError> {
     if text.is_empty() || text.eq_ignore_ascii_case("none") {
         return Ok(None);
     }
@@ -47,13 +54,8 @@ pub(crate) fn from_option(text: &str) -> Result<Option<u8>, String> {
     };
     match key {
         Some(key) if is_usable(key) => Ok(Some(key)),
-        Some(_) => Err(format!(
-            "{shown} cannot be the escape key: C-c, C-d, C-j, C-l and C-m are needed for themselves"
-        )),
-        None => Err(format!(
-            "{shown} is not an escape key: write ^X or C-X for a control key, a single ASCII \
-             character, or none"
-        )),
+        Some(_) => Err(EscapeKeyError::Needed(shown)),
+        None => Err(EscapeKeyError::Unreadable(shown)),
     }
 }
 
@@ -112,7 +114,7 @@ mod tests {
             assert_eq!(from_option(text), Ok(key), "{text:?}");
         }
         for text in ["^C", "C-m", "^@", "F1", "^]x", "é", "C-é", "C- ", "'\\x'"] {
-            let sentence = from_option(text).unwrap_err();
+            let sentence = from_option(text).unwrap_err().to_string();
             assert!(sentence.starts_with(text) && !sentence.contains('"'), "{sentence}");
         }
     }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use rove_bootstrap::{LabelError, ProgramName, WantedSession};
 use rove_cli_docs::{Manual, Words};
 
-use crate::cli::config::Config;
+use crate::cli::config::{Config, ConfigError};
 use crate::cli::host::{self, HostCall, UsageError};
 use crate::program::ROVE;
 
@@ -54,7 +54,7 @@ pub(crate) static MANUAL: Manual = Manual {
 /// Returns what is wrong; the exit code is 255.
 pub(crate) fn parse(
     args: Vec<OsString>,
-    load: impl FnOnce() -> Result<Config, String>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<HostCall, UsageError> {
     let wrong =
         |message: String| UsageError { message, usage: Some(rove_cli_docs::usage_hint(&MANUAL)) };

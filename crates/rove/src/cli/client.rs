@@ -31,6 +31,19 @@ pub(crate) enum ClientCall {
     },
 }
 
+/// Why a client's command line is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ClientLineError {
+    #[error("{0}")]
+    Option(String),
+    #[error("needs the server's IP address and UDP port")]
+    NoServer,
+    #[error("Bad UDP port ({0}): it must be a number from 1 to 65535")]
+    Port(String),
+    #[error("Bad IP address ({0}): it must be numeric, not a name")]
+    Address(String),
+}
+
 /// What users are told of the variable that chooses the engine of predictions.
 pub(crate) const ENGINE_NOTE: (&str, &str) = (
     client::ENGINE_VARIABLE,
@@ -119,7 +132,7 @@ pub(crate) fn usage() -> String {
 /// # Errors
 ///
 /// Returns what is wrong, for standard error in front of the usage; the exit code is 1.
-pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall, String> {
+pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall, ClientLineError> {
     let questions: &[&str] = match name {
         ProgramName::Rove => &["--help", "-h", "--version", "-V"],
         ProgramName::Mosh => &["--help", "--version"],
@@ -141,7 +154,9 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall
             Item::Flag(_) => verbose = verbose.saturating_add(1),
             Item::Value(..) => {}
             Item::Word(word) => words.push(word),
-            Item::Complaint(complaint) => return Err(complaint.sentence(name, &definition)),
+            Item::Complaint(complaint) => {
+                return Err(ClientLineError::Option(complaint.sentence(name, &definition)));
+            }
         }
     }
     words.extend(line.rest);
@@ -149,21 +164,20 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall
         return Ok(ClientCall::Colors);
     }
     let [address, port] = words.as_slice() else {
-        return Err("needs the server's IP address and UDP port".to_owned());
+        return Err(ClientLineError::NoServer);
     };
     let server = server_address(&address.to_string_lossy(), &port.to_string_lossy())?;
     Ok(ClientCall::Run { server, verbose })
 }
 
 /// Reads where a server listens.
-fn server_address(address: &str, port: &str) -> Result<SocketAddr, String> {
-    let bad_port = || format!("Bad UDP port ({port}): it must be a number from 1 to 65535");
+fn server_address(address: &str, port: &str) -> Result<SocketAddr, ClientLineError> {
+    let bad_port = || ClientLineError::Port(port.to_owned());
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(bad_port());
     }
     let port = port.parse().ok().filter(|&port| port != 0).ok_or_else(bad_port)?;
-    address::from_numeric(address, port)
-        .ok_or_else(|| format!("Bad IP address ({address}): it must be numeric, not a name"))
+    address::from_numeric(address, port).ok_or_else(|| ClientLineError::Address(address.to_owned()))
 }
 
 /// Completes a client's options from the environment, taking the key and the call out of it.
@@ -186,7 +200,8 @@ mod tests {
     use super::*;
 
     fn call(words: &[&str]) -> Result<ClientCall, String> {
-        parse(ProgramName::Mosh, words.iter().map(OsString::from).collect())
+        let call = parse(ProgramName::Mosh, words.iter().map(OsString::from).collect());
+        call.map_err(|error| error.to_string())
     }
 
     #[test]
@@ -225,7 +240,7 @@ mod tests {
             ("-C", Err("unknown option -C; did you mean -c?"), "unknown option -C"),
             ("-p", Err("unknown option -p"), "unknown option -p"),
         ] {
-            let call = |name| parse(name, vec![word.into()]);
+            let call = |name| parse(name, vec![word.into()]).map_err(|error| error.to_string());
             assert_eq!(call(ProgramName::Rove), own.map_err(str::to_owned), "{word}");
             assert_eq!(call(ProgramName::Mosh), Err(stock.to_owned()), "{word}");
         }

@@ -9,6 +9,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
+use crate::cli::config::file::Refusal;
 use crate::cli::config::key::{Key, Shape};
 
 pub(crate) mod command;
@@ -53,26 +54,35 @@ pub(crate) struct Fault {
     sentence: String,
 }
 
+/// Why the user's file is not obeyed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    /// It may not be read, or cannot.
+    #[error("{}{}", .0, .0.repair().map_or("", |_| "; `rove config check` tells what to do"))]
+    Refused(Refusal),
+    /// The same, with what to do about it.
+    #[error("{}{}", .0, .0.repair().map_or(String::new(), |repair| format!("\n{repair}")))]
+    ToRepair(Refusal),
+    /// Faults in it, each in a sentence with its place.
+    #[error("{}", .0.join("\n"))]
+    Faulty(Vec<String>),
+}
+
 impl Config {
     /// Reads the user's file; one that is not there has no settings. One that somebody else can change is refused.
-    ///
-    /// # Errors
-    ///
-    /// Returns a sentence with the file, the line if there is one, and what is wrong.
-    pub(crate) fn load() -> Result<Self, String> {
+    pub(crate) fn load() -> Result<Self, ConfigError> {
         match file::path() {
             Some(path) => Self::load_from(&path),
             None => Ok(Self::default()),
         }
     }
 
-    fn load_from(path: &Path) -> Result<Self, String> {
+    fn load_from(path: &Path) -> Result<Self, ConfigError> {
         let shown = path.display();
         let bytes = match file::read(path) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(Self::default()),
-            Err(refusal) if refusal.repair().is_none() => return Err(refusal.to_string()),
-            Err(refusal) => return Err(format!("{refusal}; `rove config check` tells what to do")),
+            Err(refusal) => return Err(ConfigError::Refused(refusal)),
         };
         let (config, faults) = Self::survey(&bytes);
         let Some(first) = faults.first() else { return Ok(config) };
@@ -80,23 +90,17 @@ impl Config {
             0 => String::new(),
             count => format!(" (`rove config check` tells of {count} more)"),
         };
-        Err(format!("{shown}:{}: {}{more}", first.line(&bytes), first.sentence))
+        let sentence = format!("{shown}:{}: {}{more}", first.line(&bytes), first.sentence);
+        Err(ConfigError::Faulty(vec![sentence]))
     }
 
-    /// Returns all that is wrong with the user's file, each in a sentence with its place.
-    ///
-    /// # Errors
-    ///
-    /// Returns why the file is not obeyed, with what repairs that.
-    fn check(path: &Path) -> Result<Vec<String>, String> {
+    /// Checks the user's file; the error tells all that is wrong with it.
+    fn check(path: &Path) -> Result<(), ConfigError> {
         let shown = path.display();
         let bytes = match file::read(path) {
             Ok(Some(bytes)) => bytes,
-            Ok(None) => return Ok(Vec::new()),
-            Err(refusal) => {
-                let sentences = [Some(refusal.to_string()), refusal.repair()];
-                return Err(sentences.into_iter().flatten().collect::<Vec<_>>().join("\n"));
-            }
+            Ok(None) => return Ok(()),
+            Err(refusal) => return Err(ConfigError::ToRepair(refusal)),
         };
         let (_, faults) = Self::survey(&bytes);
         let mut lines: Vec<String> = faults
@@ -107,7 +111,7 @@ impl Config {
         if faults.len() > lines.len() {
             lines.push(format!("{shown}: {} more", faults.len() - lines.len()));
         }
-        Ok(lines)
+        if lines.is_empty() { Ok(()) } else { Err(ConfigError::Faulty(lines)) }
     }
 
     /// Reads a file's bytes.

@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, Command};
 use rove_bootstrap::ProgramName;
 use rove_cli_docs::{Manual, Words};
 
-use crate::cli::config::Config;
+use crate::cli::config::{Config, ConfigError};
 use crate::cli::host::{self, HostCall, UsageError};
 use crate::doctor::DoctorOptions;
 use crate::program::ROVE;
@@ -90,7 +90,7 @@ pub(crate) enum DoctorCall {
 /// Returns what is wrong; the exit code is 255.
 pub(crate) fn parse(
     mut args: Vec<OsString>,
-    load: impl FnOnce() -> Result<Config, String>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<DoctorCall, UsageError> {
     // Behind `--` there are no options.
     let end = args.iter().position(|word| word == "--").unwrap_or(args.len());

@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser};
 use rove_bootstrap::HostOptions;
 use rove_cli_docs::{Manual, Words};
 
-use crate::cli::config::Config;
+use crate::cli::config::{Config, ConfigError};
 use crate::cli::login::{self, Instead};
 use crate::program::ROVE;
 
@@ -56,7 +56,7 @@ struct ForgetArgs {
 /// Returns what is wrong, or asked for in its place.
 pub(crate) fn parse(
     args: Vec<OsString>,
-    load: impl FnOnce() -> Result<Config, String>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<Option<HostOptions>, Instead> {
     let (args, login) = login::read::<ForgetArgs>(&MANUAL, args)?;
     let Some(host) = args.host else {

@@ -15,7 +15,7 @@ use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
 
 use crate::cli::client;
-use crate::cli::config::{Config, Settings};
+use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::help;
 use crate::cli::option_values::{
@@ -281,7 +281,7 @@ pub(crate) struct UsageError {
 pub(crate) fn parse(
     name: ProgramName,
     args: Vec<OsString>,
-    load: impl FnOnce() -> Result<Config, String>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<HostCall, UsageError> {
     let command = command(name);
     let usage = || match name {
@@ -297,17 +297,17 @@ pub(crate) fn parse(
     let settings = args.settings(&letters, load)?;
     args.fill(&settings, |name| env::var_os(name).is_some());
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
-        .map_err(|message| UsageError { message, usage: usage() })?;
+        .map_err(|error| UsageError { usage: usage(), ..error })?;
     let remote_ip = args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?;
     let family = family(name, &args)?;
-    check_option_port(name, args.port.as_deref()).map_err(UsageError::without_usage)?;
+    check_option_port(name, args.port.as_deref())?;
     let Some((host, command_words)) = args.words.split_first() else {
         return Err(UsageError { message: no_host(name).to_owned(), usage: usage() });
     };
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
     }
-    check_host(name, host).and_then(|()| check_tunnel(&args)).map_err(UsageError::without_usage)?;
+    check_host(name, host).and_then(|()| check_tunnel(&args))?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     let session = args.session.as_deref().map(str::parse).transpose();
     let session =
@@ -331,8 +331,7 @@ pub(crate) fn parse(
             strict: args.strict,
         },
         family,
-        bind_server: bind_server(name, args.bind_server.as_deref())
-            .map_err(UsageError::without_usage)?,
+        bind_server: bind_server(name, args.bind_server.as_deref())?,
         ssh,
         ssh_pty: !args.no_ssh_pty,
         local: args.local,
@@ -449,7 +448,7 @@ impl HostArgs {
     fn settings(
         &self,
         letters: &[String],
-        load: impl FnOnce() -> Result<Config, String>,
+        load: impl FnOnce() -> Result<Config, ConfigError>,
     ) -> Result<Settings, UsageError> {
         let Some(host) = self.words.first().filter(|_| !self.fake_proxy) else {
             return Ok(Settings::default());
@@ -507,8 +506,8 @@ impl UsageError {
         Self { message: lines.join("\n"), usage: usage().filter(|_| wants_usage) }
     }
 
-    fn without_usage(message: String) -> Self {
-        Self { message, usage: None }
+    fn without_usage(message: impl ToString) -> Self {
+        Self { message: message.to_string(), usage: None }
     }
 }
 
@@ -516,7 +515,7 @@ fn prediction(
     name: ProgramName,
     args: &HostArgs,
     environment: Option<&OsStr>,
-) -> Result<Preference, String> {
+) -> Result<Preference, UsageError> {
     if args.always {
         return Ok(Preference::Always);
     }
@@ -534,11 +533,14 @@ fn prediction(
         ProgramName::Rove => {
             let source = if from.is_empty() { "--predict" } else { "MOSH_PREDICTION_DISPLAY" };
             let mode = mode.escape_debug();
-            format!("{source} is one of {}, not \"{mode}\"", MODES.join(", "))
+            UsageError::without_usage(format!(
+                "{source} is one of {}, not \"{mode}\"",
+                MODES.join(", ")
+            ))
         }
-        ProgramName::Mosh => {
-            format!("Unknown mode \"{mode}\"{from}: know adaptive, always, never and experimental")
-        }
+        ProgramName::Mosh => UsageError::without_usage(format!(
+            "Unknown mode \"{mode}\"{from}: know adaptive, always, never and experimental"
+        )),
     })
 }
 
@@ -571,13 +573,12 @@ fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
 }
 
 /// Checks the option `--port`.
-fn check_option_port(name: ProgramName, text: Option<&str>) -> Result<(), String> {
+fn check_option_port(name: ProgramName, text: Option<&str>) -> Result<(), UsageError> {
     match (name, text) {
         (_, None) => Ok(()),
-        (ProgramName::Rove, Some(text)) => {
-            check_own_port(text).map_err(|fault| format!("--port: {fault}"))
-        }
-        (ProgramName::Mosh, Some(text)) => check_port(text),
+        (ProgramName::Rove, Some(text)) => check_own_port(text)
+            .map_err(|fault| UsageError::without_usage(format!("--port: {fault}"))),
+        (ProgramName::Mosh, Some(text)) => check_port(text).map_err(UsageError::without_usage),
     }
 }
 
@@ -591,32 +592,33 @@ const fn no_host(name: ProgramName) -> &'static str {
 
 /// Refuses what ssh would take for an option: it has no `--` in front of the host.
 /// Stock hands `user@` without a name on; ssh would then run our proxy command without a host.
-fn check_host(name: ProgramName, host: &OsStr) -> Result<(), String> {
+fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     let text = host.to_string_lossy();
     let lacks_part =
         text.rsplit_once('@').is_some_and(|(user, host)| user.is_empty() || host.is_empty());
     let is_option = text.len() > 1 && text.starts_with('-');
     if text.is_empty() || is_option || (lacks_part && name == ProgramName::Rove) {
-        return Err(format!("\"{}\" is not a host name", text.escape_debug()));
+        let sentence = format!("\"{}\" is not a host name", text.escape_debug());
+        return Err(UsageError::without_usage(sentence));
     }
     Ok(())
 }
 
 /// Refuses a tunnel that nobody could carry.
-fn check_tunnel(args: &HostArgs) -> Result<(), String> {
+fn check_tunnel(args: &HostArgs) -> Result<(), UsageError> {
     match (args.tunnel, args.local, &args.client) {
-        (true, true, _) => Err("--tunnel goes through ssh and --local does without it: leave one \
-                                of them out"
-            .to_owned()),
-        (true, _, Some(_)) => Err("--tunnel needs rove's own client: leave out --client, or the \
-                                   setting client"
-            .to_owned()),
+        (true, true, _) => Err(UsageError::without_usage(
+            "--tunnel goes through ssh and --local does without it: leave one of them out",
+        )),
+        (true, _, Some(_)) => Err(UsageError::without_usage(
+            "--tunnel needs rove's own client: leave out --client, or the setting client",
+        )),
         _ => Ok(()),
     }
 }
 
 /// Reads the address for the server. Stock lets any word pass, and its server binds any address then.
-fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, String> {
+fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, UsageError> {
     let Some(text) = text else {
         return Ok(match name {
             ProgramName::Rove => BindServer::Open,
@@ -629,10 +631,10 @@ fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, Stri
         _ if name == ProgramName::Mosh || text.parse::<IpAddr>().is_ok() => {
             Ok(BindServer::Address(text.to_owned()))
         }
-        _ => Err(format!(
+        _ => Err(UsageError::without_usage(format!(
             "--bind-server is ssh, any or a numeric IP address, not \"{}\"",
             text.escape_debug()
-        )),
+        ))),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, ValueHint};
 use rove_cli_docs::{Manual, Words};
 
-use crate::cli::config::Config;
+use crate::cli::config::{Config, ConfigError};
 use crate::cli::login::{self, Instead};
 use crate::install::InstallOptions;
 use crate::program::ROVE;
@@ -86,7 +86,7 @@ pub(crate) enum InstallCall {
 /// Returns what is wrong, or asked for in its place.
 pub(crate) fn parse(
     args: Vec<OsString>,
-    load: impl FnOnce() -> Result<Config, String>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<InstallCall, Instead> {
     let (args, login) = login::read::<InstallArgs>(&MANUAL, args)?;
     let Some(host) = args.host.filter(|_| !args.own_sum) else { return Ok(InstallCall::OwnSum) };

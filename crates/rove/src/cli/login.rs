@@ -7,7 +7,7 @@ use clap::{Args, Command, FromArgMatches, ValueHint};
 use rove_bootstrap::{HostOptions, ProgramName};
 use rove_cli_docs::Manual;
 
-use crate::cli::config::Config;
+use crate::cli::config::{Config, ConfigError};
 use crate::cli::host::{self, HostCall, UsageError};
 use crate::cli::own_line::{self, OptionsEnd};
 use crate::cli::ssh_letters;
@@ -70,7 +70,7 @@ impl Login {
     pub(super) fn options(
         self,
         host: OsString,
-        load: impl FnOnce() -> Result<Config, String>,
+        load: impl FnOnce() -> Result<Config, ConfigError>,
     ) -> Result<HostOptions, Instead> {
         let words = self.words.into_iter().chain(["--".into(), host]).collect();
         match host::parse(ProgramName::Rove, words, load) {

@@ -1,5 +1,7 @@
 //! The values that a session's options may have, on a command line and in the configuration.
 
+use crate::escape_key::EscapeKeyError;
+
 /// The values of `--predict`.
 pub(crate) const MODES: &[&str] = &["adaptive", "always", "never", "experimental"];
 /// The values of `--family`.
@@ -9,24 +11,49 @@ pub(crate) const ADDRESS_FAMILIES: &[&str] =
 /// The values of `--experimental-remote-ip`.
 pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
 
+/// Why the value of an option is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ValueError {
+    #[error("this is nothing")]
+    Nothing,
+    #[error("\"{}\" is none of {}", .text.escape_debug(), .words.join(", "))]
+    NoneOf { text: String, words: &'static [&'static str] },
+    #[error(
+        "\"{}\" is neither a UDP port from 0 to {} nor a range such as 60001:60010",
+        .0.escape_debug(),
+        u16::MAX
+    )]
+    Port(String),
+    #[error("--ssh: a quote is not closed")]
+    OpenQuote,
+    #[error("--ssh names no program")]
+    NoProgram,
+    #[error(transparent)]
+    EscapeKey(#[from] EscapeKeyError),
+}
+
+/// Why a port is refused, in stock's words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PortError {
+    #[error("Server-side port or range ({0}) is not a number or LOW:HIGH.")]
+    NoNumber(String),
+    #[error("Server-side (low) port ({}) must be within 0 to {}.", .0, u16::MAX)]
+    LowOutside(u64),
+    #[error("A server-side port range cannot start with port 0 ({0}).")]
+    LowZero(String),
+    #[error("Server-side high port ({}) must be within 1 to {}.", .0, u16::MAX)]
+    HighOutside(u64),
+    #[error("Server-side low port ({low}) is above the high port ({high}).")]
+    Reversed { low: u64, high: u64 },
+}
+
 /// Checks a port as [`check_port`] does, for users of rove's own names.
-///
-/// # Errors
-///
-/// Returns what is wrong.
-pub(crate) fn check_own_port(text: &str) -> Result<(), String> {
-    check_port(text).map_err(|_| {
-        let (text, max) = (text.escape_debug(), u16::MAX);
-        format!("\"{text}\" is neither a UDP port from 0 to {max} nor a range such as 60001:60010")
-    })
+pub(crate) fn check_own_port(text: &str) -> Result<(), ValueError> {
+    check_port(text).map_err(|_| ValueError::Port(text.to_owned()))
 }
 
 /// Checks `PORT` or `LOW:HIGH`; the text itself goes to the server.
-///
-/// # Errors
-///
-/// Returns what is wrong.
-pub(crate) fn check_port(text: &str) -> Result<(), String> {
+pub(crate) fn check_port(text: &str) -> Result<(), PortError> {
     let number = |digits: &str| -> Option<u64> {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| digits.parse().unwrap_or(u64::MAX))
@@ -37,34 +64,18 @@ pub(crate) fn check_port(text: &str) -> Result<(), String> {
     };
     let max = u64::from(u16::MAX);
     match (low, high) {
-        (None, _) | (_, Some(None)) => {
-            Err(format!("Server-side port or range ({text}) is not a number or LOW:HIGH."))
-        }
-        (Some(low), _) if low > max => {
-            Err(format!("Server-side (low) port ({low}) must be within 0 to {max}."))
-        }
+        (None, _) | (_, Some(None)) => Err(PortError::NoNumber(text.to_owned())),
+        (Some(low), _) if low > max => Err(PortError::LowOutside(low)),
         (Some(_), None) => Ok(()),
-        (Some(0), _) => Err(format!("A server-side port range cannot start with port 0 ({text}).")),
-        (Some(_), Some(Some(high))) if high == 0 || high > max => {
-            Err(format!("Server-side high port ({high}) must be within 1 to {max}."))
-        }
-        (Some(low), Some(Some(high))) if low > high => {
-            Err(format!("Server-side low port ({low}) is above the high port ({high})."))
-        }
+        (Some(0), _) => Err(PortError::LowZero(text.to_owned())),
+        (Some(_), Some(Some(high))) if high == 0 || high > max => Err(PortError::HighOutside(high)),
+        (Some(low), Some(Some(high))) if low > high => Err(PortError::Reversed { low, high }),
         (Some(_), Some(Some(_))) => Ok(()),
     }
 }
 
 /// Splits `--ssh` as a shell would.
-///
-/// # Errors
-///
-/// Returns what is wrong.
-pub(crate) fn ssh_words(text: Option<&str>) -> Result<Vec<String>, String> {
-    let words = shell_words::split(text.unwrap_or("ssh"))
-        .map_err(|_| "--ssh: a quote is not closed".to_owned())?;
-    if words.is_empty() {
-        return Err("--ssh names no program".to_owned());
-    }
-    Ok(words)
+pub(crate) fn ssh_words(text: Option<&str>) -> Result<Vec<String>, ValueError> {
+    let words = shell_words::split(text.unwrap_or("ssh")).map_err(|_| ValueError::OpenQuote)?;
+    if words.is_empty() { Err(ValueError::NoProgram) } else { Ok(words) }
 }

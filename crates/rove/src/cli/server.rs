@@ -103,6 +103,35 @@ fn definition() -> Command {
         ])
 }
 
+/// Why a server's command line is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ServerLineError {
+    #[error("the first word must be \"new\"")]
+    NotNew,
+    #[error("attach takes one session")]
+    SeveralSessions,
+    #[error(transparent)]
+    Session(#[from] LabelError),
+    /// Clients look for these words.
+    #[error("{reason}\nBad UDP port range ({text})")]
+    Ports { reason: PortError, text: String },
+    #[error("Bad number of colors ({0})")]
+    Colors(String),
+}
+
+/// Why there is no port or range in a text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PortError {
+    #[error("{which}port {text:?} is not a number")]
+    NoNumber { which: &'static str, text: String },
+    #[error("{which}port number {text} is outside 0 to 65535")]
+    Outside { which: &'static str, text: String },
+    #[error("low port 0 cannot start a range")]
+    LowZero,
+    #[error("low port {low} is above high port {high}")]
+    Reversed { low: u16, high: u16 },
+}
+
 /// Returns the one-line usage of `mosh-server`.
 pub(crate) fn usage() -> String {
     let program = "mosh-server";
@@ -117,7 +146,7 @@ pub(crate) fn usage() -> String {
 /// # Errors
 ///
 /// Returns what is wrong, for standard error in front of the usage; the exit code is 1.
-pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall, String> {
+pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall, ServerLineError> {
     let questions: &[&str] = match name {
         ProgramName::Rove => &["--help", "-h", "--version", "-V"],
         ProgramName::Mosh => &["--help", "-h", "--version"],
@@ -142,14 +171,11 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
 }
 
 /// Reads the session that is meant.
-fn session(words: &[OsString]) -> Result<Option<SessionRef>, String> {
+fn session(words: &[OsString]) -> Result<Option<SessionRef>, ServerLineError> {
     match words {
         [] => Ok(None),
-        [word] => {
-            let session = word.to_string_lossy().parse();
-            session.map(Some).map_err(|error: LabelError| error.to_string())
-        }
-        _ => Err("attach takes one session".to_owned()),
+        [word] => Ok(Some(word.to_string_lossy().parse()?)),
+        _ => Err(ServerLineError::SeveralSessions),
     }
 }
 
@@ -158,10 +184,10 @@ fn parse_legacy(
     mut options: ServerOptions,
     args: &[OsString],
     complaints: &mut Vec<String>,
-) -> Result<ServerOptions, String> {
+) -> Result<ServerOptions, ServerLineError> {
     // Stock's form is for old clients, which call mosh-server.
     if args.len() > 2 || options.name == ProgramName::Rove {
-        return Err("the first word must be \"new\"".to_owned());
+        return Err(ServerLineError::NotNew);
     }
     if let Some(address) = args.first() {
         options.bind = bind_address(address, complaints);
@@ -176,7 +202,7 @@ fn parse_new(
     mut options: ServerOptions,
     args: Vec<OsString>,
     complaints: &mut Vec<String>,
-) -> Result<ServerOptions, String> {
+) -> Result<ServerOptions, ServerLineError> {
     let definition = definition();
     let definition = match options.name {
         ProgramName::Rove => definition,
@@ -195,8 +221,7 @@ fn parse_new(
             Item::Value('p', word) => ports = Some(word),
             Item::Value('n', name) => {
                 let name = name.to_string_lossy();
-                options.session =
-                    Some(name.parse().map_err(|error: LabelError| error.to_string())?);
+                options.session = Some(name.parse()?);
             }
             Item::Value('c', colors) => options.colors = color_count(&colors)?,
             Item::Value('l', variable) => {
@@ -237,8 +262,8 @@ fn bind_address(text: &OsStr, complaints: &mut Vec<String>) -> BindAddress {
     }
 }
 
-/// Reads `PORT` or `LOW:HIGH`. Clients look for the words "Bad UDP port" when this fails.
-fn port_range(text: &OsStr) -> Result<PortRange, String> {
+/// Reads `PORT` or `LOW:HIGH`.
+fn port_range(text: &OsStr) -> Result<PortRange, ServerLineError> {
     let text = text.to_string_lossy();
     let reason = match text.split_once(':') {
         None => match port(&text, "") {
@@ -246,31 +271,31 @@ fn port_range(text: &OsStr) -> Result<PortRange, String> {
             Err(reason) => reason,
         },
         Some((low, high)) => match (port(low, "low "), port(high, "high ")) {
-            (Ok(0), _) => "low port 0 cannot start a range".to_owned(),
+            (Ok(0), _) => PortError::LowZero,
             (Ok(low), Ok(high)) if low <= high => return Ok(PortRange { low, high }),
-            (Ok(low), Ok(high)) => format!("low port {low} is above high port {high}"),
+            (Ok(low), Ok(high)) => PortError::Reversed { low, high },
             (Err(reason), _) | (_, Err(reason)) => reason,
         },
     };
-    Err(format!("{reason}\nBad UDP port range ({text})"))
+    Err(ServerLineError::Ports { reason, text: text.into_owned() })
 }
 
-fn port(text: &str, which: &str) -> Result<u16, String> {
+fn port(text: &str, which: &'static str) -> Result<u16, PortError> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(format!("{which}port {text:?} is not a number"));
+        return Err(PortError::NoNumber { which, text: text.to_owned() });
     }
-    text.parse().map_err(|_| format!("{which}port number {text} is outside 0 to 65535"))
+    text.parse().map_err(|_| PortError::Outside { which, text: text.to_owned() })
 }
 
 /// Reads `-c`. A terminal without colours reports -1; no number is none, as with stock.
-fn color_count(text: &OsStr) -> Result<Option<u32>, String> {
+fn color_count(text: &OsStr) -> Result<Option<u32>, ServerLineError> {
     let text = text.to_string_lossy();
     if text.is_empty() {
         return Ok(None);
     }
     match text.parse::<i64>() {
         Ok(count) => Ok(u32::try_from(count).ok()),
-        Err(_) => Err(format!("Bad number of colors ({text})")),
+        Err(_) => Err(ServerLineError::Colors(text.into_owned())),
     }
 }
 
@@ -280,7 +305,7 @@ mod tests {
 
     fn call(line: &str) -> Result<ServerCall, String> {
         let args = line.split_whitespace().map(OsString::from).collect();
-        parse(ProgramName::Mosh, args)
+        parse(ProgramName::Mosh, args).map_err(|error| error.to_string())
     }
 
     fn run(line: &str) -> (ServerOptions, Vec<String>) {

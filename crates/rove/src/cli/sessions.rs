@@ -8,7 +8,7 @@ use rove_bootstrap::{LabelError, SessionLabel, SessionRef};
 use rove_cli_docs::{Manual, Words};
 use rove_units::Duration;
 
-use crate::cli::config::Config;
+use crate::cli::config::{Config, ConfigError};
 use crate::cli::login::{self, Instead, Login};
 use crate::program::ROVE;
 use crate::sessions::{Choice, ListOptions, Place};
@@ -134,7 +134,7 @@ struct KillArgs {
 /// Returns what is wrong, or asked for in its place.
 pub(crate) fn parse_list(
     args: Vec<OsString>,
-    load: impl FnOnce() -> Result<Config, String>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<(ListOptions, Place), Instead> {
     let (args, login) = login::read::<ListArgs>(&LIST, args)?;
     let options = ListOptions { json: args.json, all: args.all };
@@ -148,7 +148,7 @@ pub(crate) fn parse_list(
 /// Returns what is wrong, or asked for in its place.
 pub(crate) fn parse_kill(
     args: Vec<OsString>,
-    load: impl FnOnce() -> Result<Config, String>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<(Choice, Place), Instead> {
     let (args, login) = login::read::<KillArgs>(&KILL, args)?;
     let KillArgs { mut words, session, all, detached, older_than } = args;
@@ -199,7 +199,7 @@ fn place(
     manual: &Manual,
     host: Option<OsString>,
     login: Login,
-    load: impl FnOnce() -> Result<Config, String>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<Place, Instead> {
     let Some(host) = host else {
         login.nowhere(manual)?;
@@ -272,7 +272,7 @@ mod tests {
             assert!(list(line).is_err(), "{line}");
         }
         let text = b"[host.\"h*\"]\nssh = \"ssh -p 22\"\n";
-        let settings = || Config::parse(text).map_err(|fault| format!("{fault:?}"));
+        let settings = || Ok(Config::parse(text).unwrap());
         let (_, found) = parse_list(words("host"), settings).unwrap();
         assert_eq!(name(&found), "host by ssh -p 22");
     }

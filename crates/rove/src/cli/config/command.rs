@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use rove_cli_docs::{Manual, Suggested, Words};
 
 use crate::cli::config::file::path;
-use crate::cli::config::{Config, Setting, Settings};
+use crate::cli::config::{Config, ConfigError, Setting, Settings};
 use crate::messages::escaped;
 use crate::program::ROVE;
 
@@ -119,20 +119,13 @@ fn fault(action: &str, host: Option<&OsStr>) -> String {
 }
 
 /// Returns what to print.
-///
-/// # Errors
-///
-/// Returns what is wrong with the file.
-pub(crate) fn run(call: &ConfigCall) -> Result<String, String> {
+pub(crate) fn run(call: &ConfigCall) -> Result<String, ConfigError> {
     let file = path().map(|path| path.display().to_string());
     let is_found = path().is_some_and(|path| path.exists());
     let settings = match &call.action {
         Action::Path => None,
         Action::Check => {
-            let faults = path().map_or(Ok(Vec::new()), |path| Config::check(&path))?;
-            if !faults.is_empty() {
-                return Err(faults.join("\n"));
-            }
+            path().map_or(Ok(()), |path| Config::check(&path))?;
             None
         }
         Action::Show(host) => Some(Config::load()?.for_host(host)),

@@ -25,7 +25,7 @@ pub(super) const FILE_BYTES_MAX: usize = 1_048_576;
 
 /// Why the file is not obeyed.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// It cannot be read.
     Unreadable { path: PathBuf, error: io::Error },
     /// Somebody else can change it.

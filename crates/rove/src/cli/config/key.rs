@@ -2,7 +2,7 @@
 
 use rove_bootstrap::InstallPolicy;
 
-use crate::cli::option_values;
+use crate::cli::option_values::{self, ValueError};
 use crate::escape_key;
 
 /// A setting.
@@ -20,9 +20,9 @@ pub(super) enum Shape {
     /// `true` or `false`.
     Flag,
     /// Text.
-    Text(fn(&str) -> Result<(), String>),
+    Text(fn(&str) -> Result<(), ValueError>),
     /// Text, or a number without quotes.
-    TextOrNumber(fn(&str) -> Result<(), String>),
+    TextOrNumber(fn(&str) -> Result<(), ValueError>),
 }
 
 /// All of them, in the order of `rove --help`.
@@ -60,38 +60,36 @@ impl Key {
     }
 }
 
-fn not_empty(text: &str) -> Result<(), String> {
-    if text.is_empty() || text.contains('\0') { Err("this is nothing".to_owned()) } else { Ok(()) }
+fn not_empty(text: &str) -> Result<(), ValueError> {
+    if text.is_empty() || text.contains('\0') { Err(ValueError::Nothing) } else { Ok(()) }
 }
 
-fn one_of(text: &str, words: &[&str]) -> Result<(), String> {
-    if words.contains(&text) {
-        return Ok(());
-    }
-    Err(format!("\"{}\" is none of {}", text.escape_debug(), words.join(", ")))
+fn one_of(text: &str, words: &'static [&'static str]) -> Result<(), ValueError> {
+    let refused = || ValueError::NoneOf { text: text.to_owned(), words };
+    words.contains(&text).then_some(()).ok_or_else(refused)
 }
 
-fn mode(text: &str) -> Result<(), String> {
+fn mode(text: &str) -> Result<(), ValueError> {
     one_of(text, option_values::MODES)
 }
 
-fn family(text: &str) -> Result<(), String> {
+fn family(text: &str) -> Result<(), ValueError> {
     one_of(text, option_values::ADDRESS_FAMILIES)
 }
 
-fn remote_ip(text: &str) -> Result<(), String> {
+fn remote_ip(text: &str) -> Result<(), ValueError> {
     one_of(text, option_values::REMOTE_IPS)
 }
 
-fn install(text: &str) -> Result<(), String> {
+fn install(text: &str) -> Result<(), ValueError> {
     one_of(text, InstallPolicy::NAMES)
 }
 
-fn ssh(text: &str) -> Result<(), String> {
+fn ssh(text: &str) -> Result<(), ValueError> {
     not_empty(text)?;
     option_values::ssh_words(Some(text)).map(drop)
 }
 
-fn escape(text: &str) -> Result<(), String> {
-    escape_key::from_option(text).map(drop)
+fn escape(text: &str) -> Result<(), ValueError> {
+    Ok(escape_key::from_option(text).map(drop)?)
 }

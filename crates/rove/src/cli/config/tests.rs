@@ -22,7 +22,7 @@ fn fault(text: &str) -> String {
     let number = text.len() * 31 + text.bytes().map(usize::from).sum::<usize>();
     let path = path_of(&format!("{number:x}.toml"));
     std::fs::write(&path, text).unwrap();
-    let error = Config::load_from(&path).unwrap_err();
+    let error = Config::load_from(&path).unwrap_err().to_string();
     std::fs::remove_file(&path).unwrap();
     error.strip_prefix(&format!("{}:", path.display())).unwrap_or(&error).to_owned()
 }
@@ -91,7 +91,7 @@ fn everything_that_is_wrong_is_told_once_with_its_line() {
     let path = path_of("all.toml");
     let check = |text: &str| -> Vec<String> {
         std::fs::write(&path, text).unwrap();
-        let lines = Config::check(&path).unwrap();
+        let Err(ConfigError::Faulty(lines)) = Config::check(&path) else { return Vec::new() };
         let place = format!("{}:", path.display());
         lines.iter().map(|line| line.strip_prefix(&place).unwrap_or(line).to_owned()).collect()
     };
@@ -116,7 +116,7 @@ fn everything_that_is_wrong_is_told_once_with_its_line() {
     assert_eq!(check(&"x = 1\n[x]\n".repeat(FAULTS_SHOWN_MAX)).len(), FAULTS_SHOWN_MAX + 1);
     // A session names the first, and where to hear of the others.
     std::fs::write(&path, "a = 1\nb = 2\nc = 3\n").unwrap();
-    let sentence = Config::load_from(&path).unwrap_err();
+    let sentence = Config::load_from(&path).unwrap_err().to_string();
     assert!(sentence.ends_with(" (`rove config check` tells of 2 more)"), "{sentence}");
     std::fs::remove_file(&path).unwrap();
 }
@@ -130,7 +130,7 @@ fn the_file_has_a_largest_size() {
     assert_eq!(Config::load_from(&path).unwrap().defaults.flag("strict"), Some(true));
     text.push('x');
     std::fs::write(&path, &text).unwrap();
-    let error = Config::load_from(&path).unwrap_err();
+    let error = Config::load_from(&path).unwrap_err().to_string();
     assert!(error.ends_with("it is larger than 1048576 bytes"), "{error}");
     std::fs::remove_file(&path).unwrap();
 }
@@ -138,8 +138,8 @@ fn the_file_has_a_largest_size() {
 #[test]
 fn a_file_that_is_not_there_sets_nothing_and_one_that_cannot_be_read_is_named() {
     let missing = Path::new("/nonexistent/rove/config.toml");
-    assert_eq!(Config::load_from(missing), Ok(Config::default()));
-    let error = Config::load_from(Path::new("/")).unwrap_err();
+    assert_eq!(Config::load_from(missing).unwrap(), Config::default());
+    let error = Config::load_from(Path::new("/")).unwrap_err().to_string();
     assert!(error.starts_with("cannot read the configuration /: "), "{error}");
 }
 
