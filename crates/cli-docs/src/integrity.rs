@@ -62,10 +62,9 @@ fn assert_page_is_whole(book: &Book, manual: &Manual) {
 }
 
 fn assert_is_completed(book: &Book, manual: &Manual) {
-    let names = Names { hosts: Vec::new, sessions: Vec::new };
     let offers = |word: &str| {
         let words = ["--", manual.word, word].into_iter().filter(|word| !word.is_empty());
-        let answer = answer(book, &names, &words.map(OsString::from).collect::<Vec<_>>());
+        let answer = answer(book, &Names::NONE, &words.map(OsString::from).collect::<Vec<_>>());
         answer.lines().any(|line| line.split(['=', '\t']).next() == Some(word))
     };
     for spelling in manual.options().iter().flat_map(|option| option.spellings()) {

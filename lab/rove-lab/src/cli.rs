@@ -59,9 +59,6 @@ static BOOK: Book = Book {
     manuals: || iter::once(&MANUAL).chain(COMMANDS.iter().map(|command| command.manual)).collect(),
 };
 
-/// The laboratory has neither hosts nor sessions.
-const NAMES: Names = Names { hosts: Vec::new, sessions: Vec::new };
-
 /// The help and manual page of the laboratory itself.
 static MANUAL: Manual = Manual {
     program: &LABORATORY,
@@ -135,12 +132,6 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         return ExitCode::from(report(&compare::MANUAL, program(rest)));
     }
-    // Nor this: a shell's completion asks.
-    if let [word, rest @ ..] = args.as_slice()
-        && word == COMMAND
-    {
-        return ExitCode::from(print(&answer(&BOOK, &NAMES, rest)));
-    }
     let called = args.split_first().and_then(|(word, rest)| {
         let command = COMMANDS.iter().find(|command| word == command.manual.word)?;
         Some((command, rest))
@@ -154,6 +145,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Answers a command line that calls no command.
 fn run_without_command(args: Vec<OsString>) -> u8 {
     match args.first().map(|word| word.to_string_lossy()) {
+        Some(word) if word == COMMAND => print(&answer(&BOOK, &Names::NONE, &args)),
         Some(word) if !word.starts_with('-') => {
             complain(&MANUAL, &unknown_command(&BOOK, &word));
             USAGE
@@ -328,11 +320,10 @@ fn run_figures(args: Vec<OsString>) -> u8 {
         Ok(args) => args,
         Err(code) => return code,
     };
-    let output = shown::stdout();
     if args.lists() {
-        return report(&figures::MANUAL, crate::experiment::list(output));
+        return report(&figures::MANUAL, crate::experiment::list(shown::stdout()));
     }
-    report(&figures::MANUAL, crate::experiment::run(&args.options(), output))
+    report(&figures::MANUAL, crate::experiment::run(&args.options(), shown::stdout()))
 }
 
 fn run_aoi(args: Vec<OsString>) -> u8 {

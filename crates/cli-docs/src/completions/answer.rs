@@ -15,6 +15,11 @@ pub struct Names {
     pub sessions: fn() -> Vec<(String, String)>,
 }
 
+impl Names {
+    /// The names of a program that knows none.
+    pub const NONE: Self = Self { hosts: Vec::new, sessions: Vec::new };
+}
+
 /// Words that may stand in a place, or the kind of them that the shell knows.
 enum Place {
     Words(Vec<(String, String)>),

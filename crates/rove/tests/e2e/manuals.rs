@@ -206,6 +206,28 @@ fn fish_completes_commands_options_values_and_hosts() {
     }
 }
 
+/// Prepares a zsh for its completions, and its prompt for the test.
+const ZSH: &str =
+    "unsetopt promptsp promptcr zle_bracketed_paste automenu; autoload -U compinit; compinit -u -D";
+
+/// Starts a shell at which a user sits, with rove's completions.
+fn interactive(scratch: &Scratch, program: &str, args: &[&str], set_up: &str) -> Terminal {
+    let script = scratch.write(&format!("rove.{program}"), &output(&["completions", program]));
+    let call = shell(program).args(args).env("PS1", "$ ").env("HOME", scratch.folder());
+    let terminal = Terminal::start(&call.env("ROVE_RUNTIME_DIR", scratch.path("sockets")), SIZE);
+    terminal.send(format!("{set_up}; . {}; echo rea''dy\r", script.display()));
+    terminal.wait_for_text("ready");
+    terminal
+}
+
+/// Types a line and the tabulator, and waits for what becomes of it.
+fn completes(terminal: &Terminal, typed: &str, wanted: &str) {
+    terminal.send(format!("\x0c{typed}\t#"));
+    let line = format!("$ {wanted}#");
+    terminal.wait_for(&line, |screen| screen.contents().trim_end() == line);
+    terminal.send("\x15");
+}
+
 #[test]
 fn zsh_offers_no_host_that_is_an_option_or_acts() {
     if !is_there("zsh") {
@@ -217,113 +239,59 @@ fn zsh_offers_no_host_that_is_an_option_or_acts() {
         write_bad_hosts(&scratch);
         let other = if name == "config" { "known_hosts" } else { "config" };
         std::fs::remove_file(scratch.path(".ssh").join(other)).unwrap();
-        let script = scratch.write("rove.zsh", &output(&["completions", "zsh"]));
-        let call = shell("zsh").args(["-f", "-i"]);
-        let call = call.env("PS1", "$ ").env("HOME", scratch.folder());
-        let terminal = Terminal::start(&call, SIZE);
-        let script = script.display();
-        terminal.send(format!("unsetopt promptsp promptcr zle_bracketed_paste automenu; autoload -U compinit; compinit -u -D; . {script}; echo rea''dy\r"));
-        terminal.wait_for_text("ready");
-        let begun = &wanted[..2];
-        for (typed, line) in [
-            (format!("rove list {begun}"), format!("rove list {wanted} ")),
-            (format!("rove list me@{begun}"), format!("rove list me@{wanted} ")),
-            (format!("rove -J {begun}"), format!("rove -J {wanted} ")),
-            // Nothing that begins so is left.
-            ("rove list me@-".to_owned(), "rove list me@-".to_owned()),
-            ("rove list al$".to_owned(), "rove list al$".to_owned()),
-        ] {
-            terminal.send(format!("\x0c{typed}\t#"));
-            let line = format!("$ {line}#");
-            terminal.wait_for(&line, |screen| screen.contents().trim_end() == line);
-            terminal.send("\x15");
+        let terminal = interactive(&scratch, "zsh", &["-f", "-i"], ZSH);
+        for start in ["rove list ", "rove list me@", "rove -J "] {
+            let typed = format!("{start}{}", &wanted[..2]);
+            completes(&terminal, &typed, &format!("{start}{wanted} "));
+        }
+        // Nothing that begins so is left.
+        for typed in ["rove list me@-", "rove list al$"] {
+            completes(&terminal, typed, typed);
         }
     }
 }
 
 #[test]
-fn a_user_of_zsh_gets_hosts_and_sessions_by_the_tabulator() {
-    if !is_there("zsh") {
-        return;
-    }
-    let scratch = Scratch::new();
-    std::fs::create_dir(scratch.path(".ssh")).unwrap();
-    scratch.write(".ssh/config", "Host viajump\n");
-    std::os::unix::fs::symlink(rove(), scratch.path("rove")).unwrap();
-    let script = scratch.write("rove.zsh", &output(&["completions", "zsh"]));
-    let sessions = Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
-    let server = Server::start_with(sessions, Ipv4Addr::LOCALHOST.into(), &["cat"]);
-    let port = server.address.port().to_string();
-    let path = format!("{}:/usr/bin:/bin", scratch.folder().display());
-    let call = Invocation::new("zsh").args(["-f", "-i"]);
-    let call = call.env("PS1", "$ ").env("PATH", path).env("HOME", scratch.folder());
-    let call = call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
-    let terminal = Terminal::start(&call, SIZE);
-    let script = script.display();
-    terminal.send(format!("unsetopt promptsp promptcr zle_bracketed_paste; autoload -U compinit; compinit -u -D; . {script}; echo rea''dy\r"));
-    terminal.wait_for_text("ready");
-    let begun = &port[..4];
-    for (typed, wanted) in [
-        ("rove via", "rove viajump "),
-        ("rove list via", "rove list viajump "),
-        ("rove list -i key alice@via", "rove list -i key alice@viajump "),
-        ("rove install via", "rove install viajump "),
-        ("rove doctor via", "rove doctor viajump "),
-        ("rove kill via", "rove kill viajump "),
-        ("rove -i ~/.ss", "rove -i ~/.ssh/"),
-        ("rove --predict=al", "rove --predict=always "),
-        ("rove --pred\t=al", "rove --predict=always "),
-        ("rove viajump kill -WIN", "rove viajump kill -WINCH "),
-        (&format!("rove kill {begun}"), &format!("rove kill {port} ")),
-        (&format!("rove kill {port} {begun}"), &format!("rove kill {port} {port} ")),
-        (&format!("rove kill viajump {begun}"), &format!("rove kill viajump {begun}")),
-    ] {
-        terminal.send(format!("\x0c{typed}\t#"));
-        let line = format!("$ {wanted}#");
-        terminal.wait_for(&line, |screen| screen.contents().trim_end() == line);
-        terminal.send("\x15");
-    }
-}
-
-#[test]
-fn a_user_of_bash_gets_hosts_and_sessions_by_the_tabulator() {
+fn a_user_of_bash_or_zsh_gets_hosts_and_sessions_by_the_tabulator() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path(".ssh")).unwrap();
     scratch.write(".ssh/config", "Include hosts\n");
     scratch.write(".ssh/hosts", "Host viajump\n");
-    std::os::unix::fs::symlink(rove(), scratch.path("rove")).unwrap();
-    let script = scratch.write("rove.bash", &output(&["completions", "bash"]));
     let sessions = Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
     let server = Server::start_with(sessions, Ipv4Addr::LOCALHOST.into(), &["cat"]);
     let port = server.address.port().to_string();
-    let path = format!("{}:/usr/bin:/bin", scratch.folder().display());
-    let call = Invocation::new("bash").args(["--norc", "--noprofile", "-i"]);
-    let call = call.env("PS1", "$ ").env("PATH", path).env("HOME", scratch.folder());
-    let call = call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
-    for shopt in ["-s", "-u"] {
-        let terminal = Terminal::start(&call, SIZE);
-        terminal
-            .send(format!("shopt {shopt} hostcomplete; . {}; echo rea''dy\r", script.display()));
-        terminal.wait_for_text("ready");
-        for (typed, wanted) in [
-            ("rove alice@via", "rove alice@viajump "),
-            ("rove via", "rove viajump "),
-            ("rove -p 60001 alice@via", "rove -p 60001 alice@viajump "),
-            ("rove config show via", "rove config show viajump "),
-            (&format!("rove kill {}", &port[..4]), &format!("rove kill {port} ")),
-            (&format!("rove kill {port} {}", &port[..4]), &format!("rove kill {port} {port} ")),
-            ("rove kill alice@via", "rove kill alice@viajump "),
-            (
-                &format!("rove kill viajump {}", &port[..4]),
-                &format!("rove kill viajump {}", &port[..4]),
-            ),
-            ("rove list via", "rove list viajump "),
-            ("rove install via", "rove install viajump "),
+    let (begun, rest) = (&port[..4], &format!("{} ", &port[4..]));
+    for (program, args, set_up) in [
+        ("bash", &["--norc", "--noprofile", "-i"][..], "shopt -s hostcomplete"),
+        ("bash", &["--norc", "--noprofile", "-i"], "shopt -u hostcomplete"),
+        ("zsh", &["-f", "-i"], ZSH),
+    ] {
+        if !is_there(program) {
+            continue;
+        }
+        let terminal = interactive(&scratch, program, args, set_up);
+        for (typed, end) in [
+            ("rove via", "jump "),
+            ("rove alice@via", "jump "),
+            ("rove -p 60001 alice@via", "jump "),
+            ("rove config show via", "jump "),
+            ("rove list via", "jump "),
+            ("rove list -i key alice@via", "jump "),
+            ("rove install via", "jump "),
+            ("rove doctor via", "jump "),
+            ("rove kill via", "jump "),
+            ("rove kill alice@via", "jump "),
+            ("rove -i ~/.ss", "h/"),
+            ("rove --predict=al", "ways "),
+            (&format!("rove kill {begun}"), rest),
+            (&format!("rove kill {port} {begun}"), rest),
+            (&format!("rove kill viajump {begun}"), ""),
         ] {
-            terminal.send(format!("\x0c{typed}\t#"));
-            let line = format!("$ {wanted}#");
-            terminal.wait_for(&line, |screen| screen.contents().trim_end() == line);
-            terminal.send("\x15");
+            completes(&terminal, typed, &format!("{typed}{end}"));
+        }
+        completes(&terminal, "rove --pred\t=al", "rove --predict=always ");
+        if program == "zsh" {
+            completes(&terminal, "rove viajump kill -WIN", "rove viajump kill -WINCH ");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! `rove-lab man`: the manual page of a command.
 
-use clap::Command;
 use rove_cli_docs::{Manual, Words, man};
 
 use crate::cli::program::LABORATORY;
@@ -9,7 +8,7 @@ use crate::cli::program::LABORATORY;
 pub(crate) static MANUAL: Manual = Manual {
     program: &LABORATORY,
     word: "man",
-    definition,
+    definition: || man::definition("rove-lab man", "rove-lab man [COMMAND]"),
     words: Words::OurCommands,
     notes: &[
         "The page comes on standard output, for man or for a file in a directory where man looks.",
@@ -23,7 +22,3 @@ pub(crate) static MANUAL: Manual = Manual {
     files: &[],
     exit_status: &[("0", "The page is on standard output."), ("2", "There is no such command.")],
 };
-
-fn definition() -> Command {
-    man::definition("rove-lab man", "rove-lab man [COMMAND]")
-}

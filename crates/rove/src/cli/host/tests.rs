@@ -281,11 +281,10 @@ fn the_file_holds_where_the_line_says_nothing() {
         server: Some("z".into()),
         choices: Choices {
             predict: Preference::Always,
-            predict_overwrite: false,
-            init: true,
-            scrollback: None,
-            strict: false,
-            ..from_file.choices
+            title_prefix: false,
+            query: false,
+            read_copied: true,
+            ..Choices::default()
         },
         family: "inet".to_owned(),
         port: Some("6".to_owned()),
