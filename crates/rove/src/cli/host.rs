@@ -5,11 +5,12 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
+use std::str::FromStr;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_bootstrap::{
-    BindServer, Choices, HANDS_OVER, HostOptions, InstallPolicy, LabelError, ProgramName, RemoteIp,
-    WantedSession,
+    BindServer, Choices, HANDS_OVER, HostOptions, InstallPolicy, ProgramName, RemoteIp,
+    SessionLabel, WantedSession,
 };
 use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
@@ -309,9 +310,8 @@ pub(crate) fn parse(
     }
     check_host(name, host).and_then(|()| check_tunnel(&args))?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
-    let session = args.session.as_deref().map(str::parse).transpose();
-    let session =
-        session.map_err(|error: LabelError| UsageError::without_usage(error.to_string()))?;
+    let session = args.session.as_deref().map(SessionLabel::from_str).transpose();
+    let session = session.map_err(UsageError::without_usage)?;
     let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
     ssh.extend(letters);
     if asks_ssh {
