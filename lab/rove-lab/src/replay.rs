@@ -1,7 +1,7 @@
 //! `rove-lab replay`: recorded keys typed once more, through the client and the server that ship, over an
 //! emulated path in virtual time; and how soon and how truly they were answered.
 //!
-//! [`mod@script`] makes a recording ready, [`near`] and [`far`] are the two sides, [`mod@run`] puts them at the ends of
+//! [`mod@script`] makes a recording ready, [`client_end`] and [`server_end`] are the two sides, [`mod@run`] puts them at the ends of
 //! a path, [`judge`] judges what the user sees, [`figures`], [`table`], [`explain`] and [`reasons`] say
 //! what came of it; [`ablation`] compares that with what comes of it without a mechanism of the engine.
 

@@ -130,7 +130,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns the peer's address: at a client the one in use, at a server the newest authentic one. A server
-    /// has none before its client has spoken and after [`Event::PeerLost`].
+    /// has none before its client has spoken and after [`crate::Event::PeerLost`].
     pub fn peer_address(&self) -> Option<SocketAddr> {
         self.connection.peer()
     }

@@ -227,8 +227,7 @@ fn the_proxy_role_has_its_own_words() {
 fn the_file_holds_where_the_line_says_nothing() {
     let file = b"port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
-                 read-copied = true\nprompt-memory = false\n\
-                 predict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
+                 read-copied = true\nprompt-memory = false\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
                  experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
     let load = || Ok(Config::parse(file).unwrap());
     let connect = |line: &str| {
@@ -276,7 +275,6 @@ fn the_file_holds_where_the_line_says_nothing() {
          --escape-key=none --bind-server=ssh --experimental-remote-ip=proxy --client=c host",
     );
     let expected = HostOptions {
-        session: WantedSession::New,
         client: Some("c".into()),
         server: Some("z".into()),
         choices: Choices {
