@@ -32,7 +32,8 @@
 //!
 //! - `announced` holds the sizes of the window that a client may still see.
 //! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
-//! - `server` puts this together. Its `publisher` decides what a client is shown, and `host_input` waits for the pty.
+//! - `server` puts this together. Its `publisher` decides what a client is shown, its `succession` hands the session to
+//!   another client, and `host_input` waits for the pty.
 //!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 
