@@ -75,8 +75,8 @@ impl Engine {
         matches!(self, Self::Replay(_))
     }
 
-    /// Takes the prompts that earlier sessions with this host knew. Call it once, before the first key. Only
-    /// the engine that re-simulates has a use for them.
+    /// Loads the prompts that earlier sessions with this host knew. Call it once, before the first key. Only the engine
+    /// that re-simulates has a use for them.
     pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {
         if let Self::Replay(replay) = self {
             replay.handle_prompt_memory(memory);

@@ -36,7 +36,7 @@ pub struct PromptMemory {
     known: Vec<PromptHash>,
     /// How many at the end of `known` this session has kept.
     kept: usize,
-    /// The oldest first. One more than [`Self::REFUSED_MAX`] stand for all prompts that there are.
+    /// The oldest first. A list longer than [`Self::REFUSED_MAX`] stands for all prompts.
     refused: Vec<PromptHash>,
 }
 

@@ -1,10 +1,10 @@
-//! The engine that re-simulates: it keeps the keys whose effect the host has not shown yet, and tries them
-//! anew on each screen that comes.
+//! The engine that re-simulates: it keeps the keys whose effect the host has not shown yet, and tries them again on
+//! each screen that comes.
 //!
-//! A screen shows how far the host has come: the longest run of keys whose simulation it agrees with is
-//! *confirmed*, without waiting for an acknowledgment. What is left is simulated on the newest screen, so
-//! that text that scrolls or moves takes its predictions along. A key of unknown effect (Enter, Tab, a
-//! command) is a *barrier*: what is typed behind it waits until the screen shows what it did.
+//! A screen shows how far the host has come: the longest run of keys whose simulation it agrees with is *confirmed*,
+//! without waiting for an acknowledgment. The keys after that run are simulated on the newest screen, so that text that
+//! scrolls or moves takes its predictions along. A key of unknown effect (Enter, Tab, a command) is a *barrier*: keys
+//! typed after it wait until the screen shows its effect.
 //!
 //! Showing is a matter of trust, learned for each kind of prompt ([`context`]): the first key at a prompt like one where keys came
 //! true before is seen at once, and at others none is before one came true.
@@ -158,7 +158,7 @@ impl Replay {
         }
     }
 
-    /// Takes the prompts that earlier sessions knew.
+    /// Loads the prompts that earlier sessions knew.
     pub(crate) fn handle_prompt_memory(&mut self, memory: PromptMemory) {
         self.state.secrecy.set_memory(memory);
     }

@@ -138,7 +138,7 @@ impl Secrecy {
         self.assumes_echo = true;
     }
 
-    /// Takes the prompts that earlier sessions knew.
+    /// Loads the prompts that earlier sessions knew.
     pub(crate) fn set_memory(&mut self, memory: PromptMemory) {
         self.prompts = Some(memory);
     }

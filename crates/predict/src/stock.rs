@@ -1,9 +1,9 @@
-//! The engine of stock Mosh, rule by rule as Mosh 1.4.0 was observed to follow them, its faults
-//! included: what any better engine is measured by.
+//! The engine of stock Mosh, rule by rule as Mosh 1.4.0 was observed to follow them, its faults included: the measure
+//! for any better engine.
 //!
-//! Predictions are made in *epochs*. Those of an epoch of which nothing has come true yet are
-//! *tentative*: kept and judged, but not seen. What may change the screen in ways that cannot be known
-//! begins a new one; so a password typed behind Enter is never seen, and neither is the first letter after it.
+//! Predictions are made in *epochs*. The predictions of an epoch are *tentative* until one of them has come true: kept
+//! and judged, but not seen. A key that may change the screen in unknown ways begins a new epoch. So a password typed
+//! after Enter is never seen, and neither is the first letter after it.
 
 mod cell;
 mod cull;

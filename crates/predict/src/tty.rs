@@ -8,7 +8,7 @@ use crate::network::InputNum;
 pub struct TtyModes(u32);
 
 impl TtyModes {
-    /// None of them.
+    /// The empty set.
     pub const NONE: Self = Self(0);
     /// Typed characters are echoed (ECHO).
     pub const ECHO: Self = Self(1);

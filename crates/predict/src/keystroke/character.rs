@@ -17,7 +17,7 @@ pub(super) enum Decoded {
     Character(char),
     /// A character held with Alt.
     AltCharacter,
-    /// Nothing that is UTF-8. What the byte may begin is kept.
+    /// No UTF-8. If the byte may begin a character, it is kept.
     Malformed,
 }
 

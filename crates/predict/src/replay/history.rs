@@ -1,7 +1,7 @@
 //! The lines that were entered at the prompt that asks, which its line editor gives back.
 //!
-//! Only what has stood on the screen is remembered, and nothing older than a line that nobody knows, or that was entered
-//! at another prompt. What an editor really gives back is learned from.
+//! The engine remembers only text that has stood on the screen, and nothing older than a line that it does not know, or
+//! that was entered at another prompt. It learns from the lines that an editor really gives back.
 
 use rove_terminal::Screen;
 

@@ -24,7 +24,7 @@ pub(super) struct Line(String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Past {
     pub(super) line: Line,
-    /// Whether the editor is known to keep it. Some drop the older of two lines that are equal.
+    /// Whether the editor is known to keep it. An editor may drop the older of two equal lines.
     pub(super) is_kept: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Keys whose effect did not come in time. Some hosts are only slow: if it comes after all, that is
-//! learned, and they are waited for longer.
+//! Keys whose effect did not come in time. The host may only be slow: if an effect comes after all, the engine waits
+//! longer for later ones.
 
 use std::collections::VecDeque;
 

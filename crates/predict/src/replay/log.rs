@@ -32,7 +32,7 @@ pub(super) struct Event {
     pub(super) is_doubtful: bool,
 }
 
-/// The keys on their way, oldest first. What was typed is wiped as soon as it is retired.
+/// The keys on their way, oldest first. A key is wiped as soon as it is retired.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     events: VecDeque<Event>,

@@ -80,8 +80,8 @@ impl MatchResult {
             if count <= due {
                 (due_cursor, due_agrees) = (canvas.cursor, agrees);
             }
-            // A screen shows nothing of a key that had not arrived when it left. One that is not acknowledged
-            // must have moved the cursor to count as seen.
+            // A screen shows nothing of a key that had not arrived when it left. A key that is not acknowledged must
+            // have moved the cursor to count as seen.
             let may_show = event.input <= pending.arrived;
             // Text that was taken back is there twice, before and after: the second time would be too soon.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);

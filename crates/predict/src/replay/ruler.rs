@@ -42,7 +42,8 @@ enum Axis {
     Column,
 }
 
-/// A number in a word: its characters, and its value. Of `0-1`, as vim counts columns that are not bytes, it is the second.
+/// A number in a word: its characters, and its value. In `0-1`, vim's form where a column is not a byte, the second
+/// number counts.
 struct Number {
     start: usize,
     end: usize,

@@ -64,7 +64,7 @@ pub(super) struct Proven {
 }
 
 impl Timeline<'_> {
-    /// Plays a key. One of unknown effect changes nothing and is not kept.
+    /// Plays a key. A key of unknown effect changes nothing and is not kept.
     pub(super) fn play(&mut self, event: &Event) -> Effect {
         let simulation = &mut self.end;
         let (place, at) = (simulation.column(), simulation.canvas.cursor);

@@ -107,8 +107,8 @@ fn longest_path(prompt: &[Cell]) -> Range<usize> {
     longest
 }
 
-/// Returns whether a character may stand in a path that a prompt shows. What parts it from the rest of the
-/// prompt, as in `user@host:~/src$`, may not.
+/// Returns whether a character may stand in a path that a prompt shows. The separators from the rest of the prompt, as
+/// in `user@host:~/src$`, may not.
 fn is_of_path(c: char) -> bool {
     c.is_alphanumeric() || "/~._-+@,\u{2026}".contains(c)
 }

@@ -192,7 +192,7 @@ fn the_empty_line_comes_back_and_what_was_begun_is_waited_for() {
     enter(&mut rig, &["ls", "make test"]);
     press(&mut rig, &[UP, UP, "\x7f", "\r"]);
     assert_shows(&mut rig, &[(UP, "l"), (UP, "make test"), (DOWN, "l"), (DOWN, ""), ("i", "i")]);
-    // Some shells look for it.
+    // A shell may search its lines for it.
     assert_shows(&mut rig, &[(UP, "i")]);
     rig.assert_converges();
     assert_eq!(rig.errors, 0);

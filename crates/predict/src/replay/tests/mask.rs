@@ -3,7 +3,7 @@
 use super::rig::{Program, Rig};
 use crate::tty::{Tty, TtyModes};
 
-/// Asks again and again. What it draws is its own matter.
+/// Asks again and again, and draws its own glyph for each key.
 struct Vault {
     glyph: &'static str,
     len: usize,
