@@ -1,7 +1,7 @@
-//! What a frame costs a server: `cargo run --release -p rove-session --example frame [ROUNDS]`.
+//! The cost of a frame at a server: `cargo run --release -p rove-session --example frame [ROUNDS]`.
 //!
-//! A frame is a snapshot of the screen and its difference from the one before, as the server makes
-//! them. Printed are medians in microseconds, with `--json` those of every round.
+//! A frame is a snapshot of the screen and its difference from the one before, as the server makes them. The program
+//! prints medians in microseconds, and with `--json` those of every round.
 
 use std::hint::black_box;
 
@@ -19,7 +19,7 @@ const FRAMES: usize = 10_001;
 /// Rounds unless another number is given.
 const ROUNDS: usize = 5;
 
-/// What happens on the screen between two frames.
+/// The change of the screen between two frames.
 type Change = fn(&mut Terminal, frame: usize);
 
 const KINDS: [(&str, Change); 3] =

@@ -34,9 +34,9 @@ use crate::user_stream::UserStream;
 /// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long a server that was never heard, or is gone, is told that the user has left. Chosen: some four tries at
-/// the pace of a session without a measured path. It may have heard us, though nothing came back, and
-/// should not wait for us; but nobody likes to wait for a server that is not there.
+/// How long the client tells a server that was never heard, or is gone, that the user has left. Chosen: some four tries
+/// at the pace of a session without a measured path. Such a server may have heard us, though nothing came back, and
+/// should not wait for us. The user should not wait long for a server that is not there.
 const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
 
 /// Most memory that a client's process takes with a window of 80x24, whatever the server sends. Chosen: twice what the
@@ -62,7 +62,7 @@ pub struct Client {
     /// How the session ended when that time had come, or the user had insisted.
     given_up: Option<ClientOutcome>,
     end_request: EndRequest,
-    /// When the notices were last worked out. Output that was due by then waits for [`Client::poll_output`].
+    /// When the notices were last updated. Output that was due by then waits for [`Client::poll_output`].
     refreshed_at: Instant,
 }
 
@@ -102,11 +102,11 @@ impl Client {
         client
     }
 
-    /// Takes a datagram from the network.
+    /// Handles a datagram from the network.
     ///
     /// # Errors
     ///
-    /// Returns why it was of no use, for the log; the client has noted what the user should see.
+    /// Returns why the datagram was of no use, for the log. The client shows its own notice to the user.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -130,8 +130,8 @@ impl Client {
         self.transport.effort()
     }
 
-    /// Returns what is known of the server before it is heard: the number of its newest state, and whether it has been
-    /// silent for too long.
+    /// Returns the number of the server's newest state, and whether the server has been silent for too long. Call this
+    /// before a datagram is handled.
     fn before_work(&self, now: Instant) -> (StateNum, bool) {
         (self.transport.remote_num(), self.notice_bar.contact(&self.transport).is_late(now))
     }
@@ -161,8 +161,8 @@ impl Client {
         result
     }
 
-    /// Takes bytes the user typed, and what the terminal answers. Call it only while
-    /// [`Client::wants_input`] holds; no key given to it is ever dropped before the session ends.
+    /// Handles bytes from the user's terminal: keys and the terminal's answers. Call it only while
+    /// [`Client::wants_input`] holds. No key given to it is dropped before the session ends.
     pub fn handle_input(&mut self, now: Instant, bytes: &[u8]) {
         let mut typed = Vec::with_capacity(bytes.len());
         self.display.probe.handle_input(now, bytes, &mut typed);
@@ -184,14 +184,14 @@ impl Client {
         has_room(&self.transport)
     }
 
-    /// Takes the end of the user's input (the terminal is gone): starts the orderly end.
+    /// Starts the orderly end, because the user's input has ended (the terminal is gone).
     pub fn handle_input_closed(&mut self, now: Instant) {
         self.end_request.handle_input_closed();
         self.start_end(now, "Exiting...");
     }
 
-    /// Takes the window's new size. What is known is shown in it at once, cut or with empty space
-    /// around, until the server's answer brings the picture for that size.
+    /// Handles the window's new size. The known picture is shown in it at once, cut or with empty space around it,
+    /// until the server sends the picture for that size.
     pub fn handle_resize(&mut self, now: Instant, size: Size) {
         if self.display.handle_resize(size, self.transport.remote().screen()) {
             self.uplink.handle_resize(size);
@@ -200,9 +200,8 @@ impl Client {
         }
     }
 
-    /// Starts the orderly end because of a signal or on request; `reason` is shown. With a server
-    /// that was never heard, or is gone, it is a short one; a second request ends the session at once, if the
-    /// configuration says so.
+    /// Starts the orderly end because of a signal or on request, and shows `reason`. With a server that was never
+    /// heard, or is gone, the end is short. A second request ends the session at once, if the configuration says so.
     pub fn shutdown(&mut self, now: Instant, reason: &str) {
         let is_second = self.end_request.handle(now);
         self.start_end(now, reason);
@@ -230,7 +229,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Takes the terminal over again after [`ClientEvent::Suspend`] or a SIGCONT: full repaint.
+    /// Resumes after [`ClientEvent::Suspend`] or a SIGCONT, with a full repaint.
     pub fn handle_resume(&mut self, now: Instant) {
         self.display.take_over();
         self.refresh(now);
@@ -274,9 +273,9 @@ impl Client {
 
     /// Returns bytes for the user's terminal, or `None` when it shows what it should.
     ///
-    /// They always lead to the newest frame or towards it, so a terminal that is slow to take bytes should not be
-    /// polled for: it then skips what nobody could have seen. A frame of very many cells comes in stages, between
-    /// which the driver may look at other things.
+    /// The bytes always lead to the newest frame or towards it. So do not poll while the terminal is slow to take
+    /// bytes: the frames in between are then skipped. A frame of very many cells comes in stages, between which the
+    /// driver may look at other things.
     pub fn poll_output(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.refresh(now);
         let out = self
@@ -304,7 +303,7 @@ impl Client {
             return Some(match self.transport.poll_event()? {
                 Event::OpenPort => ClientEvent::OpenPort,
                 Event::ClosePorts { keep } => ClientEvent::ClosePorts { keep },
-                // Where datagrams go stands in each.
+                // Each datagram names its address.
                 Event::PeerMoved(_) | Event::PeerLost => continue,
             });
         }
@@ -343,7 +342,8 @@ impl Client {
         self.display.close(self.transport.remote().screen(), ending)
     }
 
-    /// Returns what the user has not got of a command's output, once the session is over and the terminal given back.
+    /// Returns how much of a command's output the user has not got, once the session is over and the terminal given
+    /// back.
     pub fn missing_lines(&self) -> Option<MissingLines> {
         self.display.missing_lines(self.screen(), self.ending())
     }
@@ -403,7 +403,7 @@ impl Client {
         self.pending_input() == 0 && echo_ack >= arrived
     }
 
-    /// Takes what the user has typed; with nothing, what waited for more and need wait no longer.
+    /// Handles typed bytes. An empty slice releases the beginning of a key whose rest has not come in time.
     fn handle_typed(&mut self, now: Instant, typed: &[u8]) {
         if self.is_ending() {
             // Keys have nowhere to go, but the user may insist.
@@ -443,7 +443,7 @@ impl Client {
         }
     }
 
-    /// Works out the notices again.
+    /// Updates the notices.
     fn refresh(&mut self, now: Instant) {
         self.refreshed_at = now;
         self.notice_bar.refresh(now, &self.transport, &self.escape);
@@ -454,7 +454,7 @@ impl Client {
         self.uplink.report([permission]);
     }
 
-    /// Tells the user of the server's faults, but for those that are the protocol's daily bread.
+    /// Shows the server's faults to the user, except errors that the protocol expects.
     fn note_receive_error(&mut self, now: Instant, error: &ReceiveError) {
         let expected =
             matches!(error, ReceiveError::StaleReference { .. } | ReceiveError::QueueFull);

@@ -1,4 +1,4 @@
-//! Which input has had time to take effect: the echo ack.
+//! The echo ack: the input that has had time to take effect.
 
 use std::collections::VecDeque;
 
@@ -10,11 +10,11 @@ use rove_units::{Duration, Instant};
 /// Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC 2012), section 3.2.
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
-/// What a program gets at least. Chosen: what is collected for a frame, so that an echo and its ack travel
-/// in one.
+/// Shortest time that a program gets. Chosen: the collection interval of a frame, so that an echo and its ack travel in
+/// one frame.
 const DELAY_MIN: Duration = Duration::from_millis(8);
-/// What it gets at most. Chosen: a client learns of slower ones by itself, and should not wait for ever to
-/// learn that nothing was echoed.
+/// Longest time that a program gets. Chosen: a client learns of slower programs by itself, and should not wait for ever
+/// to learn that nothing was echoed.
 const DELAY_MAX: Duration = Duration::from_millis(400);
 /// The time that an echo gets, in usual echo latencies. Chosen: docs/timing.md, "Echo ack".
 const LATENCIES: u32 = 4;
@@ -27,15 +27,15 @@ const _: () = assert!(ECHO_DELAY.as_nanos() < DELAY_MAX.as_nanos());
 /// Echo latencies remembered, the newest. Chosen: a few words' worth, so that another program on the same
 /// terminal is soon known.
 const SAMPLES_MAX: usize = 16;
-/// With fewer the delay is the fixed one. Chosen: a word.
+/// With fewer samples the delay is the fixed one. Chosen: a word.
 const SAMPLES_MIN: usize = 8;
 /// Output that comes later than this is no echo. Chosen: twice the longest delay.
 const LATENCY_MAX: Duration = Duration::from_secs(1);
-/// How long a program must have been silent before a key for what it writes next to count as an echo.
-/// Chosen: longer than a program that writes all the time pauses.
+/// How long a program must have been silent before a key for its next output to count as an echo. Chosen: longer than a
+/// program that writes all the time pauses.
 const SILENCE: Duration = Duration::from_millis(50);
-/// How long after the key before it a key may come for what is written next to be its own echo and not that
-/// of the other, where nothing is known: some pause in typing is soon this long.
+/// Pause before a key after which the next output counts as the echo of this key, and not of the key before, while no
+/// latency is known. Chosen: a pause in typing is soon this long.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Most deliveries remembered. Chosen: three times what a client's frame interval lets through in
@@ -69,10 +69,10 @@ pub(crate) enum EchoWait {
 struct EchoLatency {
     /// The newest samples, oldest first.
     samples: VecDeque<Duration>,
-    /// When the last key came, and the one that is not answered yet.
+    /// When the last key came, and the last key without an answer.
     delivered_at: Option<Instant>,
     waiting_since: Option<Instant>,
-    /// When something was written last.
+    /// When a program last wrote something.
     written_at: Option<Instant>,
 }
 
@@ -93,12 +93,12 @@ impl EchoHistory {
         self.latency.handle_output(now);
     }
 
-    /// Takes for how long acks wait from now on.
+    /// Sets how long acks wait from now on.
     pub(crate) fn set_wait(&mut self, wait: EchoWait) {
         self.wait = wait;
     }
 
-    /// Moves the echo ack forward to what has had its time; returns whether it moved.
+    /// Moves the echo ack forward to the newest input that has had its time; returns whether it moved.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         let (before, delay) = (self.acknowledged, self.delay());
         while let Some((num, _)) = self.deliveries.pop_front_if(|(_, at)| *at + delay <= now) {
@@ -155,7 +155,7 @@ impl EchoLatency {
         }
     }
 
-    /// Returns what programs get: some usual latencies, and the longest of late.
+    /// Returns how long programs get: a multiple of the usual latency, and at least the longest recent one.
     fn delay(&self) -> Duration {
         let Some(longest) = self.longest().filter(|_| self.samples.len() >= SAMPLES_MIN) else {
             return ECHO_DELAY;

@@ -1,7 +1,7 @@
 //! The escape key: how the user talks to the client instead of to the remote program.
 //!
-//! It is recognised as a byte and, whatever the program has asked of the keyboard, in the forms that
-//! [`crate::key_event`] reads: ending the session must always be possible.
+//! The client recognises it as a byte and in the forms that [`crate::key_event`] reads, whatever the program has asked
+//! of the keyboard: ending the session must always be possible.
 
 mod kept;
 
@@ -21,27 +21,25 @@ const STATUS: u8 = b's';
 const LOG_IN: u8 = b'r';
 /// Ctrl-L: by custom "draw the screen again".
 const FORM_FEED: u8 = 0x0c;
-/// What Ctrl takes away from a letter, and what the name of a control key adds again.
+/// The difference between a letter and its control key.
 const CONTROL: u8 = 0x40;
 
-/// How long the rest of a key's sequence is waited for, once more than a user's ESC or Alt-[ is there.
-/// Chosen: terminals write a sequence at once, so that the rest is on its way; a line of 9600 bit/s
-/// carries as many bytes as a key has.
+/// How long the filter waits for the rest of a key's sequence, once it has more than ESC or Alt-[. Chosen: terminals
+/// write a sequence at once, so that the rest is on its way; a line of 9600 bit/s carries as many bytes as a key has.
 const HOLD: Duration = Duration::from_millis(50);
 
 /// Longest beginning of a sequence in text that is passed on at once, as a user may mean it by itself:
 /// `ESC [`.
 const UNHELD_LEN: usize = 2;
 
-/// Most bytes of keys that are neither hit nor to be forgotten while the escape key waits for its
-/// command. Chosen: some 80 keys released; with more to come they are passed on, called as
-/// `mosh` together with the escape key.
+/// Most bytes of key releases and modifiers that are kept while the escape key waits for its command. Chosen: some 80
+/// releases. Beyond this bound they are passed on, and under the name `mosh` the escape key too.
 const SILENT_BYTES_MAX: usize = 1024;
 
 /// How long the help stays after a key that is no command, unless another key is hit. Chosen: long enough to read it.
 const HELP_SHOWN: Duration = Duration::from_secs(5);
 
-/// What the user has asked the client to do.
+/// The user's requests to the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Requests {
     /// End the session. Nothing typed after it is looked at.
@@ -54,7 +52,7 @@ pub(crate) struct Requests {
     pub(crate) status: bool,
     /// Let the user log in again.
     pub(crate) login: bool,
-    /// Take the status away, which was shown when a key was hit.
+    /// Close the status, as a key was hit while it was shown.
     pub(crate) closes_status: bool,
 }
 
@@ -77,10 +75,10 @@ enum State {
     Escaped {
         /// The escape key as it came.
         key: Vec<u8>,
-        /// Keys released and modifiers moved since, which the program is to know of.
+        /// Key releases and modifiers since, which the program must get.
         silent: Vec<u8>,
     },
-    /// The status is shown. The next key takes it away, and the program does not get this key.
+    /// The status is shown. The next key closes it, and the program does not get this key.
     Status,
 }
 
@@ -93,15 +91,15 @@ pub(crate) struct EscapeKey {
     /// Whether another login is offered.
     offers_login: bool,
     state: State,
-    /// What may be the beginning of a key's sequence.
+    /// Bytes that may be the beginning of a key's sequence.
     sequence: Vec<u8>,
-    /// How many bytes of it were passed on.
+    /// How many bytes of `sequence` were passed on.
     passed: usize,
-    /// When it is one no more; set at the end of a read.
+    /// When `sequence` no longer counts as a beginning; set at the end of a read.
     sequence_due: Option<Instant>,
     /// The beginning of a key that the program does not get.
     kept: Option<KeptKey>,
-    /// Whether a key has just been hit that is no command.
+    /// Whether the newest key is no command.
     is_help_due: bool,
     /// Until when the help is shown after such a key.
     help_until: Option<Instant>,
@@ -140,8 +138,8 @@ impl EscapeKey {
         }
     }
 
-    /// Takes what was read from the user at once, appends what the remote program is to read, and
-    /// returns what the client is to do. With nothing read it does what is due.
+    /// Filters the bytes of one read. Appends the bytes for the remote program to `out`, and returns the user's
+    /// requests. With no bytes it does what is due.
     pub(crate) fn handle(&mut self, now: Instant, bytes: &[u8], out: &mut Vec<u8>) -> Requests {
         let mut requests = Requests::default();
         if self.sequence_due.is_some_and(|due| due <= now) {
@@ -164,7 +162,7 @@ impl EscapeKey {
             return requests;
         }
         self.sequence_due.get_or_insert(now + HOLD);
-        // Nobody who hits ESC shall wait, so this much is passed on, and looked at with what follows.
+        // A user who hits ESC must not wait. So these bytes are passed on, and still read together with the next ones.
         let is_text = matches!(self.state, State::Text { .. }) && self.kept.is_none();
         if is_text && self.sequence.len() <= UNHELD_LEN {
             self.pass_sequence(out, &mut requests);
@@ -212,7 +210,7 @@ impl EscapeKey {
         }
     }
 
-    /// Takes a key that was hit: what it is as a byte, and how it came.
+    /// Handles a key that was hit. `byte` is the key as a byte, if it is one, and `typed` the bytes that came.
     fn take_key(
         &mut self,
         byte: Option<u8>,
@@ -295,7 +293,7 @@ impl EscapeKey {
         self.take_kept(typed, out, requests);
     }
 
-    /// Keeps the next bytes of such a key from the program.
+    /// Keeps the next bytes of a kept key from the program.
     fn take_kept(&mut self, bytes: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
         let Some(kept) = &mut self.kept else { return };
         for byte in bytes {
@@ -306,7 +304,7 @@ impl EscapeKey {
         }
     }
 
-    /// Follows such a key once it is whole.
+    /// Acts on a kept key once it is whole.
     fn end_kept(&mut self, kept: Kept, out: &mut Vec<u8>, requests: &mut Requests) {
         self.kept = None;
         self.sequence_due = None;
@@ -341,7 +339,7 @@ impl EscapeKey {
         self.offers_login && byte == Some(LOG_IN) && !is_pass_key(self.key, byte)
     }
 
-    /// Takes a key that was not hit but released, or a modifier.
+    /// Handles the release of a key, or a modifier.
     fn take_silent(&mut self, typed: &[u8], out: &mut Vec<u8>) {
         match &mut self.state {
             State::Text { .. } | State::Status => out.extend(typed),
@@ -361,7 +359,7 @@ impl EscapeKey {
         }
     }
 
-    /// Takes the bytes of a sequence one by one that were not taken yet.
+    /// Handles the bytes of the sequence that were not passed on, each as a key.
     fn pass_sequence(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
         for at in self.passed..self.sequence.len() {
             let byte = self.sequence[at];
@@ -370,7 +368,7 @@ impl EscapeKey {
         self.passed = self.sequence.len();
     }
 
-    /// Takes what is there of a sequence for no key.
+    /// Treats the held sequence as single keys, as it is not the beginning of one key.
     fn give_up(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
         self.pass_sequence(out, requests);
         self.sequence.clear();
@@ -421,7 +419,7 @@ impl EscapeKey {
     }
 }
 
-/// Returns what to call a key: `Ctrl-^`, or a printable one in double quotes.
+/// Returns the name of a key: `Ctrl-^`, or a printable one in double quotes.
 fn key_name(key: u8) -> String {
     match key {
         0..0x20 => format!("Ctrl-{}", char::from(key + CONTROL)),
@@ -436,7 +434,7 @@ fn quoted(key: u8) -> String {
     format!("{quote}{}{quote}", char::from(key))
 }
 
-/// Returns whether the key is one that nobody types as text, so that it counts anywhere.
+/// Returns whether the key is a control character, which is no text and so counts anywhere.
 const fn is_control(key: u8) -> bool {
     key < 0x20 || key == 0x7f
 }

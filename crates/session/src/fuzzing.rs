@@ -1,5 +1,5 @@
-//! What the user's terminal may say, and what must hold whatever it is: for the fuzz targets, and no part of the
-//! library's interface.
+//! Properties that hold whatever the user's terminal says: for the fuzz targets, and no part of the library's
+//! interface.
 
 use rove_units::{Duration, Instant};
 

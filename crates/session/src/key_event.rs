@@ -1,7 +1,7 @@
 //! Finds keys that arrive as control sequences among the user's bytes, one sequence at a time.
 //!
-//! What a key is, is for [`rove_terminal::KeyEvent`]; what it would have been as a byte is all that is
-//! asked here: it is the program at the far end that reads the sequence.
+//! [`rove_terminal::KeyEvent`] reads the key itself. The client needs only the byte that the key stands for, as the
+//! program on the host reads the sequence.
 
 use rove_terminal::KeyEvent;
 
@@ -11,7 +11,7 @@ const ESC: u8 = 0x1b;
 /// with both alternates, all modifiers and its text.
 const SEQUENCE_MAX: usize = 64;
 
-/// What bytes from a keyboard are.
+/// A reading of bytes from a keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// The beginning of what may be a key.

@@ -1,9 +1,8 @@
 //! Cursor keys as the program on the pty wants them.
 //!
-//! A stock client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as
-//! `ESC O x`; a program that has not asked for that mode gets `ESC [ x`. Nothing else is changed. The
-//! terminal of a rove's client follows the program; there only what was typed before it did is changed.
-//! Source: Mosh 1.4.0 as observed, docs/terminal.md.
+//! A stock client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as `ESC O x`; a program
+//! that has not asked for that mode gets `ESC [ x`. Nothing else is changed. With a rove client, the terminal follows
+//! the program. Only keys typed before it did so are changed there. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 
 use rove_units::{Duration, Instant};
 
@@ -32,7 +31,7 @@ pub(crate) struct KeyTranslator {
 }
 
 impl KeyTranslator {
-    /// Takes one byte and appends what the program is to read.
+    /// Translates one byte and appends the result to `out`.
     pub(crate) fn translate(
         &mut self,
         now: Instant,

@@ -1,8 +1,8 @@
 //! rove's client and server as state machines, sans I/O.
 //!
-//! [`Client`] is everything between the user's keys and screen and the network. [`Server`] is everything between the network
-//! and the host's pty. The program rove pumps bytes between these and the machine. Simulations pump them through virtual
-//! links.
+//! [`Client`] is everything between the user's terminal and the network. [`Server`] is everything between the network
+//! and the host's pty. The program rove pumps bytes between these and the machine. Simulations pump them through
+//! virtual links.
 //!
 //! # Modules, from the bottom up
 //!
@@ -76,7 +76,7 @@ pub use rove_predict::{
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};
 pub use user_stream::{UserEvent, UserStream};
 
-/// What both ends of this version understand beyond the stock protocol.
+/// The extensions of the stock protocol that both ends of this version understand.
 pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_STATUS
     .union(rove_ssp::Capabilities::RICH_SCREEN)
     .union(rove_ssp::Capabilities::TERMINAL_REPORT)

@@ -1,4 +1,4 @@
-//! Notices: what the client has to say to the user, in words for the bar.
+//! Notices: the client's messages to the user, in words for the bar.
 
 use std::net::SocketAddr;
 
@@ -117,7 +117,7 @@ impl Notices {
         }
     }
 
-    /// Takes word of the tunnel; returns whether it is news.
+    /// Notes the state of the tunnel. Returns whether it has changed.
     pub(crate) fn tunnel(&mut self, trouble: Option<Trouble>) -> bool {
         let trouble = Some(trouble);
         let is_news = self.tunnel != trouble;

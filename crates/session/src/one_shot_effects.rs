@@ -1,8 +1,8 @@
-//! What must happen once on the user's terminal, whatever is drawn there how often: copies, bells and
+//! Effects that happen once on the user's terminal, however often the picture is drawn: copies, bells and
 //! notifications.
 //!
-//! Between two roves each carries a number, and only numbers above the highest performed count. A stock
-//! server's are part of its picture, where a change counts. Either way they are rationed here.
+//! Between two roves each effect carries a number, and only numbers above the highest performed one count. A stock
+//! server's effects are part of its picture, where a change counts. Both are rationed here.
 
 use rove_terminal::{Copied, NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
@@ -28,7 +28,7 @@ const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(2);
 /// How long a notification may wait for a terminal that was given back. Chosen: as at the server.
 const NOTIFICATION_AGE_MAX: Duration = Duration::from_secs(60);
 
-/// What was performed, and what is to be.
+/// The effects that were performed, and those that wait.
 #[derive(Debug)]
 pub(crate) struct OneShotEffects {
     /// Whether the user's terminal takes operating system commands.
@@ -119,13 +119,13 @@ impl OneShotEffects {
             .min()
     }
 
-    /// Writes what is due for the user's terminal.
+    /// Writes the due effects for the user's terminal.
     pub(crate) fn perform(&mut self, now: Instant, out: &mut Vec<u8>) {
         let (bells, copies) = (self.bells.take(now), self.copies.take(now));
         write(&bells, &self.notifications.take(now), &copies, out);
     }
 
-    /// Writes what is left, its time come or not: the terminal is given back.
+    /// Writes all waiting effects, due or not, as the terminal is given back.
     pub(crate) fn perform_all(&mut self, out: &mut Vec<u8>) {
         let (bells, copies) = (self.bells.take_all(), self.copies.take_all());
         write(&bells, &self.notifications.take_all(), &copies, out);

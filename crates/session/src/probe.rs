@@ -1,7 +1,7 @@
 //! Asks the user's terminal what it can do, and tells its answers from the user's keys.
 //!
-//! The answers come in where the keys do. Exactly those that are awaited are taken out, each once and
-//! in its one form; everything else passes byte for byte and in order.
+//! The answers come in where the keys do. Only awaited answers are taken out, each once and in its one form. All other
+//! bytes pass unchanged and in order.
 
 mod answer;
 mod columns;
@@ -23,13 +23,13 @@ const ESC: u8 = 0x1b;
 /// Chosen: more than a terminal behind a bad ssh connection takes.
 const LISTEN: Duration = Duration::from_secs(5);
 
-/// How long the rest of what a user may have typed is waited for: ESC, or ESC and one byte.
-/// Chosen: what nobody notices on a key, in the moments after the start.
+/// How long the probe waits for more after bytes that a user may have typed: ESC, or ESC and one byte. Chosen: what
+/// nobody notices on a key, in the moments after the start.
 const KEY_HOLD: Duration = Duration::from_millis(50);
 /// Longest beginning of an answer that a user may have typed.
 const KEY_LEN: usize = 2;
-/// How long the rest of an answer is waited for once more of it is there than a key begins with.
-/// Chosen: the terminal writes an answer at once, and a connection between may pause.
+/// How long the probe waits for the rest of an answer, once it has more than a key begins with. Chosen: the terminal
+/// writes an answer at once, and a connection between may pause.
 const ANSWER_HOLD: Duration = Duration::from_millis(250);
 
 /// How long the end of a session waits for the rest of the answers, counted from the questions: they
@@ -44,26 +44,26 @@ const FAREWELL_WAIT_UNANSWERED: Duration = Duration::from_millis(250);
 /// Most characters that the terminal is asked for in a session. Chosen: twice what a server keeps.
 const LOOKED_UP_MAX: usize = 64;
 
-/// What the terminal was asked, and what may be the beginning of an answer.
+/// The questions to the terminal, and the bytes that may begin an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
     /// Whether the terminal surely swallows a question that it does not know.
     enabled: bool,
-    /// What has not been answered yet.
+    /// The questions without an answer yet.
     awaited: Vec<Question>,
     /// When the questions were asked.
     asked_at: Option<Instant>,
     /// Whether the terminal has answered anything.
     answered: bool,
-    /// Whether the terminal has said all it is going to.
+    /// Whether the terminal has given its last answer.
     complete: bool,
-    /// Whether the terminal has said where its cursor is behind a sample.
+    /// Whether the terminal has reported its cursor after a sample.
     has_measured: bool,
     /// The characters that it was asked for because our tables do not know them.
     looked_up: Vec<NewerChar>,
     /// Whether the terminal may still be about to answer.
     owes_answers: bool,
-    /// What may be the beginning of an answer, and since when.
+    /// Bytes that may be the beginning of an answer, and since when.
     held: Vec<u8>,
     held_since: Instant,
     answers: VecDeque<Answer>,
@@ -87,9 +87,9 @@ impl Probe {
         }
     }
 
-    /// Returns the questions for a terminal just taken over; none once it has answered, or is about to. One that
-    /// `sets_alternate_scroll` already to what the session wants would not tell what it had before. What is printed to be measured
-    /// goes to a row that is blank.
+    /// Returns the questions for a terminal just taken over; none once it has answered, or is about to. With
+    /// `sets_alternate_scroll`, the session has already changed that mode, so the terminal could not tell its earlier
+    /// value. Samples to be measured are printed in `blank_row`.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
@@ -132,7 +132,7 @@ impl Probe {
         question(c.char().encode_utf8(&mut [0; 4]), row)
     }
 
-    /// Takes what was read from the terminal and appends what of it are keys.
+    /// Removes the answers from the terminal's bytes, and appends the rest to `keys`.
     pub(crate) fn handle_input(&mut self, now: Instant, bytes: &[u8], keys: &mut Vec<u8>) {
         self.handle_timeout(now, keys);
         for &byte in bytes {
@@ -148,7 +148,7 @@ impl Probe {
         }
     }
 
-    /// Does what is due: what was held for too long are keys.
+    /// Does what is due: bytes held for too long are keys.
     pub(crate) fn handle_timeout(&mut self, now: Instant, keys: &mut Vec<u8>) {
         if self.held_until().is_some_and(|due| due <= now) {
             keys.append(&mut self.held);
@@ -168,8 +168,8 @@ impl Probe {
         self.answers.pop_front()
     }
 
-    /// Returns whether the session should wait with its end, so that the terminal's answers do not
-    /// go to whoever reads it next.
+    /// Returns whether the session should wait with its end, so that the terminal's answers do not go to its next
+    /// reader.
     pub(crate) const fn owes_answers(&self) -> bool {
         self.owes_answers
     }
@@ -179,7 +179,7 @@ impl Probe {
         !self.awaited.is_empty() && self.asked_at.is_some_and(|asked| now < asked + LISTEN)
     }
 
-    /// Decides on what is held, as far as that is possible.
+    /// Decides on the held bytes, as far as possible.
     fn settle(&mut self, keys: &mut Vec<u8>) {
         while !self.held.is_empty() {
             match self.read_held() {
@@ -189,7 +189,7 @@ impl Probe {
                     match answer {
                         Answer::End => {
                             self.complete = true;
-                            // Where its cursor is, a terminal says at once.
+                            // A terminal reports its cursor at once.
                             self.awaited.retain(|it| !matches!(it, Question::Columns(_)));
                             self.owes_answers = false;
                         }
@@ -210,7 +210,7 @@ impl Probe {
         }
     }
 
-    /// Reads what is held; a question that it answers is awaited no more.
+    /// Reads the held bytes; a question that they answer is awaited no more.
     fn read_held(&mut self) -> Reading {
         let mut reading = Reading::Other;
         for (at, question) in self.awaited.iter().enumerate() {
@@ -226,7 +226,7 @@ impl Probe {
         reading
     }
 
-    /// Returns when what is held are keys.
+    /// Returns when the held bytes count as keys.
     fn held_until(&self) -> Option<Instant> {
         let hold = if self.held.len() > KEY_LEN { ANSWER_HOLD } else { KEY_HOLD };
         (!self.held.is_empty()).then(|| self.held_since + hold)

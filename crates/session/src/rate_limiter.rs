@@ -1,7 +1,6 @@
-//! A ration of events: the newest few happen at once, and then none for a while.
+//! A ration of events: the newest few happen at once, then none for an interval.
 //!
-//! Bells, copies and notifications each have one: whoever causes them, a server included, cannot make the
-//! user's terminal do nothing else.
+//! Bells, copies and notifications each have one: no program and no server can keep the user's terminal busy with them.
 
 use std::collections::VecDeque;
 
@@ -22,9 +21,9 @@ pub(crate) struct Allowance {
 #[derive(Debug)]
 pub(crate) struct RateLimiter<T> {
     allowance: Allowance,
-    /// What is to happen, oldest first, and since when it waits.
+    /// The waiting events, oldest first, and since when each waits.
     due: VecDeque<(Instant, T)>,
-    /// When it may.
+    /// When they may happen.
     quiet_until: Instant,
 }
 
@@ -33,7 +32,7 @@ impl<T> RateLimiter<T> {
         Self { allowance, due: VecDeque::new(), quiet_until: Instant::from_millis(0) }
     }
 
-    /// Takes an event.
+    /// Adds an event.
     pub(crate) fn push(&mut self, now: Instant, event: T) {
         self.due.push_back((now, event));
         if self.due.len() > self.allowance.most {
@@ -42,12 +41,12 @@ impl<T> RateLimiter<T> {
         debug_assert!(self.due.len() <= self.allowance.most);
     }
 
-    /// Returns when what waits may happen, a time in the past for at once; `None` if nothing waits.
+    /// Returns when the waiting events may happen; a time in the past means at once. `None` if nothing waits.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         (!self.due.is_empty()).then_some(self.quiet_until)
     }
 
-    /// Returns and forgets what may happen now; the next interval begins with it.
+    /// Returns and forgets the events that may happen now. The next interval begins with them.
     pub(crate) fn take(&mut self, now: Instant) -> Vec<T> {
         if self.poll_timeout().is_none_or(|at| now < at) {
             return Vec::new();
@@ -62,7 +61,7 @@ impl<T> RateLimiter<T> {
         taken
     }
 
-    /// Returns and forgets all that waits, its time come or not.
+    /// Returns and forgets all waiting events, due or not.
     pub(crate) fn take_all(&mut self) -> Vec<T> {
         self.due.drain(..).map(|(_, event)| event).collect()
     }

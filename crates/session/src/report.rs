@@ -1,4 +1,4 @@
-//! Facts about the user's terminal, and what its user allows: the server answers programs from them.
+//! Facts about the user's terminal, and the user's permissions: the server answers programs from them.
 
 use rove_ssp::Capabilities;
 use rove_terminal::{ClusterWidths, NewerChar, NewerWide, UserTerminal};
@@ -10,7 +10,7 @@ pub(crate) type Rgb = (u8, u8, u8);
 /// Chosen: ten times the cell of a large font on today's densest screens.
 const CELL_PIXELS_MAX: u16 = 1024;
 
-/// One thing the client has learned of the user's terminal.
+/// A fact that the client has learned about the user's terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalReport {
     /// It speaks the keyboard protocol of kitty.
@@ -45,7 +45,7 @@ impl TerminalReport {
             || capabilities.contains(Capabilities::CLUSTERS)
     }
 
-    /// Adds this to what is known. A cell of a size that none has is passed over.
+    /// Adds this fact to `terminal`. A cell size out of bounds is ignored.
     pub(crate) fn add_to(self, terminal: &mut UserTerminal) {
         let side = 1..=CELL_PIXELS_MAX;
         match self {

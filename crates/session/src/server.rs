@@ -21,9 +21,9 @@ use crate::keys::KeyTranslator;
 use crate::parts::exit_status::{ExitStatus, Outside};
 use crate::user_stream::UserEvent;
 
-/// Bytes waiting for the pty above which the client keeps what it has, so that a program that stopped
-/// reading loses nothing and bounds what we hold. One client message may go over it by what a message
-/// holds. Chosen: as much as the client itself lets wait.
+/// Most bytes that wait for the pty. Above this, the client keeps its input, so that a program that stopped reading
+/// loses nothing and the server holds no more. A single client message may exceed this by its own length. Chosen: as
+/// much as the client itself lets wait.
 pub(crate) const HOST_INPUT_MAX: usize = 1_048_576;
 /// Bytes below which the client may send again. Chosen: half, so that one read of the program does
 /// not turn the hold on and off.
@@ -32,15 +32,14 @@ const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
 /// How long to wait for a first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How many heartbeats of a client's the network timeout is longer than, at least, however rare they become. Chosen: two
-/// may be lost.
+/// Fewest heartbeats of a client within the network timeout. Chosen: two may be lost.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 
-/// How late the network timeout's timer may be. Chosen: a computer that runs is never this late; one
-/// that is has slept and could hear nobody.
+/// How late the network timeout's timer may be. Chosen: a running computer is never this late. A later computer has
+/// slept and could hear nobody.
 const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
 
-/// What a server needs to know at its start.
+/// The configuration of a server.
 pub struct ServerConfig {
     /// The session key.
     pub key: Key,
@@ -115,7 +114,7 @@ impl Server {
     /// Creates a server with a blank screen. It sends nothing until a client has spoken.
     pub fn new(config: ServerConfig, now: Instant) -> Self {
         let ServerConfig { key, mut transport, ipv6, size, network_timeout, chaff } = config;
-        // A session that ends after a short silence of its client must not have asked for it.
+        // A session with a short network timeout must not ask its client for a long silence.
         if let Some(timeout) = network_timeout {
             let heartbeat = &mut transport.heartbeat;
             heartbeat.interval_max = heartbeat.interval_max.min(timeout / HEARTBEATS_IN_TIMEOUT);
@@ -140,11 +139,11 @@ impl Server {
         }
     }
 
-    /// Takes a datagram from the network.
+    /// Handles a datagram from the network.
     ///
     /// # Errors
     ///
-    /// Returns why it was of no use, for the log.
+    /// Returns why the datagram was of no use, for the log.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -184,7 +183,7 @@ impl Server {
         self.succession.key_memory()
     }
 
-    /// Takes bytes that programs wrote to the pty.
+    /// Handles bytes that programs wrote to the pty.
     pub fn handle_host_output(&mut self, now: Instant, bytes: &[u8]) {
         if self.publisher.transport.is_shutting_down() {
             return;
@@ -205,21 +204,21 @@ impl Server {
         (is_written && self.publisher.tells_tty()).then_some(self.input_num)
     }
 
-    /// Takes the state of the terminal that the programs run on, whose prompt is [`Server::written_input`]
-    /// while the session's own shell waits at its own prompt. Read it anew before each call of
-    /// [`Server::poll_transmit`], so that no screen is sent with an older one: whoever sees a prompt
-    /// must know whether the answer is echoed.
+    /// Notes the state of the terminal that the programs run on. Its `prompt` is [`Server::written_input`] while the
+    /// session's own shell waits at its own prompt. Read the state again before each call of [`Server::poll_transmit`],
+    /// so that no screen is sent with an older one: a client that shows a prompt must know whether the answer is
+    /// echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
         self.publisher.handle_tty(tty, self.input_num);
     }
 
-    /// Takes the end of the command: everything it wrote must have been handed in before.
+    /// Starts the orderly end, because the command has ended. Hand in everything that it wrote first.
     pub fn handle_host_closed(&mut self, now: Instant, status: Option<ExitStatus>) {
         self.finish(now, status);
     }
 
-    /// Starts the orderly end and tells the client by what; with no client it ends at once, and so it does when
-    /// called again.
+    /// Starts the orderly end and tells the client its cause. Without a client, or when called again, the session ends
+    /// at once.
     pub fn shutdown(&mut self, now: Instant, by: Outside) {
         if self.publisher.transport.is_shutting_down()
             || self.publisher.transport.peer_address().is_none()
@@ -332,8 +331,8 @@ impl Server {
         })
     }
 
-    /// Returns until when the server of a session that its client has ended acknowledges that once more where the client has
-    /// not heard so ([`rove_ssp::Transport::lingers_until`]). A driver lets go of everything else meanwhile.
+    /// Returns until when the server of a session ended by its client stays to acknowledge the end again
+    /// ([`rove_ssp::Transport::lingers_until`]). The driver releases everything else meanwhile.
     pub fn lingers_until(&self) -> Option<Instant> {
         self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
     }
@@ -349,8 +348,8 @@ impl Server {
         self.publisher.transport.remote_arrived_at()
     }
 
-    /// Returns since when the client is silent without having been allowed to: when it was last heard, or until when it
-    /// need not speak. `None` before its first message.
+    /// Returns since when the client is unexpectedly silent: when it was last heard, or when its announced silence
+    /// ended. `None` before its first message.
     pub fn client_missed_since(&self) -> Option<Instant> {
         let heard_at = self.client_heard_at()?;
         Some(heard_at.max(self.publisher.transport.remote_excused_until().unwrap_or(heard_at)))
@@ -396,8 +395,7 @@ impl Server {
         self.note(ServerEvent::ClientChanged);
     }
 
-    /// Hands on what the client's newest state adds: keys to the pty, the window's size to the
-    /// terminal and the driver.
+    /// Hands on the client's new events: keys to the pty, the window's size to the terminal and the driver.
     fn deliver(&mut self, now: Instant) {
         let remote = self.publisher.transport.remote();
         let mut size = None;
@@ -411,8 +409,8 @@ impl Server {
                     let application = self.terminal.screen().application_cursor_keys();
                     self.keys.translate(now, byte, application, &mut self.host_input.bytes);
                 }
-                // Of several sizes at once no program could tell the earlier ones, and each would
-                // cost a new screen.
+                // If several sizes come at once, only the newest counts: no program could see the earlier ones, and
+                // each would cost a new screen.
                 UserEvent::Resize(newest) => (is_input, size) = (true, Some(newest)),
                 UserEvent::Terminal(report) => report.add_to(&mut user_terminal),
             }
@@ -430,7 +428,7 @@ impl Server {
         if first && !mem::replace(&mut self.has_started, true) {
             self.note(ServerEvent::Start);
         }
-        // Nothing on the screen is an echo of what the client has learned by itself.
+        // A report of the client causes no echo.
         if is_input {
             self.publisher.handle_input(now);
             self.input_num = InputNum::new(self.delivered_num.get());
@@ -442,7 +440,7 @@ impl Server {
         self.publisher.publish_when_drawn(now, &mut self.terminal);
     }
 
-    /// Decides what travels beside the newest screen, after all that has happened.
+    /// Decides which parts travel beside the newest screen. Call this after each change.
     fn prepare(&mut self, now: Instant) {
         self.publisher.prepare(now, &mut self.terminal);
     }

@@ -1,4 +1,4 @@
-//! The status: what is known of the path and the peer, in a panel over the top of the screen.
+//! The status: facts about the path and the peer, in a panel over the top of the screen.
 
 use core::fmt::Write;
 use core::net::SocketAddr;
@@ -29,16 +29,16 @@ const EXTENSIONS: [(Capabilities, &str); 9] = [
     (Capabilities::CLUSTERS, "widths"),
 ];
 
-/// What the panel tells.
+/// The facts in the panel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     /// The path as our end sees it.
     pub(crate) path: Path,
     /// The interval between frames.
     pub(crate) frame_interval: Duration,
-    /// What the server is.
+    /// The kind of the server.
     pub(crate) peer: Peer,
-    /// What is used beyond the stock protocol.
+    /// The extensions in use.
     pub(crate) capabilities: Capabilities,
     /// Where the server listens.
     pub(crate) server: SocketAddr,
@@ -69,7 +69,7 @@ impl StatusView {
         self.shown = Some(Shown { until: now + SHOWN, renew_at: now, lines: Vec::new() });
     }
 
-    /// Takes the panel away.
+    /// Closes the panel.
     pub(crate) fn close(&mut self) {
         self.shown = None;
     }
@@ -87,7 +87,7 @@ impl StatusView {
         self.shown.as_ref().is_some_and(|shown| shown.renew_at <= now)
     }
 
-    /// Takes the newest facts.
+    /// Updates the panel with the newest facts.
     pub(crate) fn renew(&mut self, now: Instant, facts: &Facts) {
         if let Some(shown) = &mut self.shown {
             shown.renew_at = now + RENEWED;

@@ -1,4 +1,4 @@
-//! What the user did, in order: the object the client owns.
+//! The user's actions, in order: the object that the client owns.
 
 mod wire;
 
@@ -26,15 +26,15 @@ const DIFF_MAX: usize = 32 * 1024;
 /// [`DIFF_MAX`] where they are bytes alone.
 const STEP_EVENTS_MAX: u64 = 32 * 1024 - 32;
 
-/// One thing the user did.
+/// An action of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserEvent {
-    /// One byte from the keyboard.
+    /// A byte from the keyboard.
     Byte(u8),
     /// The window has a new size.
     Resize(Size),
-    /// Not done by the user: the client has learned this of the user's terminal. Only for a peer that
-    /// has shown to know it, as both ends count events alike.
+    /// A fact that the client has learned about the user's terminal. Only for a peer that has shown to know such
+    /// reports, as both ends count events alike.
     Terminal(TerminalReport),
 }
 
@@ -86,7 +86,7 @@ impl UserStream {
         self.extend(bytes, |byte| UserEvent::Byte(*byte));
     }
 
-    /// Appends what `to_event` makes of `items`, a chunk at a time.
+    /// Appends the events that `to_event` makes of `items`, a chunk at a time.
     fn extend<T>(&mut self, mut items: &[T], to_event: impl Fn(&T) -> UserEvent) {
         while !items.is_empty() {
             let at = index(self.end % CHUNK_EVENTS);
@@ -241,7 +241,7 @@ impl Object for UserStream {
     }
 }
 
-/// Returns a number of events as an index. What is held in memory is counted in `usize`.
+/// Returns a number of events as an index. Events in memory are counted in `usize`.
 fn index(events: u64) -> usize {
     usize::try_from(events).expect("events in memory are fewer than addresses")
 }

@@ -1,5 +1,5 @@
-//! What users were promised, in virtual time: keys that arrive once, silence that is told, quiet when
-//! idle, and company at a server's port that nobody asked for.
+//! The promises to users, in virtual time: keys arrive once, silence is told, an idle session is quiet, and strangers
+//! at a server's port change nothing.
 
 mod common;
 
@@ -15,7 +15,7 @@ use rove_units::{Bytes, Duration, Instant, Seed};
 /// Runs like this often look at the time in a [`Crowd`].
 const STEP: Duration = Duration::from_millis(5);
 
-/// One server and any number of clients, all a wire away.
+/// A server and any number of clients, all a wire away.
 struct Crowd {
     now: Instant,
     server: Server,

@@ -1,5 +1,5 @@
-//! Whatever a server sends, a client soon looks at keys again; and what is much work for good reason still arrives.
-//! Work is counted in cells of the screen ([`Client::effort`]), never in time.
+//! A client soon looks at keys again, whatever a server sends, and a state that is much work for good reason still
+//! arrives. Work is counted in cells of the screen ([`Client::effort`]), never in time.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;

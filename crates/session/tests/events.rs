@@ -1,4 +1,4 @@
-//! What happens once on the user's terminal, in virtual time: copies and bells.
+//! Effects that happen once on the user's terminal, in virtual time: copies and bells.
 
 mod common;
 

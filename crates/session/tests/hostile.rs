@@ -226,7 +226,7 @@ fn what_a_hostile_rove_copies_and_notifies_stays_words() {
         victim.receive(b"\rshown");
     }
     victim.receive("\x1b]2;\u{2028}\u{202e}t\u{e0041}itle\x07\rshown".as_bytes());
-    // What breaks no rule is passed on.
+    // Copies and notifications that break no rule are passed on.
     victim.receive_diff(copy(100, b"c", b"aGk="));
     victim.receive_diff(notification(100, b"9;done"));
     victim.output.extend(victim.end.client.close_terminal());

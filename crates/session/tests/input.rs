@@ -83,7 +83,7 @@ fn a_program_that_stops_reading_loses_nothing_and_bounds_memory() {
     pair.left.user.paste = text.clone();
     pair.run_for(secs(60));
     assert!(!pair.left.client.wants_input(), "the client is held back");
-    // One message of the client's on top of the bound.
+    // The bound may be exceeded by a single message of the client.
     let waiting = pair.right.program.waiting_max;
     assert!((HOST_INPUT_MAX..HOST_INPUT_MAX + 65_536).contains(&waiting), "{waiting} bytes");
     // The screen goes on as if nothing were; the notice says that the keys find no reply.

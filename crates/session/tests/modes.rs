@@ -11,7 +11,7 @@ use rove_session::ClientConfig;
 use rove_ssp::Config;
 use rove_terminal::{Screen, TerminalCapabilities, UserTerminal};
 
-/// What a program may ask of the user's terminal.
+/// Modes that a program may ask of the user's terminal.
 const ASKED: &[u8] = b"\x1b[6 q\x1b=\x1b[?1h\x1b[?1049h\x1b[>5u\x1b[>4;2m";
 
 /// Returns two ends, the client of which is told that its terminal speaks kitty's protocol.

@@ -15,7 +15,7 @@ const AT_ONCE: Duration = Duration::from_millis(1);
 
 const HALF_RTT: Duration = Duration::from_millis(150);
 
-/// What the program on the far side does with its input.
+/// The use that the program on the host makes of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Program {
     /// Shows what it reads, as a terminal in canonical mode does.

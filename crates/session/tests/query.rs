@@ -1,4 +1,4 @@
-//! What the user's terminal answers: it reaches the server and no program, and nobody waits for it.
+//! The answers of the user's terminal: they reach the server and no program, and nothing waits for them.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
@@ -11,12 +11,12 @@ use rove_ssp::{Capabilities, Config};
 use rove_terminal::{NewerChar, TerminalCapabilities, UserTerminal};
 use rove_units::Instant;
 
-/// What a terminal that knows everything answers.
+/// The answers of a terminal that knows everything.
 const ANSWERS: &[u8] =
     b"\x1b[?0u\x1b[?2026;2$y\x1b[?1007;1$y\x1b[?1016;2$y\x1b]10;rgb:ffff/8080/0000\x1b\\\
     \x1b]11;rgb:1111/2222/3333\x1b\\\x1b]12;rgb:0000/ffff/0000\x1b\\\x1bP>|kitty(0.31.0)\x1b\\\
     \x1b[6;20;9t\x1b[?62;22c";
-/// What comes last of it.
+/// The last answer.
 const ATTRIBUTES: &[u8] = b"\x1b[?62;22c";
 
 /// Returns two ends, the client of which asks its terminal.

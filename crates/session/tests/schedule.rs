@@ -34,7 +34,7 @@ struct Fated<E> {
     end: E,
     fates: VecDeque<Fate>,
     delayed: Vec<Datagram>,
-    /// What arrives behind the datagram just sent.
+    /// Datagrams that arrive after the datagram just sent.
     behind: VecDeque<Datagram>,
 }
 

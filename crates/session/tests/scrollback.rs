@@ -222,7 +222,7 @@ fn the_last_lines_of_a_command_arrive_with_its_end() {
     let close = scrolling.pair.left.client.close_terminal();
     scrolling.pair.left.terminal.write(&close);
     assert_eq!(scrolling.delivered(), scrolling.wanted());
-    // Of very many the newest.
+    // A flood leaves the newest lines.
     let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
     let lines: String = (0..9000).map(|number| format!("line number {number}\r\n")).collect();
     scrolling.print(&lines);
@@ -259,7 +259,7 @@ fn lines_wait_while_the_terminal_is_given_back_or_shows_another_screen() {
     scrolling.pair.left.client.handle_resume(now);
     scrolling.pair.run_for(secs(1));
     let delivered = scrolling.delivered();
-    // What stood on the screen when it was given back goes to the history too, as it was.
+    // The screen as it was given back goes to the history too.
     let wanted = scrolling.wanted();
     assert_eq!(delivered[delivered.len() - wanted.len()..], wanted);
     assert_eq!(delivered.len(), wanted.len() + 23);
@@ -409,7 +409,6 @@ fn a_stock_server_leaves_its_last_screen_and_is_known_to_send_no_more() {
     assert_eq!(pair.left.client.missing_lines(), None);
 }
 
-/// Whatever the network does: after it has healed, every line is there, in order, once.
 #[test]
 fn after_the_network_heals_each_line_is_there_once() {
     for seed in 0..40 {

@@ -1,4 +1,4 @@
-//! Secrets: what is typed where a program shows nothing of it is never on the user's screen, at no moment.
+//! Secrets: a key typed while a program does not echo is on the user's screen at no moment.
 
 mod common;
 
@@ -10,10 +10,10 @@ use rove_session::{ClientConfig, Prediction, Preference, Tty, TtyModes};
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
 
-/// What gives a secret away. Nothing else here writes any of these.
+/// Characters that give a secret away. No other text here has any of these.
 const TRACES: &str = "QXZJWK%&";
 
-/// What asks for a secret in words that are known.
+/// Prompts for a secret in known words.
 const KNOWN: [&str; 6] = [
     "Password: ",
     "[sudo] password for ann: ",
@@ -23,10 +23,10 @@ const KNOWN: [&str; 6] = [
     "Enter PIN: ",
 ];
 
-/// What asks in other words, or in none.
+/// Prompts for a secret in other words, or in none.
 const UNKNOWN: [&str; 6] = ["Vault key: ", "Seed phrase? ", "vault> ", "$> ", "? ", ""];
 
-/// What ordinary text is typed at.
+/// Prompts at which ordinary text is typed.
 const SHELLS: [&str; 4] = ["$ ", "ann@host:~$ ", "> ", "\x1b[32mann\x1b[m: "];
 
 /// Lines are read and nothing is echoed.
@@ -57,11 +57,11 @@ struct Scenario {
     shell: &'static str,
     /// Whether the shell leaves editing to the kernel.
     is_plain_shell: bool,
-    /// What is typed at it before and after.
+    /// Lines typed at the shell before and after.
     lines: Vec<String>,
     reader: Reader,
     prompt: &'static str,
-    /// Whether what asks for the secret knows pastes from typed text.
+    /// Whether the program that asks for the secret tells pastes from typed text.
     knows_pastes: bool,
     /// How long it takes to start; the user waits for it, unless it asks at once.
     start: Duration,
@@ -71,7 +71,7 @@ struct Scenario {
     pauses: Vec<u64>,
 }
 
-/// What the far side does with its input.
+/// The state of the host's programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Shell,
@@ -86,7 +86,7 @@ struct Session {
     state: State,
     /// How many secrets were read.
     secrets: usize,
-    /// What the shell has read of a line.
+    /// The part of a line that the shell has read.
     line: Vec<u8>,
     /// How much of its input the far side has answered.
     answered: usize,
@@ -118,7 +118,7 @@ impl Session {
         };
         session.prompt();
         session.catch_up();
-        // One that is not heard of at its start gives up.
+        // The path is lossless until here, as a client that never hears its server gives up.
         let link = session.scenario.link.clone();
         session.pair.reconfigure(link.clone(), link);
         session

@@ -1,4 +1,4 @@
-//! What an end does for whoever has not got the key: nothing. No answer, no change, no memory.
+//! An end does nothing for a stranger without the key: no answer, no change, no memory.
 //!
 //! `ROVE_STRANGERS=10000000` sets how many datagrams each end is sent.
 
@@ -59,7 +59,7 @@ struct Session {
     now: Instant,
     up: Vec<Vec<u8>>,
     down: Vec<Vec<u8>>,
-    /// What the user's terminal was sent.
+    /// Bytes that the user's terminal was sent.
     shown: Vec<u8>,
 }
 
@@ -198,7 +198,7 @@ fn strangers() -> u64 {
     std::env::var("ROVE_STRANGERS").map_or(STRANGERS, |text| text.parse().expect("a number"))
 }
 
-/// What one datagram from a stranger has led to.
+/// The result of a stranger's datagram.
 type Outcome = (Result<(), ReceiveError>, Option<Transmit>, Option<Instant>);
 
 /// Hands made-up datagrams to one end, and checks that none has any effect.

@@ -1,4 +1,4 @@
-//! Where the server is reached: its addresses, a tunnel, what the system says of them, and whether anybody answers.
+//! The ways to the server: its addresses, a tunnel, the system's word on both, and whether the server answers.
 
 use core::net::SocketAddr;
 

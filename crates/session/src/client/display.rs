@@ -1,4 +1,4 @@
-//! The user's terminal: which picture it should show, and which one it shows.
+//! The user's terminal: the picture that it should show, and the picture that it shows.
 
 use std::sync::Arc;
 
@@ -84,13 +84,13 @@ impl Display {
 
     /// Handles keys that are sent to the host.
     pub(super) fn handle_keys(&mut self, now: Instant, keys: &[u8], transport: &ClientTransport) {
-        // Stock predicts what is typed before it takes out what is meant for itself. Only keys
-        // that reach the program can have an effect on the screen.
+        // Stock predicts keys before it takes out its own. Only keys that reach the program can have an effect on the
+        // screen.
         self.engine.handle_keys(now, InputNum::new(transport.sent_num().get()), keys);
         self.last_screen.note_keys(transport.remote().screen());
     }
 
-    /// Makes use of what the terminal has answered. Returns the report for the server, if it is to have one.
+    /// Applies an answer of the terminal. Returns the report for the server, if the answer needs one.
     pub(super) fn learn(&mut self, answer: Answer) -> Option<TerminalReport> {
         let mut report = None;
         self.renderer.learn(|capabilities| report = answer.teach(capabilities));
@@ -168,7 +168,7 @@ impl Display {
         out.extend(picture);
         self.shown = (!is_more).then(|| (self.sources(transport), overlay.clone()));
         if is_due {
-            // Behind the frame: nobody waits for the answers.
+            // After the frame, as the picture does not wait for the answers.
             let sets_alternate_scroll = self.renderer.sets_alternate_scroll();
             out.extend(self.probe.ask(now, sets_alternate_scroll, blank_row(&frame)));
         } else if !is_more && capabilities.contains(Capabilities::CLUSTERS) {
@@ -182,7 +182,7 @@ impl Display {
         [self.one_shot_effects.poll_timeout(), self.engine.poll_timeout()]
     }
 
-    /// Returns whether what the terminal answers could still go to whoever has it next.
+    /// Returns whether an answer of the terminal could still go to its next reader.
     pub(super) fn owes_answers(&self) -> bool {
         self.tty == Tty::Ours && self.probe.owes_answers()
     }
@@ -204,7 +204,7 @@ impl Display {
         out
     }
 
-    /// Returns what the user has not got of a command's output.
+    /// Returns how much of a command's output the user has not got.
     pub(super) fn missing_lines(&self, screen: &Screen, ending: Ending) -> Option<MissingLines> {
         self.last_screen.missing(ending, screen, self.lines.missing())
     }
@@ -276,7 +276,7 @@ impl Display {
     }
 }
 
-/// Returns what the engine is to know of the path and the server.
+/// Returns the facts about the path and the server for the engine.
 pub(super) fn network(transport: &ClientTransport) -> Network {
     Network {
         echo_ack: InputNum::new(transport.remote().echo_ack().get()),

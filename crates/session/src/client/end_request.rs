@@ -1,7 +1,8 @@
-//! The user's request to end the session, and the one with which he insists.
+//! The user's request to end the session, and a second request that insists.
 //!
-//! The first request has the client announce the end and wait for the server. A server that is out of reach takes seconds to
-//! wait for, and a user who asks again wants his terminal now. Until then his keys are left to the terminal's next reader.
+//! After the first request, the client announces the end and waits for the server. If the server is out of reach, this
+//! takes seconds, and a user who asks again wants the terminal at once. Keys typed in between are left to the
+//! terminal's next reader.
 
 use rove_units::{Duration, Instant};
 
@@ -21,19 +22,19 @@ pub(crate) struct EndRequest {
 }
 
 impl EndRequest {
-    /// Creates that of a session that goes on.
+    /// Creates the state of a session that nobody has asked to end.
     pub(crate) const fn new(is_obeyed_twice: bool) -> Self {
         Self { is_obeyed_twice, first_at: None, is_overdue: false, has_input: true }
     }
 
-    /// Takes a request. Returns whether it is a second one, to be obeyed at once.
+    /// Handles a request. Returns whether it is a second one, to be obeyed at once.
     pub(crate) fn handle(&mut self, now: Instant) -> bool {
         self.handle_timeout(now);
         self.first_at.get_or_insert(now);
         self.is_overdue
     }
 
-    /// Takes the end of the user's input.
+    /// Notes that the user's input has ended.
     pub(crate) const fn handle_input_closed(&mut self) {
         self.has_input = false;
     }

@@ -42,12 +42,12 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// Returns what of the extensions a client makes use of: the rules of Mosh 1.4.0 know no terminal of the far
-    /// side, and take an echo ack that comes before the echo for a proof that there is none.
+    /// Returns the extensions that this client uses. The prediction rules of Mosh 1.4.0 use no terminal modes of the
+    /// host, and take an echo ack before the echo as proof that there is no echo.
     pub(super) fn understood(&self) -> Option<Capabilities> {
         let unused = [
             (Engine::uses_tty(self.prediction), Capabilities::TTY),
-            // Predictions are judged by what comes back, and soon.
+            // Predictions need early acknowledgments.
             (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
             (self.terminal.scrollback, Capabilities::SCROLLBACK),
             (self.offers_status, Capabilities::LOSS_REPORT),
@@ -81,7 +81,7 @@ pub enum ClientEvent {
 pub enum ClientOutcome {
     /// Orderly; with the remote command's exit status where both ends are rove.
     Ended(Option<ExitStatus>),
-    /// Nothing was ever heard from the server.
+    /// The server was never heard.
     NeverConnected,
     /// It was connected once, but the server never acknowledged the end and may still run.
     Unacknowledged,

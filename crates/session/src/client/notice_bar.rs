@@ -37,7 +37,7 @@ pub(super) struct NoticeBar {
 }
 
 impl NoticeBar {
-    /// Creates that of a client that starts now.
+    /// Creates the notices of a client that starts now.
     pub(super) fn new(notices: Notices, now: Instant) -> Self {
         Self {
             notices,
@@ -51,7 +51,7 @@ impl NoticeBar {
         }
     }
 
-    /// Returns what is known of the contact, for the notices.
+    /// Returns the facts about the contact with the server, for the notices.
     pub(super) fn contact(&self, transport: &ClientTransport) -> Contact {
         // Input that waited through a silence is acknowledged piece by piece; that alone does not mean that
         // the way to the server fails, so the wait for a reply starts again.
@@ -73,7 +73,7 @@ impl NoticeBar {
         tracing::info!("contact regained");
     }
 
-    /// Works out the bar and the status again.
+    /// Updates the bar and the status.
     pub(super) fn refresh(
         &mut self,
         now: Instant,

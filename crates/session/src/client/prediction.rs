@@ -17,7 +17,7 @@ impl Client {
         self.display.engine.uses_prompt_memory()
     }
 
-    /// Takes the prompts that earlier sessions with this host knew. Call it once, before the first key.
+    /// Loads the prompts that earlier sessions with this host knew. Call it once, before the first key.
     pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {
         self.display.engine.handle_prompt_memory(memory);
     }
@@ -28,8 +28,8 @@ impl Client {
         self.display.engine.prompt_memory()
     }
 
-    /// Returns why the newest key is shown before its answer or not, for those who work on predictions; `None` where no key
-    /// is on its way or no such reasons are known.
+    /// Returns why the newest key is shown before its answer or not, for developers of predictions. `None` means that
+    /// no key is on its way or no reason is known.
     pub fn explain_prediction(&self, now: Instant) -> Option<Explanation> {
         self.display.engine.explain(now)
     }

@@ -16,7 +16,7 @@ const INPUT_PENDING_MAX: u64 = 1_048_576;
 /// The transport of a client.
 pub(super) type ClientTransport = Transport<UserStream, HostScreen>;
 
-/// The words that wait for their time, and the sizes that the server was told.
+/// The messages that wait to be sent, and the sizes that the server was told.
 #[derive(Debug)]
 pub(super) struct Uplink {
     /// The window's size, if the server is still to be told.
@@ -29,7 +29,7 @@ pub(super) struct Uplink {
 }
 
 impl Uplink {
-    /// Creates that of a client whose server is to be told the size of the window.
+    /// Creates the uplink of a client that has not told its server the window's size.
     pub(super) fn new(window: Size) -> Self {
         let (announced, reports) = (Announced::default(), Vec::new());
         Self { unsent_window: Some(window), announced, reports }
@@ -50,8 +50,8 @@ impl Uplink {
         append(transport, |stream| stream.push_bytes(keys));
     }
 
-    /// Sends what waits, unless so much input waits already that it would grow without bound; then it goes out when that has
-    /// cleared. Reports go to a server that has shown to understand them; a stock server never sees any.
+    /// Sends the waiting size and reports, unless too much input is unacknowledged; then they go once that has cleared.
+    /// Reports go only to a server that has shown to understand them; a stock server never sees one.
     pub(super) fn flush(&mut self, transport: &mut ClientTransport) {
         if !has_room(transport) {
             return;
@@ -69,7 +69,7 @@ impl Uplink {
         }
     }
 
-    /// Follows what the server has acknowledged and shows.
+    /// Follows the server's acknowledgments and the size of its screen.
     pub(super) fn handle_datagram(&mut self, transport: &mut ClientTransport) {
         let known = transport.known_receiver_state().end();
         debug_assert!(known <= transport.local().end(), "nothing is known before it is said");

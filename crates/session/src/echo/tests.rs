@@ -48,7 +48,7 @@ fn a_program_gets_the_time_that_it_takes() {
         (&[200; 8], 250),
         (&[300; 8], 308),
         (&[500; 8], 400),
-        // One of 16 was slow, and 16 quick ones later it is forgotten.
+        // A single slow echo among 16 counts, and is forgotten 16 quick ones later.
         (&[1, 1, 1, 1, 1, 1, 1, 90], 98),
         (&[90, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 98),
         (&[90, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 9),

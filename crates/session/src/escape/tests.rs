@@ -177,7 +177,7 @@ fn a_lone_escape_is_passed_on_at_once_and_a_longer_beginning_after_its_hold() {
         escape.handle(at(55), b"", &mut out);
         assert_eq!(out, typed.as_bytes());
         assert_eq!(escape.poll_timeout(), None);
-        // What comes later is no part of it.
+        // Later bytes are no part of the key.
         escape.handle(at(55), b"[94;5u.", &mut out);
         assert_eq!(out, [typed.as_bytes(), b"[94;5u."].concat(), "{typed:?}");
     }
@@ -249,7 +249,7 @@ fn any_keys() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn all_other_keys_pass_byte_for_byte(keys in any_keys(), cuts in any::<[prop::sample::Index; 4]>()) {
-        // None of the numbers that Ctrl-^ goes by.
+        // Exclude the numbers that stand for Ctrl-^.
         let numbers: [&[u8]; 3] = [b"94", b"54", b"30"];
         prop_assume!(!numbers.iter().any(|number| keys.windows(2).any(|pair| pair == *number)));
         let mut cuts = cuts.map(|cut| cut.index(keys.len() + 1));

@@ -403,7 +403,7 @@ proptest! {
         for row in 0..wanted.size().rows() {
             prop_assert_eq!(shown.row(row).unwrap().cells(), wanted.row(row).unwrap().cells());
         }
-        // What is left, if anything, no diff can say: a wrap that printing cannot set for certain.
+        // A remaining difference is a wrap that printing cannot set for certain, so no diff can say it.
         prop_assert_eq!(second.diff_from(&replica, ROVE), b"");
         for peer in [ROVE, Capabilities::NONE] {
             prop_assert_eq!(second.check(&first, &second.diff_from(&first, peer), peer), Ok(()));

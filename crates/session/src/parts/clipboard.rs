@@ -31,8 +31,8 @@ pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
 /// so that a slow line's queue grows no faster than the round-trip time tells of it.
 const WINDOW_MIN: usize = 4 * 1024;
 
-/// What part of the text just acknowledged the window grows by, and of itself it shrinks by after a
-/// loss. Chosen: 1 MiB at 1 Mbit/s and RTT 100 ms takes 11 s, at 5 % loss 40 s; of the keys typed
+/// Divisor of the window's steps: it grows by this part of the newly acknowledged text, and shrinks by this part of
+/// itself after a loss. Chosen: 1 MiB at 1 Mbit/s and RTT 100 ms takes 11 s, at 5 % loss 40 s; of the keys typed
 /// meanwhile half are echoed within 0.2 s, and all within 0.7 s. So they are at 128 kbit/s.
 const WINDOW_STEP: usize = 4;
 
@@ -69,7 +69,7 @@ enum Text {
     Gathered(Vec<Arc<Vec<u8>>>),
 }
 
-/// What a diff says of a copy.
+/// A piece of a copy, as a diff carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopyPiece<'a> {
     pub(crate) number: u64,
@@ -93,21 +93,21 @@ impl Clipboard {
         self.number
     }
 
-    /// Returns how to get here from `base`, which may hold more.
+    /// Returns the piece that leads here from `base`, which may hold more.
     pub(crate) fn piece_after(&self, base: &Self) -> Option<CopyPiece<'_>> {
         if self.same_as(base) {
             return None;
         }
         let is_begun = self.number == base.number && base.held > 0;
         let offset = if is_begun { base.held.min(self.held) } else { 0 };
-        // What a client gathered it tells nobody.
+        // A client sends nothing that it gathered.
         let Text::Whole(text) = &self.text else { return None };
         let text = text.as_bytes().get(offset..self.held)?;
         let head = (!is_begun).then(|| (&*self.selections, len(self.total)));
         Some(CopyPiece { number: self.number, head, offset: len(offset), text })
     }
 
-    /// Takes the next piece.
+    /// Applies the next piece.
     ///
     /// # Errors
     ///
@@ -278,7 +278,7 @@ pub(crate) struct Outbox {
     changed_after: Option<StateNum>,
     /// Most text on its way at once, at present.
     window: usize,
-    /// What the client was known to hold when this was last looked at.
+    /// How much the client was known to hold at the last [`Outbox::flush`].
     acknowledged: usize,
     is_repairing: bool,
 }
@@ -296,7 +296,7 @@ impl Default for Outbox {
 }
 
 impl Outbox {
-    /// Takes a copy. One that is still on its way is given up for it.
+    /// Replaces the newest copy. An earlier copy that is still on its way is given up.
     pub(crate) fn push(&mut self, copied: &Copied) {
         self.newest = Clipboard {
             number: self.newest.number + 1,
@@ -308,13 +308,13 @@ impl Outbox {
         (self.acknowledged, self.changed_after) = (0, None);
     }
 
-    /// Returns what to publish.
+    /// Returns the copy to publish.
     pub(crate) const fn newest(&self) -> &Clipboard {
         &self.newest
     }
 
-    /// Works out anew how much of the text to publish; returns whether that changed. To be asked
-    /// before and after each send.
+    /// Decides again how much of the text to publish; returns whether that changed. Call this before and after each
+    /// send.
     ///
     /// A piece is added once the last one was sent, while there is room beyond what the client is
     /// `known` to hold. When something was lost (`is_overdue`), so little is published that it goes

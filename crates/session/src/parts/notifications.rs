@@ -1,7 +1,7 @@
 //! Notifications on their way to the user's terminal, between two roves: events with numbers.
 //!
-//! A state of the screen holds the number of the newest and the last few themselves. An old one is
-//! not told any more: who comes back after an hour wants the screen, not what rang meanwhile.
+//! A state of the screen holds the number of the newest and the last few themselves. Old notifications are not told: a
+//! user who comes back after an hour wants the screen, not past notifications.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl Part for Notifications {
     }
 }
 
-/// What programs notified of lately, at the server.
+/// The recent notifications of programs, at the server.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     state: Notifications,
@@ -101,7 +101,7 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// Takes a notification.
+    /// Adds a notification.
     pub(crate) fn push(&mut self, now: Instant, notification: Notification) {
         let held = Arc::make_mut(&mut self.state.held);
         if held.len() == NOTIFICATIONS_MAX {
@@ -115,7 +115,7 @@ impl Recent {
         debug_assert!(self.until.len() <= NOTIFICATIONS_MAX);
     }
 
-    /// Forgets what is too old; returns whether anything was.
+    /// Forgets notifications that are too old; returns whether there were any.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
         let old = self.until.iter().take_while(|until| **until <= now).count();
         if old > 0 {

@@ -1,9 +1,8 @@
 //! Lines that scrolled off the host's screen, on their way to the user's terminal, between two roves.
 //!
-//! Lines are numbered as they scroll off. A state of the screen says up to which line it reaches, and
-//! holds those of them that the client may not have yet; lines that the server had to drop are missing.
-//! The client scrolls each line into the user's terminal once ([`Inbox`]). What a state holds more than
-//! the one before the server decides ([`Outbox`]).
+//! Lines are numbered as they scroll off. A state of the screen says up to which line it reaches, and holds those of
+//! them that the client may not have yet; lines that the server had to drop are missing. The client scrolls each line
+//! into the user's terminal once ([`Inbox`]). The server decides which lines each state adds ([`Outbox`]).
 
 mod inbox;
 mod outbox;
@@ -108,7 +107,7 @@ impl Scrolled {
         debug_assert!(!self.held.is_empty() || (self.cells, self.bytes) == (0, 0));
     }
 
-    /// Takes what a diff says of lines; `screen` is the old state's, `work` what the diff has cost so far.
+    /// Applies the lines of a diff. `screen` is the old state's, and `work` the cost of the diff so far.
     ///
     /// # Errors
     ///
@@ -215,7 +214,7 @@ impl Part for Scrolled {
 /// Lines as the wire has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WireLines<'a> {
-    /// The number of the first. What the old state reaches beyond it is given up.
+    /// The number of the first. Lines of the old state from this number on are given up.
     first: u64,
     /// How many there are; with none, the state reaches to the number.
     count: u64,
@@ -269,8 +268,8 @@ fn run_length(lines: &[&Numbered]) -> usize {
     lines.iter().zip(first..).take(MEMBER_LINES_MAX).take_while(is_next).count()
 }
 
-/// Returns how many of the lines from the first on are below each other on a screen, and the row of the
-/// first. One that goes on in the next is the last, as a screen may have seen it when it did not yet.
+/// Returns how many of the lines from the first on are below each other on a screen, and the row of the first. A line
+/// that wraps into the next ends the run, as the screen may have shown it before it wrapped.
 fn on_screen(screen: Option<&Screen>, lines: &[&Numbered]) -> (usize, u16) {
     let Some(screen) = screen else { return (0, 0) };
     let is_shown = |row: u16, held: &Numbered| {

@@ -21,7 +21,7 @@ pub(super) const VERSION_MAX: usize = 128;
 /// How a string ends, as terminals end it: ST, or BEL as in xterm's early days.
 const STRING_ENDS: [&[u8]; 2] = [b"\x1b\\", b"\x07"];
 
-/// One question, answered at most once.
+/// A question, answered at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     KittyKeyboard,
@@ -37,12 +37,11 @@ pub(super) enum Question {
     Columns(Sample),
     /// How many columns a character takes that our tables do not know.
     Newer(NewerChar),
-    /// Device attributes: every terminal answers this, and after all that it has to say to what was
-    /// asked before.
+    /// Device attributes: every terminal answers this question, and after all earlier ones.
     Attributes,
 }
 
-/// What a terminal says of itself.
+/// An answer of the terminal about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// It speaks the keyboard protocol of kitty.
@@ -72,11 +71,11 @@ pub(crate) enum Answer {
     Columns(ClusterWidths),
     /// It gives a character that our tables do not know two columns, or not.
     Newer(NewerChar, bool),
-    /// It has answered all it is going to.
+    /// It gives no further answer.
     End,
 }
 
-/// What bytes from the terminal are, to a question.
+/// A reading of the terminal's bytes as the answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     /// The beginning of what may be its answer.
@@ -87,15 +86,15 @@ pub(super) enum Reading {
     Other,
 }
 
-/// What an answer looks like.
+/// The form of an answer.
 struct Form {
-    /// What it begins with.
+    /// The bytes that it begins with.
     before: &'static [u8],
-    /// Whether a byte may follow that.
+    /// Whether a byte may follow these.
     is_body: fn(&u8) -> bool,
-    /// How many of those.
+    /// Most such bytes.
     body_max: usize,
-    /// What it may end with.
+    /// The bytes that it may end with.
     ends: &'static [&'static [u8]],
 }
 
@@ -167,7 +166,7 @@ impl Question {
         }
     }
 
-    /// Returns what its answer looks like.
+    /// Returns the form of its answer.
     fn form(self) -> Form {
         match self {
             Self::KittyKeyboard => form(b"\x1b[?", u8::is_ascii_digit, NUMBERS_MAX, &[b"u"]),
@@ -184,7 +183,7 @@ impl Question {
         }
     }
 
-    /// Reads what is between the beginning and the end of the answer.
+    /// Reads the bytes between the beginning and the end of the answer.
     fn answer(self, body: &[u8]) -> Option<Answer> {
         let text = str::from_utf8(body).ok()?;
         Some(match self {

@@ -1,4 +1,4 @@
-//! What an answer says of the terminal: to the renderer here, and to the server.
+//! The use of an answer: for the renderer here, and for the server.
 
 use rove_terminal::TerminalCapabilities;
 use rove_terminal::display::Repertoire;
@@ -20,7 +20,7 @@ const KEY_MODIFYING: [&str; 7] =
     ["contour", "foot", "ghostty", "iterm2", "mintty", "wezterm", "xterm("];
 
 impl Answer {
-    /// Adds what it says to what is known of the terminal; returns what the server is to know too.
+    /// Adds the answer to the terminal's known capabilities; returns the report for the server, if there is one.
     pub(crate) fn teach(self, capabilities: &mut TerminalCapabilities) -> Option<TerminalReport> {
         match self {
             Self::KittyKeyboard => {
@@ -64,7 +64,8 @@ impl Answer {
     }
 }
 
-/// Returns what can be said by name and version, as XTVERSION answers it: `kitty(0.31.0)`, `tmux 3.4`.
+/// Returns whether a terminal of this name and version (from XTVERSION: `kitty(0.31.0)`, `tmux 3.4`) knows every
+/// rendition.
 fn knows_every_rendition(version: &str) -> bool {
     let version = version.to_ascii_lowercase();
     DECORATING.iter().any(|name| version.starts_with(name))

@@ -5,7 +5,7 @@ use rove_terminal::{ClusterWidths, Size, Terminal, TerminalCapabilities};
 use super::*;
 use crate::report::TerminalReport;
 
-/// What a terminal that knows everything answers, in order.
+/// The answers of a terminal that knows everything, in order.
 const ANSWERS: [&str; 10] = [
     "\x1b[?0u",
     "\x1b[?2026;2$y",
@@ -226,7 +226,7 @@ fn an_end_waits_for_a_first_answer_shorter_than_for_the_rest_of_them() {
     assert!(!probe.owes_answers());
 }
 
-/// What a user may type: no piece is an answer that is awaited, or goes on as one.
+/// Keys that a user may type: no piece is an awaited answer or the middle of one.
 fn any_keys() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{0,3}",

@@ -1,6 +1,7 @@
-//! The picture that a client is shown: when a new state is published, and what travels with its picture.
+//! The picture that a client is shown: when a new state is published, and which parts travel with the picture.
 //!
-//! Each client needs a publisher of its own: what is on its way depends on what this client is known to hold.
+//! Each client has a publisher of its own: the contents on their way depend on the state that this client is known to
+//! hold.
 
 use rove_predict::{InputNum, Tty};
 use rove_ssp::{Capabilities, Object, Transport};
@@ -43,12 +44,12 @@ pub(super) struct Publisher {
     busy_until: Option<Instant>,
     /// Until when the screen, half drawn, is not published.
     held_until: Option<Instant>,
-    /// When less is to be published of what is on its way, as the client should have acknowledged something.
+    /// When to withdraw contents on their way, as an acknowledgment is overdue.
     overdue_at: Option<Instant>,
 }
 
 impl Publisher {
-    /// Creates that of a client that has not spoken.
+    /// Creates the publisher of a client that has not spoken.
     pub(super) fn new(transport: ServerTransport, is_strict: bool) -> Self {
         Self {
             transport,
@@ -154,7 +155,7 @@ impl Publisher {
         self.publish(terminal);
     }
 
-    /// Tells the client, which goes, how that came, and ends the exchange with it.
+    /// Tells the leaving client the cause, and ends the exchange with it.
     pub(super) fn leave(&mut self, now: Instant, status: ExitStatus) {
         self.publish_change(|parts| parts.exit_status = Some(status));
         self.transport.start_shutdown(now);
@@ -196,8 +197,8 @@ impl Publisher {
         self.transport.publish(HostScreen::new(terminal.screen().clone(), parts));
     }
 
-    /// Publishes more or less of a copy, as the path takes it, and of the lines that scrolled off where the screen has nothing
-    /// to say. To be called after all that has happened, a send included.
+    /// Publishes more or less of a copy, as the path allows, and lines that scrolled off while the screen is unchanged.
+    /// Call this after each change, a send included.
     pub(super) fn prepare(&mut self, now: Instant, terminal: &mut Terminal) {
         self.overdue_at = None;
         if self.transport.is_shutting_down() {

@@ -73,7 +73,7 @@ impl Succession {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
     }
 
-    /// Takes a datagram that is not from the session's client. Returns the newcomer if it is from there.
+    /// Handles a datagram that is not from the session's client. Returns the newcomer if the datagram is from it.
     pub(super) fn handle_datagram(
         &mut self,
         now: Instant,

@@ -18,7 +18,7 @@ use rove_terminal::display::Repertoire;
 use rove_terminal::{Copied, Size, Terminal, TerminalCapabilities};
 use rove_units::{Duration, Instant, Seed};
 
-/// What the driver reads from the user's terminal at once.
+/// Most bytes that the driver reads from the user's terminal at once.
 pub const READ_MAX: usize = 16_384;
 
 pub fn ms(millis: u64) -> Duration {
@@ -42,14 +42,14 @@ pub type ServerEnd = rove_headless::ServerEnd<Reader>;
 /// A user who types, and remembers what happened.
 #[derive(Default)]
 pub struct Typist {
-    /// What the user types as soon as it is read.
+    /// Bytes that the user types as soon as they are read.
     pub paste: Vec<u8>,
     pub events: Vec<ClientEvent>,
     pub pending_max: u64,
     pub frames: usize,
-    /// What the user's terminal was made to copy, in order.
+    /// The copies that the user's terminal was made to perform, in order.
     pub copied: Vec<Copied>,
-    /// What it was made to notify of, in order.
+    /// The notifications that it was made to show, in order.
     pub notified: Vec<String>,
     /// The bytes that the terminal has answered since a test took them.
     pub replies: Vec<u8>,

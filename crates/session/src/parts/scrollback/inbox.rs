@@ -16,7 +16,7 @@ const TAKEN_CELLS_MAX: usize = 16_384;
 /// Most memory that they take, in bytes. Chosen: 10,000 lines of 25 characters.
 const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
 
-/// What is to be scrolled into the terminal.
+/// An entry to scroll into the terminal.
 #[derive(Clone, Debug)]
 enum Due {
     Line(Arc<ScrollbackLine>),
@@ -69,7 +69,7 @@ impl Inbox {
         self.told_missing + self.due.iter().map(Due::lines).sum::<u64>()
     }
 
-    /// Takes lines for a terminal of so many columns, some at a time.
+    /// Removes and returns the next lines, for a terminal of so many columns.
     pub(crate) fn take(&mut self, columns: u16) -> Vec<ScrollbackLine> {
         let mut cells = 0;
         let fits = |due: &&Due| {
@@ -126,7 +126,7 @@ impl Due {
     }
 }
 
-/// Returns what is shown in the place of lines that were not kept.
+/// Returns the line shown in the place of lines that were not kept.
 fn notice(columns: u16, count: u64) -> ScrollbackLine {
     let lines = if count == 1 { "line" } else { "lines" };
     let pen = Pen { attributes: Attributes::FAINT, ..Pen::default() };

@@ -34,7 +34,7 @@ const _: () = assert!(2 * (LAST_MAX * CELLS_PER_BYTE) <= super::CELLS_MAX);
 /// The server's lines.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// Those taken from the terminal that are not known to have arrived.
+    /// Lines taken from the terminal that are not known to have arrived.
     taken: Scrolled,
     /// Up to where they are published.
     published: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Returns what to publish.
+    /// Returns the lines to publish.
     pub(crate) fn state(&self) -> Scrolled {
         debug_assert!(self.arrived <= self.published && self.published <= self.taken.end());
         let mut state = self.taken.clone();
@@ -56,20 +56,19 @@ impl Outbox {
         self.arrived < self.published
     }
 
-    /// Takes note of what the client is known to hold.
+    /// Notes the lines that the client is known to hold.
     pub(crate) fn acknowledge(&mut self, known: &Scrolled) {
         self.taken.drop_known(known);
         self.arrived = self.arrived.max(known.end());
         self.published = self.published.max(self.arrived);
     }
 
-    /// Takes back what was published and not sent, since there is a screen to be sent.
+    /// Withdraws lines that were published and not sent, as the screen goes first.
     pub(crate) fn yield_to_screen(&mut self, sent: &Scrolled) {
         self.published = self.published.min(sent.end()).max(self.arrived);
     }
 
-    /// Takes back most of what is on its way, since something was lost. Returns whether that changed
-    /// anything.
+    /// Withdraws most lines on their way, as something was lost. Returns whether that changed anything.
     pub(crate) fn shrink(&mut self) -> bool {
         let end = self.reach(REPAIR_MAX).min(self.published);
         core::mem::replace(&mut self.published, end) != end
@@ -114,7 +113,7 @@ impl Outbox {
         while let Some((number, line)) = terminal.take_scrollback_line() {
             self.taken.push(Numbered { number, line: Arc::new(line) });
         }
-        // What was sent may have arrived, and must not be given up.
+        // Lines that were sent may have arrived, and must not be given up.
         let unsent = self.taken.held.partition_point(|held| held.number < sent.end());
         let mut room = LAST_MAX;
         let fits = |held: &&Numbered| {
@@ -161,7 +160,7 @@ impl Outbox {
         end
     }
 
-    /// Returns what the lines cost that are on their way.
+    /// Returns the cost of the lines on their way.
     fn on_its_way(&self) -> usize {
         let published = self.taken.held.iter().take_while(|held| held.number < self.published);
         published.map(|held| cost(&held.line)).sum()

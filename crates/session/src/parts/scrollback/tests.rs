@@ -120,7 +120,7 @@ fn a_line_that_is_on_the_screen_is_named_and_not_sent() {
     assert_eq!(texts(&applied), texts(&new));
     assert!(applied.held[2].line.wrapped());
 
-    // What the client does not show comes as text, before and behind.
+    // Lines that the client does not show come as text, before and after the shown ones.
     let mut more = scrolled(0..2);
     for (number, held) in (2..).zip(&new.held) {
         more.push(Numbered { number, line: Arc::clone(&held.line) });
@@ -202,7 +202,7 @@ fn the_server_sends_a_little_at_a_time() {
     assert!(outbox.extend(&mut terminal));
     let first = outbox.state();
     assert!((40..70).contains(&first.end()), "{}", first.end());
-    // What was not sent goes back for a screen.
+    // Lines that were not sent are withdrawn for a screen.
     outbox.yield_to_screen(&Scrolled::default());
     assert_eq!(outbox.state().end(), 0);
     assert!(outbox.extend(&mut terminal) && outbox.extend(&mut terminal));
@@ -305,7 +305,7 @@ fn lines_that_wait_for_the_terminal_are_bounded() {
 }
 
 proptest! {
-    /// Whatever is published, taken back and acknowledged, and from whichever state a diff starts.
+    /// Holds for any order of publishing, withdrawing and acknowledging, and from any base state.
     #[test]
     fn any_state_leads_to_any_later_one(
         steps in prop::collection::vec((0_u8..7, 1_usize..60), 1..40), pairs in any::<[(u16, u16); 8]>(),
@@ -336,7 +336,7 @@ proptest! {
             let ((base, screen), (target, _)) = (&states[old.min(new)], &states[old.max(new)]);
             let applied = apply(base, &diff(base, target, Some(screen)), screen).unwrap();
             prop_assert_eq!(applied.end(), target.end());
-            // Those that the new state holds and the old one did not reach are there.
+            // Lines that the new state holds and the old one did not reach are there.
             let added = |scrolled: &Scrolled| {
                 let beyond = scrolled.from(base.end().min(target.end()));
                 beyond.map(|held| (held.number, held.line.clone())).collect::<Vec<_>>()
