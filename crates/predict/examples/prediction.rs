@@ -156,7 +156,7 @@ fn play(engine: EngineKind, scenario: &Scenario) -> [f64; 2] {
         }
         predicted += usize::from(frame != screen);
         sent += 1;
-        // Behind Enter the user reads.
+        // After Enter the user reads.
         let (ahead, at_once) = match key.as_str() {
             "\r" => (0, 1),
             _ => (scenario.ahead, scenario.at_once),

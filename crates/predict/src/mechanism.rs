@@ -15,7 +15,7 @@ pub enum Mechanism {
     Statements,
     /// An editor whose mode line came (`-- INSERT --`) does so after an echo.
     EditorModes,
-    /// Text in grey behind the cursor is suggested, and stays where it is.
+    /// Text in grey after the cursor is suggested, and stays where it is.
     Suggestions,
     /// Home, End, Delete and the control keys of line editors that move by or take out a part of the line.
     LineKeys,
@@ -41,7 +41,7 @@ pub enum Mechanism {
     Lateness,
     /// A screen that would answer sooner than any before it is taken for no answer.
     Latency,
-    /// Text that was typed ahead and stands behind a prompt that has just come is taken for its input.
+    /// Text that was typed ahead and stands after a prompt that has just come is taken for its input.
     TypeAhead,
     /// A prompt that was seen before answers Enter without waiting for the acknowledgment.
     NewPrompts,

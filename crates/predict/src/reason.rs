@@ -62,7 +62,7 @@ pub enum Reason {
     },
     /// Suggestions of the program.
     Suggestion {
-        /// Whether a suggestion stands behind the input.
+        /// Whether a suggestion stands after the input.
         stands: bool,
     },
     /// The edge of the row.

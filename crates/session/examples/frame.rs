@@ -60,7 +60,7 @@ fn microseconds(change: Change) -> f64 {
     median(times.collect())
 }
 
-/// Returns a terminal full of text in some colours, the cursor behind a prompt.
+/// Returns a terminal full of text in some colours, the cursor after a prompt.
 fn full_terminal() -> Terminal {
     let size = Size::new(COLUMNS, ROWS).expect("a screen may have this size");
     let mut terminal = Terminal::host(size);

@@ -377,7 +377,7 @@ impl EscapeKey {
     }
 
     /// Returns the help to show while the escape key waits for its command, in fewer and fewer words. The first
-    /// fits 80 columns behind the program's name, the last 40.
+    /// fits 80 columns after the program's name, the last 40.
     pub(crate) fn help(&self) -> Option<Vec<String>> {
         let is_shown = matches!(self.state, State::Escaped { .. }) || self.help_until.is_some();
         let key = self.key.filter(|_| is_shown)?;

@@ -172,7 +172,7 @@ fn all(n: usize) -> String {
     format!("\x1b[4;58:5:{}m\x1b]8;;http:{n:x}\x07x{}", n % 256, "\u{e0100}".repeat(8))
 }
 
-/// Sends states that each draw all cells anew, and are kept: `many` at most.
+/// Sends states that each draw all cells again, and are kept: `many` at most.
 fn flood_of_pages(victim: &mut Victim, many: usize, cell: impl Fn(usize) -> String) {
     let base = victim.num;
     for seed in 0..many {

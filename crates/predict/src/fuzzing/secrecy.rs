@@ -217,7 +217,7 @@ impl World {
             _ => String::new(),
         };
         let answer = Answer::Turn { output, echo };
-        // A user begins a secret, if not behind a key that hands the line over, when the sign of it is seen.
+        // A user begins a secret, if not after a key that hands the line over, when the sign of it is seen.
         match how >> 3 & 7 {
             _ if self.is_secret || !is_secret => self.type_key("\r", answer),
             0 | 1 => self.type_key("\r", answer),

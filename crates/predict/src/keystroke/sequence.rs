@@ -17,7 +17,7 @@ pub(super) enum Introducer {
     SingleShift,
 }
 
-/// The beginning of a sequence behind its introducer.
+/// The beginning of a sequence after its introducer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sequence {
     introducer: Introducer,

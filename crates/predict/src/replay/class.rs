@@ -39,9 +39,9 @@ pub(super) enum Class {
     ControlRecall,
     /// No key: that text typed in the last row moves up for what is drawn below it.
     Rise,
-    /// No key: that a suggestion stands behind a character that the one before does not go on with, as a hint does.
+    /// No key: that a suggestion stands after a character that the one before does not go on with, as a hint does.
     Hint,
-    /// No key: that a suggestion stands behind what was taken back.
+    /// No key: that a suggestion stands after what was taken back.
     Regrowth,
     /// No key: that the cursor stands for a moment on the bracket that a typed one closes.
     Flash,
@@ -77,7 +77,7 @@ pub(super) enum Target {
     /// The start of a word of letters and digits, and the end of one.
     WordLeft,
     WordRight,
-    /// The character behind a blank.
+    /// The character after a blank.
     SolidLeft,
 }
 

@@ -44,7 +44,7 @@ fn hides_lines(state: &State) -> bool {
     state.base.is_searching || state.echo_off.is_off()
 }
 
-/// Called when the oldest keys are retired, of which those behind the last step may have changed the line.
+/// Called when the oldest keys are retired, of which those after the last step may have changed the line.
 pub(super) fn note_edits(state: &mut State, count: usize) {
     let classes = state.log.iter().take(count).map(|event| Class::of(event.key));
     let mut behind = classes.rev().take_while(|class| !class.is_recall());

@@ -146,7 +146,7 @@ impl Field {
             self.track.reach = layout.place_of(before, self.track.reach);
         }
         let place = layout.and_then(|layout| layout.place(at)).unwrap_or(at.column);
-        // Text behind a gap belongs to the input where it was typed.
+        // Text after a gap belongs to the input where it was typed.
         let last = layout.map_or(at, |layout| self.last_row(screen, at, layout, place));
         let last = if last == at { self.behind_indentation(screen, at, pane) } else { last };
         let right = scene::right_bound(screen, last, pane);
@@ -212,7 +212,7 @@ impl Field {
                 && scene::right_bound(screen, at, &self.bounds.pane) >= self.bounds.pane.right
     }
 
-    /// Returns the end of what the program suggests behind the cursor.
+    /// Returns the end of what the program suggests after the cursor.
     fn suggestion(&self, screen: &Screen, at: Position) -> Option<u16> {
         let left =
             at.column.checked_sub(1).filter(|_| at.row > self.row || at.column > self.bounds.start);
@@ -234,7 +234,7 @@ impl Field {
         self.track.reach = self.bounds.layout.place_of(before, self.track.reach);
     }
 
-    /// Returns whether it begins where another one did, behind the same prompt.
+    /// Returns whether it begins where another one did, after the same prompt.
     fn begins_where(&self, other: &Self) -> bool {
         let start = |field: &Self| (field.row, field.bounds.start);
         start(self) == start(other) && self.prompt.has_text_of(&other.prompt)
@@ -313,7 +313,7 @@ impl Field {
         if !self.is_line() {
             let place = self.wrap.and_then(|_| self.bounds.layout_over_edge(self.row).place(at));
             let was_typed = place.is_some_and(|place| self.track.covers(place));
-            // Behind the edge of a field another one begins.
+            // After the edge of a field another one begins.
             let is_same_row =
                 self.row == at.row && !(self.bounds.is_bounded && at.column > self.bounds.right);
             let is_gone = self.prompt.is_shell && !self.prompt.stands_in(screen, self.row);

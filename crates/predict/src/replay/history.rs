@@ -57,12 +57,12 @@ pub(super) struct Sheet {
 
 impl Sheet {
     /// Returns the line that is about to be entered, on the last screen on which nothing can stand that was typed
-    /// behind it; `None` where there is none.
+    /// after it; `None` where there is none.
     fn new(pending: &PendingKeys<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
         let base = pending.base;
         let (text, row) = barrier.line.clone()?;
         let input = barrier.input;
-        // A line that begins behind another one is empty at first, whatever the screen shows by now.
+        // A line that begins after another one is empty at first, whatever the screen shows by now.
         let start = pending.start();
         let is_begun = !base.is_new_line || !start.bounds.is_empty();
         let is_over = input > pending.arrived || base.arrived >= input && is_begun;
@@ -74,7 +74,7 @@ impl Sheet {
         Some(Self { input, name, text, row, left: base.field.bounds.pane.left, was_seen })
     }
 
-    /// Returns whether a screen shows it above the row of the cursor, and nothing behind it.
+    /// Returns whether a screen shows it above the row of the cursor, and nothing after it.
     fn stands_on(&self, screen: &Screen) -> bool {
         let Some(row) = &self.row else { return false };
         let stands_in = |index| {

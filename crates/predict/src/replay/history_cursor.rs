@@ -8,7 +8,7 @@ use crate::replay::class::{Class, Edit};
 /// Most characters of a line that is remembered. Chosen: few lines that are called back are longer.
 pub(super) const CHARACTERS_MAX: usize = 256;
 
-/// Words of lines behind which another program may ask that looks the same. Chosen: shells, and what starts or
+/// Words of lines after which another program may ask that looks the same. Chosen: shells, and what starts or
 /// leaves one, here or elsewhere.
 #[rustfmt::skip]
 const PASSAGES: [&str; 26] = [
@@ -87,7 +87,7 @@ impl Line {
 
     /// Returns whether every editor keeps it, and as it was typed.
     pub(super) fn is_plain(&self) -> bool {
-        // A line behind a blank may not be kept, a blank at the end may be cut, and some signs are replaced.
+        // A line after a blank may not be kept, a blank at the end may be cut, and some signs are replaced.
         let text = self.text();
         let is_cut = text.starts_with(' ') || text.ends_with([' ', '\\']);
         let follows = |c: char| c.is_alphanumeric() || "!$*?-#\"".contains(c);

@@ -13,7 +13,7 @@ pub(super) const INPUT_ROWS_MAX: u16 = 15;
 pub(super) struct Layout {
     /// The row in which it begins.
     pub(super) row: u16,
-    /// The column behind the last in which its characters stand, in each row that goes on in the next.
+    /// The column after the last in which its characters stand, in each row that goes on in the next.
     pub(super) edge: u16,
     /// The first column of the rows that go on, left of the edge.
     pub(super) left: u16,
@@ -74,7 +74,7 @@ impl Layout {
 /// The traces on a screen of keys that went over the edge of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Crossing {
-    /// Whether text stood in the next row that was not there before, or the cursor in it behind a full one.
+    /// Whether text stood in the next row that was not there before, or the cursor in it after a full one.
     pub(super) is_proof: bool,
     /// Whether all text moved up for that row.
     pub(super) has_scrolled: bool,

@@ -338,7 +338,7 @@ impl Learner<'_> {
         let crosses = self.state.pending_keys().after(count).crosses;
         let State { base, learned, .. } = &mut *self.state;
         let context = base.field.context;
-        // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
+        // Where an editor shows that it inserts, what nobody has believed was a command to it after an Escape.
         let is_mode = matches!(base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
             learned.wraps.doubt(context);

@@ -63,7 +63,7 @@ pub(super) trait Guide: core::fmt::Debug {
     /// Returns what a key is believed to do.
     fn motion(&self, key: Key) -> Option<Motion>;
 
-    /// Returns whether the cursor goes no further than on the last character of a line, instead of behind it.
+    /// Returns whether the cursor goes no further than on the last character of a line, instead of after it.
     fn stops_on_last(&self) -> Option<bool>;
 
     /// Returns whether the cursor was seen in a row.

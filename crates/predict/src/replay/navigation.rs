@@ -30,7 +30,7 @@ const NEEDED_OF_PREFIXES: u16 = 4;
 pub(super) struct Navigation {
     habits: Memory<Key, Habit, KEYS_MAX>,
     pub(super) ruler: Ruler,
-    /// Whether the cursor goes no further than on the last character of a line, instead of behind it.
+    /// Whether the cursor goes no further than on the last character of a line, instead of after it.
     pub(super) stops_on_last: Option<bool>,
     /// The rows that the cursor was seen in, while the first row showed this.
     visited: Range<u16>,

@@ -1,5 +1,5 @@
 //! How predicted characters are painted: as highlighters have painted their like. Colours never decide whether
-//! a prediction is right, and nothing is painted anew that stands on the screen.
+//! a prediction is right, and nothing is painted again that stands on the screen.
 
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen};
 

@@ -33,7 +33,7 @@ impl<'a> PendingKeys<'a> {
             .guided(self.guide, self.base.goal)
     }
 
-    /// Returns the field behind the first `count` keys, of which those of unknown effect do nothing.
+    /// Returns the field after the first `count` keys, of which those of unknown effect do nothing.
     pub(super) fn after(&self, count: usize) -> Simulation<'a> {
         let mut simulation = self.start();
         for event in self.log.iter().take(count) {

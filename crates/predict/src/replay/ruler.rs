@@ -180,12 +180,12 @@ impl Ruler {
     }
 }
 
-/// Returns whether what stands behind a number belongs to it, as in `9 characters`, and moves where that gets longer.
+/// Returns whether what stands after a number belongs to it, as in `9 characters`, and moves where that gets longer.
 fn is_in_phrase(rest: &[char]) -> bool {
     matches!(rest, [' ', next, ..] if *next != ' ')
 }
 
-/// Replaces a word and moves the phrase behind it, up to the next gap, which takes it up; `None` where that is too small.
+/// Replaces a word and moves the phrase after it, up to the next gap, which takes it up; `None` where that is too small.
 fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<char>> {
     let rest = &line[start + len..];
     let is_gap = |pair: &[char]| pair == [' ', ' '];

@@ -28,7 +28,7 @@ use self::input_text::InputText;
 use self::suggestion::Suggestion;
 use self::window_text::WindowText;
 
-/// Characters that some editors put behind the cursor by themselves when the one that they close is typed.
+/// Characters that some editors put after the cursor by themselves when the one that they close is typed.
 const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
 
 /// How the program takes keys.
@@ -45,7 +45,7 @@ pub(super) struct Habits<'a> {
     pub(super) is_lazy: bool,
     /// Whether it is where there is no row below, so that all text moves up.
     pub(super) scrolls: bool,
-    /// Whether a suggestion stays, as a hint does, behind a character that it does not go on with, and behind what is taken back.
+    /// Whether a suggestion stays, as a hint does, after a character that it does not go on with, and after what is taken back.
     pub(super) keeps_hint: bool,
     pub(super) regrows: bool,
     /// Whether the cursor stands for a moment on the bracket that a typed one closes.

@@ -452,7 +452,7 @@ fn what_follows_an_escape_or_a_prefix_is_seen_once_it_is_known_to_be_text() {
     }
 }
 
-/// A line editor, of which keys are commands behind an Escape, and the one key behind a Ctrl-K.
+/// A line editor, of which keys are commands after an Escape, and the one key after a Ctrl-K.
 struct Modal {
     start: &'static str,
     takes_commands: bool,

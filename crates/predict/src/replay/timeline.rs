@@ -49,7 +49,7 @@ pub(super) struct Proven {
     pub(super) typed: Option<(char, Position)>,
     /// The cursor's way, if all were motions.
     pub(super) probe: Option<CursorProbe>,
-    /// The class of a key behind which a suggestion goes or stays.
+    /// The class of a key after which a suggestion goes or stays.
     pub(super) lost: Option<Class>,
     /// How far its line editor was taken back through its lines.
     pub(super) history_cursor: HistoryCursor,

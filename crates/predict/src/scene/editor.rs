@@ -112,8 +112,8 @@ pub(super) fn mode_named(name: &str) -> Option<EditorMode> {
 
 /// Returns the first column right of the line numbers that stand at the pane's left edge; the edge itself if there are none.
 ///
-/// Line numbers end in the same column on at least three rows around the cursor, which stands behind them;
-/// and they count up or down or are painted in another way than the text behind them.
+/// Line numbers end in the same column on at least three rows around the cursor, which stands after them;
+/// and they count up or down or are painted in another way than the text after them.
 pub(crate) fn gutter(screen: &Screen, at: Position, pane: &Pane) -> u16 {
     find_gutter(screen, at, pane).unwrap_or(pane.left)
 }
@@ -142,9 +142,9 @@ fn find_gutter(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
 #[derive(Clone, Copy, Debug)]
 struct LineNumber {
     value: u32,
-    /// The column behind it, which is blank.
+    /// The column after it, which is blank.
     end: u16,
-    /// Whether it is painted in another way than the text behind it.
+    /// Whether it is painted in another way than the text after it.
     is_painted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where the input ends, and what stands behind it that is none.
+//! Where the input ends, and what stands after it that is none.
 
 use core::ops::Range;
 
@@ -11,7 +11,7 @@ use super::row::{Background, cells, character, is_blank, to_column};
 const GAP_COLUMNS_MIN: usize = 2;
 
 /// Returns the first column right of the cursor that a character inserted there must not move: the edge of the
-/// field, a box's line, what stands behind a gap, or else the edge of the pane.
+/// field, a box's line, what stands after a gap, or else the edge of the pane.
 ///
 /// `at` may also be the last place that is known to be input, so that gaps in it are not taken for its end.
 pub(crate) fn right_bound(screen: &Screen, at: Position, pane: &Pane) -> u16 {
@@ -19,8 +19,8 @@ pub(crate) fn right_bound(screen: &Screen, at: Position, pane: &Pane) -> u16 {
     to_column(behind_gap(row, usize::from(at.column), field_end).unwrap_or(field_end))
 }
 
-/// Returns the column behind the last character that belongs to the input with the cursor at `at`: what lies
-/// behind two blanks or more, or beyond the field, does not. It is never left of the cursor.
+/// Returns the column after the last character that belongs to the input with the cursor at `at`: what lies
+/// after two blanks or more, or beyond the field, does not. It is never left of the cursor.
 ///
 /// `at` may also be the last place that is known to be input, and `right` is the bound there ([`right_bound`]).
 pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
@@ -33,8 +33,8 @@ pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
 /// Returns the columns of a suggestion: text that begins at the cursor, reaches the input's end and is painted
 /// all alike, in grey, or at least, where `typed` is given, in another way than what was typed.
 ///
-/// In grey it may begin with a blank, and behind one. In other colours it may be a word that a highlighter
-/// has painted, before which the cursor was moved, so that there it has to stand right behind another.
+/// In grey it may begin with a blank, and after one. In other colours it may be a word that a highlighter
+/// has painted, before which the cursor was moved, so that there it has to stand right after another.
 pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> Option<Range<u16>> {
     let row = cells(screen, at.row);
     let start = usize::from(at.column);
@@ -117,7 +117,7 @@ fn underscores_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
     (len >= GAP_COLUMNS_MIN && start + len < edge).then_some(start + len)
 }
 
-/// Returns the first column within `start..end` that stands behind a gap.
+/// Returns the first column within `start..end` that stands after a gap.
 fn behind_gap(row: &[Cell], start: usize, end: usize) -> Option<usize> {
     let mut blanks = 0;
     for column in start..end {

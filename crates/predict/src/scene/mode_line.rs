@@ -11,7 +11,7 @@ const RULER_WORDS: [&str; 3] = ["All", "Top", "Bot"];
 
 /// Returns the row of the mode line of the editor that draws in the cursor's own pane, if characters are text there.
 ///
-/// It has the form of vim's, `-- INSERT --`, from the pane's left edge on, with nothing behind it but the ruler, on the background
+/// It has the form of vim's, `-- INSERT --`, from the pane's left edge on, with nothing after it but the ruler, on the background
 /// of the text. It is the last row of the pane, or the one below the bar that ends the editor's window, with nothing of
 /// the editor's below. The cursor is above it, on the alternate screen, and no row between them begins on another background, as
 /// the captions of regions do. Rows in panes beside, above and below are another program's.

@@ -17,7 +17,7 @@ const LINE_COLUMNS_MIN: usize = 3;
 pub(crate) struct Pane {
     /// Its first column.
     pub(crate) left: u16,
-    /// The column behind its last.
+    /// The column after its last.
     pub(crate) right: u16,
     /// Its first row.
     pub(crate) top: u16,
@@ -172,7 +172,7 @@ pub(super) fn is_edge(screen: &Screen, at: Position) -> bool {
     }
 }
 
-/// Returns the column where the first edge behind `from` stands.
+/// Returns the column where the first edge after `from` stands.
 pub(super) fn next_edge(screen: &Screen, row: u16, mut columns: Range<usize>) -> Option<usize> {
     let cells = cells(screen, row);
     columns.find(|column| {

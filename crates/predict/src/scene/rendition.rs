@@ -47,14 +47,14 @@ pub(crate) fn is_in_word(c: char) -> bool {
     matches!(Class::of(c), Class::Letter | Class::Digit)
 }
 
-/// Returns how `c` will be painted behind these cells, where it goes on with the word that they end with.
+/// Returns how `c` will be painted after these cells, where it goes on with the word that they end with.
 pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
     let previous = before.last()?;
     let is_one_word = Class::of(c).continues(Class::of(character(previous)));
     is_one_word.then_some(previous.pen)
 }
 
-/// Returns how the string or the comment is painted that goes on behind these cells, those of its row: as its last character, as
+/// Returns how the string or the comment is painted that goes on after these cells, those of its row: as its last character, as
 /// some shells paint the quote in another way until the string is closed. In plain text a quote is an apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
     // Both go on as their last character is painted; in most rows that tells at once that there is none.
@@ -70,7 +70,7 @@ pub(crate) fn usual(before: &[Cell], c: char) -> Option<Pen> {
     most_frequent(before.iter().rev().filter(|cell| Class::of(character(cell)) == class))
 }
 
-/// Returns whether a string is open behind these cells.
+/// Returns whether a string is open after these cells.
 fn is_in_string(before: &[Cell]) -> bool {
     let mut open = None;
     let mut follows_backslash = false;

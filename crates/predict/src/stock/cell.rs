@@ -239,7 +239,7 @@ mod tests {
         cell.renew(stamp(2), &glyph('a'), known('c'));
         cell.renew(stamp(3), &glyph('a'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(3)), Some(Validity::NoCredit));
-        // A prediction after one that is settled, or was none, starts anew.
+        // A prediction after one that is settled, or was none, starts again.
         cell.deactivate();
         cell.renew(stamp(4), &glyph('c'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(4)), Some(Validity::Correct));

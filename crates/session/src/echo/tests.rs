@@ -98,7 +98,7 @@ const KEYS: u64 = 2000;
 type Program = fn(u64) -> u64;
 
 /// Types at a program, one key every 60 to 300 ms and half a second later between words. Returns the share of keys whose ack came before their
-/// echo, and how long behind the echo half of the other acks came, and nine in ten.
+/// echo, and how long after the echo half of the other acks came, and nine in ten.
 fn typed_at(program: Program, wait: EchoWait) -> (f64, u64, u64) {
     let pause = Seed::new(1).stream("pause");
     let mut history = EchoHistory::default();

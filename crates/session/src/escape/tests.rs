@@ -294,7 +294,7 @@ fn the_status_is_shown_where_it_is_offered_and_no_other_command_has_its_key() {
 fn the_help_fits_the_usual_window() {
     for (key, is_offered) in (1..=0x7f).flat_map(|key| [(key, true), (key, false)]) {
         let mut escape = EscapeKey::new(Some(key), is_offered);
-        // A printable one counts behind Enter only.
+        // A printable one counts after Enter only.
         let typed = if key < 0x20 { vec![key] } else { vec![b'\r', key] };
         escape.handle(at(0), &typed, &mut Vec::new());
         for offers_login in [false, true] {

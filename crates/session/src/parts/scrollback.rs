@@ -31,7 +31,7 @@ const WRAPS: u32 = 6;
 /// well under a millisecond.
 const MEMBER_LINES_MAX: usize = 128;
 
-/// Most cells, those behind the text counted, of the lines that a state holds. Chosen: twice what the
+/// Most cells, those after the text counted, of the lines that a state holds. Chosen: twice what the
 /// server has on its way at most, see [`outbox`]; 32 MiB if all of them are written.
 const CELLS_MAX: usize = 2 * 1024 * 1024;
 

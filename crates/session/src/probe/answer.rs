@@ -222,7 +222,7 @@ impl Question {
     }
 }
 
-/// Reads a colour behind `rgb`: three or four fractions in hexadecimal digits.
+/// Reads a colour after `rgb`: three or four fractions in hexadecimal digits.
 fn color(text: &str) -> Option<Rgb> {
     let (opaque, fractions) = text.split_once(':')?;
     let mut fractions = fractions.split('/');

@@ -58,7 +58,7 @@ pub(super) fn newer_chars(screen: &Screen) -> impl Iterator<Item = NewerChar> {
         .filter_map(NewerChar::new)
 }
 
-/// Returns the bytes that print a text concealed, ask where the cursor is behind it, and leave nothing of it.
+/// Returns the bytes that print a text concealed, ask where the cursor is after it, and leave nothing of it.
 pub(super) fn question(text: &str, blank_row: u16) -> Vec<u8> {
     let row = blank_row + 1;
     format!("\x1b7\x1b[{row}H\x1b[m\x1b[8m{text}\x1b[6n\x1b[m\x1b[{row}H\x1b[K\x1b8").into_bytes()

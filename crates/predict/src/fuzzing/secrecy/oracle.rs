@@ -202,7 +202,7 @@ impl Oracle {
     }
 
     /// Returns whether enough lines were echoed at this very prompt, and a second fact speaks for it. Other text may
-    /// stand behind the prompt, from whomever.
+    /// stand after the prompt, from whomever.
     fn is_known(&self, screen: &Screen) -> bool {
         let here = Prompt::of(screen);
         let is_it =

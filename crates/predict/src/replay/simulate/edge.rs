@@ -92,7 +92,7 @@ impl Simulation<'_> {
     pub(in crate::replay) fn crossing(&self) -> Crossing {
         let (column, Layout { row, left, .. }) = (self.column(), self.bounds.layout);
         let at = self.at(column);
-        // Behind a full row programs differ in where the cursor is, and nowhere else.
+        // After a full row programs differ in where the cursor is, and nowhere else.
         let is_telling = column < self.bounds.end || at.row > row && at.column == left;
         let is_proof = self.crosses && is_telling;
         Crossing { is_proof, has_scrolled: self.has_scrolled, is_lazy: self.habits.is_lazy }

@@ -101,7 +101,7 @@ impl InputText<'_> {
         columns.find(|column| !self.base(*column).is_alphanumeric()).unwrap_or(limit.max(column))
     }
 
-    /// Returns whether a wide character stands at a column or behind it.
+    /// Returns whether a wide character stands at a column or after it.
     pub(super) fn has_wide(&self, column: u16) -> bool {
         (column..self.bounds.end).any(|column| self.canvas.is_wide(self.at(column)))
     }

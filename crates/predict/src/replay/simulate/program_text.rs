@@ -1,4 +1,4 @@
-//! Text that a program puts into its input by itself: what it suggests behind the cursor, and lines that it gives back.
+//! Text that a program puts into its input by itself: what it suggests after the cursor, and lines that it gives back.
 
 use rove_terminal::{Pen, char_width, clusters, may_be_newer};
 
@@ -20,7 +20,7 @@ impl Simulation<'_> {
         effect
     }
 
-    /// Puts a text in place of the input, with the cursor behind it.
+    /// Puts a text in place of the input, with the cursor after it.
     fn replace(&mut self, text: &str) -> Effect {
         let widths = text.chars().map(char_width);
         let is_cluster = |cluster: &str| cluster.chars().nth(1).is_some();

@@ -1,4 +1,4 @@
-//! Text that a program suggests after the end of the input, as far as it is known behind the keys.
+//! Text that a program suggests after the end of the input, as far as it is known after the keys.
 
 use crate::replay::class::Class;
 
@@ -9,7 +9,7 @@ pub(in crate::replay) struct Suggestion {
     end: Option<u16>,
     /// Whether there was one where the first key was typed.
     was_there: bool,
-    /// The class of keys behind which it goes or stays, where the next screen shows which.
+    /// The class of keys after which it goes or stays, where the next screen shows which.
     lost: Option<Class>,
 }
 
@@ -58,7 +58,7 @@ impl Suggestion {
     }
 
     /// Called when nobody knows whether it still stands. Returns its end, if there is one; `is_kept` tells whether it mostly
-    /// stays behind such keys.
+    /// stays after such keys.
     pub(super) fn lose(&mut self, class: Class, is_kept: bool) -> Option<u16> {
         let end = self.end?;
         self.end = self.end.filter(|_| is_kept);

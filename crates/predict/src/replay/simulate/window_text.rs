@@ -96,7 +96,7 @@ impl WindowText<'_> {
         motion.stays_within(self.pane, row) && !is_end
     }
 
-    /// Returns the column behind the text of a row.
+    /// Returns the column after the text of a row.
     pub(super) fn text_end(&self, row: u16) -> u16 {
         let last = self.canvas.last_text(row, self.left..self.pane.right);
         last.map_or(self.left, |column| {

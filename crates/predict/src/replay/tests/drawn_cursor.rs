@@ -5,7 +5,7 @@ use rove_terminal::{Attributes, Position, Size};
 use super::rig::{Program, Rig};
 use crate::policy::Preference;
 
-/// A prompt in a box, as those built with Ink draw it: all of it anew for each key, with the terminal's cursor hidden below it.
+/// A prompt in a box, as those built with Ink draw it: all of it again for each key, with the terminal's cursor hidden below it.
 #[derive(Default)]
 struct Chat {
     text: String,

@@ -19,7 +19,7 @@ enum Style {
     Scroll,
 }
 
-/// A line editor that draws all of its input anew for each key, in a pane of some columns.
+/// A line editor that draws all of its input again for each key, in a pane of some columns.
 struct Editor {
     prompt: &'static str,
     /// The signs before the text in the rows that go on.
@@ -185,7 +185,7 @@ fn rig(columns: u16, rows: u16, style: Style) -> Rig {
     Rig::sized(size, Preference::Always, Editor::new("$ ", usize::from(columns), style))
 }
 
-/// Lets the program go on over the edge, and begin anew.
+/// Lets the program go on over the edge, and begin again.
 fn teach(rig: &mut Rig, columns: usize) {
     rig.type_keys(&"x".repeat(columns + 1));
     rig.run_until_idle();

@@ -3,7 +3,7 @@
 use super::rig::{Program, Rig};
 use crate::policy::Preference;
 
-/// The columns of text behind which the small vi moves the last word of a row to the next one.
+/// The columns of text after which the small vi moves the last word of a row to the next one.
 const TEXT_WIDTH: usize = 24;
 
 /// A small vi, in which `jk` stands for Escape.

@@ -142,7 +142,7 @@ fn a_column_is_kept_across_shorter_lines() {
     run_until_idle(&mut rig, UP);
     (0..20).for_each(|_| run_until_idle(&mut rig, RIGHT));
     assert_eq!(place(&rig), (0, 20));
-    // Whether the cursor may stand behind the text is seen once.
+    // Whether the cursor may stand after the text is seen once.
     run_until_idle(&mut rig, DOWN);
     for (key, expected) in [(DOWN, (2, 20)), (DOWN, (3, 19)), (DOWN, (4, 6)), (DOWN, (5, 20))] {
         rig.type_keys(key);

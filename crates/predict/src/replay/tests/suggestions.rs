@@ -121,7 +121,7 @@ fn a_program_that_suggests_again_what_was_taken_back_is_learned() {
     assert_eq!(rig.errors, 0);
 }
 
-/// Says in grey, behind whatever is typed, what else is needed.
+/// Says in grey, after whatever is typed, what else is needed.
 struct Hinter(String);
 
 impl Program for Hinter {

@@ -94,7 +94,7 @@ impl Inbox {
 
     fn drop_oldest(&mut self) {
         let mut missing = 0;
-        // A note that lines are missing and the line behind it, or two lines: one note remains.
+        // A note that lines are missing and the line after it, or two lines: one note remains.
         for due in self.due.drain(..self.due.len().min(2)) {
             self.bytes -= due.bytes();
             missing += due.lines();
