@@ -255,7 +255,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_two_sessions_do_no_refusal_is_lost_and_the_last_to_end_is_known(
+        fn no_refusal_is_lost_whatever_two_sessions_do_and_the_last_to_end_is_known(
             earlier in acts(), first in acts(), second in acts(),
         ) {
             let mut start = empty();

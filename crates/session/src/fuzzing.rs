@@ -57,7 +57,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_terminal_says_is_read_alike_however_it_is_cut(
+        fn the_answers_of_a_terminal_are_read_alike_however_they_are_cut(
             choice: u8,
             said in proptest::collection::vec(0..SAID.len(), 0..30),
             noise in proptest::collection::vec(any::<u8>(), 0..20),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_never_happens() {
+    fn an_event_that_is_too_old_never_happens() {
         for (millis, taken) in [(60_004, vec![1]), (60_005, vec![])] {
             let mut rate_limiter = rate_limiter(1..=1);
             assert_eq!(rate_limiter.take(at(millis)), taken, "{millis}");

@@ -119,7 +119,7 @@ fn the_escape_key_is_obeyed_in_the_midst_of_a_heavy_state() {
 }
 
 #[test]
-fn what_was_refused_is_not_applied_again() {
+fn a_refused_state_is_not_applied_again() {
     let turn = Config::client().work_per_turn;
     let mut victim = Victim::new();
     let diff = heavy().remove(0);
@@ -191,7 +191,7 @@ fn resize(pair: &mut Pair, to: Size) {
 }
 
 #[test]
-fn what_is_much_work_for_good_reason_arrives() {
+fn a_state_that_is_much_work_for_good_reason_arrives() {
     let cells = usize::from(LARGE.0) * usize::from(LARGE.1);
     let page = |cell: &dyn Fn(usize) -> String| -> Vec<u8> {
         let text: String = (0..cells).map(cell).collect();

@@ -51,7 +51,7 @@ fn every_copy_is_performed_once_with_its_selections() {
 }
 
 #[test]
-fn of_several_copies_between_two_frames_the_newest_is_performed() {
+fn the_newest_of_several_copies_between_two_frames_is_performed() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(1));
     for text in ["YQ==", "Yg==", "Yw=="] {
@@ -89,7 +89,7 @@ fn neither_a_repaint_nor_a_resume_nor_a_silence_repeats_a_copy_or_a_bell() {
 }
 
 #[test]
-fn what_was_copied_while_the_terminal_was_given_back_is_performed_when_it_is_taken() {
+fn a_copy_made_while_the_terminal_was_given_back_is_performed_when_it_is_taken() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(1));
     pair.left.client.close_terminal();
@@ -227,7 +227,7 @@ fn every_notification_is_passed_on_once() {
 }
 
 #[test]
-fn who_comes_back_is_told_of_what_is_new_and_not_of_what_is_old() {
+fn a_user_who_comes_back_is_told_of_new_events_and_not_of_old_ones() {
     for (minutes_later, told) in [(0, 1), (10, 0)] {
         let mut pair = pair(&LinkConfig::lossless(ms(20)));
         pair.run_for(secs(1));

@@ -191,7 +191,7 @@ fn no_copy_and_no_notification_of_a_hostile_server_asks_or_breaks_out() {
 }
 
 #[test]
-fn what_a_hostile_rove_copies_and_notifies_stays_words() {
+fn copies_and_notifications_of_a_hostile_rove_stay_words() {
     let words: [&[u8]; 13] = [
         b"c;?\x07",
         b"c;?",

@@ -258,7 +258,7 @@ fn pastes_of_any_size_leave_nothing_behind() {
 }
 
 #[test]
-fn what_is_meant_for_the_client_is_not_predicted() {
+fn keys_meant_for_the_client_are_not_predicted() {
     let mut session = Session::start(Preference::Always, HALF_RTT);
     session.confirm();
     session.type_text(b"\x1e");

@@ -131,7 +131,7 @@ fn a_client_that_wants_no_lines_costs_nothing() {
 }
 
 #[test]
-fn what_a_flood_leaves_is_bounded_and_says_so() {
+fn the_lines_of_a_flood_are_bounded_and_the_lost_ones_counted() {
     let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
     let max = u32::try_from(SCROLLBACK_LINES_MAX).expect("it fits");
     // Faster than any path takes them.

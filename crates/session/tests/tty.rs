@@ -29,7 +29,7 @@ fn tell(pair: &mut Pair, tty: Tty) {
 }
 
 #[test]
-fn what_was_known_before_the_client_came_is_told_with_its_first_screen() {
+fn a_terminal_known_before_the_client_came_is_told_with_its_first_screen() {
     let mut pair = told_pair(&LinkConfig::lossless(ms(20)));
     tell(&mut pair, Tty::USUAL);
     assert_eq!(pair.left.client.tty(), None);

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_the_soonest_answer_by_far_is_too_soon() {
+    fn an_answer_that_would_be_the_soonest_by_far_is_too_soon() {
         let ms = Duration::from_millis;
         let mut latency = Latency::default();
         for age in 0..16 {

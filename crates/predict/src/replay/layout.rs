@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_input_can_stand_in_has_no_place() {
+    fn a_cell_that_no_input_can_stand_in_has_no_place() {
         for (position, place) in [
             (at(2, 5), None),
             (at(3, 10), Some(10)),

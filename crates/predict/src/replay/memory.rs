@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_least_recently_is_forgotten_for_something_new() {
+    fn the_entry_used_least_recently_is_forgotten_for_a_new_one() {
         let mut memory = Memory::<u8, u8, 3>::default();
         for key in [1, 2, 3] {
             *memory.entry(key) = key;

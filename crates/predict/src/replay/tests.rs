@@ -98,7 +98,7 @@ fn text_that_is_nowhere_on_the_screen_is_no_echo() {
 }
 
 #[test]
-fn what_is_typed_before_the_prompt_returns_is_seen_with_it() {
+fn text_typed_before_the_prompt_returns_is_seen_with_it() {
     let mut rig = Rig::new(Shell::new("$ "));
     rig.type_keys("ls");
     rig.run_until_idle();
@@ -318,7 +318,7 @@ fn a_program_that_contradicts_everything_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_is_taken_back_proves_nothing() {
+fn text_taken_back_proves_nothing() {
     let mut rig = Rig::new(SilentProgram("> "));
     rig.type_keys("y\x7f");
     rig.run_until_idle();
@@ -399,7 +399,7 @@ fn a_screen_of_any_size_converges() {
 }
 
 #[test]
-fn what_is_searched_for_is_not_seen_where_the_cursor_is() {
+fn the_words_of_a_search_are_not_seen_where_the_cursor_is() {
     let mut rig = Rig::new(SilentProgram("\x1b[?2004h$ "));
     rig.print(b"\r\x1b[K(reverse-i-search)`': ");
     rig.type_keys("\x12b");
@@ -425,7 +425,7 @@ fn nothing_is_seen_of_what_stars_stand_for() {
 }
 
 #[test]
-fn what_follows_an_escape_or_a_prefix_is_seen_once_it_is_known_to_be_text() {
+fn a_key_after_an_escape_or_a_prefix_is_seen_once_it_is_known_to_be_text() {
     // The first is the Escape of vi mode, which moves the cursor; the second is Ctrl-K, as in joe.
     for (start, before) in [("\x1b[?2004h$ ", "\x1b"), ("\x1b[?1049h", "\x0b")] {
         let mut rig = Rig::new(Modal { start, takes_commands: false, takes_command: false });

@@ -125,7 +125,7 @@ mod tests {
     use crate::policy::{Policy, Preference};
 
     #[test]
-    fn who_always_wants_to_see_predictions_sees_less_certain_ones() {
+    fn a_user_who_always_wants_predictions_sees_less_certain_ones() {
         // Where keys have come true at once, these many that did not are too many.
         for (preference, most) in [(Preference::Adaptive, 0), (Preference::Always, 3)] {
             let threshold = Policy::new(preference).threshold();

@@ -161,7 +161,7 @@ fn a_replacing_backspace_paints_like_the_cursors_cell_as_stock_does() {
 }
 
 #[test]
-fn what_moves_to_the_edge_or_comes_from_beyond_is_unknown() {
+fn a_cell_moved_to_the_edge_or_from_beyond_is_unknown() {
     for (keys, row) in [("x", "abxcdf"), ("\x7f", "acdeef"), ("xx", "abxxcf")] {
         let mut bench = Bench::new(6, 2, "abcdef\x1b[3G");
         bench.type_text(keys);
@@ -229,7 +229,7 @@ fn the_first_that_comes_true_shows_all_of_its_epoch() {
 }
 
 #[test]
-fn what_was_there_before_earns_no_credit() {
+fn text_that_was_there_before_earns_no_credit() {
     let mut bench = Bench::new(10, 2, "ab\x1b[1G");
     bench.engine.become_tentative();
     bench.type_text("a");
@@ -315,7 +315,7 @@ fn a_reset_leaves_nothing_and_no_confidence() {
 }
 
 #[test]
-fn what_is_pasted_is_not_predicted() {
+fn pasted_text_is_not_predicted() {
     for (len, is_predicted) in [(KEYS_MAX, true), (KEYS_MAX + 1, false)] {
         let mut bench = Bench::new(200, 3, "");
         bench.engine.handle_keys(bench.now, InputNum::new(1), &vec![b'x'; len]);

@@ -64,7 +64,7 @@ fn a_program_gets_the_time_that_it_takes() {
 }
 
 #[test]
-fn what_is_written_all_the_time_is_no_echo() {
+fn output_that_never_pauses_is_no_echo() {
     let mut history = answered(&[100; 8]);
     for millis in (20_000..60_000).step_by(49) {
         history.handle_output(ms(millis));

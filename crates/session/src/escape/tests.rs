@@ -441,7 +441,7 @@ fn a_status_that_has_gone_by_itself_keeps_no_key() {
 }
 
 #[test]
-fn what_is_no_key_reaches_the_program_and_changes_nothing() {
+fn bytes_that_are_no_key_reach_the_program_and_change_nothing() {
     let messages: [&[u8]; 6] = [
         b"\x1b[<0;3;4M",
         b"\x1b[M !!",

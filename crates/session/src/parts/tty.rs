@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_later_version_adds_is_passed_over_and_what_is_cut_short_refused() {
+    fn fields_of_a_later_version_are_passed_over_and_a_list_cut_short_refused() {
         let mut body = Vec::new();
         put_varint_field(&mut body, MODES, u64::MAX);
         put_bytes_field(&mut body, CHARACTERS, &[7; TtyCharacters::COUNT + 1]);

@@ -90,7 +90,7 @@ fn answers_are_taken_out_and_keys_pass() {
 }
 
 #[test]
-fn what_a_terminal_does_not_know_is_told_from_what_it_has_not_set() {
+fn a_mode_that_is_not_known_is_told_from_one_that_is_not_set() {
     for (answer, wanted) in [
         ("\x1b[?2026;0$y", Answer::SynchronizedOutput(false)),
         ("\x1b[?2026;1$y", Answer::SynchronizedOutput(true)),
@@ -107,7 +107,7 @@ fn what_a_terminal_does_not_know_is_told_from_what_it_has_not_set() {
 }
 
 #[test]
-fn what_only_resembles_an_answer_passes_at_once() {
+fn keys_that_only_resemble_an_answer_pass_at_once() {
     for text in [
         "\x1b[A",
         "\x1bOP",
@@ -374,7 +374,7 @@ fn a_character_that_our_tables_do_not_know_is_measured_once() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_not_asked_for() {
+fn a_character_that_cannot_be_measured_is_not_asked_for() {
     let shown = screen("\u{1faed}");
     let full = screen("\u{1faed}\r\nb\r\nc\r\nd\r\ne");
     assert_eq!(measured().ask_newer(at(20), &full), b"", "no row is blank");

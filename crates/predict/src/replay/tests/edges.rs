@@ -257,7 +257,7 @@ fn a_line_is_edited_across_the_edge() {
 }
 
 #[test]
-fn what_is_inserted_moves_the_rest_to_the_next_row_and_back() {
+fn inserted_text_moves_the_rest_to_the_next_row_and_back() {
     let mut rig = taught(12, 8, Style::Eager);
     rig.type_keys("abcdefgh\x1b[D\x1b[D");
     let steps = [
@@ -343,7 +343,7 @@ fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() 
 }
 
 #[test]
-fn what_is_typed_over_an_edge_that_is_not_known_is_not_shown_a_second_time() {
+fn text_typed_over_an_unknown_edge_is_not_shown_a_second_time() {
     let mut rig = rig(14, 6, Style::Lazy);
     for key in LESSONS {
         rig.type_keys(key);
@@ -456,7 +456,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_typed_nothing_wrong_is_seen(
+    fn nothing_wrong_is_seen_whatever_is_typed(
         keys in keys(),
         pause in prop_oneof![Just(0_u64), Just(40), Just(200), Just(1000)],
         style in prop_oneof![2 => Just(Style::Eager), 1 => Just(Style::Lazy), 1 => Just(Style::Mark)],

@@ -111,7 +111,7 @@ impl Program for Hiccup {
 }
 
 #[test]
-fn what_comes_late_is_told_from_what_never_comes() {
+fn an_effect_that_comes_late_is_told_from_one_that_never_comes() {
     let mut rig = Rig::new(Hiccup { shell: Shell::new("$ "), lag: 0 });
     for key in ["a", "b", "c", "x", "d", "e", "f", "g", "h", "\x7f", "\x7f"] {
         rig.type_keys(key);
@@ -291,7 +291,7 @@ impl Program for Replacing {
 }
 
 #[test]
-fn what_stands_again_where_something_was_replaced_is_waited_for() {
+fn text_that_stands_again_where_something_was_replaced_is_waited_for() {
     let mut rig = Rig::new(Replacing { old: "hedges", typed: String::new() });
     for (key, row, column) in
         [("a", "aedges", 1), ("b", "abdges", 2), ("\x7f", "abdges", 2), ("c", "abdges", 2)]

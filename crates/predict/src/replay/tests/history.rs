@@ -282,7 +282,7 @@ fn has_hunter(rig: &Rig) -> bool {
 }
 
 #[test]
-fn what_is_not_echoed_is_not_remembered() {
+fn a_line_that_is_not_echoed_is_not_remembered() {
     for prompt in ["Password: ", "\x1b[?2004hvault> ", "? ", ""] {
         for haste in [0, 60, 2000] {
             let mut rig = Rig::new(SilentProgram(prompt));
@@ -298,7 +298,7 @@ fn what_is_not_echoed_is_not_remembered() {
 }
 
 #[test]
-fn what_is_typed_while_the_terminal_hides_it_is_not_remembered() {
+fn a_line_typed_while_the_terminal_hides_it_is_not_remembered() {
     let tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
     let mut rig = Rig::new(Historian::new(Habit::Keeps, &[]));
     enter(&mut rig, &["ls"]);

@@ -39,7 +39,7 @@ impl Rig {
 }
 
 #[test]
-fn what_was_typed_before_is_painted_as_it_was() {
+fn text_typed_before_is_painted_as_it_was() {
     let mut rig = Rig::new(Highlighter::default());
     for line in ["ls a \"b c", "cat d"] {
         for key in line.chars() {

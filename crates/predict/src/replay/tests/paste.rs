@@ -63,7 +63,7 @@ fn a_paste_of_one_line_is_seen_at_once() {
 }
 
 #[test]
-fn what_is_no_plain_text_is_waited_for() {
+fn a_paste_that_is_no_plain_text_is_waited_for() {
     for pasted in ["one\rtwo", "a\tb", "", "a\x07b"] {
         let mut rig = Rig::new(Editor::default());
         rig.type_keys("ab");

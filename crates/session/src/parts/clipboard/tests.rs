@@ -118,7 +118,7 @@ fn pieces_that_break_a_rule_are_refused() {
 }
 
 #[test]
-fn what_is_no_copy_is_never_performed() {
+fn text_that_is_no_copy_is_never_performed() {
     for (selections, text) in [("c", "A==="), ("c", "=AAA"), ("?", "AAAA"), ("c;", "AAAA")] {
         let mut clipboard = Clipboard::default();
         clipboard.take(&piece(1, Some((selections, 4)), 0, text)).unwrap();
