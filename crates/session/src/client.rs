@@ -23,7 +23,7 @@ use self::end_request::EndRequest;
 pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
 use self::notice_bar::NoticeBar;
 use self::uplink::{ClientTransport, Uplink, has_room, pending};
-use crate::escape::{EscapeKey, Requests};
+use crate::escape::EscapeKey;
 use crate::host_screen::HostScreen;
 use crate::last_screen::{Ending, MissingLines};
 use crate::notice::Notices;
@@ -424,19 +424,14 @@ impl Client {
         if requests.status {
             status.open(now);
         }
-        self.take_keys(now, &keys, requests);
-    }
-
-    /// Sends keys on and does what the user has asked for.
-    fn take_keys(&mut self, now: Instant, keys: &[u8], requests: Requests) {
         self.suspend_due |= requests.suspend;
         self.login_due |= requests.login;
         if requests.repaint {
             self.display.repaint();
         }
         if !keys.is_empty() {
-            self.display.handle_keys(now, keys, &self.transport);
-            self.uplink.send_keys(keys, &mut self.transport);
+            self.display.handle_keys(now, &keys, &self.transport);
+            self.uplink.send_keys(&keys, &mut self.transport);
         }
         if requests.quit {
             self.shutdown(now, "Exiting on user request...");

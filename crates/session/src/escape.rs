@@ -57,10 +57,6 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    fn show_status(&mut self) {
-        (self.status, self.closes_status) = (true, false);
-    }
-
     fn close_status(&mut self) {
         (self.status, self.closes_status) = (false, true);
     }
@@ -110,14 +106,12 @@ impl EscapeKey {
     pub(crate) const fn new(key: Option<u8>, offers_status: bool) -> Self {
         // The very start is not the start of a line: nothing has been typed yet.
         let state = State::Text { line_start: false };
-        let sequence = Vec::new();
-        let offers_login = false;
         Self {
             key,
             offers_status,
-            offers_login,
+            offers_login: false,
             state,
-            sequence,
+            sequence: Vec::new(),
             passed: 0,
             sequence_due: None,
             kept: None,
@@ -279,7 +273,7 @@ impl EscapeKey {
         let line_start = matches!(byte, Some(b'\r' | b'\n' | SUSPEND));
         self.state = State::Text { line_start };
         if shows_status {
-            requests.show_status();
+            (requests.status, requests.closes_status) = (true, false);
             self.state = State::Status;
         }
     }

@@ -115,13 +115,6 @@ impl HostScreen {
     pub(crate) const fn parts(&self) -> &Parts {
         &self.parts
     }
-
-    /// Called when a diff has been applied as a whole; refuses a screen of a size that is not allowed.
-    fn finish_diff(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
-        self.initial &= diff.is_empty();
-        let is_allowed = self.allowed.holds(self.screen().size());
-        is_allowed.then_some(()).ok_or_else(|| refused("a screen larger than the window"))
-    }
 }
 
 impl Object for HostScreen {
@@ -159,10 +152,12 @@ impl Object for HostScreen {
         let before = play.effort();
         let is_whole = play.go_on(self, diff, before.saturating_add(effort))?;
         let effort = play.effort() - before;
-        if is_whole {
-            self.finish_diff(diff)?;
-        } else {
+        if !is_whole {
             self.play = play;
+        } else if self.allowed.holds(self.screen().size()) {
+            self.initial &= diff.is_empty();
+        } else {
+            return Err(refused("a screen larger than the window"));
         }
         Ok(rove_ssp::Part { is_whole, effort })
     }

@@ -66,18 +66,6 @@ impl OneShotEffects {
 
     /// Looks at the server's newest state.
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
-        self.look_for_bells(now, state);
-        self.look_for_copies(now, state);
-        let notifications = &state.parts().notifications;
-        for new in
-            notifications.after(self.seen.notifications).iter().filter(|_| self.takes_commands)
-        {
-            self.notifications.push(now, new.clone());
-        }
-        self.seen.notifications = self.seen.notifications.max(notifications.newest());
-    }
-
-    fn look_for_bells(&mut self, now: Instant, state: &HostScreen) {
         let told = state.parts().bells.0.saturating_sub(self.seen.bells);
         self.seen.bells = self.seen.bells.max(state.parts().bells.0);
         // A picture rings once for any number of bells, and may count fewer than an earlier one.
@@ -85,9 +73,7 @@ impl OneShotEffects {
         let rung = told.saturating_add(u64::from(drawn != self.seen.picture.0));
         let most = u64::try_from(BELLS_MAX).expect("a few");
         (0..rung.min(most)).for_each(|_| self.bells.push(now, ()));
-    }
 
-    fn look_for_copies(&mut self, now: Instant, state: &HostScreen) {
         let drawn = state.screen().clipboard();
         let mut copied = None;
         if drawn != self.seen.picture.1 {
@@ -103,6 +89,12 @@ impl OneShotEffects {
         if let Some(copied) = copied.filter(|_| self.takes_commands) {
             self.copies.push(now, copied);
         }
+
+        let notifications = &state.parts().notifications;
+        let new = notifications.after(self.seen.notifications).iter();
+        new.filter(|_| self.takes_commands)
+            .for_each(|new| self.notifications.push(now, new.clone()));
+        self.seen.notifications = self.seen.notifications.max(notifications.newest());
     }
 
     /// Returns whether there is something to perform now.

@@ -166,7 +166,7 @@ impl Server {
             self.deliver(now);
         }
         self.publisher.advance_echo(now, &mut self.terminal);
-        self.prepare(now);
+        self.publisher.prepare(now, &mut self.terminal);
         self.note_transport_events();
         result
     }
@@ -191,7 +191,7 @@ impl Server {
         self.terminal.write(bytes);
         self.answer_programs();
         self.publisher.handle_output(now, &mut self.terminal);
-        self.prepare(now);
+        self.publisher.prepare(now, &mut self.terminal);
     }
 
     /// Returns the client's newest input (keys or a size) if all of it has been handed to the pty, nothing else waits for
@@ -262,7 +262,7 @@ impl Server {
             tracing::info!(idle_seconds, "the client has been silent for too long");
             self.shutdown(now, Outside::Silence);
         }
-        self.prepare(now);
+        self.publisher.prepare(now, &mut self.terminal);
         self.note_transport_events();
     }
 
@@ -276,7 +276,7 @@ impl Server {
         }
         let transmit = self.publisher.transport.poll_transmit(now);
         if transmit.is_some() {
-            self.prepare(now);
+            self.publisher.prepare(now, &mut self.terminal);
         }
         // Only sending shows the transport that nobody listens any more.
         self.note_transport_events();
@@ -438,11 +438,6 @@ impl Server {
             self.publisher.transport.hold_remote(true);
         }
         self.publisher.publish_when_drawn(now, &mut self.terminal);
-    }
-
-    /// Decides which parts travel beside the newest screen. Call this after each change.
-    fn prepare(&mut self, now: Instant) {
-        self.publisher.prepare(now, &mut self.terminal);
     }
 
     /// Hands answers of the terminal to the pty.

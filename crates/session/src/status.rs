@@ -125,9 +125,13 @@ fn lines(now: Instant, facts: &Facts) -> Vec<String> {
         let line = format!("  {label:<10}  {text}");
         lines.push(line.chars().take(LINE_CHARS_MAX).collect());
     };
-    line("Server", peer(facts.peer));
-    if matches!(facts.peer, Peer::Rove(_)) {
-        line("Extensions", extensions(facts.capabilities));
+    match facts.peer {
+        Peer::Unknown => line("Server", "not known, or stock Mosh is to be spoken".to_owned()),
+        Peer::Stock => line("Server", "stock Mosh".to_owned()),
+        Peer::Rove(hello) => {
+            line("Server", format!("rove, extensions of version {}", hello.version));
+            line("Extensions", extensions(facts.capabilities));
+        }
     }
     line("Path", route(facts));
     line("Last heard", path.heard_at.map_or("never".to_owned(), |at| ago(now, at)));
@@ -138,14 +142,6 @@ fn lines(now: Instant, facts: &Facts) -> Vec<String> {
     line("Sent", traffic(path.sent));
     line("Waiting", counted(facts.pending_input, "key or resize", "keys and resizes"));
     lines
-}
-
-fn peer(peer: Peer) -> String {
-    match peer {
-        Peer::Unknown => "not known, or stock Mosh is to be spoken".to_owned(),
-        Peer::Stock => "stock Mosh".to_owned(),
-        Peer::Rove(hello) => format!("rove, extensions of version {}", hello.version),
-    }
 }
 
 fn extensions(used: Capabilities) -> String {

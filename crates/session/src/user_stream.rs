@@ -41,20 +41,6 @@ pub enum UserEvent {
 /// A paste of a megabyte is as many events.
 const _: () = assert!(size_of::<UserEvent>() <= 6);
 
-impl UserEvent {
-    fn is_byte(&self) -> bool {
-        matches!(self, Self::Byte(_))
-    }
-
-    /// Returns the byte of an event that is one.
-    fn byte(&self) -> u8 {
-        match self {
-            Self::Byte(byte) => *byte,
-            Self::Resize(_) | Self::Terminal(_) => 0,
-        }
-    }
-}
-
 /// An append-only sequence of events. Clones share their contents.
 ///
 /// Every event has an absolute position, counted from the session's start; events that both ends
@@ -157,21 +143,16 @@ impl Object for UserStream {
         debug_assert!(base.end <= self.end, "a diff is made from a prefix");
         let mut message = MessageWriter::default();
         let mut keys = Vec::new();
-        for run in self.runs(base.end, self.end) {
-            // Whole runs of bytes at once: a paste may have a million that wait.
-            for part in run.split_inclusive(|event| !event.is_byte()) {
-                let (bytes, other) = match part {
-                    [bytes @ .., last] if !last.is_byte() => (bytes, Some(*last)),
-                    bytes => (bytes, None),
-                };
-                keys.extend(bytes.iter().map(UserEvent::byte));
-                if other.is_some() {
+        for event in self.runs(base.end, self.end).flatten() {
+            match *event {
+                UserEvent::Byte(byte) => keys.push(byte),
+                UserEvent::Resize(size) => {
                     write_keys(&mut message, &mut keys);
+                    message.resize(size);
                 }
-                match other {
-                    Some(UserEvent::Resize(size)) => message.resize(size),
-                    Some(UserEvent::Terminal(report)) => write_report(&mut message, report),
-                    Some(UserEvent::Byte(_)) | None => {}
+                UserEvent::Terminal(report) => {
+                    write_keys(&mut message, &mut keys);
+                    write_report(&mut message, report);
                 }
             }
         }

@@ -116,7 +116,15 @@ impl Display {
             return false;
         }
         self.window = window;
-        self.keep_cut_rows(screen, window);
+        // On its alternate screen, the terminal does not keep the rows above the cursor that a lower window cuts off.
+        let cut = (screen.cursor().row + 1).saturating_sub(window.rows());
+        if self.renderer.capabilities().init
+            && self.renderer.takes_lines(screen)
+            && !self.lines.is_due()
+        {
+            let rows = (0..cut).filter_map(|row| screen.row(row));
+            rows.for_each(|row| self.lines.push(Arc::new(ScrollbackLine::new(row))));
+        }
         self.engine.reset();
         self.repaint();
         true
@@ -207,19 +215,6 @@ impl Display {
     /// Returns how much of a command's output the user has not got.
     pub(super) fn missing_lines(&self, screen: &Screen, ending: Ending) -> Option<MissingLines> {
         self.last_screen.missing(ending, screen, self.lines.missing())
-    }
-
-    /// Keeps the rows above the cursor that a lower window cuts off `shown`, where the terminal does not: on its alternate
-    /// screen.
-    fn keep_cut_rows(&mut self, shown: &Screen, window: Size) {
-        let cut = (shown.cursor().row + 1).saturating_sub(window.rows());
-        if self.renderer.capabilities().init
-            && self.renderer.takes_lines(shown)
-            && !self.lines.is_due()
-        {
-            let rows = (0..cut).filter_map(|row| shown.row(row));
-            rows.for_each(|row| self.lines.push(Arc::new(ScrollbackLine::new(row))));
-        }
     }
 
     /// Returns the bytes that show `frame` with some of the lines above it, and whether there is more to draw. If the

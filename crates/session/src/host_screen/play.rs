@@ -52,6 +52,8 @@ impl Play {
             let (instruction, len) = first_instruction(&diff[self.done..])?;
             self.work.spend(INSTRUCTION_EFFORT);
             if let Some(instruction) = instruction {
+                let is_known =
+                    |number| matches!(number, HOST_BYTES | RESIZE) || Parts::know(number);
                 match member(instruction, is_known)? {
                     Some((HOST_BYTES, body)) => {
                         if !self.write(state, string(body, HOST_BYTES_STRING)?, pause)? {
@@ -117,8 +119,4 @@ impl Play {
         self.work.spend(terminal.effort() - before);
         Ok(())
     }
-}
-
-fn is_known(member: u32) -> bool {
-    matches!(member, HOST_BYTES | RESIZE) || Parts::know(member)
 }

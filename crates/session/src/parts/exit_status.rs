@@ -113,7 +113,10 @@ impl Part for Option<ExitStatus> {
         let (mut status, mut outside, mut from) = (None, None, None);
         for field in Fields::of(body) {
             match field? {
-                (TAKEN_FROM, Value::Bytes(octets)) => from = address(octets),
+                (TAKEN_FROM, Value::Bytes(octets)) => {
+                    let v4 = <[u8; 4]>::try_from(octets).map(IpAddr::from);
+                    from = v4.or_else(|_| <[u8; 16]>::try_from(octets).map(IpAddr::from)).ok();
+                }
                 (number, Value::Varint(value)) => match (number, u8::try_from(value)) {
                     (CODE, Ok(value)) => status = Some(ExitStatus::Code(value)),
                     (SIGNAL, Ok(value)) => status = Some(ExitStatus::Signal(value)),
@@ -139,12 +142,6 @@ impl Part for Option<ExitStatus> {
     fn same_as(&self, other: &Self) -> bool {
         self == other
     }
-}
-
-/// Returns the address in these bytes; `None` for another number of them.
-fn address(octets: &[u8]) -> Option<IpAddr> {
-    let v4 = <[u8; 4]>::try_from(octets).map(IpAddr::from);
-    v4.or_else(|_| <[u8; 16]>::try_from(octets).map(IpAddr::from)).ok()
 }
 
 #[cfg(test)]

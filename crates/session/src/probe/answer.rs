@@ -86,27 +86,8 @@ pub(super) enum Reading {
     Other,
 }
 
-/// The form of an answer.
-struct Form {
-    /// The bytes that it begins with.
-    before: &'static [u8],
-    /// Whether a byte may follow these.
-    is_body: fn(&u8) -> bool,
-    /// Most such bytes.
-    body_max: usize,
-    /// The bytes that it may end with.
-    ends: &'static [&'static [u8]],
-}
-
-/// Shortens a table.
-fn form(
-    before: &'static [u8],
-    is_body: fn(&u8) -> bool,
-    body_max: usize,
-    ends: &'static [&'static [u8]],
-) -> Form {
-    Form { before, is_body, body_max, ends }
-}
+/// The form of an answer: its beginning, the bytes that may follow and how many at most, and its possible ends.
+type Form = (&'static [u8], fn(&u8) -> bool, usize, &'static [&'static [u8]]);
 
 impl Question {
     /// Returns all, in the order they are asked in.
@@ -146,7 +127,7 @@ impl Question {
 
     /// Reads bytes that may be the answer.
     pub(super) fn read(self, bytes: &[u8]) -> Reading {
-        let Form { before, is_body, body_max, ends } = self.form();
+        let (before, is_body, body_max, ends) = self.form();
         if before.starts_with(bytes) {
             return Reading::Beginning;
         }
@@ -169,17 +150,19 @@ impl Question {
     /// Returns the form of its answer.
     fn form(self) -> Form {
         match self {
-            Self::KittyKeyboard => form(b"\x1b[?", u8::is_ascii_digit, NUMBERS_MAX, &[b"u"]),
-            Self::SynchronizedOutput => form(b"\x1b[?2026;", u8::is_ascii_digit, 1, &[b"$y"]),
-            Self::AlternateScroll => form(b"\x1b[?1007;", u8::is_ascii_digit, 1, &[b"$y"]),
-            Self::PixelMouse => form(b"\x1b[?1016;", u8::is_ascii_digit, 1, &[b"$y"]),
-            Self::Foreground => form(b"\x1b]10;rgb", is_color, COLOR_MAX, &STRING_ENDS),
-            Self::Background => form(b"\x1b]11;rgb", is_color, COLOR_MAX, &STRING_ENDS),
-            Self::Cursor => form(b"\x1b]12;rgb", is_color, COLOR_MAX, &STRING_ENDS),
-            Self::Version => form(b"\x1bP>|", is_printable, VERSION_MAX, &[b"\x1b\\"]),
-            Self::CellPixels => form(b"\x1b[6;", is_number, NUMBERS_MAX, &[b"t"]),
-            Self::Columns(_) | Self::Newer(_) => form(b"\x1b[", is_number, NUMBERS_MAX, &[b"R"]),
-            Self::Attributes => form(b"\x1b[?", is_number, ATTRIBUTES_MAX, &[b"c"]),
+            Self::KittyKeyboard => (b"\x1b[?", u8::is_ascii_digit, NUMBERS_MAX, &[b"u"]),
+            Self::SynchronizedOutput => (b"\x1b[?2026;", u8::is_ascii_digit, 1, &[b"$y"]),
+            Self::AlternateScroll => (b"\x1b[?1007;", u8::is_ascii_digit, 1, &[b"$y"]),
+            Self::PixelMouse => (b"\x1b[?1016;", u8::is_ascii_digit, 1, &[b"$y"]),
+            Self::Foreground => (b"\x1b]10;rgb", is_color, COLOR_MAX, &STRING_ENDS),
+            Self::Background => (b"\x1b]11;rgb", is_color, COLOR_MAX, &STRING_ENDS),
+            Self::Cursor => (b"\x1b]12;rgb", is_color, COLOR_MAX, &STRING_ENDS),
+            Self::Version => {
+                (b"\x1bP>|", |byte| matches!(byte, b' '..=b'~'), VERSION_MAX, &[b"\x1b\\"])
+            }
+            Self::CellPixels => (b"\x1b[6;", is_number, NUMBERS_MAX, &[b"t"]),
+            Self::Columns(_) | Self::Newer(_) => (b"\x1b[", is_number, NUMBERS_MAX, &[b"R"]),
+            Self::Attributes => (b"\x1b[?", is_number, ATTRIBUTES_MAX, &[b"c"]),
         }
     }
 
@@ -255,8 +238,4 @@ fn is_number(byte: &u8) -> bool {
 
 fn is_color(byte: &u8) -> bool {
     byte.is_ascii_hexdigit() || matches!(byte, b':' | b'/')
-}
-
-fn is_printable(byte: &u8) -> bool {
-    matches!(byte, b' '..=b'~')
 }

@@ -22,58 +22,45 @@ const KEY_MODIFYING: [&str; 7] =
 impl Answer {
     /// Adds the answer to the terminal's known capabilities; returns the report for the server, if there is one.
     pub(crate) fn teach(self, capabilities: &mut TerminalCapabilities) -> Option<TerminalReport> {
-        match self {
-            Self::KittyKeyboard => {
-                capabilities.kitty_keyboard = true;
-                Some(TerminalReport::KittyKeyboard)
-            }
-            Self::SynchronizedOutput(known) => {
-                capabilities.synchronized_output = known;
-                None
-            }
-            Self::AlternateScroll(set) => {
-                capabilities.alternate_scroll = set;
-                None
-            }
-            Self::PixelMouse(known) => {
-                capabilities.pixel_mouse = known;
-                known.then_some(TerminalReport::PixelMouse)
-            }
+        match &self {
+            Self::KittyKeyboard => capabilities.kitty_keyboard = true,
+            Self::SynchronizedOutput(known) => capabilities.synchronized_output = *known,
+            Self::AlternateScroll(set) => capabilities.alternate_scroll = *set,
+            Self::PixelMouse(known) => capabilities.pixel_mouse = *known,
             Self::Version(version) => {
                 // Every terminal that has learned to tell its name knows DECSCUSR.
                 capabilities.cursor_styles = true;
-                capabilities.modify_other_keys |= knows_modify_other_keys(&version);
-                if knows_every_rendition(&version) {
+                capabilities.modify_other_keys |= begins_with(version, &KEY_MODIFYING);
+                if begins_with(version, &DECORATING) {
                     capabilities.repertoire = Repertoire::FULL;
                 }
-                None
             }
+            Self::Columns(kinds) => {
+                capabilities.cluster_widths = capabilities.cluster_widths.with(*kinds);
+            }
+            _ => {}
+        }
+        match self {
+            Self::KittyKeyboard => Some(TerminalReport::KittyKeyboard),
+            Self::PixelMouse(known) => known.then_some(TerminalReport::PixelMouse),
             Self::Foreground(color) => Some(TerminalReport::Foreground(color)),
             Self::Background(color) => Some(TerminalReport::Background(color)),
             Self::Cursor(color) => Some(TerminalReport::Cursor(color)),
             Self::CellPixels { width, height } => {
                 Some(TerminalReport::CellPixels { width, height })
             }
-            Self::Columns(kinds) => {
-                capabilities.cluster_widths = capabilities.cluster_widths.with(kinds);
-                None
-            }
             Self::Newer(c, is_wide) => is_wide.then_some(TerminalReport::NewerWide(c)),
             Self::End => Some(TerminalReport::ClusterWidths(capabilities.cluster_widths)),
+            _ => None,
         }
     }
 }
 
 /// Returns whether a terminal of this name and version (from XTVERSION: `kitty(0.31.0)`, `tmux 3.4`) knows every
 /// rendition.
-fn knows_every_rendition(version: &str) -> bool {
+fn begins_with(version: &str, names: &[&str]) -> bool {
     let version = version.to_ascii_lowercase();
-    DECORATING.iter().any(|name| version.starts_with(name))
-}
-
-fn knows_modify_other_keys(version: &str) -> bool {
-    let version = version.to_ascii_lowercase();
-    KEY_MODIFYING.iter().any(|name| version.starts_with(name))
+    names.iter().any(|name| version.starts_with(name))
 }
 
 #[cfg(test)]
@@ -102,12 +89,12 @@ mod tests {
             ("XTerm(379)", false),
             ("", false),
         ] {
-            assert_eq!(knows_every_rendition(version), knows, "{version}");
+            assert_eq!(begins_with(version, &DECORATING), knows, "{version}");
         }
         for (version, knows) in
             [("XTerm(379)", true), ("foot(1.16.2)", true), ("kitty(0.31.0)", false), ("", false)]
         {
-            assert_eq!(knows_modify_other_keys(version), knows, "{version}");
+            assert_eq!(begins_with(version, &KEY_MODIFYING), knows, "{version}");
         }
     }
 

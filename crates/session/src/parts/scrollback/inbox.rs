@@ -55,7 +55,13 @@ impl Inbox {
         self.bytes += due.bytes();
         self.due.push_back(due);
         if self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > WAITING_BYTES_MAX {
-            self.drop_oldest();
+            let mut missing = 0;
+            // A note that lines are missing and the line after it, or two lines: one note remains.
+            for due in self.due.drain(..self.due.len().min(2)) {
+                self.bytes -= due.bytes();
+                missing += due.lines();
+            }
+            self.due.push_front(Due::Missing(missing));
         }
     }
 
@@ -90,16 +96,6 @@ impl Inbox {
             .collect();
         self.bytes = self.due.iter().map(Due::bytes).sum();
         lines
-    }
-
-    fn drop_oldest(&mut self) {
-        let mut missing = 0;
-        // A note that lines are missing and the line after it, or two lines: one note remains.
-        for due in self.due.drain(..self.due.len().min(2)) {
-            self.bytes -= due.bytes();
-            missing += due.lines();
-        }
-        self.due.push_front(Due::Missing(missing));
     }
 }
 

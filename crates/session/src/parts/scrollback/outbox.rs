@@ -96,7 +96,8 @@ impl Outbox {
     /// than that has rows, it cannot have shown them all, whatever they look like.
     pub(crate) fn ride(&mut self, screen: &Screen, terminal: &mut Terminal) {
         let rows = screen.size().rows();
-        if self.waiting(terminal) > usize::from(rows) || self.on_its_way() > WINDOW_MAX {
+        let waiting = self.taken.from(self.published).count() + terminal.scrollback_len();
+        if waiting > usize::from(rows) || self.on_its_way() > WINDOW_MAX {
             return;
         }
         while let Some(next) = self.next(terminal) {
@@ -130,11 +131,6 @@ impl Outbox {
         (self.taken.cells, self.taken.bytes) =
             sizes.fold((0, 0), |sum, line| (sum.0 + line.0, sum.1 + line.1));
         self.published = self.taken.end();
-    }
-
-    /// Returns how many lines are not published.
-    fn waiting(&self, terminal: &Terminal) -> usize {
-        self.taken.from(self.published).count() + terminal.scrollback_len()
     }
 
     /// Returns the first line that is not published.
