@@ -9,8 +9,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_session::{Client, ClientConfig, ClientOutcome, Server, ServerConfig, ServerEvent};
 use rove_ssp::{Config, Ecn, Key, Transmit};
-use rove_terminal::Size;
-use rove_units::{Bytes, Duration, Instant, Seed};
+use rove_units::{Bytes, Duration, Instant};
 
 /// Runs like this often look at the time in a [`Crowd`].
 const STEP: Duration = Duration::from_millis(5);
@@ -26,14 +25,7 @@ struct Crowd {
 
 impl Crowd {
     fn new(key: Key) -> Self {
-        let config = ServerConfig {
-            key,
-            transport: rove(Config::server()),
-            ipv6: false,
-            size: Size::DEFAULT,
-            network_timeout: None,
-            chaff: Seed::new(1).stream("server.chaff"),
-        };
+        let config = ServerConfig { key, ..server_config(rove(Config::server())) };
         let server = Server::new(config, Instant::ZERO);
         Self {
             now: Instant::ZERO,

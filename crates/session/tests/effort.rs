@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::forger::{Forger, member, varint};
+use common::forger::{Forger, host_bytes, member, varint};
 use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::RIGHT_ADDRESS;
@@ -65,10 +65,6 @@ impl Victim {
         }
         (most, turns)
     }
-}
-
-fn host_bytes(bytes: &[u8]) -> Vec<u8> {
-    member(1, &member(2, &member(4, bytes)))
 }
 
 /// Sequences that touch as much as they can, after which the most is left to do.

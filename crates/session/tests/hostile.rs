@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::forger::{Forger, event, member, varint};
+use common::forger::{Forger, event, host_bytes, member, varint};
 use common::*;
 use proptest::prelude::*;
 use rove_link::LinkConfig;
@@ -33,8 +33,8 @@ impl Victim {
     }
 
     /// Receives a state that differs from the last by these host bytes.
-    fn receive(&mut self, host_bytes: &[u8]) {
-        self.receive_diff(member(1, &member(2, &member(4, host_bytes))));
+    fn receive(&mut self, bytes: &[u8]) {
+        self.receive_diff(host_bytes(bytes));
     }
 
     fn receive_diff(&mut self, diff: Vec<u8>) {

@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fmt::Write as _;
 
-use common::forger::{Forger, event, member, state, varint};
+use common::forger::{Forger, event, host_bytes, member, state, varint};
 use common::*;
 use rove_link::net::RIGHT_ADDRESS;
 use rove_session::{Client, MEMORY_MAX_80X24, MEMORY_MAX_500X200};
@@ -133,10 +133,6 @@ impl Victim {
         let (client, now) = (&mut self.client, self.now);
         counted(|| while client.poll_output(now).is_some() {});
     }
-}
-
-fn host_bytes(bytes: &[u8]) -> Vec<u8> {
-    member(1, &member(2, &member(4, bytes)))
 }
 
 /// Returns a page of cells, all of them as `cell` draws them, which is given a number of its own.

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
-use common::join;
 
 use common::*;
 use rove_link::LinkConfig;

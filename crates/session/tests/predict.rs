@@ -1,7 +1,6 @@
 //! Keys shown before the server says so: what the user sees, and when.
 
 mod common;
-use common::join;
 
 use common::*;
 use rove_link::LinkConfig;

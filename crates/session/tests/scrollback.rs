@@ -1,7 +1,6 @@
 //! Lines that scroll off the host's screen, in virtual time: what the user's terminal has in its history.
 
 mod common;
-use common::join;
 
 use common::*;
 use rove_link::LinkConfig;

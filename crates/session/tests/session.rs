@@ -1,7 +1,6 @@
 //! The life of a session in virtual time: start, silence, roaming, resizing, the end.
 
 mod common;
-use common::join;
 
 use common::*;
 use rove_link::LinkConfig;
@@ -404,14 +403,8 @@ fn a_server_nobody_comes_to_ends_after_a_minute() {
 
 /// Returns a pair whose server gives a silent client ten seconds.
 fn impatient_pair() -> Pair {
-    let config = ServerConfig {
-        key: key(),
-        transport: Config::server(),
-        ipv6: false,
-        size: Size::DEFAULT,
-        network_timeout: Some(secs(10)),
-        chaff: Seed::new(1).stream("server.chaff"),
-    };
+    let timeout = Some(secs(10));
+    let config = ServerConfig { network_timeout: timeout, ..server_config(Config::server()) };
     let wire = LinkConfig::lossless(ms(20));
     let client = near_of(Config::client());
     join(client, far_with(config), &wire)

@@ -10,9 +10,8 @@ use std::cell::Cell;
 
 use common::*;
 use rove_link::net::{LEFT_ADDRESS, RIGHT_ADDRESS};
-use rove_session::{Client, Server, ServerConfig};
+use rove_session::{Client, Server};
 use rove_ssp::{Config, Ecn, ReceiveError, Transmit};
-use rove_terminal::Size;
 use rove_units::{Draw, Instant, Seed, Stream};
 
 /// Datagrams that strangers send each end, half before it has heard its peer and half after.
@@ -41,12 +40,6 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: `ptr` came from the system's allocator with this layout.
         unsafe { System.dealloc(ptr, layout) }
     }
-
-    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: `ptr` came from the system's allocator with this layout.
-        unsafe { System.realloc(ptr, layout, new_size) }
-    }
 }
 
 #[global_allocator]
@@ -65,17 +58,9 @@ struct Session {
 
 impl Session {
     fn new() -> Self {
-        let server = ServerConfig {
-            key: key(),
-            transport: rove(Config::server()),
-            ipv6: false,
-            size: Size::DEFAULT,
-            network_timeout: None,
-            chaff: Seed::new(1).stream("server.chaff"),
-        };
         Self {
             client: Client::new(client_config(rove(Config::client())), Instant::ZERO),
-            server: Server::new(server, Instant::ZERO),
+            server: Server::new(server_config(rove(Config::server())), Instant::ZERO),
             now: Instant::ZERO,
             up: Vec::new(),
             down: Vec::new(),

@@ -1,7 +1,6 @@
 //! The terminal that the programs run on, as the client learns of it, in virtual time.
 
 mod common;
-use common::join;
 
 use common::*;
 use rove_link::LinkConfig;

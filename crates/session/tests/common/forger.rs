@@ -52,6 +52,11 @@ pub fn member(field: u8, body: &[u8]) -> Vec<u8> {
     [number(u32::from(field) << 3 | 2), len, body.to_vec()].concat()
 }
 
+/// Returns a diff that writes these bytes to the terminal.
+pub fn host_bytes(bytes: &[u8]) -> Vec<u8> {
+    member(1, &member(2, &member(4, bytes)))
+}
+
 pub fn varint(field: u8, value: u32) -> Vec<u8> {
     [&[field << 3], &number(value)[..]].concat()
 }
