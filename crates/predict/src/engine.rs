@@ -13,15 +13,15 @@ use crate::tty::Tty;
 
 /// Guesses what the user's keys will do.
 ///
-/// Give it the keys ([`Engine::handle_keys`]) and what the network tells ([`Engine::handle_network`]) as
-/// they come, and let it make each frame of the newest screen ([`Engine::frame`]).
+/// Hand in the keys ([`Engine::handle_keys`]) and the network's news ([`Engine::handle_network`]) as they come, and
+/// have it make each frame of the newest screen ([`Engine::frame`]).
 #[derive(Clone, Debug)]
 pub enum Engine {
     /// No predictions and no bookkeeping.
     Off,
     /// The rules of Mosh 1.4.0.
     Stock(Box<Stock>),
-    /// Re-simulation, with what was learned of each prompt.
+    /// Re-simulation, with models learned for each prompt.
     Replay(Box<Replay>),
 }
 
@@ -37,14 +37,14 @@ impl Engine {
         }
     }
 
-    /// Returns whether the engine for these settings makes use of [`Engine::handle_tty`], and waits for an
-    /// echo that comes later than its ack.
+    /// Returns whether the engine for these settings uses [`Engine::handle_tty`], and waits for an echo that comes
+    /// later than its ack.
     pub fn uses_tty(prediction: Prediction) -> bool {
         prediction.engine == EngineKind::Replay
             && matches!(prediction.preference, Preference::Adaptive | Preference::Always)
     }
 
-    /// Handles keys on their way to the program, read at once, after which `sent` is still the newest input that has been sent.
+    /// Handles keys that were read at once and are to be sent; `sent` is the newest input sent before them.
     pub fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         match self {
             Self::Off => {}
@@ -62,8 +62,8 @@ impl Engine {
         }
     }
 
-    /// Handles the state of the terminal that the programs run on, as it was when the newest screen was
-    /// taken; `None` where the server tells nothing of it. The rules of Mosh 1.4.0 know none.
+    /// Handles the state of the terminal that the programs run on, as it was when the newest screen was taken; `None`
+    /// where the server does not tell it. The rules of Mosh 1.4.0 use none.
     pub fn handle_tty(&mut self, tty: Option<Tty>) {
         if let Self::Replay(replay) = self {
             replay.handle_tty(tty);
@@ -99,7 +99,7 @@ impl Engine {
         }
     }
 
-    /// Judges the predictions by the newest screen, and returns it with those laid over it that are to be seen.
+    /// Judges the predictions by the newest screen. Returns that screen with the visible predictions over it.
     pub fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         match self {
             Self::Off => screen.clone(),
@@ -108,8 +108,8 @@ impl Engine {
         }
     }
 
-    /// Returns whether there is any prediction, seen or not, so that a new frame may differ from the
-    /// last one though the screen is the same.
+    /// Returns whether there is any prediction, visible or not. If so, a new frame may differ from the last one though
+    /// the screen is the same.
     pub fn is_active(&self) -> bool {
         match self {
             Self::Off => false,
@@ -118,8 +118,8 @@ impl Engine {
         }
     }
 
-    /// Returns why the newest key is shown or not, for those who work on an engine; `None` where no key is on its way, and of
-    /// the rules of Mosh 1.4.0.
+    /// Returns why the newest key is shown or not, for developers of an engine. `None` means that no key is on its way,
+    /// or that the engine follows the rules of Mosh 1.4.0.
     pub fn explain(&self, now: Instant) -> Option<Explanation> {
         let Self::Replay(replay) = self else { return None };
         replay.explain(now)

@@ -1,9 +1,10 @@
-//! The user's bytes as keys: what each is to a line editor.
+//! The user's bytes as keys: the meaning of each to a line editor.
 //!
-//! Terminals spell keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before what Alt is held with,
-//! the keyboard protocol of kitty and xterm's `modifyOtherKeys`. They also send what is no key at all: mouse and focus reports, and
-//! answers to programs. All of it is told apart here; what a key will do is for those who predict. Sources: xterm's ctlseqs; rxvt's
-//! and the Linux console's manual pages for their own function keys; the kitty keyboard protocol's own page.
+//! Terminals spell keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before what Alt is
+//! held with, the keyboard protocol of kitty and xterm's `modifyOtherKeys`. They also send bytes that are no keys:
+//! mouse and focus reports, and answers to programs. This module tells all of them apart; the effect of a key is for
+//! the models. Sources: xterm's ctlseqs; rxvt's and the Linux console's manual pages for their own function keys; the
+//! kitty keyboard protocol's own page.
 
 mod character;
 mod key;
@@ -56,14 +57,14 @@ enum EscapeKind {
     First,
     /// Held with Alt, as rxvt and others send it, or the key twice.
     Doubled,
-    /// Told to be the key, as nothing followed at once.
+    /// Known to be the key, as nothing followed at once.
     Told,
 }
 
 impl Keystrokes {
     /// Handles a byte; returns the key that ends with it.
     ///
-    /// Bytes that make no key make [`Key::Other`] together with the byte that shows it.
+    /// Bytes that make no key become [`Key::Other`], together with the byte that shows it.
     pub fn push(&mut self, byte: u8) -> Option<Key> {
         match self.state {
             State::Text => self.push_in_text(byte),
@@ -98,7 +99,7 @@ impl Keystrokes {
         }
     }
 
-    /// Returns whether what was pushed last is the beginning of a key.
+    /// Returns whether the last bytes are the beginning of a key.
     #[cfg(test)]
     pub(crate) fn is_within_key(&self) -> bool {
         let is_between = matches!(self.state, State::Text | State::Escape(EscapeKind::Told));
@@ -210,7 +211,7 @@ impl Keystrokes {
                 self.state = State::StringEscape;
                 None
             }
-            // No answer has one of these: somebody types, and has begun with Alt.
+            // No answer has such a byte: the user types, and has begun with Alt.
             ..0x20 | 0x7f => Some(self.end(Key::Other)),
             _ if bytes == STRING_BYTES_MAX => Some(self.end(Key::Other)),
             _ => {

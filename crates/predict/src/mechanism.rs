@@ -1,4 +1,4 @@
-//! The mechanisms of the replay engine, each of which an experiment may switch off to learn what it is worth.
+//! The mechanisms of the replay engine, each of which an experiment may switch off to learn its worth.
 //!
 //! Each is asked for at one place of the engine: where it learns, if it learns anything, and else where its proposal
 //! enters. Switched off, it knows nothing and proposes nothing. Nothing here loosens [`crate::secrecy`]: its
@@ -35,7 +35,7 @@ pub enum Mechanism {
     Colors,
     /// Colours of words and signs are remembered from when they were typed.
     Palettes,
-    /// A key whose echo is overdue is waited for further, and learned from if that comes after all.
+    /// The engine goes on waiting for an overdue echo, and learns from it if it comes after all.
     LateEchoes,
     /// The wait for an overdue echo is as long as echoes were late before.
     Lateness,

@@ -1,4 +1,4 @@
-//! The network's news of the far side: which input has arrived there, and which was answered.
+//! The network's news of the host: the input that has arrived there, and the input that was answered.
 
 use rove_units::Duration;
 
@@ -32,7 +32,7 @@ pub struct Network {
     pub arrived: InputNum,
     /// The interval between frames: half of SRTT, within bounds.
     pub send_interval: Duration,
-    /// SRTT, once it is known. The interval is no shorter on a path of 40 ms than on one of none.
+    /// SRTT, once it is known. The frame interval cannot stand for it, as its lower bound hides an SRTT below 40 ms.
     pub srtt: Option<Duration>,
 }
 

@@ -5,9 +5,9 @@ use rove_terminal::{Glyph, Position, Screen, Underline};
 /// The prediction for one place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
-    /// Whether nobody knows what will stand there.
+    /// Whether the glyph is unknown.
     pub(crate) is_unknown: bool,
-    /// The glyph that will stand there.
+    /// The predicted glyph.
     pub(crate) glyph: Glyph,
 }
 

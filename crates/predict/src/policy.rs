@@ -1,14 +1,14 @@
-//! Which predictions are seen: what the user prefers, and how slow the path and the host are.
+//! The visible predictions: the decision by the user's preference and by how slow the path and the host are.
 
 use rove_units::{Duration, Instant};
 
 use crate::mechanism::Mechanisms;
 
-// Source of all numbers here, where not said otherwise: Mosh 1.4.0 as observed.
+// Source of all numbers here, unless stated otherwise: Mosh 1.4.0 as observed.
 
 /// Predictions are seen once the send interval is longer: an SRTT above 60 ms.
 const SHOWN_ABOVE: Duration = Duration::from_millis(30);
-/// And no more once it is this short, and nothing is outstanding.
+/// Predictions are hidden again once the send interval is this short, and nothing is outstanding.
 const HIDDEN_AT: Duration = Duration::from_millis(20);
 /// By rove's own rules predictions are seen above this SRTT. Chosen: the lowest one at which no key is slower and no more keys
 /// change after they were seen; docs/prediction.md has the table.
@@ -18,15 +18,15 @@ const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
 const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis());
 /// Predictions are underlined once the send interval is longer: an SRTT above 160 ms.
 const UNDERLINED_ABOVE: Duration = Duration::from_millis(80);
-/// And no more once it is this short.
+/// Underlines end once the send interval is this short.
 const PLAIN_AT: Duration = Duration::from_millis(50);
-/// A prediction that waits this long is a glitch of the path: what is predicted is to be seen.
+/// A prediction that waits this long is a glitch of the path, after which predictions are shown.
 const GLITCH: Duration = Duration::from_millis(250);
-/// So many quick confirmations end it.
+/// So many quick confirmations end a glitch.
 const GLITCH_CONFIRMATIONS: u32 = 10;
-/// A prediction that waits this long is a long glitch: what is seen is to be underlined, too.
+/// A prediction that waits this long is a long glitch, after which predictions are also underlined.
 const LONG_GLITCH: Duration = Duration::from_secs(5);
-/// So many quick confirmations end that, the first ones of them only its underlines.
+/// So many quick confirmations end a long glitch. The first of them end only its underlines.
 const LONG_GLITCH_CONFIRMATIONS: u32 = 20;
 /// Quick confirmations count at most this often.
 const CONFIRMATION_PACE: Duration = Duration::from_millis(150);
@@ -72,10 +72,10 @@ impl Preference {
     }
 }
 
-/// Which rules predictions follow.
+/// The rules that predictions follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineKind {
-    /// Re-simulation of the pending keys on each new screen, with what was learned of each prompt.
+    /// Re-simulation of the pending keys on each new screen, with models learned for each prompt.
     #[default]
     Replay,
     /// The rules of Mosh 1.4.0.
@@ -100,16 +100,16 @@ impl EngineKind {
     }
 }
 
-/// How an engine is set up: what a user can say about predictions, and what an experiment can.
+/// The settings of an engine: those of a user, and those of an experiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prediction {
-    /// Whose rules they follow. `experimental` is stock's alone.
+    /// The engine. Only stock's knows `experimental`.
     pub engine: EngineKind,
     /// When to show them.
     pub preference: Preference,
     /// Whether a character is to replace the one under the cursor instead of moving it to the right.
     pub overwrite: bool,
-    /// Which mechanisms the replay engine has. Rove itself always has all; the laboratory may switch some off.
+    /// The mechanisms of the replay engine. rove itself always has all; the laboratory may switch some off.
     pub mechanisms: Mechanisms,
 }
 
@@ -123,7 +123,7 @@ pub(crate) struct Policy {
     underlines: bool,
     /// How many quick confirmations are missing until a glitch is over; 0 for no glitch.
     glitch: u32,
-    /// When the last one counted.
+    /// When the last quick confirmation counted.
     counted_at: Option<Instant>,
 }
 
@@ -137,7 +137,7 @@ impl Policy {
         self.preference == Preference::Experimental
     }
 
-    /// Returns how often what is seen must come true, as far as is known.
+    /// Returns the share of correct predictions that a visible kind of prediction needs.
     pub(crate) fn threshold(&self) -> f32 {
         match self.preference {
             Preference::Adaptive | Preference::Never => ADAPTIVE_FROM,
@@ -155,7 +155,8 @@ impl Policy {
         self.underline_from(interval);
     }
 
-    /// Records the same by rove's own thresholds. A path whose SRTT is not known yet counts as slow.
+    /// Does the same as [`Self::handle_send_interval`] by rove's own thresholds. A path whose SRTT is not known yet
+    /// counts as slow.
     pub(crate) fn handle_srtt(
         &mut self,
         srtt: Option<Duration>,
@@ -203,7 +204,7 @@ impl Policy {
         self.shows_after(Duration::ZERO)
     }
 
-    /// Returns whether predictions are to be seen of which one has waited for this long.
+    /// Returns whether predictions are to be seen, given that one has waited for this long.
     pub(crate) fn shows_after(&self, age: Duration) -> bool {
         match self.preference {
             Preference::Adaptive => self.is_slow || self.glitch > 0 || age >= GLITCH,
@@ -212,12 +213,12 @@ impl Policy {
         }
     }
 
-    /// Returns whether those that are seen are underlined.
+    /// Returns whether visible predictions are underlined.
     pub(crate) const fn underlines(&self) -> bool {
         self.underlines
     }
 
-    /// Returns when a prediction made at `made` that still waits next changes what is seen, after `now`.
+    /// Returns the next time after `now` at which a waiting prediction, made at `made`, changes the frame.
     pub(crate) fn next_glitch(made: Instant, now: Instant) -> Option<Instant> {
         [made + GLITCH, made + LONG_GLITCH].into_iter().find(|at| *at > now)
     }

@@ -8,8 +8,8 @@ use std::hash::DefaultHasher;
 
 /// A prompt's name, hashed with the salt of a memory.
 ///
-/// The hash is SipHash with a key that everybody knows. That is enough: the file that holds it is the user's own, and whoever reads
-/// that file could try prompts against any hash. The salt keeps equal prompts of two hosts from being told as equal. A program with
+/// The hash is SipHash with a public key. That is enough: the file that holds it is the user's own, and a reader of
+/// that file could try prompts against any hash. The salt hides that two hosts have equal prompts. A program with
 /// another hasher finds none of its prompts in an old memory, which then knows nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptHash(u64);
@@ -32,7 +32,7 @@ impl PromptHash {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptMemory {
     salt: [u8; 16],
-    /// The one that was kept last at the end.
+    /// The known prompts. The newest is last.
     known: Vec<PromptHash>,
     /// How many at the end of `known` this session has kept.
     kept: usize,
@@ -56,12 +56,12 @@ impl PromptMemory {
         memory
     }
 
-    /// Returns whether lines are known to be echoed at the prompt of this name.
+    /// Returns whether the prompt of this name is known to echo lines.
     pub fn knows(&self, name: u64) -> bool {
         self.known.contains(&self.hash(name))
     }
 
-    /// Returns whether a line was ever typed and not echoed at the prompt of this name, as far as is known.
+    /// Returns whether the prompt of this name is refused: a line was typed there and not echoed.
     pub fn is_refused(&self, name: u64) -> bool {
         self.is_overfull() || self.refused.contains(&self.hash(name))
     }
@@ -94,7 +94,7 @@ impl PromptMemory {
         &self.salt
     }
 
-    /// Returns the known prompts, the one that was kept last at the end.
+    /// Returns the known prompts, the newest last.
     pub fn known(&self) -> &[PromptHash] {
         &self.known
     }
@@ -104,7 +104,7 @@ impl PromptMemory {
         &self.known[self.known.len() - self.kept..]
     }
 
-    /// Returns the refused names, the oldest first; more than [`Self::REFUSED_MAX`] stand for all that there are.
+    /// Returns the refused names, the oldest first. More than [`Self::REFUSED_MAX`] stand for all prompts.
     pub fn refused(&self) -> &[PromptHash] {
         &self.refused
     }

@@ -1,10 +1,10 @@
-//! Why the newest key is shown or not: what each part of the engine says of it, as data.
+//! Why the newest key is shown or not: a statement of each part of the engine, as data.
 
 use rove_units::Duration;
 
 pub use crate::replay::Effect;
 
-/// Everything that is said of the newest key.
+/// All statements about the newest key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// How many keys before it are not shown either: the first of them stops all.
@@ -15,12 +15,12 @@ pub struct Explanation {
     pub reasons: Vec<Reason>,
 }
 
-/// The rule that ends what is shown of the keys on their way.
+/// The rule that ends the run of shown keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The screen may show already what the key did.
+    /// The screen may already show the key's effect.
     Doubtful,
-    /// The newest screen is none that the keys explain.
+    /// The keys do not explain the newest screen.
     UnexplainedScreen,
     /// No echo has been seen where the key is typed.
     MayBeSecret,
@@ -28,14 +28,14 @@ pub enum Stop {
     Distrusted,
     /// The cursor is predicted to be in another row, where the key may mean something else.
     OtherRow,
-    /// Nobody knows what the key does.
+    /// The key's effect is unknown.
     UnknownEffect,
 }
 
 /// A statement of one model about the key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
-    /// The outcome of the key where all keys before it do what is believed.
+    /// The outcome of the key, provided that all keys before it have their predicted effects.
     Simulation {
         /// How many keys before it the key stands whose effect is unknown, if there is one.
         behind: Option<usize>,
@@ -49,13 +49,13 @@ pub enum Reason {
         /// Whether text was echoed in this line since it began.
         has_echoed: bool,
     },
-    /// How often keys of its kind did as predicted at prompts like this one: counts, older ones of which weigh less.
+    /// How often keys of its kind did as predicted at prompts like this one. Older counts weigh less.
     Context {
-        /// The number of keys that did.
+        /// The number of keys that did as predicted.
         right: f32,
-        /// The number of keys that did not.
+        /// The number of keys that did not do as predicted.
         wrong: f32,
-        /// The share that is needed.
+        /// The needed share.
         threshold: f32,
         /// Whether that is enough.
         is_trusted: bool,
@@ -69,7 +69,7 @@ pub enum Reason {
     Wrap {
         /// Whether text goes over it.
         crosses: bool,
-        /// Whether it is known how.
+        /// Whether the way is known.
         is_known: bool,
     },
     /// Motions of the cursor in programs that draw on the whole screen.

@@ -10,11 +10,11 @@
 //! - where the server states that the session's own shell waits at its own prompt, after a line was echoed there
 //!   ([`Statement`]).
 //!
-//! A prompt at which a line was answered by masking characters, or by nothing, is never known again in this
-//! session, nor is any that ends alike. After a key of unknown effect that has changed nothing, nothing is permitted
-//! until something is echoed: another program may read the keys and leave the prompt on the screen. Words that ask for
-//! secrets only ever take a permission away. That the kernel of the host echoes is no permission: programs turn the
-//! echo off long after they have asked, and the server's word is as old as the path is long.
+//! A prompt at which a line was answered by masking characters, or by nothing, is never known again in this session,
+//! nor is any that ends alike. After a key of unknown effect that has changed nothing, nothing is permitted until
+//! something is echoed: another program may read the keys and leave the prompt on the screen. Words that ask for
+//! secrets only ever take a permission away. An echo mode of the host's kernel is no permission: programs turn the echo
+//! off long after they have asked, and the server's word is as old as the path is long.
 
 mod insertion;
 mod line;
@@ -47,12 +47,12 @@ pub(crate) struct Prompt {
     /// The name of all of it but its numbers and its path, and of its end.
     pub(crate) whole: u64,
     pub(crate) end: u64,
-    /// The name of its text alone, in whatever modes and place of the screen it stands. It is refused by this one.
+    /// The name of its text alone, without modes and place. A refusal uses this name.
     pub(crate) text: u64,
     pub(crate) sort: Sort,
 }
 
-/// How much a prompt says of who asks.
+/// How much a prompt tells of the program that asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
     /// The mode of an editor in which characters are text.
@@ -79,7 +79,7 @@ impl Sort {
 pub(crate) struct Spot<'a> {
     /// The echo since the last key of unknown effect.
     pub(crate) line: Line,
-    /// `None`, or one without a name, where nothing tells this place from others.
+    /// The place. `None`, or a place without a name, where nothing tells it from others.
     pub(crate) prompt: Option<Prompt>,
     /// Whether rows were begun, ahead of the screen, on the way to it.
     pub(crate) is_ahead: bool,
@@ -184,7 +184,8 @@ impl Secrecy {
         self.refused.len() > REFUSED_MAX || is_refused(prompt.text) || is_refused(prompt.end)
     }
 
-    /// Called when the server states up to which input the session's own shell waits at its prompt, or states nothing.
+    /// Called with the input up to which the session's own shell waits at its prompt, by the server's statement, or
+    /// `None`.
     pub(crate) const fn handle_statement(&mut self, until: Option<InputNum>) {
         self.statement.handle(until);
     }

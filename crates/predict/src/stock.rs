@@ -26,8 +26,8 @@ const KEYS_MAX: usize = 100;
 /// without an answer, and some megabytes at most.
 const CELLS_MAX: usize = 65_536;
 
-/// Most predictions of the cursor, of which there is one for an epoch; with more all are dropped. Chosen:
-/// as many lines or keys of unknown effect, without an answer to one of them.
+/// Most predictions of the cursor, one for each epoch; with more all are dropped. Chosen: as many lines or keys of
+/// unknown effect, without an answer to one of them.
 const CURSORS_MAX: usize = 256;
 
 const _: () = assert!(CELLS_MAX >= rove_terminal::COLUMNS_MAX as usize);
@@ -40,11 +40,11 @@ pub struct Stock {
     overwrites: bool,
     /// The epoch of what is predicted now.
     epoch: Epoch,
-    /// The newest epoch of which something has come true. Later ones are tentative.
+    /// The newest epoch with a confirmed prediction. Later ones are tentative.
     confirmed: Epoch,
-    /// The newest last.
+    /// The predictions of the cursor, the newest last.
     cursors: Vec<CursorPrediction>,
-    /// In the order in which they got their first predictions.
+    /// The rows, in the order in which they got their first predictions.
     rows: Vec<PredictedRow>,
     reader: ActionReader,
     last_byte: Option<u8>,
@@ -181,7 +181,7 @@ impl Stock {
         Stamp { epoch: self.epoch, deadline: self.sent.next(), at: now }
     }
 
-    /// Drops everything where there is more than is kept.
+    /// Drops all predictions if there are more than are kept.
     fn limit(&mut self) {
         let cells: usize = self.rows.iter().map(|row| row.cells.len()).sum();
         if cells > CELLS_MAX || self.cursors.len() > CURSORS_MAX {

@@ -1,5 +1,5 @@
-//! The far side's line discipline: the effect that its kernel itself gives to a key. And whether a shell's
-//! prompt is what reads the keys.
+//! The host's line discipline, by which the kernel itself gives effect to keys, and the statement that a shell's prompt
+//! reads the keys.
 
 use crate::network::InputNum;
 
@@ -40,7 +40,7 @@ impl TtyModes {
     /// The modes of a new terminal of Linux that erases whole UTF-8 characters.
     pub const USUAL: Self = Self((1 << 13) - 1);
 
-    /// Creates a set from its bits; those without a meaning are left out.
+    /// Creates a set from its bits; bits without a meaning are left out.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits & Self::USUAL.0)
     }
@@ -55,20 +55,20 @@ impl TtyModes {
         self.0 & other.0 == other.0
     }
 
-    /// Returns what either set holds.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Returns what is in this set and not in `other`.
+    /// Returns the modes of this set that are not in `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 }
 
-/// The characters that a line discipline does something else with than take them; 0 for none.
+/// The characters with a special effect in a line discipline; 0 for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TtyCharacters {
     /// Erases a character (VERASE).
@@ -81,11 +81,11 @@ pub struct TtyCharacters {
     pub literal_next: u8,
     /// Shows the line again (VREPRINT).
     pub reprint: u8,
-    /// Hands over what there is, and at the start of a line the end of the input (VEOF).
+    /// Hands over the unfinished line, or the end of the input at the start of a line (VEOF).
     pub end_of_file: u8,
     /// Ends a line beside the new line (VEOL).
     pub end_of_line: u8,
-    /// Ends one, too (VEOL2).
+    /// Ends a line too (VEOL2).
     pub end_of_line_2: u8,
     /// Interrupts (VINTR).
     pub interrupt: u8,
@@ -176,12 +176,12 @@ impl Tty {
     pub const USUAL: Self =
         Self { modes: TtyModes::USUAL, characters: TtyCharacters::USUAL, prompt: None };
 
-    /// Returns whether what is typed is meant for nobody to see: lines are read and nothing is echoed.
+    /// Returns whether the terminal hides typed lines: programs read lines and nothing is echoed.
     pub const fn hides_input(self) -> bool {
         self.modes.contains(TtyModes::CANONICAL) && !self.modes.contains(TtyModes::ECHO)
     }
 
-    /// Returns whether the kernel echoes lines, and how is known.
+    /// Returns whether the kernel echoes lines in a known way.
     pub const fn echoes_lines(self) -> bool {
         const WANTED: TtyModes =
             TtyModes::ECHO.union(TtyModes::CANONICAL).union(TtyModes::ORDINARY);
