@@ -9,7 +9,7 @@ use crate::replay::field::{Field, Kind};
 use crate::replay::layout::INPUT_ROWS_MAX;
 use crate::scene::text::{Text, is_changed};
 
-/// The screen that the first key of the log acts on, and what is known of the place that it goes to.
+/// The screen that the first key of the log acts on, and the known facts about the place that it goes to.
 #[derive(Clone, Debug)]
 pub(super) struct Base {
     pub(super) screen: Screen,
@@ -22,7 +22,7 @@ pub(super) struct Base {
     pub(super) field: Field,
     /// The column that motions up and down keep to.
     pub(super) goal: Option<u16>,
-    /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
+    /// Whether typed text is a search, and is shown elsewhere than at the cursor.
     pub(super) is_searching: bool,
     /// Whether keys that came true since the screen was taken explain where its cursor is.
     pub(super) is_explained: bool,
@@ -65,7 +65,7 @@ impl Base {
         !self.field.is_line() && !self.field.prompt.is_secret && !self.is_searching
     }
 
-    /// Called when what stood in one row stands in another. Returns whether it has risen from the last one.
+    /// Called when the text of a row stands in another row. Returns whether it has risen from the last row.
     pub(super) fn move_to(&mut self, from: u16, to: u16) -> bool {
         self.field.row = (self.field.row + to).saturating_sub(from);
         to < from && self.is_at_bottom()

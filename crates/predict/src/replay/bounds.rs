@@ -6,7 +6,7 @@ use crate::scene::Pane;
 /// The bounds of an input. Its columns are places, which go on where a row ends (see [`Layout`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounds {
-    /// Where the first key was typed: what stands to the left is a prompt, or other text.
+    /// Where the first key was typed: the text to the left is a prompt, or other text.
     pub(super) start: u16,
     /// The columns that keys may move to and change.
     pub(super) left: u16,

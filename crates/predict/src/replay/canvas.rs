@@ -19,11 +19,11 @@ pub(super) enum Tile {
     Original(Position),
     /// A character that was typed.
     Typed { base: char, wide: bool, pen: Pen },
-    /// The right half of a wide one, or nothing.
+    /// The right half of a wide character, or nothing.
     Blank(Pen),
-    /// Nobody knows what will; what was there goes.
+    /// The new character is unknown, and the old one goes.
     Veiled(Pen),
-    /// Nobody knows what will, but this is likely.
+    /// The new character is unknown, but this one is likely.
     Guess { base: char, wide: bool, pen: Pen },
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Canvas<'a> {
     /// The columns in which rows move.
     columns: Range<u16>,
     rows: Vec<PredictedRow>,
-    /// Which row of the screen stands in each row, where rows have moved; `None` for an empty one.
+    /// The row of the screen that stands in each row, where rows have moved; `None` for an empty row.
     moved: Vec<Option<u16>>,
     pub(super) cursor: Position,
 }
 
-/// The predictions in one row: from the first column that was written to up to the last.
+/// The predictions in a row: from the first column that was written to up to the last.
 #[derive(Clone, Debug)]
 struct PredictedRow {
     row: u16,
@@ -63,7 +63,7 @@ impl<'a> Canvas<'a> {
         self.screen
     }
 
-    /// Returns what stands in one place.
+    /// Returns the content of a place.
     pub(super) fn tile(&self, at: Position) -> Tile {
         if !self.columns.contains(&at.column) {
             return Tile::Original(at);
@@ -75,7 +75,7 @@ impl<'a> Canvas<'a> {
             .unwrap_or_else(|| self.base(at))
     }
 
-    /// Returns what stands in a place that nothing was written to.
+    /// Returns the content of a place that nothing was written to.
     fn base(&self, at: Position) -> Tile {
         match self.moved.get(usize::from(at.row)) {
             Some(Some(row)) => Tile::Original(Position { row: *row, ..at }),
@@ -104,7 +104,7 @@ impl<'a> Canvas<'a> {
         &mut self.moved[usize::from(rows.start)..usize::from(rows.end)]
     }
 
-    /// Replaces what stands in one place; outside the screen it does nothing.
+    /// Replaces the content of a place; outside the screen it does nothing.
     pub(super) fn put(&mut self, at: Position, tile: Tile) {
         let size = self.screen.size();
         if at.row >= size.rows() || !self.columns.contains(&at.column) {
@@ -129,7 +129,7 @@ impl<'a> Canvas<'a> {
         row.tiles[usize::from(at.column - row.start)] = tile;
     }
 
-    /// Returns the character of a place and what combines with it: nothing for all blanks.
+    /// Returns the character of a place with its combining characters: nothing for all blanks.
     pub(super) fn text(&self, at: Position) -> Text<'a> {
         match self.tile(at) {
             Tile::Original(from) => Text::of(self.screen, from),
@@ -176,7 +176,7 @@ impl<'a> Canvas<'a> {
         self.rows.iter().map(|predicted| (predicted.row, predicted.columns())).collect()
     }
 
-    /// Returns what stands in some columns of a row, but for what combines with it.
+    /// Returns the characters in some columns of a row, without combining ones.
     pub(super) fn cells(&self, row: u16, columns: Range<u16>) -> Vec<Cell> {
         let cell = |column| {
             let at = Position { row, column };
@@ -185,12 +185,12 @@ impl<'a> Canvas<'a> {
         columns.map(cell).collect()
     }
 
-    /// Returns whether what stands in a place was typed.
+    /// Returns whether the content of a place was typed.
     pub(super) fn is_typed(&self, row: u16, column: u16) -> bool {
         matches!(self.tile(Position { row, column }), Tile::Typed { .. })
     }
 
-    /// Gives what was typed another pen.
+    /// Gives typed text another pen.
     pub(super) fn paint(&mut self, at: Position, new: Pen) {
         if let Tile::Typed { base, wide, .. } = self.tile(at) {
             self.put(at, Tile::Typed { base, wide, pen: new });
@@ -206,7 +206,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns whether it is known what will stand in a place.
+    /// Returns whether the future content of a place is known.
     fn is_known(&self, at: Position) -> bool {
         !matches!(self.tile(at), Tile::Veiled(_) | Tile::Guess { .. })
     }
@@ -235,8 +235,7 @@ impl<'a> Canvas<'a> {
         (0..).zip(self.moved.iter().copied()).filter(|(row, from)| *from != Some(*row))
     }
 
-    /// Returns whether the screen has another text where something is predicted, neither what is predicted
-    /// nor what was there before.
+    /// Returns whether the screen has a third text where something is predicted: neither the predicted nor the old one.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).any(|at| {
@@ -262,7 +261,7 @@ impl<'a> Canvas<'a> {
         is_text && texts.into_iter().all(|(text, shown)| text == shown)
     }
 
-    /// Lays what is predicted over a screen.
+    /// Lays the predictions over a screen.
     pub(super) fn draw(&self, frame: &mut Screen, underlines: bool) {
         for (row, from) in self.moves() {
             frame.copy_row(row, self.columns.clone(), self.screen, from);

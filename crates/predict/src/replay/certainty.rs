@@ -1,4 +1,4 @@
-//! How sure it is that characters are text in a field, by what they have done there.
+//! The certainty that characters are text in a field, by the effects that they had there.
 
 /// The proofs that characters are text in a field, and the doubts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Certainty {
         self.confirmed += 1;
     }
 
-    /// Forgets what has come true: something else stands there by now.
+    /// Forgets confirmed predictions: something else stands there by now.
     pub(super) const fn lose(&mut self) {
         self.confirmed = 0;
     }

@@ -1,4 +1,4 @@
-//! Kinds of keys that are learned together, and what each does.
+//! Kinds of keys that are learned together, and the effect of each.
 
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
@@ -12,7 +12,7 @@ pub(super) enum Class {
     ControlH,
     Left,
     Right,
-    /// The same by Ctrl-B and Ctrl-F, of which other programs make something else.
+    /// The same by Ctrl-B and Ctrl-F, which other programs use otherwise.
     ControlLeft,
     ControlRight,
     WordLeft,
@@ -37,15 +37,15 @@ pub(super) enum Class {
     /// Up and Down, which bring back lines, and the same by Ctrl-P and Ctrl-N.
     Recall,
     ControlRecall,
-    /// No key: that text typed in the last row moves up for what is drawn below it.
+    /// No key: the claim that text typed in the last row moves up for rows drawn below it.
     Rise,
-    /// No key: that a suggestion stands after a character that the one before does not go on with, as a hint does.
+    /// No key: the claim that a suggestion stays after a character that it does not go on with, as a hint does.
     Hint,
-    /// No key: that a suggestion stands after what was taken back.
+    /// No key: the claim that a suggestion stays after text was taken back.
     Regrowth,
-    /// No key: that the cursor stands for a moment on the bracket that a typed one closes.
+    /// No key: the claim that the cursor stands for a moment on the bracket that a typed one closes.
     Flash,
-    /// Anything else: what it does is unknown.
+    /// Any other key, with an unknown effect.
     Command,
 }
 
@@ -88,7 +88,7 @@ pub enum Effect {
     Drawn,
     /// No effect that could be seen.
     Nothing,
-    /// Nobody knows: what is typed after it waits.
+    /// Unknown: keys typed after it wait.
     Unknown,
 }
 
@@ -124,7 +124,7 @@ impl Class {
         }
     }
 
-    /// Returns the mechanism that it belongs to; `None` for those without which there is none.
+    /// Returns the mechanism that it belongs to; `None` for kinds that cannot be switched off.
     pub(super) const fn mechanism(self) -> Option<Mechanism> {
         match self {
             Self::Text | Self::Backspace | Self::ControlH | Self::Rise => None,
@@ -138,7 +138,7 @@ impl Class {
         }
     }
 
-    /// Returns what such a key does to the input; `None` if nobody knows.
+    /// Returns the effect of such a key on the input; `None` if it is unknown.
     pub(super) const fn edit(self, key: Key) -> Option<Edit> {
         Some(match self {
             Self::Text => match key {

@@ -1,4 +1,4 @@
-//! The memory of each kind of prompt, so that the experience with one counts for the next of its kind.
+//! The memory of each kind of prompt, so that experience with a prompt counts for the next of its kind.
 
 use crate::replay::class::{CLASSES, Class};
 use crate::replay::evidence::Share;
@@ -8,7 +8,7 @@ use crate::replay::memory::Memory;
 /// How many keys an error makes a context careful for. Chosen: with 50 as many keys are wrong, and 0.4 points fewer instant.
 const CAUTION_KEYS: u32 = 10;
 
-/// The knowledge of one kind of prompt.
+/// The knowledge of a kind of prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     scores: [Share; CLASSES],
@@ -25,12 +25,12 @@ pub(super) struct Contexts {
 }
 
 impl Contexts {
-    /// Returns what is known of the exact kind of prompt; nothing yet, maybe.
+    /// Returns the knowledge of the exact kind of prompt, which may be empty.
     pub(super) fn strong(&self, key: ContextKey) -> &Context {
         self.find(key.strong)
     }
 
-    /// Returns what is known of prompts that end alike.
+    /// Returns the knowledge of prompts that end alike.
     pub(super) fn weak(&self, key: ContextKey) -> &Context {
         self.find(key.weak)
     }

@@ -1,4 +1,4 @@
-//! Finding out what keys do to the cursor of programs that draw on the whole screen.
+//! Learning the effect of keys on the cursor of programs that draw on the whole screen.
 
 use rove_terminal::{Position, Screen};
 
@@ -9,13 +9,13 @@ use crate::replay::motion::{Motion, Step};
 use crate::replay::navigation::Navigation;
 use crate::replay::simulate::Simulation;
 
-/// Most keys of which one screen is thought to show all motions. Chosen: two seconds of a key that is held down.
+/// Most keys whose motions a single screen is thought to show. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
 
 /// The cursor's way through some keys.
 #[derive(Clone, Debug)]
 pub(super) struct CursorProbe {
-    /// Each key, what it was, and how often.
+    /// Each key, its motion, and how often it was seen.
     motions: Vec<(Key, Motion)>,
     step: Step,
     /// The column that motions up and down keep to.

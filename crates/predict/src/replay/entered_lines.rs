@@ -39,7 +39,7 @@ pub(super) fn note_taken(state: &mut State, count: usize, screen: &Screen) {
     }
 }
 
-/// Returns whether what is entered is not what stands on the screen.
+/// Returns whether the entered line differs from the text on the screen.
 fn hides_lines(state: &State) -> bool {
     state.base.is_searching || state.echo_off.is_off()
 }
@@ -53,7 +53,7 @@ pub(super) fn note_edits(state: &mut State, count: usize) {
     }
 }
 
-/// Called when nobody knows what the oldest keys did.
+/// Called when the effect of the oldest keys is unknown.
 pub(super) fn note_missed(state: &mut State, count: usize) {
     for key in state.log.iter().take(count).map(|event| event.key) {
         if is_end(key) {

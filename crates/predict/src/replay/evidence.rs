@@ -1,17 +1,17 @@
-//! How well predictions of one kind came true. All factors of trust stand here.
+//! The share of correct predictions of a kind. All factors of trust stand here.
 
 /// How many times more proofs are needed after each error that the user has seen. Chosen: a habit that fails now and then
 /// soon stops being shown.
 pub(super) const ERROR_FACTOR: u16 = 4;
 
-/// The same after errors that mislead nobody. Chosen: with 4 rulers bring 0.2 points less on the reference recordings, as
-/// clocks and messages stand in their rows.
+/// The same after errors that mislead no user. Chosen: with 4 rulers bring 0.2 points less on the reference recordings,
+/// as clocks and messages stand in their rows.
 const MILD_FACTOR: u16 = 2;
 
 /// Most proofs that may be needed. Chosen: nobody presses such a key more often in a session.
 const NEEDED_MAX: u16 = 256;
 
-/// How much of what was counted is left after the next key of the same kind. Chosen: fifty keys are remembered.
+/// Share of the counts that is left after the next key of the same kind. Chosen: fifty keys are remembered.
 const DECAY: f32 = 0.98;
 
 /// How much of the errors is left after each key, not a character, that did as predicted. Chosen: after one error
@@ -48,7 +48,8 @@ impl Evidence {
         }
     }
 
-    /// Called when an error was shown that misleads nobody, such as a number aside: fewer proofs are asked for than after others.
+    /// Called when an error was shown that misleads no user, such as a number far from the input. It takes fewer proofs
+    /// to regain trust than after others.
     pub(super) fn refute_mildly(&mut self) {
         self.streak = 0;
         self.needed = self.needed.saturating_mul(MILD_FACTOR).min(NEEDED_MAX);

@@ -11,7 +11,7 @@ use crate::replay::pending_keys::PendingKeys;
 use crate::scene;
 use crate::scene::text::Text;
 
-/// Most editors whose pair is remembered; the one that was used least recently goes. Chosen: a session has one or two.
+/// Most editors whose pair is remembered; the least recently used one goes. Chosen: a session has one or two.
 const EXITS_MAX: usize = 4;
 
 /// The pair that has ended the mode of each editor last.

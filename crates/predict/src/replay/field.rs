@@ -1,4 +1,4 @@
-//! Where the user types: the part of a row that keys may change, and what kind of place it is.
+//! The field where the user types: the part of a row that keys may change, and the kind of its place.
 
 use core::ops::Range;
 
@@ -57,7 +57,7 @@ pub(super) struct Field {
     /// When it was first seen.
     since: Instant,
     pub(super) track: InputTrack,
-    /// The end of what the program suggests, which begins at the end of the input.
+    /// The end of the suggestion, which begins at the end of the input.
     pub(super) suggested: Option<u16>,
     /// The row in which the editor that draws here says that it takes characters for text.
     mode_line: Option<u16>,
@@ -86,7 +86,7 @@ impl Field {
             Some(row) => field.row = row,
             None => {
                 field = Self::begin(screen, kind, at, &pane, now);
-                // A prompt that changes its modes, or what stands below, is no more to be trusted for that.
+                // A prompt is not more trusted because its modes or the rows below have changed.
                 if field.prompt.is_shell && field.begins_where(before) {
                     field.line = before.line;
                     field.line.end();
@@ -212,7 +212,7 @@ impl Field {
                 && scene::right_bound(screen, at, &self.bounds.pane) >= self.bounds.pane.right
     }
 
-    /// Returns the end of what the program suggests after the cursor.
+    /// Returns the end of the suggestion after the cursor.
     fn suggestion(&self, screen: &Screen, at: Position) -> Option<u16> {
         let left =
             at.column.checked_sub(1).filter(|_| at.row > self.row || at.column > self.bounds.start);

@@ -1,4 +1,4 @@
-//! Names of what stands on the screen, by which it is known again.
+//! Names of the screen's contents, by which they are recognised.
 
 use crate::replay::canvas::mix;
 
@@ -26,8 +26,8 @@ impl PlaceId {
     }
 }
 
-/// Most names of contexts that are remembered, two for each; the one that was used least recently goes.
-/// Source: the paper's users had a handful of programs.
+/// Most names of contexts that are remembered, two for each; the least recently used one goes. Source: the paper's
+/// users had a handful of programs.
 pub(super) const NAMES_MAX: usize = 128;
 
 /// The names of a context: exact, and by no more than the end of its prompt.

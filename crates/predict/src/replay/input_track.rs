@@ -7,7 +7,7 @@ use rove_terminal::Position;
 pub(super) struct InputTrack {
     /// Whether a key was typed in it, so that its start is known.
     pub(super) is_used: bool,
-    /// The end of what was typed, which blanks at its end do not show.
+    /// The end of the typed text, which blanks at its end do not show.
     pub(super) reach: u16,
     /// Whether the cursor waits on the last character of a full row until there is more.
     pub(super) waits: bool,

@@ -1,4 +1,5 @@
-//! Judging the keys on their way by a screen: which of them it shows, and what became of the rest. Nothing is changed here.
+//! Judging the keys on their way by a screen: the keys that it shows, and the fate of the rest. Nothing is changed
+//! here.
 
 use rove_terminal::Screen;
 use rove_units::Instant;

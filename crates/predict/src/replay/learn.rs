@@ -180,7 +180,7 @@ impl Learner<'_> {
         true
     }
 
-    /// Learns from keys that a screen shows: from what they did, and from the colours that the program paints them in.
+    /// Learns from keys that a screen shows: from their effects, and from the colours that the program paints them in.
     fn confirm(&mut self, proven: Proven) {
         let State { base, learned, .. } = &mut *self.state;
         let (context, cursor) = (base.field.context, self.screen.cursor().position());
@@ -198,7 +198,7 @@ impl Learner<'_> {
         self.credit(proven);
     }
 
-    /// Learns from what keys have proven.
+    /// Learns from proven keys.
     fn credit(&mut self, proven: Proven) {
         let learns_latency = self.state.has(Mechanism::Latency);
         let State { base, learned, policy, echo_off, secrecy, .. } = &mut *self.state;
@@ -236,12 +236,12 @@ impl Learner<'_> {
         }
     }
 
-    /// Forgets the oldest keys, but for what they tell of those to come.
+    /// Forgets the oldest keys, except their meaning for later ones.
     fn retire(&mut self, count: usize) {
         entered_lines::note_edits(self.state, count);
         let State { base, learned, log, echo_off, secrecy, .. } = &mut *self.state;
         if let Some(last) = count.checked_sub(1).and_then(|last| log.iter().nth(last)) {
-            // It ends what a letter could be part of.
+            // The last key decides how the next one is read.
             base.goal = None;
             base.is_new_line = matches!(last.key, Key::Enter | Key::LineFeed);
             base.unsure = last.input;
@@ -326,7 +326,7 @@ impl Learner<'_> {
         self.rebase();
     }
 
-    /// Drops the first keys: they did not do what was predicted.
+    /// Drops the first keys, as their predictions were wrong.
     fn fail(&mut self, count: usize) {
         let Some(&Event { key, shown, .. }) = self.state.log.front() else { return };
         let class = self.state.pending_keys().start().class_of(key);
@@ -433,7 +433,7 @@ impl Learner<'_> {
         self.rebase();
     }
 
-    /// Forgets the oldest keys, without knowing what they did.
+    /// Forgets the oldest keys, whose effects are unknown.
     fn abandon(&mut self, count: usize) {
         entered_lines::note_missed(self.state, count);
         self.retire(count);

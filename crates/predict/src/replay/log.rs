@@ -26,9 +26,9 @@ pub(super) struct Event {
     pub(super) at: Instant,
     /// When the far side was first known to have had its time to answer.
     pub(super) due_at: Option<Instant>,
-    /// Whether the user has seen what it was predicted to do.
+    /// Whether the user has seen its predicted effect.
     pub(super) shown: bool,
-    /// Whether the screen should show what it did already, and does not.
+    /// Whether the screen should already show its effect, and does not.
     pub(super) is_doubtful: bool,
 }
 
@@ -97,7 +97,7 @@ impl Log {
         self.events.iter().take_while(|event| event.input <= input).count()
     }
 
-    /// Notes that the screen should show what the oldest keys did, and does not.
+    /// Notes that the screen should show the effects of the oldest keys, and does not.
     pub(super) fn doubt(&mut self, count: usize) {
         self.events.iter_mut().take(count).for_each(|event| event.is_doubtful = true);
     }
@@ -110,7 +110,7 @@ impl Log {
         self.events.drain(..count);
     }
 
-    /// Forgets what was typed, but not that something was.
+    /// Forgets the typed keys, but not that there were any.
     pub(super) fn forget_texts(&mut self) {
         self.events.iter_mut().for_each(Event::wipe);
     }
@@ -147,7 +147,7 @@ impl Log {
         self.events.iter()
     }
 
-    /// Notes that the user has seen what the oldest keys do.
+    /// Notes that the user has seen the effects of the oldest keys.
     pub(super) fn note_shown(&mut self, count: usize) {
         self.events.iter_mut().take(count).for_each(|event| event.shown = true);
     }

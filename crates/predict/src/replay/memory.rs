@@ -1,24 +1,24 @@
-//! The memory of many things of one kind, within a bound.
+//! A bounded memory of values by key.
 
 /// Values by key, at most `MAX` of them: the one used least recently is forgotten for a new one.
 #[derive(Clone, Debug)]
 pub(super) struct Memory<K, V, const MAX: usize> {
-    /// The one used last stands at the end.
+    /// The last used entry is at the end.
     known: Vec<(K, V)>,
 }
 
 impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
-    /// Returns what is known, without using it.
+    /// Returns the known value, without using it.
     pub(super) fn find(&self, key: &K) -> Option<&V> {
         self.known.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Returns what is known, to be changed without using it.
+    /// Returns the known value, to be changed without using it.
     pub(super) fn find_mut(&mut self, key: &K) -> Option<&mut V> {
         self.known.iter_mut().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Uses what is known, or else what `new` returns.
+    /// Uses the known value, or else the result of `new`.
     pub(super) fn entry_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
         let index = self.known.iter().position(|(known, _)| *known == key);
         let entry = index.map(|index| self.known.remove(index));
@@ -29,7 +29,7 @@ impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
         &mut self.known.last_mut().expect("an entry was added").1
     }
 
-    /// Uses what is known, or else the default.
+    /// Uses the known value, or else the default.
     pub(super) fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,

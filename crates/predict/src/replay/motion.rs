@@ -23,7 +23,7 @@ pub(super) enum Motion {
 }
 
 impl Motion {
-    /// Returns what a key is called for.
+    /// Returns the motion that a key's name stands for.
     pub(super) const fn of(key: Key) -> Option<Self> {
         match key {
             Key::Left | Key::ControlB => Some(Self::Left),
@@ -58,9 +58,9 @@ pub(super) struct Step {
     pub(super) is_to_empty: bool,
 }
 
-/// Knowledge of what keys do to the cursor in one window.
+/// The knowledge of the motions of keys in a window.
 pub(super) trait Guide: core::fmt::Debug {
-    /// Returns what a key is believed to do.
+    /// Returns the believed motion of a key.
     fn motion(&self, key: Key) -> Option<Motion>;
 
     /// Returns whether the cursor goes no further than on the last character of a line, instead of after it.

@@ -14,18 +14,19 @@ use crate::replay::ruler::Ruler;
 use crate::scene::Pane;
 use crate::scene::text::characters;
 
-/// Most keys that are remembered of one place; the one that was used least recently goes.
-/// Chosen: the arrows, their like with Ctrl, and some letters.
+/// Most keys that are remembered of a place; the least recently used one goes. Chosen: the arrows, their like with
+/// Ctrl, and some letters.
 const KEYS_MAX: usize = 24;
 
-/// Most places that are remembered; the one that was used least recently goes. Chosen: the windows of some editors.
+/// Most places that are remembered; the least recently used one goes. Chosen: the windows of some editors.
 const PLACES_MAX: usize = 16;
 
-/// How often in a row a key must have done the same before it is believed: one with a name of what it does, and others.
+/// How often in a row a key must have done the same before it is believed: a key whose name tells its motion, and other
+/// keys.
 const NEEDED: u16 = 1;
 /// The same for prefixes of commands in screen and tmux, whose second keys may by chance do the same.
 const NEEDED_OF_PREFIXES: u16 = 4;
-/// The knowledge of one window of a program.
+/// The knowledge of a program's window.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Navigation {
     habits: Memory<Key, Habit, KEYS_MAX>,
