@@ -38,7 +38,7 @@ impl Announced {
     }
 
     /// Forgets the sizes before the last that the server is `known` to have been told, once it `shows` that one or a
-    /// later one: what it sent before may still come. Returns whether there were any.
+    /// later one: its earlier states may still come. Returns whether there were any.
     pub(crate) fn acknowledge(&mut self, known: u64, shows: Size) -> bool {
         let acknowledged = self.sizes.partition_point(|told| told.events <= known);
         let outdated = acknowledged.saturating_sub(1);
@@ -51,7 +51,7 @@ impl Announced {
         true
     }
 
-    /// Returns what the server may show.
+    /// Returns the sizes that the server may show.
     pub(crate) fn allowed(&self) -> Allowed {
         Allowed::new(self.sizes.iter().map(|told| told.size))
     }
@@ -74,7 +74,7 @@ mod tests {
         for (known, shows, is_forgotten) in [
             (0, size(80, 24), false),
             (4, size(200, 60), false),
-            // It has arrived, but what the server shows is older.
+            // It has arrived, but the server shows an older size.
             (5, size(200, 60), false),
             // It is shown, but the acknowledgment was for something older.
             (4, size(100, 60), false),

@@ -1,8 +1,8 @@
-//! The notice bar on the screen: one row over the top, cut so that what matters stays.
+//! The notice bar on the screen: one row over the top, cut so that the important words stay.
 
 use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
 
-/// Longest bar, in columns. Chosen: wider than a glance takes in; bounds what an error message may bring.
+/// Longest bar, in columns. Chosen: wider than a glance takes in, and a bound for error messages.
 const LINE_COLUMNS_MAX: usize = 127;
 /// Stands for words that are left out.
 const ELLIPSIS: &str = "...";
@@ -16,7 +16,7 @@ pub(crate) const PEN: Pen = Pen {
     attributes: Attributes::BOLD,
 };
 
-/// The words of the bar, in longer and shorter versions, of which the longest that fits is shown.
+/// The words of the bar, in longer and shorter versions. The longest that fits is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
     /// The program's name, in front.

@@ -57,9 +57,10 @@ pub struct Client {
     suspend_due: bool,
     /// Whether the driver is still to be told to let the user log in.
     login_due: bool,
-    /// When to leave a server that does not answer, once the user wants to, and how the session has ended then.
+    /// When the client leaves a server that does not answer, after the user wanted to, and the outcome of the session
+    /// then.
     farewell: Option<(Instant, ClientOutcome)>,
-    /// How the session ended when that time had come, or the user had insisted.
+    /// The outcome, once that time has come or the user has insisted.
     given_up: Option<ClientOutcome>,
     end_request: EndRequest,
     /// When the notices were last updated. Output that was due by then waits for [`Client::poll_output`].
@@ -125,7 +126,7 @@ impl Client {
         self.transport.has_work()
     }
 
-    /// Returns the work done so far for what the server has sent, in cells of its screen.
+    /// Returns the work done so far for the server's states, in cells of its screen.
     pub fn effort(&self) -> u64 {
         self.transport.effort()
     }
@@ -271,7 +272,7 @@ impl Client {
         self.transport.poll_transmit(now)
     }
 
-    /// Returns bytes for the user's terminal, or `None` when it shows what it should.
+    /// Returns bytes for the user's terminal, or `None` when it is up to date.
     ///
     /// The bytes always lead to the newest frame or towards it. So do not poll while the terminal is slow to take
     /// bytes: the frames in between are then skipped. A frame of very many cells comes in stages, between which the
@@ -444,7 +445,7 @@ impl Client {
         self.notice_bar.refresh(now, &self.transport, &self.escape);
     }
 
-    /// Reports what the terminal's user allows; a server that is not ours is never told. To be called before anything else.
+    /// Reports a permission of the terminal's user to the server, if it is a rove. Call this first.
     pub fn allow(&mut self, permission: TerminalReport) {
         self.uplink.report([permission]);
     }

@@ -20,13 +20,13 @@ use crate::parts::echo_ack::EchoAck;
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
 
-/// Memory that the received states may need together, whatever the window is, and for each of its cells besides.
-/// Chosen: 32 screens of 80x24 that share nothing, or ten of 500x200, in cells alone; and some megabytes for copied text
-/// and lines on their way.
+/// Memory that the received states may need together: a fixed part, and a part for each cell of the window. Chosen: 32
+/// screens of 80x24 that share nothing, or ten of 500x200, in cells alone; and some megabytes for copied text and lines
+/// on their way.
 const RECEIVED_BYTES: Bytes = Bytes::mib(8);
 const CELL_RECEIVED_BYTES: u64 = 160;
 
-/// The screen, the echo ack, and what two roves add to it.
+/// The screen, the echo ack, and the parts that two roves add.
 #[derive(Clone, Debug)]
 pub struct HostScreen {
     picture: Picture,
@@ -111,7 +111,7 @@ impl HostScreen {
         self.parts.echo_ack.0
     }
 
-    /// Returns what travels with the picture.
+    /// Returns the parts that travel with the picture.
     pub(crate) const fn parts(&self) -> &Parts {
         &self.parts
     }

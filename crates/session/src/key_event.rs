@@ -14,7 +14,7 @@ const SEQUENCE_MAX: usize = 64;
 /// A reading of bytes from a keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// The beginning of what may be a key.
+    /// A possible beginning of a key.
     Beginning,
     /// This key.
     Key(KeyEvent),

@@ -21,13 +21,13 @@ const SLOW_COUNT_AFTER: u64 = 60;
 /// How long a local network error stays after its last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
 /// How late the word of a server must be, whose host refuses our datagrams, for it to count as gone. Chosen: 10 s after
-/// its last heartbeat three of 3 s are refused, and whoever restarts a network is done.
+/// its last heartbeat three of 3 s are refused, and a restart of the network is over.
 const GONE_LATE: Duration = Duration::from_secs(7);
-/// How old a refusal may be that says so. Chosen: as long as that, so that one heartbeat in three must be refused.
+/// Greatest age of a refusal that still proves that the server is gone. Chosen: one heartbeat in three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
-/// From this much time without an answer on it is told what helps where UDP is blocked, be it in one direction: a server that
-/// hears nothing falls silent itself some time later. Chosen: a network that comes back has
-/// done so, and the user has not given up.
+/// After this much time without an answer, the bar tells the remedy for blocked UDP. A block in one direction counts
+/// too, as a server that hears nothing falls silent some time later. Chosen: a network that comes back has done so, and
+/// the user has not given up.
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long anything else that passes stays, and a network error once something is heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub(crate) struct Contact {
     pub(crate) heard_at: Option<Instant>,
     /// When the next is due, at the latest.
     pub(crate) due_at: Instant,
-    /// Until when our words count as answered; `None` before the first acknowledgment.
+    /// Until when the client's messages count as answered; `None` before the first acknowledgment.
     pub(crate) acknowledged_sent_at: Option<Instant>,
     /// Where datagrams go.
     pub(crate) server: SocketAddr,
@@ -53,7 +53,7 @@ pub(crate) struct Contact {
 /// A failure that keeps datagrams from a tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// The failure and what follows from it, without the end of the sentence.
+    /// The failure and its consequence, without the end of the sentence.
     pub text: String,
     /// Why.
     pub reason: String,
@@ -101,7 +101,7 @@ impl Notices {
         });
     }
 
-    /// Says what is wrong with the local network, for a few seconds after the last time.
+    /// Shows an error of the local network, until a few seconds after its last occurrence.
     pub(crate) fn network_error(&mut self, now: Instant, text: &str) {
         self.message = Some(Message {
             text: text.to_owned(),
@@ -140,7 +140,8 @@ impl Notices {
         matches!(&self.tunnel, Some(Some(trouble)) if trouble.needs_login)
     }
 
-    /// Returns the bar, or `None` for none. `help` is what the escape key offers, `login_hints` how to log in again.
+    /// Returns the bar, if there is a message. `help` holds the escape key's help, and `login_hints` the ways to log in
+    /// again.
     pub(crate) fn bar(
         &self,
         now: Instant,
@@ -234,14 +235,14 @@ impl Contact {
     }
 }
 
-/// For how long what has failed.
+/// A silence that is worth a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Silence {
     since: Instant,
     seconds: u64,
-    /// For how long the way there, or both ways, have failed.
+    /// For how long the way to the server, or both ways, have failed.
     unanswered: Duration,
-    /// Whether we do hear the server, and only our own words do not arrive.
+    /// Whether the server is heard, and only the client's messages do not arrive.
     only_reply: bool,
 }
 
@@ -264,7 +265,7 @@ impl Silence {
         if self.only_reply { "reply" } else { "contact" }
     }
 
-    /// Returns what to say of it, in fewer and fewer words.
+    /// Returns the message about it, in fewer and fewer words.
     fn sentences(self, advises: bool) -> Vec<String> {
         let last = format!("Last {} {} ago.", self.what(), spelled(self.seconds, "seconds"));
         let short = if self.only_reply { "No reply" } else { "Silent" };
@@ -289,7 +290,7 @@ impl Silence {
     }
 }
 
-/// Returns what to say of a server that is gone, in fewer and fewer words.
+/// Returns the message about a server that is gone, in fewer and fewer words.
 fn gone(server: SocketAddr, is_tunnelled: bool) -> Vec<String> {
     let port = server.port();
     let what = match is_tunnelled {
@@ -304,8 +305,8 @@ fn gone(server: SocketAddr, is_tunnelled: bool) -> Vec<String> {
     ]
 }
 
-/// Returns what to say of a start without an answer, in fewer and fewer words. The longest of it, with the hint, fits
-/// 80 columns.
+/// Returns the message about a start without an answer, in fewer and fewer words. The longest, with the hint, fits 80
+/// columns.
 fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<String>> {
     let waited = now.saturating_since(contact.start);
     let Contact { server, sent, heard_at, .. } = contact;

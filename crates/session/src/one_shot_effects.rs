@@ -13,12 +13,11 @@ use crate::rate_limiter::{Allowance, RateLimiter};
 /// Most bells at once. Chosen: two and three in a row are told from one, more are not.
 const BELLS_MAX: usize = 3;
 
-/// Least time from bells to the next. Chosen: what is more is no ringing but a noise, and some
-/// terminals queue it.
+/// Least time from bells to the next. Chosen: more bells are only noise, and some terminals queue them.
 const BELL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Least time from a copy to the next, of which the newest is performed. Chosen: shorter than it takes to
-/// paste what was just copied, and a flood leaves a terminal at most 2 MiB a second to read.
+/// Least time from a copy to the next; the newest is performed. Chosen: shorter than the time until the user pastes a
+/// copy, and a flood leaves a terminal at most 2 MiB a second to read.
 const COPY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Least time from some notifications to the next. Chosen: a program that notifies without end has

@@ -15,7 +15,7 @@ use rove_ssp::ApplyError;
 use crate::message::MessageWriter;
 use crate::part::{Part, Receiver, Replica};
 
-/// Makes the struct of all parts, and what is done with each of them.
+/// Makes the struct of all parts, and its methods.
 macro_rules! parts {
     ($($name:ident: $part:ty,)*) => {
         /// The parts of a state.
@@ -30,7 +30,7 @@ macro_rules! parts {
                 [$(<$part>::MEMBER),*].contains(&member)
             }
 
-            /// Writes what leads here from `base`: what belongs before the picture, or what belongs after it.
+            /// Writes the members that lead here from `base`: those before the picture, or those after it.
             pub(crate) fn write_diff(
                 &self,
                 base: &Self,

@@ -17,7 +17,7 @@ pub enum TerminalReport {
     KittyKeyboard,
     /// It reports the mouse in pixels.
     PixelMouse,
-    /// Its user lets programs read back what a program of the session has copied (OSC 52).
+    /// Its user lets programs read back copies of the session's programs (OSC 52).
     ReadCopied,
     /// Its default foreground.
     Foreground(Rgb),

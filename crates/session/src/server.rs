@@ -106,7 +106,7 @@ pub struct Server {
     awake_since: Instant,
     /// At most one of each kind.
     events: VecDeque<ServerEvent>,
-    /// How the session ended where there was nobody to tell.
+    /// The outcome of a session that ended without telling a client.
     abandoned: Option<ServerOutcome>,
 }
 
@@ -171,8 +171,8 @@ impl Server {
         result
     }
 
-    /// Lets another client take the session over with this key, which nobody else has. The client that is there stays
-    /// until the other one speaks; an earlier invitation ends. `from` is where the user asked.
+    /// Lets another client take the session over with this key, which nobody else has. The present client stays until
+    /// the other one speaks. An earlier invitation ends. `from` is the address from which the user asked.
     pub fn invite(&mut self, now: Instant, key: &Key, chaff: Stream, from: Option<IpAddr>) {
         let publisher = self.succession.publisher(now, key, chaff, self.terminal.screen().size());
         self.succession.invite(now, publisher, from);
@@ -278,7 +278,7 @@ impl Server {
         if transmit.is_some() {
             self.publisher.prepare(now, &mut self.terminal);
         }
-        // Only sending shows the transport that nobody listens any more.
+        // The transport finds out by sending that the client is lost.
         self.note_transport_events();
         transmit
     }

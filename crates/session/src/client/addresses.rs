@@ -54,7 +54,7 @@ impl Client {
         self.notice_bar.local_port = Some(port);
     }
 
-    /// Notes that datagrams travel through a tunnel, and what keeps them from it; the trouble is shown until the next
+    /// Notes that datagrams travel through a tunnel, and the trouble that stops them, which is shown until the next
     /// call.
     pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<Trouble>) {
         if self.notice_bar.notices.tunnel(trouble) {

@@ -48,7 +48,7 @@ enum Tty {
 struct Sources {
     /// The server's state.
     state: StateNum,
-    /// The facts that predictions rest on, where there are any: what is known of the network, and the end of the input.
+    /// The facts that predictions rest on, if there are any: the network's news, and the end of the input.
     predictions: Option<(Network, u64)>,
 }
 

@@ -26,12 +26,12 @@ pub struct ClientConfig {
     pub query: bool,
     /// The escape key; `None` turns escape processing off.
     pub escape_key: Option<u8>,
-    /// When and how to show what keys will do before the server says so.
+    /// When and how to show predictions.
     pub prediction: Prediction,
     /// The program's name in notices: `rove` or `mosh`.
     pub program: String,
-    /// Whether the escape key and `s` show the status, and another key after the escape key shows what there is; with
-    /// stock Mosh both keys go to the program.
+    /// Whether the escape key and `s` show the status, and another key after the escape key shows the help. With stock
+    /// Mosh both keys go to the program.
     pub offers_status: bool,
     /// Whether a second request to end is obeyed at once; stock Mosh waits for the server all the same.
     pub is_end_obeyed_twice: bool,
@@ -85,7 +85,7 @@ pub enum ClientOutcome {
     NeverConnected,
     /// It was connected once, but the server never acknowledged the end and may still run.
     Unacknowledged,
-    /// It was connected once, and the host says that nobody listens there any more.
+    /// It was connected once, and the host refuses the server's port.
     Gone,
     /// The session key can seal no more.
     KeyExhausted,

@@ -30,7 +30,7 @@ pub(super) struct NoticeBar {
     pub(super) start: Instant,
     /// When the server was heard again after a silence worth a notice.
     regained_at: Instant,
-    /// When the host last refused what was sent to the server.
+    /// When the host last refused a datagram to the server.
     pub(super) refused_at: Option<Instant>,
     /// The port that datagrams leave from, if the driver has said.
     pub(super) local_port: Option<u16>,

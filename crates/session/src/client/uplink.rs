@@ -23,8 +23,8 @@ pub(super) struct Uplink {
     unsent_window: Option<Size>,
     /// The sizes that the server may show.
     announced: Announced,
-    /// Reports on the user's terminal that the server has yet to be sent: at most one for each answer, and one for what
-    /// the user allows.
+    /// Reports on the user's terminal that wait to be sent: at most one for each answer, and one for the user's
+    /// permission.
     reports: Vec<TerminalReport>,
 }
 

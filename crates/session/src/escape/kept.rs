@@ -1,4 +1,4 @@
-//! A key that the program does not get: which bytes it has, and what among them is no key.
+//! A key that the program does not get: the bytes of the key, told from those of a terminal's message.
 
 use rove_predict::{Key, Keystrokes};
 
@@ -39,7 +39,8 @@ impl KeptKey {
         }
     }
 
-    /// Returns what the bytes are if no other follows: a longer beginning of a sequence is no key of a user's.
+    /// Returns the kind of the bytes if no other follows. A beginning of a sequence longer than a key is no key of a
+    /// user.
     pub(super) fn end(mut self) -> Kept {
         let is_key = self.keystrokes.flush().is_some()
             || self.bytes.len() <= KEY_LEN

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rove_terminal::Size;
 
-/// The sizes that a client's copy of the screen may have. A smaller one is always allowed, and so is that of a
-/// terminal nobody has told anything.
+/// The sizes that a client's copy of the screen may have. A smaller size is always allowed, and so is a terminal's
+/// default size.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowed(Arc<[Size]>);
 

@@ -11,8 +11,8 @@ use crate::parts::Parts;
 /// replica build a huge screen again and again.
 pub(super) const RESIZES_MAX: usize = 16;
 
-/// Most work that one diff may cost the replica, in cells (`Terminal::effort`). Chosen: twice what the 4 MiB of the
-/// longest instruction cost as text; some 160 ms, in parts.
+/// Most work that one diff may cost the replica, in cells (`Terminal::effort`). Chosen: twice the cost of the longest
+/// instruction's 4 MiB as text; some 160 ms, in parts.
 pub(super) const EFFORT_MAX: u64 = 160_000_000;
 
 /// Cost of reading an instruction, and of each byte of one that holds no terminal bytes, in cells.
@@ -23,7 +23,7 @@ const BYTE_EFFORT: u64 = 16;
 /// Why there is always a replica.
 const PUBLISHED: &str = "nothing is played into a published picture";
 
-/// How far a diff has been played, and what that has cost.
+/// How far a diff has been played, and the cost so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Play {
     /// Bytes of the diff that are done: whole instructions.
@@ -99,7 +99,7 @@ impl Play {
         Ok(true)
     }
 
-    /// Does what a member says that has no terminal bytes.
+    /// Applies a member other than terminal bytes.
     fn obey(&mut self, state: &mut HostScreen, number: u32, body: &[u8]) -> Result<(), ApplyError> {
         let Picture::Replica(terminal) = &mut state.picture else { unreachable!("{PUBLISHED}") };
         if number != RESIZE {

@@ -63,9 +63,9 @@ pub(crate) struct Clipboard {
 /// The text, as far as it is still needed.
 #[derive(Clone, Debug)]
 enum Text {
-    /// A server's: all of it, whatever the state holds.
+    /// A server's: the whole text, however much the state holds.
     Whole(Arc<str>),
-    /// A client's: what has arrived, in chunks of [`CHUNK_BYTES`] but the last.
+    /// A client's: the text that has arrived, in chunks of [`CHUNK_BYTES`] but the last.
     Gathered(Vec<Arc<Vec<u8>>>),
 }
 
@@ -274,7 +274,7 @@ fn len(bytes: usize) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Outbox {
     newest: Clipboard,
-    /// The newest state sent when what is published last changed.
+    /// The newest state sent when the published length last changed.
     changed_after: Option<StateNum>,
     /// Most text on its way at once, at present.
     window: usize,
@@ -316,9 +316,9 @@ impl Outbox {
     /// Decides again how much of the text to publish; returns whether that changed. Call this before and after each
     /// send.
     ///
-    /// A piece is added once the last one was sent, while there is room beyond what the client is
-    /// `known` to hold. When something was lost (`is_overdue`), so little is published that it goes
-    /// into one datagram with whatever else there is to say: a key's echo never waits for a repair.
+    /// A piece is added once the last one was sent, while there is room beyond what the client is `known` to hold. When
+    /// something was lost (`is_overdue`), so little is published that it fits into one datagram with the screen: a
+    /// key's echo never waits for a repair.
     pub(crate) fn flush(&mut self, known: &Clipboard, sent: StateNum, is_overdue: bool) -> bool {
         let newest = &mut self.newest;
         let acknowledged = newest.acknowledged(known);

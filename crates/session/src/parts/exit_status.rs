@@ -7,7 +7,7 @@ use rove_ssp::{ApplyError, Capabilities};
 use crate::message::{Fields, Value, bytes_field, put_varint_field};
 use crate::part::{Part, Receiver, Replica};
 
-/// SIGHUP, which a session's command gets when nobody has its terminal any more.
+/// SIGHUP, which a session's command gets when its terminal is gone.
 const HANG_UP: u8 = 1;
 /// SIGTERM, the usual wish that something end.
 const TERMINATE: u8 = 15;

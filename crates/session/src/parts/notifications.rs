@@ -130,7 +130,7 @@ impl Recent {
         self.until.front().copied()
     }
 
-    /// Returns what to publish.
+    /// Returns the notifications to publish.
     pub(crate) const fn state(&self) -> &Notifications {
         &self.state
     }

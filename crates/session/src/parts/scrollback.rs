@@ -35,7 +35,7 @@ const MEMBER_LINES_MAX: usize = 128;
 /// server has on its way at most, see [`outbox`]; 32 MiB if all of them are written.
 const CELLS_MAX: usize = 2 * 1024 * 1024;
 
-/// Most memory that the lines of a state take, in bytes. Chosen: what [`outbox`] has on its way at most, all of it empty
+/// Most memory that the lines of a state take, in bytes. Chosen: the most that [`outbox`] has on its way, in empty
 /// lines, which take a hundred bytes each.
 pub(crate) const BYTES_MAX: usize = 6 * 1024 * 1024;
 
@@ -312,7 +312,7 @@ fn shown_lines(
     count: usize,
     work: &mut Work,
 ) -> Result<Vec<ScrollbackLine>, &'static str> {
-    // Each is copied twice, with what stands beside its cells.
+    // Each line is copied twice, with the data beside its cells.
     work.spend(count * (usize::from(screen.size().columns()) * LINE_CELL_EFFORT + LINE_BYTES));
     let first = u16::try_from(row).map_err(|_| "a line that is not on the screen")?;
     let row = |row: u16| screen.row(row).ok_or("a line that is not on the screen");

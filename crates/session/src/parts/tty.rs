@@ -50,8 +50,8 @@ impl Part for Option<Tty> {
         self == other
     }
 
-    /// That nothing is echoed any more must not come later than what is to be answered unseen.
-    /// That a shell waits at its prompt must not come sooner than the prompt.
+    /// The end of echo must not come later than the prompt for a secret. The statement that a shell waits must not come
+    /// sooner than its prompt.
     fn midpoint(&self, _: &Self) -> Self {
         self.map(|tty| Tty { prompt: None, ..tty })
     }

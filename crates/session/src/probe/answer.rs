@@ -78,7 +78,7 @@ pub(crate) enum Answer {
 /// A reading of the terminal's bytes as the answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// The beginning of what may be its answer.
+    /// A possible beginning of its answer.
     Beginning,
     /// Its answer.
     Answer(Answer),

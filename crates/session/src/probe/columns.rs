@@ -1,7 +1,7 @@
 //! Measures the columns that the user's terminal gives to clusters: the place of the cursor after a sample shows them.
 //!
-//! A sample is printed concealed, in a row that is blank, and erased with the bytes that follow. So nobody sees it,
-//! whatever the terminal makes of it.
+//! A sample is printed concealed, in a row that is blank, and erased with the bytes that follow. So the user never sees
+//! it, however the terminal draws it.
 
 use rove_terminal::{Cell, ClusterWidths, NewerChar, Screen, may_be_newer};
 

@@ -18,27 +18,27 @@ use crate::parts::notifications::Recent;
 use crate::parts::scrollback::Outbox as ScrollbackOutbox;
 use crate::user_stream::UserStream;
 
-/// How long a program may hold a half-drawn screen back (synchronized output, mode 2026).
-/// Chosen: what the mode's terminals allow, so that a crashed program does not freeze the screen.
+/// How long a program may hold a half-drawn screen back (synchronized output, mode 2026). Chosen: as terminals with
+/// this mode do, so that a crashed program does not freeze the screen.
 const SYNCHRONIZED_OUTPUT_MAX: Duration = Duration::from_millis(150);
 
-/// How long programs have written nothing when lines that scrolled off are sent. Chosen: a flood has no such
-/// gaps, even one that leaves the same screen again and again, and what it leaves is sent once it is over.
+/// How long programs have written nothing when lines that scrolled off are sent. Chosen: a flood has no such gaps, even
+/// if it leaves the same screen again and again. Its lines are sent once it is over.
 const QUIET: Duration = Duration::from_millis(50);
 
 /// The transport of a server.
 pub(super) type ServerTransport = Transport<HostScreen, UserStream>;
 
-/// The picture for a client, with what travels beside it.
+/// The picture for a client, with the parts beside it.
 pub(super) struct Publisher {
     pub(super) transport: ServerTransport,
     echo: EchoHistory,
     clipboard: Outbox,
     notifications: Recent,
     scrollback: ScrollbackOutbox,
-    /// The parts that hold what the server knows, and nothing that is on its way.
+    /// The parts that are published whole, as soon as they are known.
     parts: Parts,
-    /// Whether the stock protocol and its timing are kept to, whoever the client is.
+    /// Whether every client gets the stock protocol and its timing.
     is_strict: bool,
     /// Until when programs are not yet quiet, where the client wants the lines that scroll off.
     busy_until: Option<Instant>,
@@ -65,8 +65,8 @@ impl Publisher {
         }
     }
 
-    /// Notes that programs have written: output, and what must happen once on the user's terminal. A stock
-    /// client is told that by the screen, as far as it can be.
+    /// Notes that programs have written: output, copies and notifications. A stock client gets these by the screen, as
+    /// far as possible.
     pub(super) fn handle_output(&mut self, now: Instant, terminal: &mut Terminal) {
         self.echo.handle_output(now);
         self.busy_until = self.tells_scrollback().then(|| now + QUIET);
@@ -92,7 +92,7 @@ impl Publisher {
         self.echo.delivered(self.transport.remote_num(), now);
     }
 
-    /// Handles the state of the terminal that the programs run on, of which a statement is about input up to `input_num`.
+    /// Handles the state of the terminal that the programs run on. A statement in it is about input up to `input_num`.
     pub(super) fn handle_tty(&mut self, tty: Tty, input_num: InputNum) {
         let before = self.parts.tty.replace(tty);
         if before == Some(tty) || !self.tells_tty() || self.transport.is_shutting_down() {

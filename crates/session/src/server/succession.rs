@@ -63,7 +63,7 @@ impl Succession {
         Publisher::new(Transport::new(role, key, config, screen, input, chaff, now), is_strict)
     }
 
-    /// Lets a client come. An invitation that nobody has followed yet ends with it.
+    /// Lets a client come. An earlier invitation ends.
     pub(super) fn invite(&mut self, now: Instant, publisher: Publisher, from: Option<IpAddr>) {
         self.invited = Some(Newcomer { publisher, from, until: now + INVITATION_MAX });
     }

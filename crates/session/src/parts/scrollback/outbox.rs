@@ -1,9 +1,8 @@
 //! The server's lines, and how far the next state reaches.
 //!
-//! The screen comes first. Lines are added to what is published while the screen has nothing to say, programs
-//! are quiet and no key waits for its echo, a few at a time; when something was lost they are taken back, so
-//! that repairs stay small. The exception are lines that the client has seen: they ride with the screen
-//! that they scrolled off from, for a few bytes.
+//! The screen comes first. Lines are published a few at a time, while the screen is unchanged, programs are quiet and
+//! no key waits for its echo. When something was lost they are withdrawn, so that repairs stay small. Lines that the
+//! client has seen are an exception: they travel with the screen that they scrolled off from, for a few bytes.
 
 use rove_terminal::{Screen, ScrollbackLine, Terminal};
 
@@ -25,8 +24,7 @@ const REPAIR_MAX: usize = 512;
 /// kbit/s take in a second.
 const LAST_MAX: usize = 64 * 1024;
 
-/// Cells of a line that count as much as a byte, be they blank. So what is on its way at once is bounded
-/// in cells too.
+/// Cells of a line that count as much as a byte, be they blank. So the lines on their way are bounded in cells too.
 const CELLS_PER_BYTE: usize = 16;
 
 const _: () = assert!(2 * (LAST_MAX * CELLS_PER_BYTE) <= super::CELLS_MAX);
@@ -92,8 +90,8 @@ impl Outbox {
         self.published != old
     }
 
-    /// Publishes the next lines as far as they are on a screen that the client was sent. Where more lines wait
-    /// than that has rows, it cannot have shown them all, whatever they look like.
+    /// Publishes the next lines as far as they are on a screen that the client was sent. If more lines wait than that
+    /// screen has rows, it cannot have shown them all.
     pub(crate) fn ride(&mut self, screen: &Screen, terminal: &mut Terminal) {
         let rows = screen.size().rows();
         let waiting = self.taken.from(self.published).count() + terminal.scrollback_len();
