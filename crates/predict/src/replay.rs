@@ -130,7 +130,6 @@ impl Replay {
         }
     }
 
-    /// Handles the network's news.
     pub(crate) fn handle_network(&mut self, network: Network) {
         self.state.network = network;
     }

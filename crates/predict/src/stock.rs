@@ -113,7 +113,6 @@ impl Stock {
         }
     }
 
-    /// Handles the network's news.
     pub(crate) fn handle_network(&mut self, network: Network) {
         self.network = network;
     }

@@ -49,7 +49,6 @@ impl MessageWriter {
         put_bytes_field(&mut self.out, INSTRUCTION, &bytes_field(number, body));
     }
 
-    /// Returns the message.
     pub(crate) fn finish(self) -> Vec<u8> {
         self.out
     }

@@ -93,7 +93,6 @@ impl Work {
         self.effort
     }
 
-    /// Adds work.
     pub(crate) fn spend(&mut self, effort: impl TryInto<u64>) {
         self.effort = self.effort.saturating_add(effort.try_into().unwrap_or(u64::MAX));
     }

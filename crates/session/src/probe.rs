@@ -163,7 +163,6 @@ impl Probe {
         self.held_until().into_iter().chain(self.farewell_at()).min()
     }
 
-    /// Returns the next answer.
     pub(crate) fn poll_answer(&mut self) -> Option<Answer> {
         self.answers.pop_front()
     }

@@ -32,7 +32,6 @@ impl<T> RateLimiter<T> {
         Self { allowance, due: VecDeque::new(), quiet_until: Instant::from_millis(0) }
     }
 
-    /// Adds an event.
     pub(crate) fn push(&mut self, now: Instant, event: T) {
         self.due.push_back((now, event));
         if self.due.len() > self.allowance.most {

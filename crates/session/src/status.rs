@@ -69,12 +69,10 @@ impl StatusView {
         self.shown = Some(Shown { until: now + SHOWN, renew_at: now, lines: Vec::new() });
     }
 
-    /// Closes the panel.
     pub(crate) fn close(&mut self) {
         self.shown = None;
     }
 
-    /// Returns whether the panel is shown.
     pub(crate) const fn is_shown(&self) -> bool {
         self.shown.is_some()
     }

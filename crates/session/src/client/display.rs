@@ -26,7 +26,6 @@ pub(super) struct Display {
     pub(super) probe: Probe,
     tty: Tty,
     last_screen: LastScreen,
-    /// The user's window.
     window: Size,
     /// The sources of the picture that the terminal shows; `None` if it may show anything else.
     shown: Option<(Sources, Overlay)>,

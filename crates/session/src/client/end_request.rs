@@ -44,7 +44,6 @@ impl EndRequest {
         self.is_overdue && self.has_input
     }
 
-    /// Does what is due.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.is_overdue |= self.poll_timeout().is_some_and(|due| due <= now);
     }

@@ -35,17 +35,14 @@ impl Uplink {
         Self { unsent_window: Some(window), announced, reports }
     }
 
-    /// Handles the window's new size.
     pub(super) fn handle_resize(&mut self, window: Size) {
         self.unsent_window = Some(window);
     }
 
-    /// Adds reports for the server.
     pub(super) fn report(&mut self, report: impl IntoIterator<Item = TerminalReport>) {
         self.reports.extend(report);
     }
 
-    /// Sends keys.
     pub(super) fn send_keys(&self, keys: &[u8], transport: &mut ClientTransport) {
         append(transport, |stream| stream.push_bytes(keys));
     }

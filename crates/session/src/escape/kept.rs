@@ -28,7 +28,6 @@ pub(super) struct KeptKey {
 }
 
 impl KeptKey {
-    /// Handles the next byte.
     pub(super) fn push(&mut self, byte: u8) -> Kept {
         self.bytes.push(byte);
         match self.keystrokes.push(byte) {

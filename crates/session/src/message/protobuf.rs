@@ -53,7 +53,6 @@ impl<'a> Fields<'a> {
         Self { rest: message, left: usize::MAX }
     }
 
-    /// Returns how many bytes are left.
     pub(crate) const fn len(&self) -> usize {
         self.rest.len()
     }

@@ -101,7 +101,6 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// Adds a notification.
     pub(crate) fn push(&mut self, now: Instant, notification: Notification) {
         let held = Arc::make_mut(&mut self.state.held);
         if held.len() == NOTIFICATIONS_MAX {

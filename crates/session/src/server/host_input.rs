@@ -9,7 +9,6 @@ pub(super) struct HostInput {
 }
 
 impl HostInput {
-    /// Returns the bytes that wait.
     pub(super) fn waiting(&self) -> &[u8] {
         &self.bytes[self.taken..]
     }

@@ -113,7 +113,6 @@ impl Publisher {
         self.parts.exit_status = self.parts.exit_status.or(status);
     }
 
-    /// Does what is due.
     pub(super) fn handle_timeout(&mut self, now: Instant, terminal: &mut Terminal) {
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         self.advance_echo(now, terminal);

@@ -97,7 +97,6 @@ impl Succession {
         self.leaving = Some((former, now + FAREWELL_MAX));
     }
 
-    /// Does what is due.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.invited.take_if(|invited| invited.until <= now);
         if let Some((leaving, _)) = &mut self.leaving {

@@ -49,7 +49,6 @@ impl Inbox {
         }
     }
 
-    /// Adds a line.
     pub(crate) fn push(&mut self, line: Arc<ScrollbackLine>) {
         let due = Due::Line(line);
         self.bytes += due.bytes();
