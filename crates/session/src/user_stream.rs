@@ -142,7 +142,8 @@ impl Object for UserStream {
     fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
         debug_assert!(base.end <= self.end, "a diff is made from a prefix");
         let mut message = MessageWriter::default();
-        let mut keys = Vec::new();
+        // A paste may have a million keys that wait.
+        let mut keys = Vec::with_capacity(index(self.end.saturating_sub(base.end)));
         for event in self.runs(base.end, self.end).flatten() {
             match *event {
                 UserEvent::Byte(byte) => keys.push(byte),
