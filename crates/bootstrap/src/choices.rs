@@ -3,7 +3,7 @@
 use rove_session::{EngineKind, Prediction, Preference};
 use serde::{Deserialize, Serialize};
 
-/// What the user has chosen for the client.
+/// The client's options that the user has chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choices {
     /// When to show what keys will do before the server says so.

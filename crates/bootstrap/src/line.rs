@@ -4,13 +4,13 @@
 /// longest that makes sense, two IPv6 addresses with zones and their ports.
 pub const LINE_BYTES_MAX: usize = 1024;
 
-/// What our lines begin with.
+/// Words at the start of each line that is ours.
 const MARKERS: [&[u8]; 2] = [b"MOSH ", b"ROVE "];
 
 /// A line that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// What it held, up to [`LINE_BYTES_MAX`] and without its end.
+    /// The line without its end, up to [`LINE_BYTES_MAX`].
     pub bytes: Vec<u8>,
     /// Whether it is for the user, and has been passed on already.
     pub is_text: bool,
@@ -26,7 +26,7 @@ pub struct LineReader {
 }
 
 impl LineReader {
-    /// Takes a byte other than a line's end. Once the line can no longer be ours, it goes to `text`.
+    /// Adds a byte other than a line's end. A line that cannot be ours goes to `text`.
     pub fn push(&mut self, byte: u8, text: &mut Vec<u8>) {
         let fits = self.line.len() < LINE_BYTES_MAX;
         if fits {
@@ -43,7 +43,7 @@ impl LineReader {
         }
     }
 
-    /// Takes the line's end.
+    /// Ends the line.
     pub fn end(&mut self) -> Ended {
         let Self { line: bytes, is_text } = core::mem::take(self);
         Ended { bytes, is_text }

@@ -1,4 +1,4 @@
-//! What a session to start is asked to be.
+//! Options of a session to start.
 
 use std::ffi::OsString;
 
@@ -17,7 +17,7 @@ pub struct HostOptions {
     pub client: Option<OsString>,
     /// The server command, if not the usual one.
     pub server: Option<OsString>,
-    /// What is chosen for the client.
+    /// The client's options.
     pub choices: Choices,
     /// The address family, in lower case, maybe unknown.
     pub family: String,
@@ -61,7 +61,7 @@ pub enum WantedSession {
     New,
     /// The one of this name, or a new one of this name.
     Named(SessionLabel),
-    /// One that runs; `None` for the one without a client.
+    /// A running session; `None` for the only one without a client.
     Attached(Option<SessionRef>),
 }
 

@@ -31,7 +31,7 @@ pub enum Route {
     Local(String),
 }
 
-/// What the caller has found out and decided for a plan.
+/// The caller's findings and decisions for a plan.
 #[derive(Clone, Debug)]
 pub struct Way {
     /// How ssh gets to the host.
@@ -51,9 +51,9 @@ pub struct Plan {
     route: Route,
     /// `[user@]host` for ssh.
     destination: OsString,
-    /// What ssh, or the shell here, runs.
+    /// The command that ssh, or the shell here, runs.
     remote: OsString,
-    /// What the commands of ours repeat.
+    /// The secret word that our commands repeat.
     challenge: Challenge,
     /// ssh's configuration for the host, for `rove`.
     config: SshConfig,
@@ -68,7 +68,7 @@ pub struct Plan {
 pub struct ServerAddress {
     /// The numeric address.
     pub text: String,
-    /// What the user should know about it.
+    /// A remark on the address for the user.
     pub note: Option<String>,
 }
 

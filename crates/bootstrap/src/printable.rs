@@ -1,5 +1,5 @@
-//! What a host prints before the login, made harmless: banners and messages stay readable, but move
-//! no cursor, set no title, ask the terminal nothing, and neither hide nor turn around what stands beside them.
+//! Text that a host prints before the login, made harmless. Banners and messages stay readable, but they move no
+//! cursor, set no title, ask the terminal nothing, and neither hide nor reverse the text beside them.
 
 use core::mem;
 
@@ -8,11 +8,11 @@ use rove_terminal::Plain;
 /// Most blank lines shown in a row. Chosen: a paragraph's distance.
 const BLANK_LINES_MAX: u8 = 2;
 
-/// What stands for bytes that are no character.
+/// The character that replaces bytes of no character.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
-/// A filter for bytes on their way to the user's terminal. What passes is whole characters in UTF-8: a stray byte
-/// that is none could be a control (C1) to a terminal of 8 bits.
+/// A filter for bytes on their way to the user's terminal. It passes whole UTF-8 characters only: a stray byte could
+/// be a control (C1) to a terminal of 8 bits.
 #[derive(Debug, Default)]
 pub struct Printable {
     state: State,
@@ -78,7 +78,7 @@ impl Printable {
         }
     }
 
-    /// Takes a byte of a character.
+    /// Adds a byte of a character.
     fn part(&mut self, byte: u8, shown: &mut Vec<u8>) -> State {
         let Partial { bytes, len } = &mut self.partial;
         bytes[*len] = byte;

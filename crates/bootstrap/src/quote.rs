@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(with_a_shell("a\x1b[2J"), "sh -c 'a[2J'");
     }
 
-    /// What the shell makes of `quoted`, or `None` if that shell is not installed.
+    /// Returns the words that the shell reads in `quoted`, or `None` if that shell is not installed.
     fn unquoted_by(shell: &str, quoted: &[OsString]) -> Option<String> {
         let mut line = OsString::from("printf '%s:' ");
         line.push(quoted.join(OsStr::new(" ")));

@@ -8,7 +8,7 @@ use crate::options::{BindServer, HostOptions, WantedSession};
 use crate::quote;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
-/// What our search says when the host has no server program.
+/// The line of our search when the host has no server program.
 pub const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
 /// Begins the line in which our commands name the host's system where it has no program for them; `uname`'s output
@@ -21,8 +21,8 @@ pub const NO_ROVE: &str = "ROVE NO ROVE";
 /// Begins the line that our search prints before it starts a stock server; the run's challenge follows.
 pub const STOCK_SERVER: &str = "ROVE STOCK";
 
-/// What `rove`'s own commands say first, with the run's challenge behind it: what a start-up file has printed
-/// stands above it.
+/// First line of `rove`'s own commands, which the run's challenge follows. The output of start-up files stands above
+/// it.
 pub const START: &str = "ROVE START";
 
 /// Tells a rove that our commands run the name by which the user calls its host; one that does not know the variable

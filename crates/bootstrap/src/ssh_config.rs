@@ -24,7 +24,7 @@ const OVERRIDDEN: [(&str, &str, &str); 3] = [
 /// The values of `LogLevel` with which ssh does not say that a host key is unknown.
 const SILENT_LEVELS: [&str; 3] = ["SILENT", "QUIET", "FATAL"];
 
-/// What we want to know.
+/// The part of ssh's configuration that rove uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SshConfig {
     /// The configured way around a direct connection, in ssh_config's words.
@@ -148,9 +148,9 @@ fn behind_name(ssh: &[String]) -> Option<usize> {
     ssh.iter().rposition(is_name).map(|place| place + 1)
 }
 
-/// Takes what we want to know from the answer. It may hold what a configuration had from somewhere else, so the way
-/// is told without what would act on a terminal, and a host's name is nothing that a program takes for an option. `judge`
-/// decides about the control socket at a path.
+/// Reads the answer of `ssh -G`. Its values may come from files that others wrote. So the way is told without bytes
+/// that act on a terminal, and a host's name never looks like an option. `judge` decides about the control socket at a
+/// path.
 pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
     let mut config = SshConfig::from(Sharing::Unconfigured);
     for line in answer.lines() {

@@ -1,5 +1,5 @@
-//! What ssh and the server print until the server stands: some kinds of lines are for us, all else
-//! is for the user, and goes there without waiting for a line's end.
+//! The output of ssh and the server until the server runs. The lines of some kinds are for us. All else is for the user
+//! and goes there without waiting for a line's end.
 //!
 //! ```text
 //! on ssh's error output, from our proxy command
@@ -12,9 +12,9 @@
 //!   MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22  the third is the host's own address
 //!   MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw         from the server: UDP port and key
 //! ```
-//! Each kind counts on its own stream only. Whoever answers at ssh's TCP port, a host's banner and the hosts on
-//! the way print on the error output alone; the standard output is the host's, once ssh has authenticated
-//! it. The second word of a line of ours is the run's [`Challenge`].
+//! Each kind counts on its own stream only. A host that answers at ssh's TCP port, a banner and the hosts on the way
+//! print on the error output alone. The standard output is the host's, once ssh has authenticated it. The second word
+//! of a line of ours is the run's [`Challenge`].
 //! Source: Mosh 1.4.0 as observed; the last line also docs/wire.md.
 
 use core::fmt;
@@ -26,10 +26,10 @@ use crate::platform::Platform;
 use crate::remote::{NO_SERVER_PROGRAM, START, STOCK_SERVER, SYSTEM};
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
-/// What a line with another address of the host begins with.
+/// Start of a line with another address of the host.
 pub const ADDRESS: &str = "ROVE ADDRESS";
 
-/// What the line with the address that ssh is connected to begins with.
+/// Start of the line with the address that ssh is connected to.
 pub const IP: &str = "ROVE IP";
 
 /// The beginning of the line with which a proxy command says that a name has no address.
@@ -44,7 +44,7 @@ const OTHER_ADDRESSES_MAX: usize = 16;
 /// Length of a session key's text form. Source: docs/wire.md.
 const KEY_LEN: usize = 22;
 
-/// What a server that knows no port range says of one.
+/// The answer of a server that knows no port range.
 const PORT_REFUSED: &[u8] = b"Bad UDP port";
 
 /// Begins a line that tells `rove attach` of a session to choose from; the port and a description follow.
@@ -53,7 +53,7 @@ pub const CHOICE: &str = "ROVE SESSION";
 /// Most sessions to choose from. Chosen: one digit chooses.
 pub const CHOICES_MAX: usize = 9;
 
-/// What a rove without the command `server attach` says of it.
+/// The answer of a rove without the command `server attach`.
 const COMMAND_REFUSED: &[u8] = b"the first word must be \"new\"";
 
 /// A stream of ssh's.
@@ -77,7 +77,7 @@ pub enum Rules {
     Stock(StockAddress),
     /// Only well-formed lines count, whatever others say; these are text.
     Tolerant {
-        /// What our own lines repeat.
+        /// The secret word that our own lines repeat.
         challenge: Challenge,
         /// Whether ssh runs our proxy command.
         proxy: bool,
@@ -97,7 +97,7 @@ pub enum StockAddress {
     Known,
 }
 
-/// What has been learnt.
+/// The addresses, the session and the failures that the lines told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Announced {
     /// The address that our proxy command connected to.
@@ -144,7 +144,7 @@ pub struct ProxyFailure {
 pub struct RunningSession {
     /// Its UDP port.
     pub port: u16,
-    /// What it is, for the user.
+    /// Its command and age, for the user.
     pub description: String,
 }
 
@@ -235,8 +235,8 @@ impl Startup {
         Self { rules, announced, started, lines: Default::default() }
     }
 
-    /// Takes bytes of a stream; what is for the user goes to `text`. Of the standard output nothing is read
-    /// behind the server's announcement.
+    /// Reads bytes of a stream. Text for the user goes to `text`. The standard output is not read beyond the server's
+    /// announcement.
     ///
     /// # Errors
     ///
@@ -265,7 +265,7 @@ impl Startup {
         Ok(if is_announced { Progress::Announced } else { Progress::Reading })
     }
 
-    /// Takes the end of a stream, which may lack its last line end.
+    /// Ends a stream, which may lack its last line end.
     ///
     /// # Errors
     ///
@@ -313,7 +313,7 @@ impl Startup {
         Ok(())
     }
 
-    /// Takes a line; returns whether it was ours.
+    /// Reads a line; returns whether it was ours.
     fn take(&mut self, stream: Stream, line: &[u8]) -> Result<bool, StartupError> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_ascii_end();

@@ -5,9 +5,8 @@ pub mod carrier;
 pub mod frame;
 pub mod retry;
 
-/// What the far end says first. What stands before it, start-up files have printed. The number is the
-/// version of what follows.
+/// First line of the far end. The output of start-up files stands above it. The number is the version of the protocol.
 pub const MARK: &str = "ROVE TUNNEL 1";
 
-/// What the host says when it has no `rove` to be the far end.
+/// The host's line when it has no `rove` to be the far end.
 pub const NO_TUNNEL_PROGRAM: &str = "ROVE NO TUNNEL PROGRAM";

@@ -21,7 +21,7 @@ const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
 const ENTRIES_MAX: usize = 4096;
 /// The beginning of the name of a socket of ssh's; the process that it is for follows.
 const SSH_PREFIX: &str = "ssh-";
-/// What the directory's mode must be: entered by its owner and nobody else.
+/// The directory's mode: only its owner may enter.
 const PRIVATE: u32 = 0o700;
 
 /// Which session a socket belongs to; the socket's file name.
@@ -45,7 +45,7 @@ impl FromStr for SessionName {
     fn from_str(text: &str) -> Result<Self, ()> {
         let (pid, port) = text.split_once('-').ok_or(())?;
         let name = Self { pid: pid.parse().map_err(|_| ())?, port: port.parse().map_err(|_| ())? };
-        // One name for one session: no signs, no leading zeros.
+        // A session has a single name: no signs, no leading zeros.
         if name.to_string() == text { Ok(name) } else { Err(()) }
     }
 }
@@ -79,7 +79,7 @@ impl Directory {
     /// Returns why it is not to be trusted.
     pub fn open(path: &Path) -> Result<Option<Self>, DirectoryError> {
         let path = path.to_owned();
-        // Of a symbolic link this is the link itself.
+        // For a symbolic link this is the link itself.
         let found = match path.symlink_metadata() {
             Ok(found) => found,
             Err(error) if is_absent(&error) => return Ok(None),
@@ -135,8 +135,8 @@ impl Directory {
         self.0.join(format!(".{name}"))
     }
 
-    /// Returns the sockets in the directory, in order. What servers left that died before their socket
-    /// was ready is removed.
+    /// Returns the sockets in the directory, in order. It removes sockets of servers that died before their socket was
+    /// ready.
     pub(crate) fn sockets(&self) -> Vec<(SessionName, PathBuf)> {
         for (name, path) in self.unready_sockets() {
             if !is_running(name.pid) {
@@ -196,8 +196,8 @@ pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
     locked.map_err(|error| DirectoryError::Io(path, error.into()))
 }
 
-/// Returns the path of a socket of ssh's for this process alone, beside the control sockets; `None` where no directory can be
-/// used. Those that died with their processes are removed.
+/// Returns the path of a socket of ssh's for this process alone, beside the control sockets; `None` where no directory
+/// can be used. Sockets of dead processes are removed.
 pub fn private_socket() -> Option<PathBuf> {
     let directory = for_new_socket().ok()?;
     let own = std::process::id();

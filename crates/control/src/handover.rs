@@ -1,7 +1,7 @@
 //! How the port of a server that lingers goes to the next server of the same user.
 //!
-//! The server that lingers has a socket beside the control sockets, under the name of one that is not ready, so that
-//! nobody lists it and it is removed once its process is gone. Whoever connects is this user's, and wants the port.
+//! The server that lingers has a socket beside the control sockets, under a name that is not ready yet. So nobody
+//! lists it, and it is removed once its process is gone. Every peer that connects is this user's, and wants the port.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -189,7 +189,7 @@ fn is_about_one_peer(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted)
 }
 
-/// One who has connected.
+/// A peer that has connected.
 #[derive(Debug)]
 struct Connection {
     stream: UnixStream,
@@ -200,15 +200,15 @@ struct Connection {
 
 #[derive(Debug)]
 enum Phase {
-    /// What it has asked so far.
+    /// The request so far.
     Asking(Vec<u8>),
-    /// What it has still to be told, and whether it then waits for the session's end.
+    /// The rest of the answer, and whether the connection then waits for the session's end.
     Told { rest: Zeroizing<Vec<u8>>, is_end: bool },
     /// It waits for the session's end, which closes the connection.
     Waiting,
 }
 
-/// What becomes of a connection.
+/// The fate of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Keep,
@@ -250,7 +250,7 @@ impl Connection {
             match self.stream.write(rest) {
                 Ok(len) => drop(rest.drain(..len)),
                 Err(error) if is_for_later(&error) => {}
-                // Whoever has asked for the end is not there to hear of it; it was asked all the same.
+                // A peer that asked for the end may have gone. Its request counts all the same.
                 Err(_) if next == Next::Keep => return Next::Close,
                 Err(_) => rest.clear(),
             }
@@ -350,7 +350,7 @@ mod tests {
         let error = peer.read(&mut reply).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "the session still runs");
         drop(listener);
-        // What another test has just forked holds the connection open until it is another program.
+        // A child that another test has just forked holds the connection open until it is another program.
         peer.set_nonblocking(false).unwrap();
         peer.set_read_timeout(Some(HANG_GUARD)).unwrap();
         assert_eq!(peer.read(&mut reply).unwrap(), 0);

@@ -1,10 +1,10 @@
-//! What is said on a control socket: one line asks, one line of JSON answers.
+//! The language of a control socket: one line asks, one line of JSON answers.
 //!
-//! `rove/1 status` is answered by `{"protocol":1,"session":{...}}`, and so is `rove/1 end`; after
-//! that the server ends the session and closes the connection by its own end. `rove/1 attach [ADDRESS]` is answered by
-//! `{"protocol":1,"session":{...},"key":"..."}`, with a key for a client that will take the session over, and that the user
-//! asked for from that address. What it does not do is answered by `{"protocol":1,"error":"..."}`. Fields may be added, which old readers skip; a change of
-//! what exists has another number.
+//! `rove/1 status` is answered by `{"protocol":1,"session":{...}}`, and so is `rove/1 end`. After `end` the server
+//! ends the session and closes the connection by its own end. `rove/1 attach [ADDRESS]` is answered by
+//! `{"protocol":1,"session":{...},"key":"..."}`. The key is for a client that takes the session over, and the user
+//! asked for it from that address. Other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
+//! which old readers skip. A change of an existing field has another protocol number.
 
 use std::net::IpAddr;
 
@@ -35,10 +35,10 @@ const _: () = assert!(
 /// Source: Mosh 1.4.0 as observed, whose entry in the list of users turns then.
 const ATTACHED_MAX: Duration = Duration::from_secs(30);
 
-/// What a server is asked.
+/// A request to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// What it serves.
+    /// To describe its session.
     Status,
     /// To end its session in order.
     End,
@@ -49,7 +49,7 @@ pub enum Request {
 /// The text of a session key, wiped when it is dropped.
 pub type KeyText = Zeroizing<String>;
 
-/// What a server answers.
+/// A server's answer.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The session.
@@ -102,7 +102,7 @@ pub struct Window {
     pub rows: u16,
 }
 
-/// What matters to the next client of a session.
+/// Facts that the next client of a session needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Attachment {
@@ -113,7 +113,7 @@ pub struct Attachment {
     pub takeovers: u32,
 }
 
-/// What a server tells of its session. Nothing of the screen but the title, and no key.
+/// A server's description of its session. It has no text of the screen but the title, and no key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionStatus {
@@ -146,7 +146,7 @@ pub struct SessionStatus {
     pub title: String,
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// What matters to the next client.
+    /// Facts for the next client.
     #[serde(flatten)]
     pub attachment: Attachment,
 }

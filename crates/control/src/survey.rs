@@ -16,13 +16,13 @@ const AT_ONCE: usize = 64;
 /// A session and how to reach it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// What its server says.
+    /// The server's answer.
     pub status: SessionStatus,
     /// Its control socket.
     pub path: PathBuf,
 }
 
-/// What was found.
+/// The sessions found, and the servers and directories that gave none.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The sessions whose servers have answered, oldest first.

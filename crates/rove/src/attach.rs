@@ -18,11 +18,11 @@ use crate::sessions::{describe_running, means};
 /// How long servers are given to answer. Chosen: as for `rove list`.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Prints the port of the session that is meant and a key for its next client, as a new server does. Returns the exit code.
+/// Prints the session's port and a key for its next client, as a new server does. Returns the exit code.
 ///
 /// # Errors
 ///
-/// Returns why there is no such session, or that several are meant. Those are printed to choose from.
+/// Returns why there is no such session, or that several match. They are printed to choose from.
 pub(crate) fn run(session: Option<&SessionRef>) -> anyhow::Result<u8> {
     let clock = Clock::start();
     let sessions = survey(clock, clock.now() + PATIENCE).sessions;

@@ -95,7 +95,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// A command that is called by a word behind `rove`.
 struct Subcommand {
     manual: &'static Manual,
-    /// Takes the words behind that one.
+    /// Runs the command with the words after its name.
     run: fn(Vec<OsString>) -> u8,
 }
 
@@ -118,7 +118,7 @@ static SUBCOMMANDS: [Subcommand; 15] = [
     Subcommand { manual: &help::VERSION, run: run_version },
 ];
 
-/// What users are told of rove and its commands, the session itself first.
+/// The manual of rove and its commands, the session itself first.
 static BOOK: Book = Book {
     program: &ROVE,
     manuals: || {

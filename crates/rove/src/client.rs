@@ -36,7 +36,6 @@ pub(crate) const ENGINE_VARIABLE: &str = "ROVE_PREDICTION_ENGINE";
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const FAILURE: u8 = 1;
 
-/// What a client is asked to do.
 #[derive(Clone)]
 pub(crate) struct ClientOptions {
     /// Where the server listens.
@@ -231,13 +230,13 @@ fn missing_output(missing: MissingLines, host: &str, command: &str) -> String {
     }
 }
 
-/// Takes the session key's text from `MOSH_KEY` and removes the variable from the environment.
+/// Returns the session key's text from `MOSH_KEY` and removes the variable from the environment.
 ///
 /// Call it first thing in `main`, before any thread exists and any command is started.
 ///
 /// # Errors
 ///
-/// Returns an error that says what is missing or wrong; never the text itself.
+/// Returns an error that says why there is no key; never the text itself.
 ///
 /// # Panics
 ///

@@ -24,7 +24,6 @@ use crate::server::{self, BindAddress, Listing, PreparedServer, ServerOptions};
 use crate::session_call::SessionCall;
 use crate::sys::{self, Fork};
 
-/// What the demo emulates and runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DemoOptions {
     /// Round-trip time; half of it each way.
@@ -39,7 +38,6 @@ pub(crate) struct DemoOptions {
     pub(crate) queue: Bytes,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
-    /// What is chosen for the client.
     pub(crate) choices: Choices,
     /// Decides which datagrams are lost and how late the others are.
     pub(crate) seed: Seed,

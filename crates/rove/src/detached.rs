@@ -1,4 +1,4 @@
-//! What a login is told of the user's sessions that have no client: which they are and how to end them.
+//! The list of a user's sessions without a client that a login is told, and the commands that end them.
 
 use std::ffi::OsStr;
 
@@ -22,7 +22,6 @@ const COLORS: &str = "\x1b[37;44m";
 struct Detached {
     /// Its server's process.
     pid: u32,
-    /// What is known of it.
     description: String,
     /// Whether `rove kill` can end it.
     is_ours: bool,

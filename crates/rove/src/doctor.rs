@@ -1,8 +1,8 @@
 //! The doctor: goes the way that a session goes, and names the leg that fails.
 //!
-//! What it tests is what is used: it logs in and starts a server by the bootstrap's own plan ([`login`]),
-//! with a look around on the way ([`survey`]), and holds a short session with it ([`trial`]). What was
-//! seen are [`facts`]; what they mean, [`diagnosis`] decides alone; [`report`] words it.
+//! It tests the code that sessions use: it logs in and starts a server by the bootstrap's own plan ([`login`]), with a
+//! look around on the way ([`survey`]), and holds a short session with it ([`trial`]). The observations are [`facts`];
+//! [`diagnosis`] alone decides their meaning; [`report`] words it.
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -51,7 +51,6 @@ const RESOLVER_PATIENCE: Duration = Duration::from_secs(3);
 /// How long ssh may take to tell its configuration. Chosen: a thousand times what it takes.
 const CONFIGURATION_PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the doctor is asked.
 #[derive(Clone, Debug)]
 pub(crate) struct DoctorOptions {
     /// The session that should work; `None` looks at this computer only.
@@ -182,7 +181,7 @@ pub(crate) fn one_line(
     let port = tried.first().map_or(0, SocketAddr::port);
     let path = Path { tried, ..Path::default() };
     let (seen, remedy) = diagnosis::no_answer(refusal, &path, port, None);
-    // Who has a host has a key of his own.
+    // A session on a host has a key of its own.
     let key = match (host, refusal) {
         (None, None) => {
             " A key serves one client: if this one has been used before, its session answers nobody else; \

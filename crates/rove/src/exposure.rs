@@ -70,7 +70,6 @@ impl Exposure {
     }
 }
 
-/// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A folder, by what is used in it.

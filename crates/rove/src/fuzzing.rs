@@ -35,7 +35,7 @@ const CALLS: [(ProgramName, &[&str]); 6] = [
     (ProgramName::Mosh, &["-e", "local", "192.0.2.7"]),
 ];
 
-/// What one of them comes to.
+/// The result of one kind of call.
 struct Way {
     options: HostOptions,
     plan: Plan,
@@ -62,9 +62,9 @@ fn ways() -> &'static [Way] {
     })
 }
 
-/// What ssh prints on its two streams may be anything, in pieces of any size and order, and so may its status: only
-/// stock's rules refuse anything, a session is announced on the standard output behind our own first line, its
-/// address told by our proxy command, and no session comes of an ssh that has failed.
+/// ssh's two streams may hold anything, in pieces of any size and order, and ssh may end with any status. Only stock's
+/// rules refuse anything. A session is announced on the standard output after our own first line, and its address is
+/// told by our proxy command. An ssh that has failed brings no session.
 pub fn bootstrap_takes_anything(data: &[u8]) {
     let &[choice, status, ref rest @ ..] = data else { return };
     let way = &ways()[usize::from(choice) % CALLS.len()];
@@ -144,7 +144,7 @@ fn assert_announced(plan: &Plan, announced: &Announced, output: &[u8], errors: &
     }
 }
 
-/// Takes the fuzzer's bytes apart: a byte says a stream and a length, so many bytes follow.
+/// Cuts the fuzzer's bytes: a byte gives a stream and a length, and so many bytes follow.
 fn pieces(data: &[u8]) -> Vec<(Stream, &[u8])> {
     let mut pieces = Vec::new();
     let mut rest = data;
@@ -175,8 +175,8 @@ fn read(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupEr
     (end.map_or_else(|| Ok(startup.into_announced()), Err), text.len())
 }
 
-/// Whatever a program answers to `ssh -G`: what is taken of it is text that acts on no terminal, a name that is no option,
-/// and an account in a word.
+/// A program may answer anything to `ssh -G`. The parsed result is text that acts on no terminal, a name that is no
+/// option, and an account in a word.
 pub fn ssh_config_takes_anything(data: &[u8]) {
     let answer = String::from_utf8_lossy(data);
     let config = ssh_config::parse(&answer, |_| Sharing::Unknown);
@@ -205,7 +205,7 @@ pub fn config_takes_anything(data: &[u8]) {
     }
 }
 
-/// Whoever reaches a control socket, or answers at one, may say anything.
+/// Every peer of a control socket, on both ends, may send anything.
 pub fn control_takes_anything(data: &[u8]) {
     let _ = decode_request(data);
     let _ = decode_reply(data);

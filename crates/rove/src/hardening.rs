@@ -1,5 +1,5 @@
-//! What keeps the session key from other programs: no core dumps, no debuggers, no swap; and a client that
-//! can gain no privileges.
+//! Protection of the session key from other programs: no core dumps, no debuggers, no swap. A client can gain no
+//! privileges either.
 //!
 //! Another program of the same user can do much to a session, such as read its terminal. It shall at least not
 //! read the key out of a process that runs, with which it could decrypt what was recorded elsewhere.

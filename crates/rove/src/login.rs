@@ -1,5 +1,4 @@
-//! What a program finds when the server starts it: shell, environment, directory, message of the
-//! day.
+//! The environment of a program that the server starts: shell, variables, directory, message of the day.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
@@ -30,7 +29,7 @@ const MESSAGE_MAX: u64 = 65_536;
 
 type Environment = BTreeMap<OsString, OsString>;
 
-/// What the session shall run and for whom.
+/// The session's program and its user.
 pub(crate) struct Login<'a> {
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: &'a [OsString],
@@ -95,7 +94,7 @@ impl Login<'_> {
         let many = self.colors.is_some_and(|colors| colors >= MANY_COLORS);
         let term = if many { "xterm-256color" } else { "xterm" };
         environment.insert("TERM".into(), term.into());
-        // What ssh has brought along is as good.
+        // A value that ssh has brought along is as good.
         if let Some((name, value)) =
             self.offered.iter().rfind(|(name, _)| name == locale::COLORTERM)
         {
@@ -311,7 +310,7 @@ mod tests {
             let found = missing_locale(&variables, &offered, installed);
             assert_eq!(found.as_deref(), missed, "{own} {offered:?}");
         }
-        // What we fall back on is not asked for by anybody.
+        // The user did not ask for the fallback.
         let offered = [("LC_CTYPE".to_owned(), locale::FALLBACK.to_owned())];
         assert_eq!(missing_locale(&Environment::new(), &offered, |_| false), None);
     }

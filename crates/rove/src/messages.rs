@@ -13,8 +13,8 @@ pub(crate) fn warn(speaker: &str, sentence: &str) {
     say(io::stderr(), &wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}")));
 }
 
-/// Returns a text of this speaker's with lines that end between words where the stream is a terminal. What is said as
-/// `mosh` is left to the terminal, as stock does.
+/// Returns a text of this speaker's with lines that end between words where the stream is a terminal. The texts of
+/// `mosh` are left to the terminal to wrap, as stock does.
 pub(crate) fn wrapped_for(stream: &impl AsFd, speaker: &str, text: &str) -> String {
     let is_ours = speaker.split(' ').next() == Some("rove");
     match tty::window_size(stream.as_fd()).filter(|_| is_ours) {

@@ -1,9 +1,9 @@
 //! The prompts that outlast a session: a file of the user's own, which a session reads at its start, adds its
 //! refusals to at once, and its known prompts at its end.
 //!
-//! [`file`](mod@file) is the file on the disk, shared with other clients; [`format`](mod@format) its bytes. All hosts are in one file, so
-//! that their number has a bound, no file's name tells of a host, and each change is a single rename. What cannot be
-//! read or written costs a session its memory and nothing else.
+//! [`file`](mod@file) is the file on the disk, shared with other clients; [`format`](mod@format) its bytes. All hosts
+//! are in one file, so that their number has a bound, no file's name tells of a host, and each change is a single
+//! rename. An error of the file costs a session its memory and nothing else.
 
 use std::io;
 
@@ -18,7 +18,7 @@ mod format;
 use file::PromptFile;
 pub(crate) use file::PromptFileError;
 
-/// One session's part in the file.
+/// A session's part of the file.
 #[derive(Debug)]
 pub(crate) struct PromptKeeper {
     file: PromptFile,

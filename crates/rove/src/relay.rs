@@ -30,8 +30,8 @@ const DATAGRAM_BYTES_MAX: usize = 65_536;
 /// other way by less than a millisecond.
 const BATCH: usize = 64;
 
-/// What the kernel is asked to hold for the relay, which should lose what the links lose and
-/// nothing else. Chosen: a megabyte of input that a stock client sends in one burst, with room.
+/// Buffer that the relay asks the kernel for. The relay should lose what the links lose and nothing else. Chosen: a
+/// megabyte of input that a stock client sends in one burst, with room.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
 /// Where a relay stands and what it does to the datagrams that pass.
@@ -41,15 +41,15 @@ pub struct RelayConfig {
     pub listen: SocketAddr,
     /// The server's address.
     pub server: SocketAddr,
-    /// What happens from the client to the server.
+    /// The path from the client to the server.
     pub uplink: LinkConfig,
-    /// What happens from the server to the client.
+    /// The path from the server to the client.
     pub downlink: LinkConfig,
     /// Decides every loss, duplicate and delay.
     pub seed: Seed,
 }
 
-/// What has passed in one direction.
+/// Counts of the datagrams of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Datagrams that came in.
@@ -124,9 +124,9 @@ impl Relay {
         self.address
     }
 
-    /// Moves the client as the server sees it: from now on datagrams reach the server from a new
-    /// port, and from `source` if one is given. What the server still sends to the old port is
-    /// lost. Returns the new source, whose address is the unspecified one if the kernel chooses.
+    /// Moves the client as the server sees it: datagrams then reach the server from a new port, and from `source` if
+    /// one is given. The server's datagrams to the old port are lost. Returns the new source, whose address is the
+    /// unspecified one if the kernel chooses.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl Drop for Relay {
     }
 }
 
-/// What the owner tells the thread.
+/// An order of the owner to the thread.
 #[derive(Debug)]
 enum Order {
     Roam(UdpSocket),

@@ -58,7 +58,6 @@ pub(crate) enum BindAddress {
     Address(IpAddr),
 }
 
-/// What a server is asked to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerOptions {
     /// The address to bind.
@@ -116,7 +115,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let outcome = prepared.serve(clock, events, Listing::Listed)?;
     tracing::info!(?outcome, "session over");
     if options.verbose > 0 {
-        // Whoever watches may have gone.
+        // The reader of this output may have gone.
         let _ = writeln!(io::stdout(), "\n[{} is exiting.]", program(options.name));
     }
     Ok(0)
@@ -150,7 +149,7 @@ pub(crate) struct PreparedServer {
     pty: Pty,
     size: Size,
     program: Program,
-    /// Who is told of his sessions without a client.
+    /// The user who is told of detached sessions.
     told_of_sessions: Option<OsString>,
     name: ProgramName,
     session: Option<SessionLabel>,

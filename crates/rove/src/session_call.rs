@@ -41,11 +41,11 @@ pub(crate) struct SessionCall {
 }
 
 impl SessionCall {
-    /// Takes the call out of the environment.
+    /// Reads the call and removes it from the environment.
     ///
     /// # Errors
     ///
-    /// Returns an error for an unknown prediction mode, and for a call that is none.
+    /// Returns an error for an unknown prediction mode, and for a malformed call.
     pub(crate) fn take(name: ProgramName) -> anyhow::Result<Self> {
         match sys::take_secret_variable(VARIABLE) {
             Some(text) => serde_json::from_slice(&text).with_context(|| {

@@ -56,7 +56,6 @@ pub(crate) enum Place {
     Far(Box<HostOptions>),
 }
 
-/// What `rove list --json` prints.
 #[derive(Serialize, Deserialize)]
 struct Listing {
     version: u32,

@@ -55,8 +55,8 @@ pub(crate) fn ignore_signal(signal: c_int) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes a descriptor that this process has inherited for it to own, and lets no other program inherit
-/// it; `None` for one that is not open or belongs to standard input or output.
+/// Owns a descriptor that this process has inherited, and lets no other program inherit it; `None` for one that is not
+/// open or belongs to standard input or output.
 pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         return None;
@@ -88,8 +88,8 @@ pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes a secret out of the environment: the variable is gone afterwards, and so are the bytes
-/// that other processes of the user could read through `/proc`. `None` where it is not set.
+/// Returns a secret of the environment and removes it: the variable is gone afterwards, and so are the bytes that
+/// other processes of the user could read through `/proc`. `None` where it is not set.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! What the type of the user's terminal tells of it: terminfo's entry, and what entries do not say.
+//! The abilities of the user's terminal, by its type: terminfo's entry, and facts that entries do not hold.
 
 use anyhow::anyhow;
 use rove_bootstrap::ProgramName;
@@ -125,7 +125,7 @@ fn described_by(info: &TermInfo, term: &str, options: RenderOptions) -> Terminal
         repertoire: repertoire(info, term),
         operating_system_commands: !is_one_of(term, &PLAIN_TERMINALS),
         titles: is_one_of(term, &TITLED_TERMINALS),
-        // One that takes a title from an OSC sequence takes these so, or passes over them.
+        // A terminal that reads a title from an OSC sequence reads these so, or passes over them.
         colors: is_one_of(term, &TITLED_TERMINALS),
         directories: is_one_of(term, &TITLED_TERMINALS),
         progress: is_one_of(term, &PROGRESS_TERMINALS),
@@ -176,8 +176,8 @@ pub(crate) fn can_be_asked(term: &str) -> bool {
     is_one_of(term, &ASKABLE_TERMINALS)
 }
 
-/// Returns the graphic renditions that a terminal knows. What it does not know would be ignored, or
-/// worse: an old terminal takes the sub-parameters of an underline's kind for other attributes.
+/// Returns the graphic renditions that a terminal knows. A terminal ignores other ones, or worse: an old terminal
+/// reads the sub-parameters of an underline's kind as other attributes.
 fn repertoire(info: &TermInfo, term: &str) -> Repertoire {
     let is_decorated = is_one_of(term, &DECORATING_TERMINALS);
     let has = |name| is_decorated || info.extended_cap(name).is_some();

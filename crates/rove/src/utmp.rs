@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::login_records;
 
-/// One session's entry; dropping it removes it from the list.
+/// A session's entry; dropping it removes it from the list.
 #[derive(Debug)]
 pub(crate) struct Entry {
     helper: PathBuf,

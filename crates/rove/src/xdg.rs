@@ -6,11 +6,11 @@ use std::path::PathBuf;
 /// A kind of folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folder {
-    /// What the user has written down.
+    /// Files that the user writes.
     Configuration,
-    /// What programs need.
+    /// Files that programs need.
     Data,
-    /// What programs remember from one run to the next.
+    /// Files that programs remember from one run to the next.
     State,
 }
 

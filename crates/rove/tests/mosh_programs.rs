@@ -98,8 +98,8 @@ fn shape(output: &Output) -> String {
     shape
 }
 
-/// One call: words, environment, exit code, the shape of standard output, and a line that stands on
-/// standard error (or a part of one).
+/// A call: words, environment, exit code, the shape of standard output, and a line that stands on standard error (or a
+/// part of one).
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], i32, &'a str, &'a str);
 
 fn assert_cases(test: &str, name: &str, cases: &[Case<'_>]) {
@@ -112,7 +112,7 @@ fn assert_cases(test: &str, name: &str, cases: &[Case<'_>]) {
             assert_eq!(found, (Some(*code), (*stdout).to_owned()), "{program:?} {words}");
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(said.contains(stderr), "{program:?} {words}: {said}");
-            // Whoever asked for something hears nothing else.
+            // A user who asked for something hears nothing else.
             assert!(*code != 0 || !stderr.is_empty() || said.is_empty(), "{words}: {said}");
         }
     }
@@ -262,7 +262,7 @@ fn a_server_whose_announcement_nobody_can_read_ends_with_a_sentence() {
         assert!(stderr.contains(sentence), "{redirection}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{redirection}: {stderr}");
     }
-    // What is of no use may be closed.
+    // A stream of no use may be closed.
     let script = "exec \"$0\" new -p 0 -- true <&-";
     let output = call(Path::new("/bin/sh"), &["-c", script, server.to_str().unwrap()], &[]);
     assert_eq!(shape(&output), "MOSH CONNECT port key\n");

@@ -49,7 +49,7 @@ struct Bench {
     directory: PathBuf,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     code: Option<i32>,

@@ -28,7 +28,7 @@ fn a_verbose_server_outlives_the_reader_of_its_log() {
         .and_then(Pid::from_raw)
         .unwrap();
     assert!(parent.wait().unwrap().success());
-    // What it says of this shows that it has come as far as to its loop.
+    // The server's report of this shows that it has come as far as to its loop.
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.send_to(b"nonsense", (Ipv4Addr::LOCALHOST, port)).unwrap();
     log.find(|line| line.contains("datagram of no use")).unwrap();

@@ -18,14 +18,14 @@ const ALIGNMENT: usize = size_of::<usize>();
 /// Bytes of a header, with its padding.
 const HEADER_LEN: usize = size_of::<cmsghdr>().next_multiple_of(ALIGNMENT);
 
-/// One control message.
+/// A control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlMessage<'a> {
     /// Whose it is, such as `IPPROTO_IP`.
     pub level: c_int,
-    /// What it is, to that level.
+    /// Its type within that level.
     pub kind: c_int,
-    /// What it says.
+    /// Its contents.
     pub data: &'a [u8],
 }
 

@@ -1,9 +1,10 @@
-//! What keeps a flood of strangers' datagrams from taking the room in the socket's buffer that the client's need.
+//! A filter that keeps a flood of strangers' datagrams from filling the socket's buffer that the client's datagrams
+//! need.
 //!
-//! While strangers send more than a server has to look at, the system lets through one in 2, 4, 8 and so on of those
-//! datagrams that do not come from the client's address, by a filter on the socket. A client that moves to another address
-//! is a stranger until the first of its datagrams has got through, and sends several. Whoever can send from the client's
-//! address gets past this.
+//! While strangers send more than a server has to look at, the system lets through one in 2, 4, 8 and so on of the
+//! datagrams that do not come from the client's address. A client that moves to another address is a stranger until
+//! its first datagram has got through, and it sends several. The filter does not stop a sender at the client's
+//! address.
 
 use std::net::SocketAddr;
 
@@ -35,7 +36,7 @@ pub struct Sieve {
 struct Filter {
     /// Whose datagrams all are; `None` lets everything through.
     client: Option<SocketAddr>,
-    /// Of the others one in two, so many times over.
+    /// How often the share of strangers' datagrams that pass is halved.
     halvings: u32,
 }
 
@@ -240,7 +241,7 @@ mod tests {
             (0..2_000).for_each(|_| send([&client, &stranger]));
             Filter::default().apply(&server).unwrap();
             (0..1_000).for_each(|_| send([&client, &stranger]));
-            // Some 63 of 2000 others, and all of 1000.
+            // About 63 of 2000 strangers' datagrams pass, and all 1000 of the client's.
             assert_eq!(heard[0], 3_000, "{at} {from}");
             assert!((1_010..1_200).contains(&heard[1]), "{at} {from}: {heard:?}");
         }

@@ -85,8 +85,8 @@ impl Refusal {
     }
 }
 
-/// Sends one datagram. One that finds the system's buffer full counts as sent and is lost, as it
-/// would be in any other queue on its way.
+/// Sends a datagram. If the system's buffer is full, the datagram counts as sent and is lost, as it would be in any
+/// other queue on its way.
 ///
 /// # Errors
 ///
@@ -140,8 +140,7 @@ fn is_about_the_path(error: &io::Error) -> bool {
         )
 }
 
-/// Takes the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and hands each to
-/// `handle`.
+/// Reads the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and hands each to `handle`.
 ///
 /// # Errors
 ///

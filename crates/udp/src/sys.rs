@@ -20,25 +20,25 @@ use crate::ancillary::{congestion_mark, local_address};
 /// each with its header and padding, several times over.
 const CONTROL_LEN: usize = 128;
 
-/// What arrived with a datagram.
+/// A datagram's size, addresses and congestion mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
     /// Its length; one byte over the limit for one that was longer and has been cut.
     pub len: usize,
     /// Where it came from.
     pub source: SocketAddr,
-    /// What the IP header said about congestion.
+    /// The congestion mark of the IP header.
     pub ecn: Ecn,
     /// Which address of this computer it was for, where the system tells.
     pub local: Option<Ipv6Addr>,
 }
 
-/// What the system writes one datagram into.
+/// Room for a datagram that the system writes.
 #[repr(C, align(8))] // control message headers hold a `size_t`
 struct Slot {
     control: [u8; CONTROL_LEN],
     source: libc::sockaddr_storage,
-    /// One more byte is room to notice a datagram that is too long.
+    /// The last byte is room to notice a datagram that is too long.
     bytes: [u8; DATAGRAM_LEN_MAX + 1],
 }
 
@@ -53,15 +53,15 @@ struct mmsghdr {
     msg_len: libc::c_uint,
 }
 
-/// Takes up to `N` datagrams that wait on a non-blocking socket, with what their IP headers said about
-/// congestion, and hands each to `handle`. Returns how many there were.
+/// Reads up to `N` datagrams that wait on a non-blocking socket, with the congestion marks of their IP headers, and
+/// hands each to `handle`. Returns how many there were.
 ///
 /// Memory is touched only for what arrives.
 ///
 /// # Errors
 ///
-/// Returns the system call's error, `WouldBlock` when nothing waits. One that is met after a datagram is left
-/// for the next call.
+/// Returns the system call's error, `WouldBlock` when nothing waits. An error that is met after a datagram is left for
+/// the next call.
 pub(crate) fn receive<const N: usize>(
     socket: BorrowedFd<'_>,
     mut handle: impl FnMut(Received, &[u8]),
@@ -72,8 +72,8 @@ pub(crate) fn receive<const N: usize>(
     // SAFETY: all-zero bytes are valid message headers, which are integers and pointers.
     let mut messages: [mmsghdr; N] = unsafe { MaybeUninit::zeroed().assume_init() };
     for (index, (message, slice)) in messages.iter_mut().zip(&mut slices).enumerate() {
-        // SAFETY: `index` is below `N`, so the slot and its fields lie in the allocation. Of what nothing is in yet
-        // only the addresses are taken; the kernel leaves the padding between control messages as it is.
+        // SAFETY: `index` is below `N`, so the slot and its fields lie in the allocation. Fields that hold nothing yet
+        // are only addressed; the kernel leaves the padding between control messages as it is.
         unsafe {
             let slot = first.add(index);
             (&raw mut (*slot).control).write([0; CONTROL_LEN]);
@@ -236,8 +236,9 @@ pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Resu
     set_option(socket, level, option, 1)
 }
 
-/// Has datagrams that are larger than a hop takes dropped there (the don't-fragment bit), whatever the system has learned of
-/// the path, or cut up as usual again. Those larger than this computer's own interface takes are refused meanwhile.
+/// Sets the don't-fragment bit, so that datagrams larger than a hop carries are dropped there, whatever the system has
+/// learned of the path. Without the bit they are cut up as usual. While it is set, datagrams larger than this
+/// computer's own interface carries are refused.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What comes through ssh before the far end of a tunnel speaks: whatever start-up files print.
+//! Output of start-up files, which comes through ssh before the far end of a tunnel speaks.
 
 use crate::tunnel::{MARK, NO_TUNNEL_PROGRAM};
 
@@ -16,7 +16,7 @@ pub struct Banner {
     read: usize,
 }
 
-/// What has been found.
+/// The far end's first words, as far as they have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Not the mark yet; all bytes were taken.
@@ -30,7 +30,7 @@ pub enum Found {
 }
 
 impl Banner {
-    /// Takes bytes off the front of `bytes`, up to the end of a line that says something.
+    /// Consumes bytes at the front of `bytes`, up to the end of a line that says something.
     pub fn read(&mut self, bytes: &mut &[u8]) -> Found {
         while let Some((&byte, rest)) = bytes.split_first() {
             *bytes = rest;

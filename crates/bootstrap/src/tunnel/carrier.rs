@@ -1,8 +1,9 @@
-//! One end of a tunnel, sans I/O: datagrams on one side, the bytes of a stream on the other.
+//! An end of a tunnel, sans I/O: datagrams on one side, the bytes of a stream on the other.
 //!
-//! A stream that stalls must not become a long queue, for old screens would arrive before new ones. So
-//! no more than a window is ever on its way, whatever pipes, ssh and TCP would hold: the other end gives
-//! credit for what has arrived. Behind that waits little, and what is oldest is dropped, as a network would.
+//! A stream that stalls must not become a long queue, for old screens would arrive before new ones. So no more than a
+//! window is ever on its way, whatever pipes, ssh and TCP would hold: the other end gives credit for the bytes that
+//! have arrived. The queue in front of the window is short. Its oldest datagram is dropped when it is full, as a
+//! network would.
 
 use std::collections::VecDeque;
 
@@ -20,7 +21,7 @@ const QUEUE_BYTES_MAX: usize = 64 * 1024;
 /// next to none and the window never closes while bytes arrive.
 const CREDIT_STEP: usize = WINDOW_BYTES_MAX / 4;
 
-/// One end.
+/// An end of a tunnel.
 #[derive(Debug, Default)]
 pub struct Carrier {
     decoder: Decoder,
@@ -38,7 +39,7 @@ pub struct Carrier {
     refused: bool,
 }
 
-/// What has come through.
+/// An event that the other end has sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// A datagram.
@@ -48,7 +49,7 @@ pub enum Arrival {
 }
 
 impl Carrier {
-    /// Takes a datagram that is to go through. Should there be no room, the oldest that wait are lost.
+    /// Queues a datagram for the other end. If there is no room, the oldest in the queue are lost.
     pub fn handle_datagram(&mut self, datagram: &[u8]) {
         self.queue_bytes += datagram.len();
         self.queue.push_back(datagram.to_vec());
@@ -59,12 +60,12 @@ impl Carrier {
         }
     }
 
-    /// Takes word that the host refuses datagrams, for the other end.
+    /// Queues the news for the other end that the host refuses datagrams.
     pub fn handle_refusal(&mut self) {
         self.refused = true;
     }
 
-    /// Takes bytes of the stream off the front of `bytes`, up to the next thing that has come through.
+    /// Consumes bytes at the front of `bytes`, up to the next arrival.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What travels through a tunnel: a byte for the kind, two for the length (big-endian), the contents.
+//! The format of a tunnel's stream: a byte for the kind, two for the length (big-endian), the contents.
 //!
 //! | kind | contents |
 //! |---|---|
@@ -17,7 +17,7 @@ const DATAGRAM: u8 = 0;
 const CREDIT: u8 = 1;
 const REFUSED: u8 = 2;
 
-/// One frame.
+/// A frame of the tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// A datagram of the session.
@@ -63,14 +63,14 @@ pub const fn fits(len: usize) -> bool {
     len <= DATAGRAM_LEN_MAX
 }
 
-/// Takes frames out of a stream of bytes. It holds less than one frame.
+/// Cuts a stream of bytes into frames. It holds less than one frame.
 #[derive(Debug, Default)]
 pub struct Decoder {
     partial: Vec<u8>,
 }
 
 impl Decoder {
-    /// Takes bytes off the front of `bytes` up to the end of the next frame; `None` if they end before.
+    /// Consumes bytes at the front of `bytes` up to the end of the next frame; `None` if they end before.
     ///
     /// # Errors
     ///

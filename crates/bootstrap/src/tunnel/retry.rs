@@ -67,7 +67,7 @@ impl Retry {
         self.changed_at = None;
     }
 
-    /// Takes word that the network of this computer has changed: the reason of the failures may be gone.
+    /// Records that the network of this computer has changed: the reason of the failures may be gone.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.changed_at.get_or_insert(now);
         self.not_before = self.not_before.min(now.max(self.started_at + CHANGED_WAIT));

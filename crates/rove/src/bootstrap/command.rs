@@ -40,7 +40,7 @@ pub(crate) fn check_signals(events: &mut EventLoop) -> Result<(), Stop> {
 /// A command that runs, with a pipe for each of its streams. It is ended when this is dropped.
 pub(crate) struct Running {
     child: Child,
-    /// What reads them, until they end.
+    /// The readers' ends of its streams, until they end.
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
     buffers: [[u8; READ_LEN]; 2],
@@ -49,10 +49,10 @@ pub(crate) struct Running {
     aftermath_bytes: usize,
 }
 
-/// What became of a wait for a command.
+/// The result of a wait for a command.
 pub(crate) enum Step<'a> {
-    /// It has printed this on its streams, in the order of [`Stream::ALL`]. What was printed first is known
-    /// within a stream only.
+    /// It has printed this on its streams, in the order of [`Stream::ALL`]. The order of bytes is known within a
+    /// stream only.
     Said([(Stream, &'a [u8]); 2]),
     /// It has ended, and all it printed has been read.
     Ended(ExitStatus),
@@ -95,8 +95,8 @@ impl Running {
             }
             let [has_errors, has_output] = match self.status {
                 None => self.wait(events, deadline)?,
-                // What waits in the pipes is read even after the end; but a process left behind that holds
-                // them open keeps nobody.
+                // Bytes that wait in the pipes are read even after the end. But a process left behind that holds them
+                // open keeps nobody.
                 Some(_) if self.aftermath_bytes < AFTERMATH_BYTES_MAX => {
                     [is_waiting(self.errors.as_ref())?, is_waiting(self.output.as_ref())?]
                 }

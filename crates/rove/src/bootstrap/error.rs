@@ -45,7 +45,7 @@ pub(crate) enum BootstrapError {
     /// ssh has not got to the host, and why is known.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// What ssh brought is no session.
+    /// The output of ssh holds no session.
     #[error(transparent)]
     NoSession(#[from] NoSession),
     /// No server program is installed on the host.

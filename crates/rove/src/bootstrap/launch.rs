@@ -83,7 +83,7 @@ const OURS: &[u8] = b"[build rove ";
 /// Most bytes kept of what follows an announcement. Chosen: ten times a server's.
 const FAREWELL_BYTES_MAX: usize = 4096;
 
-/// What hears both streams.
+/// A reader of both streams.
 struct Listener {
     startup: Startup,
     screen: Screen,
@@ -97,7 +97,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Takes what came at a time.
+    /// Reads the bytes that arrived together on both streams.
     fn read(&mut self, said: [(Stream, &[u8]); 2]) -> Result<(), StartupError> {
         // The licence and what ssh says at its end, which follow the announcement, are for nobody. The two streams do not
         // tell their order: what ssh said along with the announcement is the after_announcement, as it was silent

@@ -1,4 +1,4 @@
-//! What must be found out before a session is planned: ssh's configuration, the host's addresses, our own connection.
+//! Facts that a plan needs: ssh's configuration, the host's addresses, our own connection.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

@@ -119,7 +119,7 @@ fn hand_over(stream: &TcpStream) -> anyhow::Result<()> {
 fn relay(stream: TcpStream) -> anyhow::Result<()> {
     let up = stream.try_clone().context("the connection cannot be shared")?;
     thread::spawn(move || {
-        // What broke here the other direction notices too.
+        // The other direction notices the same failure.
         let _ = copy(&mut io::stdin().lock(), &mut &up);
         let _ = up.shutdown(Shutdown::Write);
     });

@@ -32,7 +32,6 @@ pub(crate) const SERVER: &str = "127.0.0.1";
 pub(crate) struct Started {
     /// The server's announcement.
     pub(crate) connect: Connect,
-    /// What the client must know of the ssh.
     pub(crate) tunnel: Inherited,
     /// The user on the host as ssh knows them; `None` where ssh does not say.
     pub(crate) account: Option<Account>,
@@ -101,7 +100,7 @@ fn remote_command(options: &HostOptions, colors: u32, challenge: &Challenge) -> 
     remote::tunnel(server.or(stock), challenge, &args)
 }
 
-/// Returns the words of an ssh without a terminal there. One that must not ask fails instead.
+/// Returns the words of an ssh without a terminal there. An ssh that must not ask fails instead.
 fn ssh_words(
     options: &HostOptions,
     config: &SshConfig,
@@ -127,8 +126,8 @@ fn ssh_words(
     words
 }
 
-/// Reads what ssh and the host say until the server has announced itself or all is over. Of the output
-/// nothing behind that is read: it is the tunnel's.
+/// Reads the output of ssh and the host until the server has announced itself or all is over. The bytes after the
+/// announcement are the tunnel's, and are not read here.
 fn listen(
     child: &mut Child,
     name: ProgramName,

@@ -9,7 +9,6 @@ use crate::cli::config::{Config, ConfigError};
 use crate::cli::host::{self, HostCall, UsageError};
 use crate::program::ROVE;
 
-/// What users are told of `rove attach`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "attach",

@@ -13,7 +13,6 @@ use crate::client::{self, ClientOptions};
 use crate::program::ROVE;
 use crate::session_call::SessionCall;
 
-/// What a client's command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ClientCall {
     /// Print usage and version on standard output.
@@ -44,13 +43,12 @@ pub(crate) enum ClientLineError {
     Address(String),
 }
 
-/// What users are told of the variable that chooses the engine of predictions.
+/// The manual's note on the variable that chooses the engine of predictions.
 pub(crate) const ENGINE_NOTE: (&str, &str) = (
     client::ENGINE_VARIABLE,
     "How keys are predicted: replay (simulated anew on each screen; the default) or stock (the rules of Mosh).",
 );
 
-/// What users are told of `rove client`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "client",
@@ -110,7 +108,7 @@ fn definition() -> Command {
         .args([
             flag("colors").short('c').help("Print how many colours the terminal has"),
             flag("verbose").short('v').action(ArgAction::Count).help("Log more; may be repeated"),
-            // What the session was started with stands here for those who list processes.
+            // Lists of processes show here the words that started the session.
             Arg::new("tag").short('#').value_name("ARGS").hide(true),
             flag("help").short('h').long("help").help("Print this help"),
             flag("version").short('V').long("version").help("Print the version"),

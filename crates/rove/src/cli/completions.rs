@@ -5,7 +5,6 @@ use rove_cli_docs::{Manual, Words, completions};
 
 use crate::program::ROVE;
 
-/// What users are told of `rove completions`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "completions",

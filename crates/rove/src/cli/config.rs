@@ -34,7 +34,7 @@ pub(crate) struct Config {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings(BTreeMap<&'static str, Setting>);
 
-/// What a key is set to.
+/// A key's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Setting {
     Text(String),
@@ -47,7 +47,7 @@ struct Section {
     settings: Settings,
 }
 
-/// What is wrong, and at which byte of the file.
+/// An error and its byte in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     at: usize,
@@ -69,7 +69,7 @@ pub(crate) enum ConfigError {
 }
 
 impl Config {
-    /// Reads the user's file; one that is not there has no settings. One that somebody else can change is refused.
+    /// Reads the user's file. A missing file has no settings. A file that others can change is refused.
     pub(crate) fn load() -> Result<Self, ConfigError> {
         match file::path() {
             Some(path) => Self::load_from(&path),
@@ -196,7 +196,7 @@ impl Settings {
         }
     }
 
-    /// Takes an entry of the file.
+    /// Sets the key of an entry.
     fn take(
         &mut self,
         name: &Spanned<DeString<'_>>,

@@ -14,7 +14,6 @@ use crate::cli::option_values::MODES;
 use crate::demo::DemoOptions;
 use crate::program::ROVE;
 
-/// What users are told of `rove demo`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "demo",

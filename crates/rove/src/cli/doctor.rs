@@ -11,7 +11,6 @@ use crate::cli::host::{self, HostCall, UsageError};
 use crate::doctor::DoctorOptions;
 use crate::program::ROVE;
 
-/// What users are told of `rove doctor`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "doctor",
@@ -74,7 +73,6 @@ fn definition() -> Command {
     OF_NO_USE.into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)))
 }
 
-/// What a command line asks for.
 #[derive(Debug)]
 pub(crate) enum DoctorCall {
     /// Print the help.

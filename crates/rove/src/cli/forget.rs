@@ -10,7 +10,6 @@ use crate::cli::config::{Config, ConfigError};
 use crate::cli::login::{self, Instead};
 use crate::program::ROVE;
 
-/// What users are told of `rove forget`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "forget",

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use clap::Command;
 use rove_bootstrap::ProgramName;
 
-/// What getopt found, in the order it stood there.
+/// An item that getopt found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     /// An option that takes no value.
@@ -16,7 +16,7 @@ pub(crate) enum Item {
     Value(char, OsString),
     /// A word that is no option.
     Word(OsString),
-    /// Something wrong. What the line says otherwise still holds.
+    /// An error. The rest of the line still holds.
     Complaint(Complaint),
 }
 
@@ -50,9 +50,9 @@ impl Complaint {
 /// A command line, read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// What stands before `--`.
+    /// The items before `--`, in the order of the line.
     pub(crate) items: Vec<Item>,
-    /// What stands behind it.
+    /// The words after it.
     pub(crate) rest: Vec<OsString>,
 }
 

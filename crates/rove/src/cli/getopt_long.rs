@@ -52,7 +52,7 @@ enum Place {
     InCommand,
 }
 
-/// What a word is.
+/// The kind of a word.
 enum Word<'a> {
     Positional,
     /// An option, its name as written, and its value if that is in the same word.
@@ -60,7 +60,7 @@ enum Word<'a> {
     Wrong(String),
 }
 
-/// What a word that looks like an option names.
+/// The option that a word names.
 enum Found<'a> {
     Exactly(Target<'a>),
     ByPrefix(Target<'a>),
@@ -248,7 +248,7 @@ fn find<'a>(names: &[Name<'a>], wanted: &str) -> Found<'a> {
     }
 }
 
-/// Takes `-p60001`, which stock refuses although ssh has taught everybody to write it.
+/// Splits `-p60001`, which stock refuses although ssh has taught everybody to write it.
 fn attached_value<'a>(names: &[Name<'a>], word: &OsStr) -> Option<(Target<'a>, OsString)> {
     let [b'-', short, value @ ..] = word.as_bytes() else { return None };
     let short = char::from(short.to_ascii_lowercase()).to_string();

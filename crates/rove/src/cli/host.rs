@@ -27,7 +27,6 @@ use crate::cli::ssh_letters;
 use crate::escape_key;
 use crate::program::ROVE;
 
-/// What users are told of `rove [options] host`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "",
@@ -92,7 +91,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
 };
 
-/// What a wrong command line gets to see; stock prints the whole help.
+/// The usage that follows an error; stock prints the whole help.
 const SHORT_USAGE: &str =
     "Usage: rove [options] [--] [user@]host [command...]\nrove --help explains the options.";
 
@@ -228,7 +227,6 @@ struct HostArgs {
     words: Vec<OsString>,
 }
 
-/// What a command line asks for.
 #[derive(Debug)]
 pub(crate) enum HostCall {
     /// Print this text on standard output.
@@ -264,7 +262,7 @@ pub(crate) enum HostCall {
 /// Why a command line is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UsageError {
-    /// What is wrong; empty if only the usage helps.
+    /// The error; empty if only the usage helps.
     pub(crate) message: String,
     /// The usage, where it helps.
     pub(crate) usage: Option<String>,
@@ -272,9 +270,9 @@ pub(crate) struct UsageError {
 
 /// Reads the words behind the program's name.
 ///
-/// The order of the checks is stock's: options, help, version, prediction, address, family, port, host.
-/// What `load` returns holds where neither the line nor the environment says anything; the role of a proxy
-/// command has its line from us, and does without.
+/// The order of the checks is stock's: options, help, version, prediction, address, family, port, host. The settings
+/// of `load` hold where neither the line nor the environment says anything. The role of a proxy command has its line
+/// from us, and does without.
 ///
 /// # Errors
 ///
@@ -457,7 +455,7 @@ impl HostArgs {
         Ok(config.for_host(&with_user(host, letters)))
     }
 
-    /// Takes from the settings what neither the line nor the environment says.
+    /// Fills the options that neither the line nor the environment sets.
     fn fill(&mut self, settings: &Settings, is_set: impl Fn(&str) -> bool) {
         let text = |key: &str| settings.text(key).map(str::to_owned);
         if !self.always && !self.never && !is_set("MOSH_PREDICTION_DISPLAY") {

@@ -4,7 +4,6 @@ use rove_cli_docs::{Manual, Words, man};
 
 use crate::program::ROVE;
 
-/// What users are told of `rove man`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "man",

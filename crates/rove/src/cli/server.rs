@@ -11,7 +11,6 @@ use crate::cli::getopt::{self, Item};
 use crate::program::ROVE;
 use crate::server::{BindAddress, ServerOptions};
 
-/// What a server's command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ServerCall {
     /// Print the usage on standard output.
@@ -21,16 +20,14 @@ pub(crate) enum ServerCall {
     /// Run a server, after these complaints. They are no errors: an older server must start under a
     /// newer client's options.
     Run {
-        /// What to run.
         options: ServerOptions,
-        /// One sentence each, for standard error.
+        /// Sentences for standard error.
         complaints: Vec<String>,
     },
     /// Print the port of a session that runs, and a key for its next client.
     Attach(Option<SessionRef>),
 }
 
-/// What users are told of `rove server`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "server",
@@ -211,7 +208,7 @@ fn parse_new(
     };
     let (flags, values) = rove_cli_docs::getopt_letters(&definition);
     let line = getopt::read(&flags, &values, args);
-    // Of several the last counts, and the others may be wrong: they are a wrapper's.
+    // The last of several counts. The others may be wrong: they are a wrapper's.
     let mut ports = None;
     for item in line.items {
         match item {

@@ -29,7 +29,6 @@ const FILES: &[(&str, &str)] = &[
     ("/tmp/rove-UID", "The same, where there is no such directory."),
 ];
 
-/// What users are told of `rove list`.
 pub(crate) static LIST: Manual = Manual {
     program: &ROVE,
     word: "list",
@@ -59,7 +58,6 @@ pub(crate) static LIST: Manual = Manual {
     ],
 };
 
-/// What users are told of `rove kill`.
 pub(crate) static KILL: Manual = Manual {
     program: &ROVE,
     word: "kill",

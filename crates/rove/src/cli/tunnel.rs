@@ -7,7 +7,6 @@ use rove_cli_docs::{Manual, Words};
 
 use crate::program::ROVE;
 
-/// What users are told of `rove tunnel`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "tunnel",

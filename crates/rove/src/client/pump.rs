@@ -30,7 +30,6 @@ pub(crate) struct End {
     pub(crate) outcome: ClientOutcome,
     /// Where the server may have been, the address tried first in front.
     pub(crate) tried: Vec<SocketAddr>,
-    /// What the network last said of our datagrams.
     pub(crate) refusal: Option<Refusal>,
     /// Why the newest ssh of the tunnel ended, empty if none did; `None` without a tunnel.
     pub(crate) tunnel: Option<String>,
@@ -42,7 +41,7 @@ pub(crate) struct End {
     pub(crate) missing: Option<MissingLines>,
 }
 
-/// One session's loop and everything it moves bytes between.
+/// A session's loop and everything it moves bytes between.
 pub(super) struct Pump {
     events: EventLoop,
     session: Client,
@@ -60,7 +59,7 @@ pub(super) struct Pump {
     written: usize,
     /// Why the terminal can be drawn on no more.
     output_error: Option<String>,
-    /// What the network last said of our datagrams.
+    /// The network's last report about our datagrams.
     refusal: Option<Refusal>,
     /// The first signal that this process was to end by.
     signal: Option<i32>,
@@ -190,7 +189,7 @@ impl Pump {
         }
     }
 
-    /// Takes the terminal over again, with whatever size it has by now.
+    /// Sets up the terminal again, with whatever size it has.
     fn resume(&mut self, now: Instant) {
         if let Err(error) = self.terminal.enter() {
             tracing::debug!(%error, "terminal not raw");

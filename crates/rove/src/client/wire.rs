@@ -17,7 +17,7 @@ use crate::client::turn::Turn;
 use crate::messages::reason;
 use crate::tunnel::near::Tunnel;
 
-/// What the user is told where the host refuses what comes through a tunnel.
+/// The message to the user where the host refuses a tunnel's datagrams.
 const NOBODY_THERE: &str = "The session's server has ended: the host refuses what comes through.";
 
 /// By what datagrams travel.
@@ -151,7 +151,7 @@ impl Wire {
         }
     }
 
-    /// Takes word that the network of this computer has changed, on which a tunnel may have failed.
+    /// Records that the network of this computer has changed, on which a tunnel may have failed.
     pub(super) fn handle_network_change(&mut self, now: Instant) {
         if let Self::Tunnel { tunnel, .. } = self {
             tunnel.handle_network_change(now);

@@ -15,7 +15,7 @@ pub(crate) use path::no_answer;
 /// use of a host's clock in a login; sessions themselves compare no clocks.
 const CLOCK_SKEW_SECONDS: u64 = 300;
 
-/// What a leg came to.
+/// The result of a leg's check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// It works.
@@ -40,16 +40,15 @@ impl Status {
     }
 }
 
-/// One leg, checked.
+/// A leg of the way with its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
     /// The leg, a stable name.
     pub(crate) leg: &'static str,
-    /// What it came to.
     pub(crate) status: Status,
-    /// What was seen, in half a sentence.
+    /// The observation, in half a sentence.
     pub(crate) detail: String,
-    /// What to do, for a problem.
+    /// The user's next step, for a problem.
     pub(crate) remedy: Option<String>,
 }
 

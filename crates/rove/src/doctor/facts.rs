@@ -1,4 +1,4 @@
-//! What was seen on the way to a session, before anything is made of it.
+//! Observations on the way to a session, without their interpretation.
 
 use std::net::SocketAddr;
 
@@ -10,13 +10,11 @@ use crate::install::remedy::Remedy;
 /// Everything that was seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// What this computer is like.
     pub(crate) here: Here,
-    /// What the host is like; `None` if none was named.
+    /// The host's facts; `None` if none was named.
     pub(crate) host: Option<Host>,
 }
 
-/// What was seen on this computer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Here {
     /// The variable that decides the character set, with its value.
@@ -29,7 +27,6 @@ pub(crate) struct Here {
     pub(crate) loopback_works: bool,
 }
 
-/// What was seen of a host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Host {
     /// Its name, as the user wrote it.
@@ -40,11 +37,10 @@ pub(crate) struct Host {
     pub(crate) detour: Option<String>,
     /// How ssh went.
     pub(crate) ssh: Ssh,
-    /// What ssh said, or the server if ssh got so far, without control characters.
+    /// The messages of ssh, or of the server if ssh got so far, without control characters.
     pub(crate) said: Vec<String>,
-    /// What start-up files printed.
     pub(crate) noise: Noise,
-    /// What the host is like inside.
+    /// Facts from inside the host.
     pub(crate) far: Option<Far>,
     /// The help that `rove install` is, if the host has no server program.
     pub(crate) no_server_program: Option<Remedy>,
@@ -58,7 +54,7 @@ pub(crate) struct Host {
     pub(crate) server: Option<Server>,
     /// How datagrams fared.
     pub(crate) path: Option<Path>,
-    /// What a second login found, after silence.
+    /// The facts of a second login, after silence.
     pub(crate) aftermath: Option<Aftermath>,
 }
 
@@ -80,7 +76,7 @@ pub(crate) enum Ssh {
     TimedOut,
 }
 
-/// What start-up files printed on the host.
+/// The output of start-up files on the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Noise {
     /// Lines with text.
@@ -93,7 +89,7 @@ pub(crate) struct Noise {
     pub(crate) fake: bool,
 }
 
-/// What the host says of itself.
+/// The host's own answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Far {
     /// Its system.
@@ -106,7 +102,7 @@ pub(crate) struct Far {
     pub(crate) locale: String,
     /// The path of the server program.
     pub(crate) server: String,
-    /// What that program says of its version.
+    /// That program's version, in its own words.
     pub(crate) version: String,
     /// How far its calendar is ahead of ours, in seconds.
     pub(crate) ahead_seconds: Option<i64>,
@@ -132,7 +128,7 @@ pub(crate) struct Path {
     pub(crate) answered: Option<usize>,
     /// Datagrams sent until then, or in all.
     pub(crate) sent: usize,
-    /// What came back instead of an answer.
+    /// The message that came back instead of an answer.
     pub(crate) refusal: Option<Refusal>,
     /// Datagrams that the session's key does not open.
     pub(crate) foreign: usize,
@@ -148,7 +144,7 @@ pub(crate) struct Path {
     pub(crate) ended: bool,
 }
 
-/// What became of large datagrams.
+/// The fate of large datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Large {
     /// Not tried.
@@ -162,7 +158,7 @@ pub(crate) enum Large {
     Stuck(Option<usize>),
 }
 
-/// What a second login found after no datagram had come back. `None` is what could not be told.
+/// The facts of a second login, made after no datagram had come back. `None` is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Aftermath {
     /// Whether the server still ran.

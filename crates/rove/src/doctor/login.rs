@@ -31,13 +31,13 @@ const LINE_LEN_MAX: usize = 8192;
 const OUTPUT_LEN_MAX: usize = 65_536;
 /// Most lines kept for the user. Chosen: an error message and a long banner.
 const SAID_MAX: usize = 100;
-/// What a stock server says before it gives up. Source: Mosh 1.4.0 as observed.
+/// The last words of a stock server without a locale. Source: Mosh 1.4.0 as observed.
 const LOCALE_REFUSED: &str = "needs a UTF-8 native locale";
-/// What stands before the number of its process where a server detaches.
+/// The words before the process number of a server that detaches.
 const DETACHED: &str = "detached, pid = ";
-/// What the line begins with by which a server tells its version when it detaches.
+/// Starts of the line in which a server that detaches tells its version.
 const VERSIONS: [&str; 2] = ["rove ", "mosh-server (mosh "];
-/// What ssh says that is neither trouble nor the host's. Source: OpenSSH's messages.
+/// Messages of ssh that mean no trouble and are not the host's. Source: OpenSSH's messages.
 const BY_THE_WAY: [&str; 3] =
     ["Warning: Permanently added", "Pseudo-terminal will not be allocated", "Connection to "];
 /// Longest line shown to the user, in characters. Chosen: two lines of a terminal.
@@ -157,19 +157,19 @@ fn keep(output: &mut Vec<u8>, bytes: &[u8]) {
     output.extend(&bytes[..bytes.len().min(room)]);
 }
 
-/// Takes apart what comes out of ssh, line by line.
+/// A reader of ssh's output, line by line.
 struct Listener {
     seconds: i64,
     challenge: Challenge,
     startup: Startup,
-    /// What of each stream's line has come so far and is not the bootstrap's.
+    /// The unfinished line of each stream, without the bootstrap's own lines.
     lines: [Vec<u8>; 2],
     /// Whether the survey has begun: what the host printed before, its start-up files did.
     has_begun: bool,
     is_announced: bool,
     noise: Noise,
     far: Far,
-    /// What ssh and start-up files said, then what the server said before it stood.
+    /// The messages of ssh and start-up files, then those of the server until it announced itself.
     said: Vec<String>,
     pid: Option<u32>,
     locale_refused: bool,

@@ -21,7 +21,7 @@ pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis) -> String {
     text.push('\n');
     match diagnosis.problem() {
         Some(problem) => {
-            // What others said may end in a full stop of its own.
+            // A message of others may end in a full stop of its own.
             text.push_str(&format!("Problem: {}.\n", problem.detail.trim_end_matches('.')));
             if let Some(remedy) = &problem.remedy {
                 text.push_str(&format!("What to do: {remedy}.\n"));

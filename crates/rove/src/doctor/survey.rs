@@ -1,5 +1,5 @@
-//! What a host says of itself: a piece of sh that runs before the server, in the same login, and the
-//! lines it prints.
+//! A host's answers about itself: a piece of sh that runs before the server, in the same login, and the lines it
+//! prints.
 //!
 //! ```text
 //! ROVE DOCTOR path /usr/local/bin:/usr/bin:/bin
@@ -11,7 +11,7 @@ use rove_bootstrap::{Challenge, remote};
 
 use crate::doctor::facts::{Aftermath, Far};
 
-/// What every line of ours begins with.
+/// Start of our own lines.
 const MARKER: &str = "ROVE DOCTOR ";
 
 /// The first line, with the run's challenge behind it; what stands before it, start-up files have printed.
@@ -45,7 +45,7 @@ pub(crate) fn begins(challenge: &Challenge, line: &str) -> bool {
     challenge.answer(BEGIN, line) == Some("")
 }
 
-/// Takes a line of the survey; returns whether it was one. `seconds` is our own calendar.
+/// Reads a line of the survey; returns whether it was one. `seconds` is our own calendar.
 pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     let Some((name, value)) = entry(line) else { return false };
     let value = printable(value);
@@ -64,8 +64,8 @@ pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     true
 }
 
-/// What the session of ours runs: it leaves a mark that the server has heard its client, then takes lines
-/// without showing them, and shows them all when it is told to.
+/// The program of our session. It leaves a mark that the server has heard its client. Then it reads lines without
+/// showing them, and shows them all when it is told to.
 const SESSION: &str = r#"
     set -C; : > "$1"; trap 'rm -f "$1"' EXIT HUP TERM;
     if stty -echo 2>/dev/null; then echo READY QUIET; else echo READY LOUD; fi;
@@ -192,7 +192,7 @@ mod tests {
         let challenge = Challenge::from_bytes([7; 16]);
         let script = |pid| aftermath_script(&challenge, mark.to_str().unwrap(), 9, pid);
         let output = run(&script(Some(server.id())));
-        // Whoever does not know the word says nothing about the server.
+        // A program that does not know the word says nothing about the server.
         let others = aftermath(&Challenge::from_bytes([8; 16]), &output);
         assert_eq!(others, Aftermath::default());
         let found = aftermath(&challenge, &format!("ROVE DOCTOR bound yes\n{output}"));

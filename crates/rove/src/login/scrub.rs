@@ -1,10 +1,10 @@
-//! What a session must not inherit from the ssh connection that started it: that connection is over
-//! before the first program runs.
+//! Variables that a session must not inherit from the ssh connection that started it: that connection is over before
+//! the first program runs.
 //!
-//! A variable that leads nowhere is worse than none: `ssh` and `git push` fail on a dead agent instead of
-//! asking for a key, X programs hang, and `SSH_TTY` may be another user's terminal by now. What only tells
-//! that and whence somebody came (`SSH_CONNECTION`, `SSH_CLIENT`) stays, as prompts and scripts ask for
-//! it. So does all that ssh has not set, and everything where the session was not started over ssh.
+//! A variable that leads nowhere is worse than none: `ssh` and `git push` fail on a dead agent instead of asking for a
+//! key, X programs hang, and `SSH_TTY` may be another user's terminal by then. Variables that only tell of the login
+//! (`SSH_CONNECTION`, `SSH_CLIENT`) stay, as prompts and scripts ask for them. So does all that ssh has not set, and
+//! everything where the session was not started over ssh.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(super) fn forget(environment: &mut Environment, terminal: Option<&str>) {
     if value("SSH_CONNECTION").is_none() {
         return;
     }
-    // Whoever starts an agent of his own has its process number too.
+    // An agent that the user has started has its process number too.
     let has_own_agent = value("SSH_AGENT_PID").is_some();
     let agent_is_stale = value("SSH_AUTH_SOCK").is_some_and(|path| is_forwarded_agent(path));
     let display_is_stale = value("DISPLAY").is_some_and(|display| is_forwarded_display(display));

@@ -16,7 +16,7 @@ use crate::xdg::Folder;
 
 /// The file's name. That of its lock and that of the next file have endings.
 const NAME: &str = "prompts";
-/// What others may not: read, write, or run the file.
+/// Permissions that other users may not have: read, write, or run the file.
 const OTHERS: u32 = 0o177;
 /// The file's mode.
 const PRIVATE: u32 = 0o600;
@@ -71,13 +71,13 @@ impl PromptFile {
         Ok(Self(Directory::create(path)?))
     }
 
-    /// Reads the file. One that is not there is empty, and so is one that is damaged or of another format.
+    /// Reads the file. A missing file counts as empty, and so does a damaged one or one of another format.
     pub(super) fn read(&self) -> Result<Hosts, PromptFileError> {
         let path = self.path("");
         let file = match open(&path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Hosts::default()),
-            // Of all errors this is the symbolic link's.
+            // A symbolic link gives this error only.
             Err(error) if is_link(&path) => {
                 tracing::debug!(%error, "the file of prompts is a symbolic link");
                 return Err(PromptFileError::Foreign(path));

@@ -114,7 +114,7 @@ impl Hosts {
     }
 }
 
-/// Takes so many hashes from the bytes; returns also the rest of those.
+/// Cuts so many hashes off the bytes; returns also the rest of the bytes.
 fn hashes(bytes: &[u8], count: usize, count_max: usize) -> Option<(Vec<PromptHash>, &[u8])> {
     let (taken, rest) = bytes.split_at_checked(8 * count).filter(|_| count <= count_max)?;
     let (numbers, _) = taken.as_chunks::<8>();

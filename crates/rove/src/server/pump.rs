@@ -32,16 +32,15 @@ const HOST_OUTPUT_PER_TURN: usize = 16_384;
 /// Source: Linux, whose pty holds 4095 bytes for its reader.
 const HOST_READ_MAX: usize = 4096;
 const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
-/// Most bytes read after the program's end. What it wrote waits in the pty, which holds less; what
-/// comes beyond that is from a program it left behind, which must not keep the session open.
-/// Chosen: four times what Linux lets a pty hold.
+/// Most bytes read after the program's end. Its own output waits in the pty, which holds less. Output beyond that is
+/// from a program it left behind, which must not keep the session open. Chosen: four times what Linux lets a pty hold.
 const LAST_OUTPUT_MAX: usize = 262_144;
 /// How long a program may take to end after the last descriptor of its terminal was closed; then
 /// the session ends without its exit status. Chosen: longer than a busy computer leaves a program waiting in the middle
 /// of its exit. Only one that lets go of its terminal and stays makes the session last for so long.
 const EXIT_GRACE: Duration = Duration::from_secs(3);
 
-/// One session's loop and everything it moves bytes between.
+/// A session's loop and everything it moves bytes between.
 pub(super) struct Pump {
     events: EventLoop,
     session: Server,
@@ -50,7 +49,7 @@ pub(super) struct Pump {
     program: Program,
     tty_watch: TtyWatch,
     prompt_watch: PromptWatch,
-    /// What the last look found: up to which input the shell waits at its prompt.
+    /// The last look's result: up to which input the shell waits at its prompt.
     prompt: Option<InputNum>,
     /// How often another client has taken the session over.
     takeovers: u32,
@@ -86,7 +85,7 @@ impl Host {
 /// The session's control socket and what is told there.
 pub(super) struct Control {
     listener: Listener,
-    /// What does not change.
+    /// The session's facts that do not change.
     card: SessionStatus,
 }
 
@@ -351,7 +350,7 @@ impl Pump {
         }
     }
 
-    /// Takes what the programs have written, up to a bound.
+    /// Reads the programs' output, up to a bound.
     fn read_host(&mut self, now: Instant) {
         let mut filled = 0;
         let found = loop {
@@ -414,7 +413,7 @@ impl Pump {
     }
 }
 
-/// What a read from the pty came to.
+/// The result of a read from the pty.
 enum Found {
     /// As much as may be read in one turn; there may be more.
     More,

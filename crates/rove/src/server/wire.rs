@@ -22,7 +22,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Takes the socket of a session that nobody has spoken to.
+    /// Creates the wire of a session that nobody has spoken to.
     pub(super) fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
         Self { socket, handover: None, name, sieve: Sieve::default(), local: None }
     }

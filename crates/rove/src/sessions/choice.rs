@@ -9,11 +9,11 @@ use crate::sessions::computer::Computer;
 /// The sessions to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// Those with these names, process numbers or UDP ports.
+    /// Sessions with these names, process numbers or UDP ports.
     These(Vec<SessionRef>),
     /// All of this user's.
     All,
-    /// Those without a client, for at least so long.
+    /// Sessions without a client, for at least so long.
     Detached {
         /// How long the client must have been silent.
         silent_for: Duration,

@@ -68,7 +68,7 @@ impl Pump {
         }
     }
 
-    /// Takes what ssh brings; returns whether there may be more.
+    /// Reads ssh's bytes; returns whether there may be more.
     fn read(&mut self) -> anyhow::Result<bool> {
         let len = match rustix::io::read(stdio::stdin(), &mut self.buffer) {
             Ok(0) => return Ok(false),
@@ -79,7 +79,7 @@ impl Pump {
         let mut bytes = &self.buffer[..len];
         while let Some(arrival) = self.carrier.handle_bytes(&mut bytes)? {
             let Arrival::Datagram(datagram) = arrival else { continue };
-            // What cannot be sent is lost, as on any path.
+            // A datagram that cannot be sent is lost, as on any path.
             if let Err(error) = self.socket.send(&datagram)
                 && error.kind() == io::ErrorKind::ConnectionRefused
             {
@@ -91,7 +91,7 @@ impl Pump {
         Ok(true)
     }
 
-    /// Takes what the server sends.
+    /// Reads the server's datagrams.
     fn receive(&mut self) {
         let mut buffer = [0; DATAGRAM_LEN_MAX + 1];
         for _ in 0..DATAGRAMS_PER_TURN {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys;
 
-/// What is handed over, by numbers. They are this process's own only until they are taken.
+/// Numbers of the process and descriptors that are handed over. They are this process's own only until they are taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Inherited {
     /// ssh's standard input, output and error output, our ends.
@@ -32,7 +32,7 @@ pub(crate) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Takes those of a child that was started with three pipes.
+    /// Gives away the descriptors of a child that was started with three pipes.
     pub(crate) fn of(child: &mut Child) -> Option<Self> {
         Some(Self {
             stdin: child.stdin.take()?.into(),
@@ -63,7 +63,7 @@ impl Descriptors {
 }
 
 impl Inherited {
-    /// Takes the descriptors and the process, which must be a child of this one.
+    /// Owns the descriptors and the process, which must be a child of this one.
     ///
     /// # Errors
     ///

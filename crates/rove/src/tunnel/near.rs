@@ -1,6 +1,7 @@
 //! The client's end: the ssh that carries the session, and the next one when it fails.
 //!
-//! No call here waits but a login by the user. What ssh does not take at once waits in its carrier, within bounds.
+//! No call here waits but a login by the user. Bytes that ssh does not accept at once wait in its carrier, within
+//! bounds.
 
 use std::io;
 
@@ -18,7 +19,7 @@ use crate::tunnel::ssh::{Look, Ssh};
 /// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.
 const READ_LEN: usize = 64 * 1024;
 
-/// What ssh says when only the user could go on. Source: OpenSSH's messages.
+/// Messages of ssh that only the user can answer. Source: OpenSSH's messages.
 const REFUSALS: [&str; 3] =
     ["Permission denied", "Host key verification failed", "Too many authentication failures"];
 
@@ -38,7 +39,7 @@ pub(crate) struct Tunnel {
 }
 
 impl Tunnel {
-    /// Takes over the ssh of the bootstrap.
+    /// Continues with the bootstrap's ssh.
     ///
     /// # Errors
     ///
@@ -55,7 +56,7 @@ impl Tunnel {
         })
     }
 
-    /// Takes a datagram for the server.
+    /// Sends a datagram to the server.
     pub(crate) fn send(&mut self, datagram: &[u8]) {
         if let Some(ssh) = self.line.as_mut().or(self.next.as_mut()) {
             ssh.send(datagram);
@@ -115,7 +116,7 @@ impl Tunnel {
         if self.next.is_some() { Some(self.retry.give_up_at()) } else { self.start_at() }
     }
 
-    /// Takes word that the network of this computer has changed.
+    /// Records that the network of this computer has changed.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         self.retry.handle_network_change(now);
     }
@@ -173,7 +174,7 @@ impl Tunnel {
 
     fn start(&mut self, now: Instant) {
         tracing::info!("starting another ssh for the tunnel");
-        // Those before are the only children there are.
+        // The earlier ssh processes are the only children there are.
         while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
         self.retry.handle_start(now);
         match Ssh::start(&self.again, false) {

@@ -65,7 +65,7 @@ impl Ssh {
         })
     }
 
-    /// Starts one by these words. One that asks has the user's terminal for that, and its words are shown.
+    /// Starts an ssh by these words. An ssh that asks has the user's terminal for that, and its words are shown.
     pub(super) fn start(words: &[String], asks: bool) -> io::Result<Self> {
         let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
@@ -169,7 +169,7 @@ impl Ssh {
         }
     }
 
-    /// Writes what ssh takes. One that is gone is noticed where it is read.
+    /// Writes as many bytes as ssh accepts. A dead ssh is noticed where it is read.
     pub(super) fn write(&mut self) {
         if self.banner.is_some() {
             return;

@@ -14,7 +14,7 @@ const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Says that it is there, and then what it reads.
 const ECHOING: &str = "echo here; while read -r line; do echo \"got $line\"; done";
 
-/// What the client says whose session another one has taken over.
+/// The message of a client whose session another one has taken over.
 const TAKEN_OVER: &str = "took the session over";
 
 /// Calls rove for a host.

@@ -10,7 +10,7 @@ use crate::support::{
 /// can tell a rove client.
 const HELLO: [&str; 4] = ["--", "sh", "-c", "echo hello from afar; exit 7"];
 
-/// What says which server answered: only a rove server passes the command's exit status on.
+/// The exit status that tells which server answered: only a rove server passes the command's status on.
 const ROVE_ANSWERED: i32 = 7;
 const STOCK_ANSWERED: i32 = 0;
 
@@ -75,7 +75,7 @@ fn what_is_said_on_the_way_is_up_to_the_user() {
         let log = std::fs::read_to_string(log).unwrap_or_default();
         assert_eq!(log.contains("datagram sent"), says_way, "{option:?}: every packet is logged");
     }
-    // What is wrong is said all the same.
+    // The error is shown all the same.
     let sshd = Sshd::start(Far { programs: &[], ..Far::default() });
     let call = Invocation::new(rove()).args(["-q", &format!("--ssh={}", sshd.ssh()), "far"]);
     let exit = Terminal::start(&sshd.without_offer(call), SIZE).wait_exit();

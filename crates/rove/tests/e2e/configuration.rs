@@ -212,7 +212,7 @@ fn settings_of_the_users_own_are_obeyed_wherever_they_are() {
         |path: &Path| Invocation::new(rove()).args(["list", "far"]).env("ROVE_CONFIG", path);
     obeys(&named(&home.scratch.path("home/safe/file")), "a file elsewhere");
     obeys(&named(&home.scratch.path("home/open/../safe/file")), "a way around");
-    // What lies above the home directory is not the user's to judge.
+    // The user is not responsible for the folders above the home directory.
     home.set("home/open", 0o777);
     fs::create_dir(home.scratch.path("home/open/home")).expect("the folder takes folders");
     fs::rename(home.scratch.path("home/safe"), home.scratch.path("home/open/home/.config"))

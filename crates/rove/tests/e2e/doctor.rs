@@ -10,7 +10,6 @@ use crate::support::{
     Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, Way, rove, side_by_side, within_guard,
 };
 
-/// What the doctor said.
 #[derive(Debug)]
 struct Report {
     code: Option<i32>,
@@ -149,7 +148,7 @@ fn a_locale_without_utf8_stops_nobody() {
 
 #[test]
 fn a_stock_server_that_refuses_its_locale_is_told_as_that() {
-    // What stock says where the locale that travels is not installed either.
+    // The stock server's refusal where the locale that travels is not installed either.
     let refuses = "sh -c 'echo mosh-server needs a UTF-8 native locale to run. >&2; exit 1'";
     let sshd = Sshd::start(Far::default());
     let report = examine(&sshd, &[&format!("--server={refuses}")]);

@@ -9,7 +9,7 @@ use crate::support::{
     within_guard,
 };
 
-/// What the impostor's session shows.
+/// The text on the impostor's screen.
 const OWNED: &str = "type your password here";
 
 /// The session that forged lines lead to.
@@ -100,7 +100,7 @@ fn the_doctor_tries_no_session_with_an_impostor() {
     });
 }
 
-/// What a host's own banner or start-up file prints to be taken for a server.
+/// A banner or start-up file of a host that imitates a server.
 const FORGED: &str = "ROVE DOCTOR begin now\nROVE START\nROVE IP 127.0.0.9\nMOSH IP 127.0.0.9\n\
                       MOSH SSH_CONNECTION 127.0.0.1 1 127.0.0.9 22\n\
                       MOSH CONNECT 9 AAAAAAAAAAAAAAAAAAAAAA\n";

@@ -1,4 +1,4 @@
-//! What the user types reaches the program: all of it, once, in order, and in time to stop a flood.
+//! The user's input reaches the program: all of it, once, in order, and in time to stop a flood.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -12,8 +12,8 @@ const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Pasted at once: far more than a terminal, a state or a datagram holds.
 const PASTE_BYTES: usize = 1 << 20;
-/// What a stock client is trusted with. It sends all it holds in every frame, in one burst that
-/// must arrive whole, and a busy machine's sockets do not take a megabyte of that.
+/// Length of a paste into a stock client. It sends all it holds in every frame, in one burst that must arrive whole,
+/// and a busy machine's sockets do not hold a megabyte of that.
 const STOCK_PASTE_BYTES: usize = 1 << 16;
 
 #[test]

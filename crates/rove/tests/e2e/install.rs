@@ -95,7 +95,7 @@ fn a_newer_rove_stays_unless_it_is_forced_out() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("far has rove 99.0.0, which is newer than "), "{said}");
     assert!(said.contains("--force"), "{said}");
-    // Whoever sits at a terminal is asked.
+    // A user at a terminal is asked.
     let mut terminal = Terminal::start(&install(&sshd, &build, &[]), SIZE);
     terminal.wait_for_text("Replace it? [y/N]");
     terminal.send("n\r");

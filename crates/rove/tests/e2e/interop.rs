@@ -112,7 +112,7 @@ fn converse_at(client: Maker, server: Maker, ip: IpAddr, percent: u8) {
     );
 }
 
-/// What the far end writes, echo included, as if no network were there.
+/// Returns the far end's output, echo included, as if no network were there.
 fn expected_output() -> Vec<u8> {
     let answer = |line: &str| format!("got \x1b[1;32m{line}\x1b[m 漢字\r\n");
     let mut output = "\x1b[H\x1b[2Jready\r\n".to_owned();

@@ -58,8 +58,8 @@ fn bash_and_fish_offer_no_host_that_is_an_option_or_acts() {
     }
 }
 
-/// What completes a command line in bash: the words, of which bash makes `=` and `@` ones of their own,
-/// and a candidate that must be among the answers, or none at all. The candidate replaces what stands from the `@` on.
+/// Command lines and their completions in bash: the words, of which bash makes `=` and `@` ones of their own, and a
+/// candidate that must be among the answers, or none at all. The candidate replaces the text from the `@` on.
 const COMPLETED: [(&[&str], Option<&str>); 35] = [
     (&["rove", "de"], Some("demo")),
     (&["rove", "al"], Some("alpha")),

@@ -1,7 +1,7 @@
-//! What lies in the memory of a client and a server, and who may look.
+//! Secrets in the memory of a client and a server, and the users who may look.
 //!
-//! The tests read the memory of their own processes, as root may (`CAP_SYS_PTRACE`). Whoever may not must be
-//! refused, as the programs make themselves unreadable.
+//! The tests read the memory of their own processes, as root may (`CAP_SYS_PTRACE`). Other readers must be refused, as
+//! the programs make themselves unreadable.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -250,7 +250,7 @@ fn nobody_looks_into_client_and_server_and_their_shell_is_an_ordinary_process() 
     for pid in [terminal.pid(), server.pid()] {
         assert!(["4 kB", "8 kB"].contains(&&*status(pid, "VmLck")), "{}", status(pid, "VmLck"));
     }
-    // Who owns the session still finds it, and ends it.
+    // The session's owner still finds it, and ends it.
     let rove = |words: &[&str]| {
         let call = user.call(Invocation::new(rove()).args(words));
         String::from_utf8(call.command().output().expect("rove starts").stdout).unwrap()

@@ -34,7 +34,7 @@ const THOUGHT_MS: u64 = 450;
 /// Both makes of servers.
 const SERVERS: [Maker; 2] = [Maker::Rove, Maker::Stock];
 
-/// One session over a slow path, whose client has its memory in a scratch folder.
+/// A session over a slow path, whose client has its memory in a scratch folder.
 struct Session {
     terminal: Terminal,
     _relay: Relay,

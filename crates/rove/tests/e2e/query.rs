@@ -11,7 +11,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// What every tmux answers: its version, and the device attributes that come last.
+/// The answers of every tmux: its version, and the device attributes that come last.
 const ANSWERS: [&str; 2] = ["Version(\"tmux", "End"];
 
 /// Returns a tmux that ends with its program.

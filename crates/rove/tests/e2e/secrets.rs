@@ -1,4 +1,4 @@
-//! Passwords: at their prompt, before the news of it, and typed ahead. Whoever predicts shows none of it.
+//! Passwords: at their prompt, before the news of it, and typed ahead. No engine of predictions shows any of it.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;

@@ -109,7 +109,7 @@ impl Host {
 fn socket_names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().into_string().expect("digits and a dash"));
-    // Those with a dot are not ready yet.
+    // Sockets with a dot are not ready yet.
     names.filter(|name| !name.starts_with('.')).collect()
 }
 
@@ -133,7 +133,7 @@ fn sessions_are_listed_and_one_of_them_is_ended() {
     let sessions = host.list();
     let ports: Vec<_> = sessions.iter().map(|session| session["port"].as_u64()).collect();
     let mut expected = [&first, &second].map(|server| Some(u64::from(server.address.port())));
-    // Those of one second are in the order of their processes.
+    // Sessions of the same second are in the order of their processes.
     if ports[0] != expected[0] {
         expected.reverse();
     }
@@ -285,7 +285,7 @@ fn a_hostile_peer_does_not_disturb_the_session() {
     let flood: &[u8] = &[0xff; 100_000];
     for garbage in [flood, b"rove/9 status\n", b"\n\n\n", b"rove/1 end", b""] {
         let mut peer = connect(&socket);
-        // What the server does not want to read cannot be written.
+        // Bytes that the server does not want to read cannot be written.
         let _ = peer.write_all(garbage);
         let _ = peer.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();

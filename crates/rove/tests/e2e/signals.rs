@@ -1,4 +1,4 @@
-//! What a script in the background, `nohup` or a service has made of the signals by the time rove starts.
+//! Signals that a script in the background, `nohup` or a service has changed by the time rove starts.
 
 use std::net::{IpAddr, Ipv4Addr};
 

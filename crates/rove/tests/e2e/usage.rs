@@ -1,4 +1,4 @@
-//! What is wrong is said in a sentence, and the exit code tells.
+//! Errors of a command line are said in a sentence, and the exit code tells.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! What the user's own terminal makes of a session: lines to copy, colours without its help, titles.
+//! The session in the user's own terminal: lines to copy, colours without its help, titles.
 
 use std::net::{IpAddr, Ipv4Addr};
 

@@ -13,7 +13,6 @@ use crate::program::ROVE;
 
 const ACTIONS: &[&str] = &["path", "check", "show"];
 
-/// What users are told of `rove config`.
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
     word: "config",
@@ -70,7 +69,6 @@ struct ConfigArgs {
     json: bool,
 }
 
-/// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfigCall {
     action: Action,

@@ -88,7 +88,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     };
     let home = match exposure::home() {
         Ok(home) => home,
-        // Whoever owns it may put a file there at any time.
+        // The owner of such a path may put a file there at any time.
         Err(exposure) if path.starts_with(exposure.path()) => {
             return Err(Refusal::Homeless(exposure));
         }

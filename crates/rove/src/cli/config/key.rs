@@ -10,11 +10,10 @@ use crate::escape_key;
 pub(super) struct Key {
     /// Its name, that of the option where there is one.
     pub(super) name: &'static str,
-    /// What it may be set to.
     pub(super) shape: Shape,
 }
 
-/// What a setting may be; text is looked at with the eyes of the option.
+/// The kind of a setting's values; a text is checked by the option's own rules.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     /// `true` or `false`.

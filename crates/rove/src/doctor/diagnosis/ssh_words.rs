@@ -1,7 +1,6 @@
-//! What ssh says when it fails, and what to do then. Source: OpenSSH's messages, and those of our own
-//! proxy command.
+//! Meanings and remedies of ssh's own errors. Source: OpenSSH's messages, and those of our own proxy command.
 
-/// What ssh's last words contain, and what to do; `{}` stands for the host.
+/// Parts of ssh's last words with their remedies; `{}` stands for the host.
 const REMEDIES: [(&str, &str); 12] = [
     (
         "Permission denied",
@@ -57,7 +56,7 @@ const REMEDIES: [(&str, &str); 12] = [
     ),
 ];
 
-/// What to do about other words.
+/// The remedy for other words.
 const UNKNOWN: &str = "`ssh -v {} true` says more; it must work before a session can";
 
 /// Returns the telling line of what ssh said when it failed, and what to do.

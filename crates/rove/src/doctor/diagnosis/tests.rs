@@ -6,7 +6,7 @@ use super::*;
 use crate::doctor::facts::{Aftermath, Far, Large, Path};
 use crate::install::remedy::Remedy;
 
-/// What is seen where all is well.
+/// Returns the facts of a path without faults.
 fn well() -> Facts {
     Facts {
         here: Here {

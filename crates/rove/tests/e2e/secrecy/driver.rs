@@ -1,4 +1,4 @@
-//! One run: a client on a terminal, a delaying path, a server with a case's script, and a user who types.
+//! A run: a client on a terminal, a delaying path, a server with a case's script, and a user who types.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};

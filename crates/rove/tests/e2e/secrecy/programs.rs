@@ -71,7 +71,7 @@ pub(super) const PASSPHRASES: &[Case] = &[
     Case::new(
         "su asks for a password",
         "sh",
-        // Nobody may become root here. What su had not read would be echoed afterwards.
+        // Nobody may become root here. Input that su had not read would be echoed afterwards.
         "user=$(id -u); [ \"$user\" != 0 ] || as='setpriv --reuid=65534 --clear-groups'
         $as su -c true root; echo \"$SECRET\" > out",
         &[See("assword:"), Answer],

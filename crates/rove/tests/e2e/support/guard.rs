@@ -52,7 +52,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Takes hold of a running process.
+    /// Opens a running process.
     pub(crate) fn open(pid: u32) -> Self {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process id");
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).expect("the process is there");

@@ -9,7 +9,7 @@ use super::scratch::Scratch;
 const SSH_MSG_DISCONNECT: u8 = 1;
 /// The reason given in it, "by application". Source: RFC 4253, section 11.1.
 const BY_APPLICATION: u32 = 11;
-/// What the length of a packet is a multiple of before there is a cipher. Source: RFC 4253, section 6.
+/// Packet lengths are multiples of this before there is a cipher. Source: RFC 4253, section 6.
 const BLOCK_LEN: usize = 8;
 /// Fewest bytes of padding. Source: as above.
 const PADDING_LEN_MIN: usize = 4;
@@ -68,7 +68,7 @@ impl Impostor {
 }
 
 fn answer(mut connection: TcpStream, packet: &[u8]) {
-    // Whoever has gone hears nothing.
+    // A peer that has gone hears nothing.
     let _ = connection.write_all(b"SSH-2.0-OpenSSH_9.2p1\r\n");
     let _ = connection.write_all(packet);
     // Until ssh has gone: to close first might overtake what was said.

@@ -1,4 +1,4 @@
-//! What the tests stand on: an outer terminal, servers, clients, links and an sshd.
+//! Parts that the tests share: an outer terminal, servers, clients, links and an sshd.
 
 mod guard;
 mod impostor;

@@ -1,4 +1,4 @@
-//! What the far end says behind the session's back: lines through a named pipe.
+//! The far end's reports past the session: lines through a named pipe.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -12,7 +12,7 @@ use super::invocation::{Invocation, require};
 use super::scratch::Scratch;
 use super::server::rove;
 
-/// What a login shell and a bootstrap use beside the session's own programs.
+/// Programs that a login shell and a bootstrap use beside the session's own.
 const BASICS: [&str; 17] = [
     "sh",
     "env",
@@ -41,7 +41,7 @@ const PASSWORD_HASH: &str = "$6$rovetest$be2o0E66BTbh1PkwPOTUWsJ4KAbfr7pCMQl9NmG
 /// Runs a command where this file is the list of passwords.
 const WITH_PASSWORDS: &str = "mount --bind \"$1\" /etc/shadow && shift && exec \"$@\"";
 
-/// What somebody who logs in finds.
+/// The host as a user finds it who logs in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Far {
     /// The login shell, found in the PATH of the tests.
@@ -50,7 +50,7 @@ pub(crate) struct Far {
     pub(crate) programs: &'static [&'static str],
     /// Shell commands that run before the user's, as a talkative profile would.
     pub(crate) profile: &'static str,
-    /// What sshd says before the login.
+    /// The banner that sshd sends before the login.
     pub(crate) banner: &'static str,
 }
 
