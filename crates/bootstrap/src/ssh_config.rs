@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_session_does_not_carry_is_named_and_what_hinders_it_overridden() {
+    fn unsupported_options_are_named_and_hindering_ones_overridden() {
         let usual = "forwardagent no\nforwardx11 no\nremotecommand none\nsessiontype default\n\
                      forkafterauthentication no\n";
         for (answer, names, options) in [

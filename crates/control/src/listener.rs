@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_the_end_is_told_when_it_has_come() {
+    fn a_peer_that_asks_for_the_end_is_told_when_it_has_come() {
         let (mut listener, path) = listener("end");
         let mut peer = UnixStream::connect(&path).unwrap();
         peer.write_all(encode_request(Request::End).as_bytes()).unwrap();

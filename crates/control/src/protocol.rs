@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_refused_by_its_reason() {
+    fn malformed_requests_are_refused_with_their_reason() {
         for (line, error) in [
             ("rove/2 status", RequestError::Version),
             ("rove/99999999999 status", RequestError::Version),

@@ -392,7 +392,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_as_a_key_is_written_alike(text in "[A-Za-z0-9+/]{21,23}") {
+        fn a_parsed_key_is_written_alike(text in "[A-Za-z0-9+/]{21,23}") {
             key_takes_anything(text.as_bytes());
         }
     }

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_travels_always_names_utf8_and_keeps_the_rest() {
+    fn the_locale_sent_always_names_utf8_and_keeps_the_rest() {
         for (set, travels) in [
             ("LANG=en_US.UTF-8 LC_TIME=C", "LANG=en_US.UTF-8 LC_TIME=C"),
             ("", "LC_CTYPE=C.UTF-8"),

@@ -249,7 +249,7 @@ fn a_server_on_this_computer_may_keep_its_output_open() {
 }
 
 #[test]
-fn what_ssh_prints_is_taken_as_stock_takes_it() {
+fn output_of_ssh_is_read_as_stock_reads_it() {
     let bench = Bench::new("output");
     let key = KEY;
     let ip = "MOSH IP 192.0.2.7\n";
@@ -358,7 +358,7 @@ fn arguments_need_not_be_text() {
 }
 
 #[test]
-fn what_ssh_asks_is_shown_before_its_line_ends() {
+fn questions_of_ssh_are_shown_before_their_line_ends() {
     let bench = Bench::new("question");
     // It waits for its answer where the wrapper's user would give it.
     let ssh = "--ssh=sh -c 'exec 3>&1; test $STREAM = 1 || exec 3>&2; printf \"Password: \" >&3; \

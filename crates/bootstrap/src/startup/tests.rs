@@ -148,7 +148,7 @@ fn tolerance_takes_well_formed_lines_and_shows_the_others() {
 }
 
 #[test]
-fn what_is_announced_before_our_command_starts_is_nobodys() {
+fn announcements_before_our_command_starts_do_not_count() {
     let rules = tolerant(true, true);
     for (output, outcome) in [
         ("MOSH CONNECT 1 KEY\nROVE START WORD\nMOSH CONNECT 2 KEY\n", r#"- - 2 """#),

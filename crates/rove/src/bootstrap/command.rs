@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_left_behind_and_prints_without_end_keeps_nobody() {
+    fn a_process_left_behind_that_prints_without_end_keeps_nobody() {
         let mut events = EventLoop::new(Clock::start(), &SIGNALS).unwrap();
         let mut running = Running::start(&mut sh("yes & exit 4")).unwrap();
         let status = loop {

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_start_up_files_print_is_no_output_of_the_command() {
+    fn output_of_start_up_files_is_no_output_of_the_command() {
         let wrong = WORD.replace('0', "1");
         for (printed, ours, noise, state) in [
             (format!("\nROVE START {WORD}\n{{}}\n"), "{}\n", "\n".to_owned(), State::Begun),

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn a_word_that_names_no_host_is_refused() {
         for words in [&[][..], &["--", "-oProxyCommand=x"], &[""], &["a", "b"], &["--frob", "a"]] {
             assert!(call(words, "").is_err(), "{words:?}");
         }

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_as_it_was_written_with_what_was_meant() {
+    fn errors_quote_the_word_as_written_with_the_likely_one() {
         for (text, wanted) in [
             ("--predct x h", "unknown option --predct; did you mean --predict?"),
             ("--bogus --bogus2 h", "unknown option --bogus|unknown option --bogus2"),

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_its_reason() {
+    fn impossible_values_are_refused_with_their_reason() {
         for (line, reason) in [
             ("new -p 70000", "port number 70000 is outside 0 to 65535\nBad UDP port range (70000)"),
             ("new -p 5:3", "low port 5 is above high port 3\nBad UDP port range (5:3)"),

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_help_shows_is_handed_on() {
+    fn options_of_the_help_are_handed_on() {
         for arg in args() {
             let letter = arg.get_short().unwrap();
             let takes_value = matches!(arg.get_action(), ArgAction::Append);

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_host_tells_is_taken_from_our_own_lines_alone() {
+    fn a_hosts_answers_are_read_from_our_own_lines_alone() {
         let (events, facts) = read(
             "Welcome!\nROVE INSTALL\n ROVE INSTALL ready\nROVE INSTALLED ready\n\n\
              ROVE INSTALL system Linux x86_64\nROVE INSTALL found rove 0.2.0\n\

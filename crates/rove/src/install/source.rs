@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_is_read_and_the_end_is_the_senders() {
+    fn sent_bytes_are_read_and_the_end_is_the_senders() {
         let (sender, mut source) = Source::new();
         for chunk in ["ab", "", "cde"] {
             sender.send(chunk.into()).unwrap();

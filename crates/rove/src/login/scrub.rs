@@ -80,7 +80,7 @@ mod tests {
     const BY_SSH: (&str, &str) = ("SSH_CONNECTION", "192.0.2.1 50000 192.0.2.2 22");
 
     #[test]
-    fn what_ended_with_the_connection_is_not_inherited() {
+    fn variables_that_ended_with_the_connection_are_not_inherited() {
         for (variable, stays) in [
             (("SSH_AUTH_SOCK", "/tmp/ssh-AbCdEfGhIj/agent.4711"), false),
             (("SSH_AUTH_SOCK", "/home/me/.ssh/agent/s.U4aBL0.sshd.x1Y2z3"), false),

@@ -319,7 +319,7 @@ fn a_client_that_stands_still_with_the_lock_stops_no_other() {
 }
 
 #[test]
-fn what_the_user_has_forgotten_does_not_come_back_from_sessions_that_run() {
+fn forgotten_prompts_do_not_come_back_from_sessions_that_run() {
     let scratch = Scratch::new();
     let host = account("a");
     for forget_all in [false, true] {

@@ -107,7 +107,7 @@ mod tests {
     use crate::cli::sessions::parse_kill;
 
     #[test]
-    fn what_is_to_end_there_is_said_in_words_that_mean_the_same() {
+    fn sessions_to_end_there_are_named_in_words_that_mean_the_same() {
         for choice in [
             Choice::These(vec![SessionRef::Number(17), SessionRef::Number(60_001)]),
             Choice::These(vec![SessionRef::Named("work".parse().unwrap())]),

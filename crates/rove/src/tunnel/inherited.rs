@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_not_taken() {
+    fn closed_descriptors_are_not_taken() {
         // Neither standard descriptors nor processes of others.
         for descriptors in [[0, 1, 2], [1_000_001, 1_000_002, 1_000_003]] {
             let inherited = Inherited { descriptors, pid: 1, again: Vec::new() };

@@ -92,7 +92,7 @@ fn a_client_that_was_killed_costs_nothing() {
 }
 
 #[test]
-fn of_several_sessions_the_user_chooses_by_a_digit() {
+fn the_user_chooses_among_several_sessions_by_a_digit() {
     let sshd = Sshd::start(Far::default());
     let mut sessions = [start(&sshd, &[]), start(&sshd, &["--session", "mail"])];
     for (word, session) in ["one", "two"].into_iter().zip(&sessions) {

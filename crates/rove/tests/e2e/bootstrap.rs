@@ -56,7 +56,7 @@ fn called_mosh_it_behaves_as_mosh() {
 }
 
 #[test]
-fn what_is_said_on_the_way_is_up_to_the_user() {
+fn the_user_decides_about_messages_on_the_way() {
     let way = ["rove: running ssh ", "rove: the server is at 127.0.0.1, UDP port "];
     let end = "[rove is exiting.]";
     for (option, says_way) in [(None, false), (Some("--quiet"), false), (Some("--verbose"), true)] {
@@ -347,7 +347,7 @@ fn an_open_connection_is_used_for_the_login_and_mosh_makes_its_own() {
 }
 
 #[test]
-fn what_a_section_asks_of_ssh_does_not_hinder_a_session_and_is_named_in_one_line() {
+fn options_of_a_section_do_not_hinder_a_session_and_are_named_in_one_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let section = format!(
@@ -372,7 +372,7 @@ fn what_a_section_asks_of_ssh_does_not_hinder_a_session_and_is_named_in_one_line
 }
 
 #[test]
-fn what_start_up_files_print_begins_each_line_at_the_left() {
+fn output_of_start_up_files_begins_each_line_at_the_left() {
     let profile = "echo one; echo two; printf 'three\nfour\n'";
     let sshd = Sshd::start(Far { profile, ..Far::default() });
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("far").args(HELLO);

@@ -40,7 +40,7 @@ fn assert_refused(call: &Invocation) {
 }
 
 #[test]
-fn who_answers_in_a_hosts_place_gets_no_session() {
+fn an_impostor_of_a_host_gets_no_session() {
     let ways: [&[&str]; 6] = [
         &[],
         &["--experimental-remote-ip=proxy"],
@@ -75,7 +75,7 @@ fn called_mosh_it_gives_impostors_no_session_either() {
 }
 
 #[test]
-fn who_answers_in_a_jump_hosts_place_gets_no_session() {
+fn an_impostor_of_a_jump_host_gets_no_session() {
     let ways: [&[&str]; 3] = [&[], &["--experimental-remote-ip=remote"], &["--tunnel"]];
     side_by_side(ways, |options| {
         let (impostor, _trap) = impostor();

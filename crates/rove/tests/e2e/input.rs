@@ -17,7 +17,7 @@ const PASTE_BYTES: usize = 1 << 20;
 const STOCK_PASTE_BYTES: usize = 1 << 16;
 
 #[test]
-fn what_is_pasted_at_once_arrives_byte_for_byte() {
+fn a_large_paste_arrives_byte_for_byte() {
     each_pair(|(client, server)| {
         let scratch = Scratch::new();
         let report = Report::new(&scratch);

@@ -105,7 +105,7 @@ fn output(command: &mut Command) -> String {
 /// The half minute after which a session counts as detached (Mosh 1.4.0 as observed) is real time; the
 /// test waits for it beside the others.
 #[test]
-fn who_shows_where_a_client_is_and_logins_are_told_of_those_that_are_gone() {
+fn the_list_of_users_shows_a_client_and_logins_are_told_of_detached_sessions() {
     if !rustix::process::geteuid().is_root() {
         return; // only root can have a list of his own
     }

@@ -69,7 +69,7 @@ fn keys_are_seen_while_the_server_stands_still() {
 }
 
 #[test]
-fn what_is_no_ascii_is_predicted_as_what_it_is_or_not_at_all() {
+fn text_beyond_ascii_is_predicted_correctly_or_not_at_all() {
     // Out of the way of the notice bar.
     let script = "printf '\\n\\nready\\n'; cat > /dev/null";
     let slow = LinkConfig::lossless(Duration::from_millis(100));

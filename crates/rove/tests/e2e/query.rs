@@ -22,7 +22,7 @@ fn tmux(scratch: &Scratch) -> Tmux {
 }
 
 #[test]
-fn what_a_terminal_answers_reaches_neither_the_program_nor_the_screen() {
+fn a_terminals_answers_reach_neither_the_program_nor_the_screen() {
     side_by_side([0, 100], |delay| {
         let scratch = Scratch::new();
         let (typed, log) = (scratch.path("typed"), scratch.path("log"));
@@ -80,7 +80,7 @@ fn a_terminal_that_tells_its_name_is_given_coloured_underlines() {
 }
 
 #[test]
-fn what_a_terminal_answers_to_a_session_that_is_over_reaches_nobody() {
+fn a_terminals_answers_to_a_session_that_is_over_reach_nobody() {
     let scratch = Scratch::new();
     let report = Report::new(&scratch);
     let server = Server::start(Maker::Rove, LOCALHOST, &["true"]);

@@ -59,7 +59,7 @@ fn a_host_that_hangs_up_is_named_by_its_address() {
 }
 
 #[test]
-fn what_ssh_says_of_a_host_names_its_address() {
+fn errors_of_ssh_about_a_host_name_its_address() {
     // An impostor that ends the connection with a word.
     let impostor = Impostor::start("go away");
     let call = Invocation::new(rove()).arg(format!("--ssh={}", impostor.ssh())).arg("far");

@@ -128,7 +128,7 @@ fn a_password_typed_ahead_behind_a_shells_command_is_not_seen() {
 }
 
 #[test]
-fn what_the_kernel_echoes_is_seen_at_once_behind_its_first_echo() {
+fn kernel_echo_is_shown_at_once_after_its_first_echo() {
     let script = "printf 'Name: '; echo go >$GO; read -r line; echo \"got $line.\"";
     let mut session = Session::start((Maker::Rove, Maker::Rove), "replay", script);
     session.terminal.wait_for_text("Name:");

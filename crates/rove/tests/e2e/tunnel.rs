@@ -225,7 +225,7 @@ fn a_server_that_has_ended_is_told_of() {
 }
 
 #[test]
-fn what_is_missing_is_named_and_what_does_not_go_together_refused() {
+fn missing_programs_are_named_and_conflicting_options_refused() {
     let sshd = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
     let exit = Terminal::start(&sshd.without_offer(call(&sshd, &[])), SIZE).wait_exit();
     exit.assert_code(10);

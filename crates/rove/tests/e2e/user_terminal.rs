@@ -59,7 +59,7 @@ fn the_demo_introduces_itself_once_though_its_screen_stays() {
 }
 
 #[test]
-fn what_scrolls_off_at_the_host_is_in_the_terminals_own_history() {
+fn lines_that_scroll_off_at_the_host_are_in_the_terminals_own_history() {
     let scratch = Scratch::new();
     let script = "echo before; seq 500; read -r line; printf '\\033[?1049h\\033[H'; seq 90; \
                   printf '\\033[?1049l'; echo after; read -r line";
@@ -149,7 +149,7 @@ fn wait_for_history(tmux: &Tmux, wanted: &[String]) {
 }
 
 #[test]
-fn what_a_cleared_screen_showed_is_in_the_terminals_own_history() {
+fn a_cleared_screens_text_is_in_the_terminals_own_history() {
     let scratch = Scratch::new();
     // Ctrl-L in a shell, `clear`, and both for a terminal like tmux.
     let script = r"stty -echo; seq 40; read -r line

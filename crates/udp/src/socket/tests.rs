@@ -119,7 +119,7 @@ fn ports_are_bounded_and_the_last_one_stays() {
 }
 
 #[test]
-fn one_turn_takes_so_many_datagrams_and_leaves_the_rest_in_order() {
+fn a_turn_reads_so_many_datagrams_and_leaves_the_rest_in_order() {
     let server = loopback_server();
     let clients = [0, 1].map(|_| ClientSockets::open(server.local_addr()).unwrap());
     let sources = clients.each_ref().map(|it| it.newest().local_addr().unwrap().port());

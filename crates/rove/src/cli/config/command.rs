@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_can_be_read_again() {
+    fn shown_settings_can_be_read_again() {
         let config =
             Config::parse(b"ssh = 'ssh -p \"2\" \\x'\nport = 60_010\nstrict = true").unwrap();
         let settings = config.for_host("x".as_ref());

@@ -53,7 +53,7 @@ fn sections_add_to_the_defaults_and_the_last_that_matches_counts() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line() {
+fn errors_are_shown_with_their_line() {
     for (text, sentence) in [
         ("\npredcit = 'x'", "2: there is no setting \"predcit\"; did you mean predict?"),
         ("\n\npredict = 'x'", "3: predict: \"x\" is none of adaptive, always"),

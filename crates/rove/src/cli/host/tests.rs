@@ -131,7 +131,7 @@ fn roves_own_users_read_one_form_of_sentence() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_one_sentence() {
+fn errors_are_told_in_one_sentence() {
     for (line, sentence, has_usage) in [
         ("", "", true),
         ("--bogus h", "Unknown option: bogus", true),
@@ -349,7 +349,7 @@ fn quiet_and_verbose_are_roves_own_and_no_abbreviation_means_them() {
 }
 
 #[test]
-fn what_users_of_ssh_write_goes_to_ssh_and_to_nothing_else() {
+fn options_of_ssh_go_to_ssh_and_to_nothing_else() {
     let plain = connect(ProgramName::Rove, "h");
     for (line, ssh) in [
         ("-i key h", "ssh -i key"),

@@ -184,7 +184,7 @@ fn legs_behind_one_that_fails_are_unchecked_and_say_why() {
 }
 
 #[test]
-fn what_works_all_the_same_is_a_note() {
+fn harmless_findings_are_notes() {
     let status = |change: fn(&mut Facts), leg: &str| {
         let mut facts = well();
         change(&mut facts);

@@ -16,7 +16,7 @@ fn read(errors: &str, output: &str) -> Listener {
 }
 
 #[test]
-fn what_stands_before_the_survey_is_noise_and_never_the_servers() {
+fn output_before_the_survey_is_noise_and_never_the_servers() {
     for (errors, output, lines, sample, escapes, fake) in [
         ("", "", 0, "", false, false),
         ("ROVE IP WORD 192.0.2.7\r\n", "", 0, "", false, false),
@@ -41,7 +41,7 @@ fn what_stands_before_the_survey_is_noise_and_never_the_servers() {
 }
 
 #[test]
-fn who_does_not_know_the_word_begins_no_survey() {
+fn a_program_that_does_not_know_the_word_begins_no_survey() {
     for (errors, output) in [
         ("", "ROVE DOCTOR begin now\nROVE DOCTOR path /bin\n"),
         ("ROVE DOCTOR begin WORD\n", "ROVE DOCTOR path /bin\n"),
@@ -95,7 +95,7 @@ fn no_key_is_kept_among_what_may_be_shown() {
 }
 
 #[test]
-fn what_is_kept_of_any_output_is_bounded() {
+fn kept_output_is_bounded() {
     for (count, kept) in [(SAID_MAX, SAID_MAX), (SAID_MAX + 1, SAID_MAX)] {
         assert_eq!(read("", &"line\n".repeat(count)).said.len(), kept);
     }

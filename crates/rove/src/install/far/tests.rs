@@ -162,7 +162,7 @@ fn where_nothing_makes_sums_the_program_is_asked_for_its_own() {
 }
 
 #[test]
-fn what_does_not_arrive_whole_or_does_not_run_leaves_nothing_behind() {
+fn a_truncated_or_broken_program_leaves_nothing_behind() {
     let host = Host::new("broken", &["sha256sum"]);
     let whole = sent(PROGRAM.as_bytes());
     let refused: [(&[u8], &str); 5] = [

@@ -120,7 +120,7 @@ fn a_secret_at_the_prompt_of_another_program_is_not_shown() {
 }
 
 #[test]
-fn what_an_attack_has_seen_is_not_shown_again() {
+fn no_attack_that_once_succeeded_sees_a_secret_again() {
     matrix::run(found::CASES);
 }
 
