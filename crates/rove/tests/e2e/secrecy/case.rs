@@ -160,8 +160,12 @@ pub(super) enum Step {
     Type(&'static str),
     /// Types text that everybody may see, and Enter after its answers have arrived.
     Line(&'static str),
-    /// Types three commands at this prompt, each when the prompt is there, and waits for the fourth.
+    /// Types lines as [`Step::Line`] at this prompt, each when the prompt is there once more, and waits for the prompt again.
+    Lines(&'static str, &'static [&'static str]),
+    /// Types three commands as [`Step::Lines`].
     Three(&'static str),
+    /// Waits for a vim, and inserts text.
+    Insert,
     /// Types the secret, key by key, with a pause after half of it in which all answers arrive.
     Secret,
     /// Types the secret as [`Step::Secret`], then Enter.

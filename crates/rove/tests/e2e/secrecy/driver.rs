@@ -141,12 +141,21 @@ impl User<'_> {
             Step::Host(name) => self.terminal.wait_for(name, |_| self.scratch.path(name).exists()),
             Step::Type(text) => self.type_keys(text.chars()),
             Step::Line(text) => self.type_line(text),
-            Step::Three(prompt) => {
-                for (count, line) in (1..).zip(["echo one", "echo two", "echo three"]) {
+            Step::Lines(prompt, lines) => {
+                for (count, line) in (1..).zip(lines) {
                     self.see(count, prompt);
                     self.type_line(line);
                 }
-                self.see(4, prompt);
+                self.see(lines.len() + 1, prompt);
+            }
+            Step::Three(prompt) => {
+                self.take(Step::Lines(prompt, &["echo one", "echo two", "echo three"]));
+            }
+            Step::Insert => {
+                use Step::{Key, See, Settle, Type};
+                [See("~"), Settle, Key("i"), See("-- INSERT --"), Type("some text"), Settle]
+                    .into_iter()
+                    .for_each(|step| self.take(step));
             }
             Step::Secret => self.type_secret(),
             Step::Answer => {

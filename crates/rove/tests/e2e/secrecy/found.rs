@@ -1,7 +1,7 @@
 //! Ways by which an attack from outside once saw letters: modes of editors that are none of the question's, and programs
 //! that are taken for shells.
 
-use super::case::Step::{Answer, Key, Line, See, Settle, Times, Type};
+use super::case::Step::{Answer, Insert, Key, Line, Lines, See, Settle, Three, Times};
 use super::case::{Case, Step};
 
 const TMUX: &[(&str, &str)] = &[("tmux", "tmux"), ("vim", "vim")];
@@ -50,18 +50,7 @@ const fn case(
 }
 
 /// Text in a vim in the lower pane, then the secret in the upper one.
-const INSERTED_BELOW: &[Step] = &[
-    See("value: "),
-    See("~"),
-    Settle,
-    Key("i"),
-    See("-- INSERT --"),
-    Type("some text"),
-    Settle,
-    Key("\x02o"),
-    Settle,
-    Answer,
-];
+const INSERTED_BELOW: &[Step] = &[See("value: "), Insert, Key("\x02o"), Settle, Answer];
 const SECRET: &[Step] = &[See("value: "), Answer];
 
 /// The cases of this file.
@@ -78,37 +67,13 @@ pub(super) const CASES: &[Case] = &[
         &[("tmux", "tmux"), ("vim", "vim"), ("ccrypt", "ccrypt")],
         "tmux -S sock -f bare.conf new-session 'bash crypt' ';' \\
             split-window -v 'vim -N -u NONE -i NONE text'",
-        &[
-            See("encryption key: "),
-            See("~"),
-            Settle,
-            Key("i"),
-            See("-- INSERT --"),
-            Type("some text"),
-            Settle,
-            Key("\x02o"),
-            Settle,
-            Answer,
-            See("repeat"),
-            Answer,
-        ],
+        &[See("encryption key: "), Insert, Key("\x02o"), Settle, Answer, See("repeat"), Answer],
     ),
     case(
         "found: screen, vim inserts in the lower region, read -s in the upper one",
         &[("screen", "screen"), ("vim", "vim")],
         "SCREENDIR=$HOME/screens screen -q -c screenrc",
-        &[
-            See("value: "),
-            See("~"),
-            Settle,
-            Key("i"),
-            See("-- INSERT --"),
-            Type("some text"),
-            Settle,
-            Key("\x01\t"),
-            Settle,
-            Answer,
-        ],
+        &[See("value: "), Insert, Key("\x01\t"), Settle, Answer],
     )
     .secret("WJXVQj"),
     case(
@@ -147,17 +112,7 @@ pub(super) const CASES: &[Case] = &[
         &[("vim", "vim"), ("bash", "bash")],
         "vim -N -u NONE -i NONE -c 'source rc.vim' text; stty sane
         printf '\\r'; bash secret",
-        &[
-            See("~"),
-            Settle,
-            Key("i"),
-            See("-- INSERT --"),
-            Type("some text"),
-            Settle,
-            Key("\x1b[15~"),
-            See("value: "),
-            Answer,
-        ],
+        &[Insert, Key("\x1b[15~"), See("value: "), Answer],
     ),
     case(
         "found: a bar whose first word is a mode, read -s above it",
@@ -169,18 +124,7 @@ pub(super) const CASES: &[Case] = &[
         "found: a wizard with a shell's sign, four reads, then read -s",
         &[("bash", "bash")],
         "exec bash wizard",
-        &[
-            See("helper » "),
-            Line("one"),
-            Times(2, "helper »"),
-            Line("two"),
-            Times(3, "helper »"),
-            Line("three"),
-            Times(4, "helper »"),
-            Line("four"),
-            Times(5, "helper »"),
-            Answer,
-        ],
+        &[Lines("helper » ", &["one", "two", "three", "four"]), Answer],
     )
     .with(&[(
         "wizard",
@@ -193,25 +137,7 @@ echo \"$word\" > out",
         "import getpass\nfor n in range(9): input('> ')
 open('out', 'w').write(getpass.getpass('> '))",
         &[
-            See("> "),
-            Line("one"),
-            Times(2, ">"),
-            Line("two"),
-            Times(3, ">"),
-            Line("three"),
-            Times(4, ">"),
-            Line("four"),
-            Times(5, ">"),
-            Line("five"),
-            Times(6, ">"),
-            Line("six"),
-            Times(7, ">"),
-            Line("seven"),
-            Times(8, ">"),
-            Line("eight"),
-            Times(9, ">"),
-            Line("nine"),
-            Times(10, ">"),
+            Lines("> ", &["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]),
             Answer,
         ],
     ),
@@ -219,19 +145,6 @@ open('out', 'w').write(getpass.getpass('> '))",
         "found: zsh, a key that runs read -s and leaves the prompt",
         &[("zsh", "zsh")],
         "exec zsh -i",
-        &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("echo three"),
-            Times(4, "$ "),
-            Key("\x07"),
-            Settle,
-            Answer,
-            Settle,
-            Line("exit"),
-        ],
+        &[Three("$ "), Key("\x07"), Settle, Answer, Settle, Line("exit")],
     ),
 ];

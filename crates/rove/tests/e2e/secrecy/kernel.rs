@@ -1,7 +1,9 @@
 //! Programs that turn the kernel's echo off.
 
 use super::case::Case;
-use super::case::Step::{Answer, Gone, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::Step::{
+    Answer, Gone, Host, Key, Line, Lines, Paste, Secret, See, Settle, Times, Type,
+};
 
 /// The cases of this file.
 pub(super) const CASES: &[Case] = &[
@@ -9,7 +11,7 @@ pub(super) const CASES: &[Case] = &[
         "getpass with the text of an earlier input()",
         "/usr/bin/python3",
         "import getpass\ninput('value: ')\nopen('out', 'w').write(getpass.getpass('value: '))",
-        &[See("value: "), Line("anna"), Times(2, "value:"), Answer],
+        &[Lines("value: ", &["anna"]), Answer],
     ),
     Case::new(
         "getpass, first prompt, no words",
@@ -22,16 +24,7 @@ pub(super) const CASES: &[Case] = &[
         "/usr/bin/python3",
         "import getpass\nfor n in range(3): input('value: ')
 open('out', 'w').write(getpass.getpass('value: '))",
-        &[
-            See("value: "),
-            Line("one"),
-            Times(2, "value:"),
-            Line("two"),
-            Times(3, "value:"),
-            Line("three"),
-            Times(4, "value:"),
-            Paste,
-        ],
+        &[Lines("value: ", &["one", "two", "three"]), Paste],
     ),
     Case::new(
         "getpass in the row of an earlier input()",
@@ -45,16 +38,7 @@ open('out', 'w').write(getpass.getpass('value: '))",
         "/usr/bin/python3",
         "import os, readline\nfor n in range(3): input('value: ')\nos.system('stty -echo')
 word = input('value: ')\nos.system('stty echo')\nopen('out', 'w').write(word)",
-        &[
-            See("value: "),
-            Line("one"),
-            Times(2, "value:"),
-            Line("two"),
-            Times(3, "value:"),
-            Line("three"),
-            Times(4, "value:"),
-            Answer,
-        ],
+        &[Lines("value: ", &["one", "two", "three"]), Answer],
     ),
     Case::new(
         "python cmd with three commands, then getpass with its prompt",
@@ -65,18 +49,7 @@ word = input('value: ')\nos.system('stty echo')\nopen('out', 'w').write(word)",
         open('out', 'w').write(getpass.getpass(self.prompt))
         return True
 Shell().cmdloop()",
-        &[
-            See("(Cmd) "),
-            Line("one"),
-            Times(2, "(Cmd)"),
-            Line("two"),
-            Times(3, "(Cmd)"),
-            Line("three"),
-            Times(4, "(Cmd)"),
-            Line("login"),
-            Times(5, "(Cmd)"),
-            Answer,
-        ],
+        &[Lines("(Cmd) ", &["one", "two", "three", "login"]), Answer],
     ),
     Case::new(
         "stty -echo 600 ms after the prompt",
@@ -127,21 +100,7 @@ Shell().cmdloop()",
         "sh",
         "for n in 1 2 3 4 5; do printf 'item: '; read -r name; done
         printf 'item: '; sleep 0.6; stty -echo; : > off; read -r word; echo \"$word\" > out",
-        &[
-            See("item: "),
-            Line("one"),
-            Times(2, "item:"),
-            Line("two"),
-            Times(3, "item:"),
-            Line("three"),
-            Times(4, "item:"),
-            Line("four"),
-            Times(5, "item:"),
-            Line("five"),
-            Times(6, "item:"),
-            Host("off"),
-            Answer,
-        ],
+        &[Lines("item: ", &["one", "two", "three", "four", "five"]), Host("off"), Answer],
     ),
     Case::new(
         "stty -echo by another process, 900 ms after the prompt",
@@ -189,9 +148,7 @@ Shell().cmdloop()",
         "sh",
         "exec bash --norc --noprofile -i",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
+            Lines("$ ", &["echo one"]),
             Line("/usr/bin/python3 ask.py"),
             See("item: "),
             Key("\x1a"),
@@ -252,7 +209,7 @@ Shell().cmdloop()",
         "read -p 'value: ' name; stty -echo; printf 'value: '
         (for n in 1 2 3 4 5 6 7 8 9; do sleep 0.2; echo tick; done) &
         read word; stty echo; wait; echo \"$word\" > out",
-        &[See("value: "), Line("anna"), Times(2, "value:"), Answer],
+        &[Lines("value: ", &["anna"]), Answer],
     ),
     Case::new(
         "systemd-ask-password",
@@ -265,7 +222,7 @@ Shell().cmdloop()",
         "systemd-ask-password --echo=no at the text of an earlier read",
         "bash",
         "read -p 'value: ' name; systemd-ask-password --timeout=80 --emoji=no --echo=no value: > out",
-        &[See("value: "), Line("anna"), Times(2, "value:"), Answer],
+        &[Lines("value: ", &["anna"]), Answer],
     )
     .needs(&[("systemd-ask-password", "systemd")]),
 ];

@@ -1,6 +1,6 @@
 //! Editors that show their mode while something else takes the keys: another pane, a popup, a terminal, a question.
 
-use super::case::Step::{Answer, Gone, Host, Key, Line, Rows, See, Settle, Three, Type};
+use super::case::Step::{Answer, Gone, Host, Insert, Key, Line, Rows, See, Settle, Three, Type};
 use super::case::{Case, Step};
 
 const TMUX: &[(&str, &str)] = &[("tmux", "tmux"), ("vim", "vim"), ("bash", "bash")];
@@ -131,12 +131,7 @@ macro_rules! in_another_pane {
     ($key:literal) => {
         &[
             See("value: "),
-            See("~"),
-            Settle,
-            Key("i"),
-            See("-- INSERT --"),
-            Type("some text"),
-            Settle,
+            Insert,
             Key($key),
             Settle,
             Line("anna"),
@@ -229,12 +224,7 @@ pub(super) const PANES: &[Case] = &[
         "tmux -S sock -f plain.conf new-session 'bash asker' ';' split-window -v 'sh edit'",
         &[
             See("value: "),
-            See("~"),
-            Settle,
-            Key("i"),
-            See("-- INSERT --"),
-            Type("some text"),
-            Settle,
+            Insert,
             Rows(18),
             Key("\x02o"),
             Settle,
@@ -250,12 +240,7 @@ pub(super) const PANES: &[Case] = &[
         TMUX,
         "tmux -S sock -f popup.conf new-session 'sh edit'",
         &[
-            See("~"),
-            Settle,
-            Key("i"),
-            See("-- INSERT --"),
-            Type("some text"),
-            Settle,
+            Insert,
             Key("\x02p"),
             See("value: "),
             Settle,
@@ -270,21 +255,7 @@ pub(super) const PANES: &[Case] = &[
         "tmux, a dialog in the pane above a vim that inserts",
         &[("tmux", "tmux"), ("vim", "vim"), ("dialog", "dialog")],
         "tmux -S sock -f plain.conf new-session 'sh boxed' ';' split-window -v -l 8 'sh edit'",
-        &[
-            See("value:"),
-            See("~"),
-            Settle,
-            Key("i"),
-            See("-- INSERT --"),
-            Type("some text"),
-            Settle,
-            Key("\x02o"),
-            Settle,
-            Line("anna"),
-            Gone("anna"),
-            Settle,
-            Answer,
-        ],
+        &[See("value:"), Insert, Key("\x02o"), Settle, Line("anna"), Gone("anna"), Settle, Answer],
     ),
     case(
         "tmux, a dump that ends as a mode, the question at the top",
@@ -450,12 +421,7 @@ pub(super) const EDITORS: &[Case] = &[
         VIM,
         "sh edit; stty sane; exec bash kept",
         &[
-            See("~"),
-            Settle,
-            Key("i"),
-            See("-- INSERT --"),
-            Type("some text"),
-            Settle,
+            Insert,
             Key("\x1b[24~"),
             See("value: "),
             Line("anna"),
@@ -470,12 +436,7 @@ pub(super) const EDITORS: &[Case] = &[
         VIM,
         "sh edit; stty sane; printf '\\r$ \\033[J\\033[24H-- INSERT --\\033[2H'; PS1='$ ' exec bash --norc --noprofile -i",
         &[
-            See("~"),
-            Settle,
-            Key("i"),
-            See("-- INSERT --"),
-            Type("some text"),
-            Settle,
+            Insert,
             Key("\x1b[24~"),
             See("$ "),
             Settle,

@@ -1,6 +1,6 @@
 //! Programs within programs: panes of a multiplexer, a terminal in a terminal, a shell over ssh.
 
-use super::case::Step::{Answer, Host, Key, Line, See, Settle, Times, Type};
+use super::case::Step::{Answer, Host, Key, Line, Lines, See, Settle, Three, Times, Type};
 use super::case::{Case, Step};
 
 const SSH: &[(&str, &str)] = &[("ssh", "openssh-client"), ("sshd", "openssh-server")];
@@ -59,7 +59,7 @@ const fn case(
 }
 
 /// A name at `value: `, then the secret at the same prompt.
-const NAME_THEN_SECRET: &[Step] = &[See("value: "), Line("anna"), Times(2, "value:"), Answer];
+const NAME_THEN_SECRET: &[Step] = &[Lines("value: ", &["anna"]), Answer];
 /// Three lines to `cat`, then the secret.
 const LINES_THEN_SECRET: &[Step] = &[
     See("ready"),
@@ -112,15 +112,7 @@ pub(super) const CASES: &[Case] = &[
         SSH,
         "sh ./nested 'bash --norc --noprofile -i' ''",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("echo three"),
-            Times(4, "$ "),
-            Line(". ./silent"),
-            Times(5, "$ "),
+            Lines("$ ", &["echo one", "echo two", "echo three", ". ./silent"]),
             Answer,
             Settle,
             Line("exit"),
@@ -193,36 +185,14 @@ pub(super) const CASES: &[Case] = &[
         TMUX,
         "tmux -S sock -f bare.conf new-session 'bash silent' ';' \\
             new-window 'bash --norc --noprofile -i'",
-        &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("echo three"),
-            Times(4, "$ "),
-            Key("\x02n"),
-            Settle,
-            Answer,
-        ],
+        &[Three("$ "), Key("\x02n"), Settle, Answer],
     ),
     case(
         "tmux, another window with the same prompt, typed on at once",
         TMUX,
         "tmux -S sock -f bare.conf new-session 'bash silent' ';' \\
             new-window 'bash --norc --noprofile -i'",
-        &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("echo three"),
-            Times(4, "$ "),
-            Type(""),
-            Key("\x02n"),
-            Answer,
-        ],
+        &[Three("$ "), Type(""), Key("\x02n"), Answer],
     ),
     case(
         "tmux in tmux, bash read, then read -s, same prompt",

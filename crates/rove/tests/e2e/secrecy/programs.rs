@@ -1,7 +1,7 @@
 //! Programs that ask for passphrases, and editors that ask in a row at the edge.
 
 use super::case::Case;
-use super::case::Step::{Answer, Key, Line, Secret, See, Settle, Times, Type};
+use super::case::Step::{Answer, Key, Line, Lines, Secret, See, Settle, Times, Type};
 
 const VIM: &[(&str, &str)] = &[("vim", "vim")];
 const EMACS: &[(&str, &str)] = &[("emacs", "emacs-nox")];
@@ -81,7 +81,7 @@ pub(super) const PASSPHRASES: &[Case] = &[
         "expect's own prompt without echo",
         "sh",
         "exec expect -f ask.exp",
-        &[See("value: "), Line("anna"), Times(2, "value:"), Answer],
+        &[Lines("value: ", &["anna"]), Answer],
     )
     .needs(&[("expect", "expect")])
     .with(&[(
@@ -309,15 +309,15 @@ pub(super) const PROMPTS: &[Case] = &[
         "sh",
         "exec /usr/bin/python3 -q",
         &[
-            See(">>> "),
-            Line("import getpass"),
-            Times(2, ">>>"),
-            Line("g = getpass.getpass"),
-            Times(3, ">>>"),
-            Line("w = open('out', 'w').write"),
-            Times(4, ">>>"),
-            Line("n = w(g('>' '>> '))"),
-            Times(5, ">>>"),
+            Lines(
+                ">>> ",
+                &[
+                    "import getpass",
+                    "g = getpass.getpass",
+                    "w = open('out', 'w').write",
+                    "n = w(g('>' '>> '))",
+                ],
+            ),
             Answer,
             Times(6, ">>>"),
             Line("exit()"),
@@ -330,15 +330,7 @@ pub(super) const PROMPTS: &[Case] = &[
         "sh",
         "exec sqlite3 box",
         &[
-            See("sqlite> "),
-            Line("select 1;"),
-            Times(2, "sqlite>"),
-            Line("select 2;"),
-            Times(3, "sqlite>"),
-            Line("select 3;"),
-            Times(4, "sqlite>"),
-            Line(".shell bash ask"),
-            Times(5, "sqlite>"),
+            Lines("sqlite> ", &["select 1;", "select 2;", "select 3;", ".shell bash ask"]),
             Answer,
             Settle,
             Settle,

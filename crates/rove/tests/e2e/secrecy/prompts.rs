@@ -1,6 +1,8 @@
 //! Secrets near the prompt of an interactive shell, and near its history.
 
-use super::case::Step::{Answer, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::Step::{
+    Answer, Host, Key, Line, Lines, Paste, Secret, See, Settle, Three, Times, Type,
+};
 use super::case::{Case, Step};
 
 const BASH_RC: &str = "\
@@ -47,31 +49,11 @@ const fn fish(name: &'static str, steps: &'static [Step]) -> Case {
 }
 
 /// Three commands, then one that asks with words.
-const ASK: &[Step] = &[
-    See("$ "),
-    Line("echo one"),
-    Times(2, "$ "),
-    Line("echo two"),
-    Times(3, "$ "),
-    Line("echo three"),
-    Times(4, "$ "),
-    Line("ask"),
-    See("value: "),
-    Answer,
-    Times(5, "$ "),
-    Line("exit"),
-];
+const ASK: &[Step] =
+    &[Three("$ "), Line("ask"), See("value: "), Answer, Times(5, "$ "), Line("exit")];
 /// Three commands, then one that asks with the shell's own prompt.
 const ALIKE: &[Step] = &[
-    See("$ "),
-    Line("echo one"),
-    Times(2, "$ "),
-    Line("echo two"),
-    Times(3, "$ "),
-    Line("echo three"),
-    Times(4, "$ "),
-    Line("alike"),
-    Times(5, "$ "),
+    Lines("$ ", &["echo one", "echo two", "echo three", "alike"]),
     Answer,
     Times(6, "$ "),
     Line("exit"),
@@ -95,26 +77,14 @@ const ASK_OFTEN: &[Step] = &[
 ];
 /// As [`ALIKE`], with the shell's line editor.
 const EDITED: &[Step] = &[
-    See("$ "),
-    Line("echo one"),
-    Times(2, "$ "),
-    Line("echo two"),
-    Times(3, "$ "),
-    Line("echo three"),
-    Times(4, "$ "),
-    Line("edited"),
-    Times(5, "$ "),
+    Lines("$ ", &["echo one", "echo two", "echo three", "edited"]),
     Answer,
     Times(6, "$ "),
     Line("exit"),
 ];
 /// A secret, then Up and Ctrl-P at the shell's prompt.
 const UP: &[Step] = &[
-    See("$ "),
-    Line("echo one"),
-    Times(2, "$ "),
-    Line("echo two"),
-    Times(3, "$ "),
+    Lines("$ ", &["echo one", "echo two"]),
     Line("ask"),
     See("value: "),
     Answer,
@@ -135,11 +105,7 @@ const UP: &[Step] = &[
 ];
 /// Text in the line, a key that asks for a secret without a prompt, and more text.
 const IN_THE_LINE: &[Step] = &[
-    See("$ "),
-    Line("echo one"),
-    Times(2, "$ "),
-    Line("echo two"),
-    Times(3, "$ "),
+    Lines("$ ", &["echo one", "echo two"]),
     Type("echo three"),
     Settle,
     Key("\x07"),
@@ -161,9 +127,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i, a secret that goes to the shell's history, no Up",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
+            Lines("$ ", &["echo one"]),
             Line("stored"),
             See("value: "),
             Answer,
@@ -176,11 +140,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i, a key that runs read -s in a line with text",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
+            Lines("$ ", &["echo one", "echo two"]),
             Type("echo three"),
             Settle,
             Key("\x07"),
@@ -195,11 +155,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i, a key that runs read -s in a line with text, typed on at once",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
+            Lines("$ ", &["echo one", "echo two"]),
             Type("echo three"),
             Settle,
             Key("\x07"),
@@ -213,15 +169,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i, a secret pasted at read -s with the shell's prompt",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("echo three"),
-            Times(4, "$ "),
-            Line("edited"),
-            Times(5, "$ "),
+            Lines("$ ", &["echo one", "echo two", "echo three", "edited"]),
             Paste,
             Times(6, "$ "),
             Line("exit"),
@@ -231,11 +179,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i, a secret typed before the prompt of a command",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
+            Lines("$ ", &["echo one", "echo two"]),
             Line("stty -echo; : > off; sleep 1; ask; stty echo"),
             Host("off"),
             Answer,
@@ -246,11 +190,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i, stty -echo by hand, then cat",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("stty -echo"),
-            Times(3, "$ "),
+            Lines("$ ", &["echo one", "stty -echo"]),
             Line("head -n 1 > out"),
             Settle,
             Answer,
@@ -263,13 +203,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i, stty -echo by hand, then a command at the shell's prompt",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("stty -echo"),
-            Times(4, "$ "),
+            Lines("$ ", &["echo one", "echo two", "stty -echo"]),
             Type("echo "),
             Settle,
             Secret,
@@ -290,13 +224,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i, a prompt that asks for a secret by itself",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("PROMPT_COMMAND='alike; PROMPT_COMMAND='"),
-            Times(4, "$ "),
+            Lines("$ ", &["echo one", "echo two", "PROMPT_COMMAND='alike; PROMPT_COMMAND='"]),
             Answer,
             Times(5, "$ "),
             Line("exit"),
@@ -305,15 +233,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash in bash with the same prompt, then read -s with it",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("bash --rcfile rc -i"),
-            Times(4, "$ "),
-            Line("alike"),
-            Times(5, "$ "),
+            Lines("$ ", &["echo one", "echo two", "bash --rcfile rc -i", "alike"]),
             Answer,
             Times(6, "$ "),
             Line("exit"),
@@ -324,15 +244,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i with vi's keys, then read -s with the shell's prompt",
         &[
-            See("$ "),
-            Line("set -o vi"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("echo three"),
-            Times(4, "$ "),
-            Line("edited"),
-            Times(5, "$ "),
+            Lines("$ ", &["set -o vi", "echo two", "echo three", "edited"]),
             Answer,
             Times(6, "$ "),
             Line("exit"),
@@ -342,13 +254,7 @@ pub(super) const CASES: &[Case] = &[
     bash(
         "bash -i, read -s with the shell's prompt, twice",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("edited"),
-            Times(4, "$ "),
+            Lines("$ ", &["echo one", "echo two", "edited"]),
             Answer,
             Times(5, "$ "),
             Line("echo three"),

@@ -1,23 +1,12 @@
 //! Shells' own ways to read without echo.
 
-use super::case::Step::{Answer, Burst, Host, Key, Line, Paste, See, Settle, Times, Type};
+use super::case::Step::{Answer, Burst, Host, Key, Line, Lines, Paste, See, Settle, Times, Type};
 use super::case::{Case, Step};
 
 /// A name at `value: `, then the secret at the same prompt.
-const NAME_THEN_SECRET: &[Step] = &[See("value: "), Line("anna"), Times(2, "value:"), Answer];
+const NAME_THEN_SECRET: &[Step] = &[Lines("value: ", &["anna"]), Answer];
 /// Four words at `value: `, then the secret at the same prompt.
-const FOUR_THEN_SECRET: &[Step] = &[
-    See("value: "),
-    Line("one"),
-    Times(2, "value:"),
-    Line("two"),
-    Times(3, "value:"),
-    Line("three"),
-    Times(4, "value:"),
-    Line("four"),
-    Times(5, "value:"),
-    Answer,
-];
+const FOUR_THEN_SECRET: &[Step] = &[Lines("value: ", &["one", "two", "three", "four"]), Answer];
 
 /// Reads with bash.
 pub(super) const BASH: &[Case] = &[
@@ -25,19 +14,19 @@ pub(super) const BASH: &[Case] = &[
         "bash read, then read -s, same prompt",
         "bash",
         "read -p '> ' name; read -s -p '> ' word; echo; echo \"$word\" > out",
-        &[See("> "), Line("anna"), Times(2, ">"), Answer],
+        &[Lines("> ", &["anna"]), Answer],
     ),
     Case::new(
         "bash read, then read -s, same prompt, pasted",
         "bash",
         "read -p 'value: ' name; read -s -p 'value: ' word; tr -d '\\033' <<< \"$word\" > out",
-        &[See("value: "), Line("anna"), Times(2, "value:"), Paste],
+        &[Lines("value: ", &["anna"]), Paste],
     ),
     Case::new(
         "bash read, then read -s, same prompt, all keys at once",
         "bash",
         "read -p 'value: ' name; read -s -p 'value: ' word; echo \"$word\" > out",
-        &[See("value: "), Line("anna"), Times(2, "value:"), Burst],
+        &[Lines("value: ", &["anna"]), Burst],
     ),
     Case::new(
         "bash read, then read -s, same prompt, datagrams lost",
@@ -155,23 +144,14 @@ pub(super) const BASH: &[Case] = &[
         "bash",
         "n=0; select item in one two three; do n=$((n + 1)); [ $n -lt 3 ] || break; done
         read -s -p '#? ' word; echo \"$word\" > out",
-        &[
-            See("#? "),
-            Line("1"),
-            Times(2, "#?"),
-            Line("2"),
-            Times(3, "#?"),
-            Line("3"),
-            Times(4, "#?"),
-            Answer,
-        ],
+        &[Lines("#? ", &["1", "2", "3"]), Answer],
     ),
     Case::new(
         "bash read, then read -s, a prompt longer than a row",
         "bash",
         "long=$(printf 'a long question %.0s' 1 2 3 4 5 6); read -p \"$long: \" name
         read -s -p \"$long: \" word; echo \"$word\" > out",
-        &[See("question : "), Line("anna"), Times(2, "question :"), Answer],
+        &[Lines("question : ", &["anna"]), Answer],
     ),
     Case::new(
         "bash read of a text longer than a row, then read -s",
@@ -197,13 +177,13 @@ pub(super) const BASH: &[Case] = &[
         "bash",
         "printf '%70s' ''; read -p 'value: ' name; printf '%70s' ''; read -s -p 'value: ' word
         echo \"$word\" > out",
-        &[See("value:"), Line("ann"), Times(2, "value:"), Answer],
+        &[Lines("value:", &["ann"]), Answer],
     ),
     Case::new(
         "bash read, then read -s, prompts in Japanese",
         "bash",
         "read -p 'パスワード: ' name; read -s -p 'パスワード: ' word; echo \"$word\" > out",
-        &[See("ワード"), Line("anna"), Times(2, "ワード"), Answer],
+        &[Lines("ワード", &["anna"]), Answer],
     ),
     Case::new(
         "bash read, then read -s typed before the prompt",
@@ -217,16 +197,7 @@ pub(super) const BASH: &[Case] = &[
         "bash",
         "for n in 1 2 3; do read -e -p 'value: ' name; done; stty -echo; : > off; sleep 1
         read -s -p 'value: ' word; stty echo; echo \"$word\" > out",
-        &[
-            See("value: "),
-            Line("one"),
-            Times(2, "value:"),
-            Line("two"),
-            Times(3, "value:"),
-            Line("three"),
-            Host("off"),
-            Answer,
-        ],
+        &[Lines("value: ", &["one", "two"]), Line("three"), Host("off"), Answer],
     ),
 ];
 
@@ -263,7 +234,7 @@ pub(super) const OTHERS: &[Case] = &[
         "fish read, then read -s, default prompt",
         "fish --no-config",
         "read user; read -s pin; echo $pin > out",
-        &[See("read> "), Line("anna"), Times(2, "read>"), Answer],
+        &[Lines("read> ", &["anna"]), Answer],
     ),
     Case::new(
         "fish read, then read -s, same -P",
@@ -287,7 +258,7 @@ pub(super) const OTHERS: &[Case] = &[
         "fish read, then read -s, pasted",
         "fish --no-config",
         "read -P 'value: ' user; read -s -P 'value: ' pin; echo $pin > out",
-        &[See("value: "), Line("anna"), Times(2, "value:"), Paste],
+        &[Lines("value: ", &["anna"]), Paste],
     ),
     Case::new(
         "fish read, then read -s, datagrams lost",
@@ -308,9 +279,7 @@ pub(super) const OTHERS: &[Case] = &[
         "read -P 'value: ' user; read -s -P 'value: ' pin; echo $pin > out
         read -P 'value: ' user; echo done",
         &[
-            See("value: "),
-            Line("anna"),
-            Times(2, "value:"),
+            Lines("value: ", &["anna"]),
             Answer,
             Times(3, "value:"),
             Key("\x1b[A"),

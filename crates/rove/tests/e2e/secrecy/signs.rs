@@ -1,6 +1,6 @@
 //! Prompts that end in the sign of a shell and are none, and what would have them taken for one: marked pastes and titles.
 
-use super::case::Step::{Answer, Burst, Key, Line, Rows, See, Settle, Three, Times, Type};
+use super::case::Step::{Answer, Burst, Key, Line, Lines, Rows, See, Settle, Three, Times, Type};
 use super::case::{Case, PYTHON, Step};
 
 const BASH: &[(&str, &str)] = &[("bash", "bash")];
@@ -173,7 +173,7 @@ pub(super) const CASES: &[Case] = &[
         "bash select with a dollar, then read -s with it",
         BASH,
         "exec bash chosen",
-        &[See("$ "), Line("1"), Times(2, "$ "), Line("2"), Times(3, "$ "), Line("3"), Times(4, "$ "), Line("4"), Times(5, "$ "), Answer],
+        &[Lines("$ ", &["1", "2", "3", "4"]), Answer],
     )
     .with(&[("chosen", "PS3='$ '; n=0; select item in a b c d; do n=$((n + 1)); [ $n -lt 4 ] || break; done
 read -s -p '$ ' word; echo \"$word\" > out")]),
@@ -269,13 +269,7 @@ read -s -p \"$1\" word; echo \"$word\" > out")]),
         &[("sqlite3", "sqlite3"), ("bash", "bash")],
         "exec sqlite3 -cmd '.prompt \"# \"' box",
         &[
-            See("# "),
-            Line("select 1;"),
-            Times(2, "# "),
-            Line("select 2;"),
-            Times(3, "# "),
-            Line("select 3;"),
-            Times(4, "# "),
+            Lines("# ", &["select 1;", "select 2;", "select 3;"]),
             Line(".shell bash ask '# '"),
             Times(6, "# "),
             Answer,

@@ -1,6 +1,8 @@
 //! Programs that read keys by themselves and draw a line of input.
 
-use super::case::Step::{Answer, Burst, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::Step::{
+    Answer, Burst, Host, Key, Line, Lines, Paste, Secret, See, Settle, Three, Times, Type,
+};
 use super::case::{Case, Step};
 
 const TOOLKIT: &[(&str, &str)] = &[("toolkit.py", include_str!("programs/toolkit.py"))];
@@ -35,24 +37,14 @@ const fn node(name: &'static str, script: &'static str, steps: &'static [Step]) 
 /// The secret at the first prompt.
 pub(super) const FIRST: &[Step] = &[See("value: "), Answer];
 /// A name at `value: `, then the secret at the same prompt in the next row.
-pub(super) const NAME_THEN_SECRET: &[Step] =
-    &[See("value: "), Line("anna"), Times(2, "value:"), Answer];
+pub(super) const NAME_THEN_SECRET: &[Step] = &[Lines("value: ", &["anna"]), Answer];
 /// A name, then the secret at the same prompt in the same place.
 pub(super) const SAME_PLACE: &[Step] = &[See("value: "), Line("anna"), Settle, Answer];
 /// Three names, then the secret at the same prompt in the same place.
 pub(super) const THREE_SAME_PLACE: &[Step] =
     &[See("value: "), Line("one"), Settle, Line("two"), Settle, Line("three"), Settle, Answer];
 /// Three names at `value: `, then the secret at the same prompt in the next row.
-pub(super) const THREE_THEN_SECRET: &[Step] = &[
-    See("value: "),
-    Line("one"),
-    Times(2, "value:"),
-    Line("two"),
-    Times(3, "value:"),
-    Line("three"),
-    Times(4, "value:"),
-    Answer,
-];
+pub(super) const THREE_THEN_SECRET: &[Step] = &[Lines("value: ", &["one", "two", "three"]), Answer];
 
 /// Cases of programs with line editors.
 pub(super) const EDITORS: &[Case] = &[
@@ -74,16 +66,7 @@ pub(super) const EDITORS: &[Case] = &[
     toolkit(
         "prompt_toolkit three echoed, then is_password, one session",
         "/usr/bin/python3 toolkit.py session '> ' '> ' '> ' '!> '",
-        &[
-            See("> "),
-            Line("one"),
-            Times(2, ">"),
-            Line("two"),
-            Times(3, ">"),
-            Line("three"),
-            Times(4, ">"),
-            Answer,
-        ],
+        &[Lines("> ", &["one", "two", "three"]), Answer],
     ),
     toolkit(
         "prompt_toolkit is_password, five echoed, then is_password",
@@ -143,13 +126,7 @@ pub(super) const EDITORS: &[Case] = &[
         "prompt_toolkit is_password at the prompt of the shell before it",
         "exec bash --norc --noprofile -i",
         &[
-            See("$ "),
-            Line("echo one"),
-            Times(2, "$ "),
-            Line("echo two"),
-            Times(3, "$ "),
-            Line("echo three"),
-            Times(4, "$ "),
+            Three("$ "),
             Line("/usr/bin/python3 toolkit.py prompt '!$ '"),
             Times(6, "$ "),
             Answer,

@@ -1,7 +1,9 @@
 //! Secrets that look like their echo, fields that are hidden without a word, and prompts that pretend.
 
 use super::case::Case;
-use super::case::Step::{Answer, Gone, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::Step::{
+    Answer, Gone, Host, Key, Line, Lines, Paste, Secret, See, Settle, Times, Type,
+};
 use super::toolkits::{
     FIRST, NAME_THEN_SECRET, SAME_PLACE, THREE_SAME_PLACE, THREE_THEN_SECRET, raw, toolkit,
 };
@@ -53,14 +55,7 @@ pub(super) const CASES: &[Case] = &[
     raw(
         "a field that moves and loses its echo",
         "/usr/bin/python3 raw.py 'echo,at3-3:value: ' 'echo,at7-9:value: ' 'none,at11-20:value: '",
-        &[
-            See("value: "),
-            Line("anna"),
-            Times(2, "value:"),
-            Line("berta"),
-            Times(3, "value:"),
-            Answer,
-        ],
+        &[Lines("value: ", &["anna", "berta"]), Answer],
     ),
     raw(
         "a field that goes on by itself to one without echo",
@@ -146,13 +141,14 @@ pub(super) const CASES: &[Case] = &[
         "raw mode, long echoed lines, then nothing",
         "/usr/bin/python3 raw.py 'echo:value: ' 'echo:value: ' 'echo:value: ' 'none:value: '",
         &[
-            See("value: "),
-            Line("a line that has more than thirty letters in it"),
-            Times(2, "value:"),
-            Line("another line that has more than thirty of them"),
-            Times(3, "value:"),
-            Line("and the last one that has more than thirty too"),
-            Times(4, "value:"),
+            Lines(
+                "value: ",
+                &[
+                    "a line that has more than thirty letters in it",
+                    "another line that has more than thirty of them",
+                    "and the last one that has more than thirty too",
+                ],
+            ),
             Answer,
         ],
     ),
@@ -179,14 +175,7 @@ pub(super) const CASES: &[Case] = &[
     raw(
         "raw mode, capitals for what is typed, then stars",
         "/usr/bin/python3 raw.py 'upper:value: ' 'upper:value: ' 'star:value: '",
-        &[
-            See("value: "),
-            Line("anna"),
-            Times(2, "value:"),
-            Line("berta"),
-            Times(3, "value:"),
-            Answer,
-        ],
+        &[Lines("value: ", &["anna", "berta"]), Answer],
     ),
     raw(
         "raw mode, marks of a shell's prompt, three echoed lines, then nothing",
@@ -214,9 +203,7 @@ pub(super) const CASES: &[Case] = &[
         "p=value:; /usr/bin/python3 raw.py \"echo:$p \" \"star:$p \" \"echo:$p \" \"echo:$p \" \\
             \"echo:$p \" \"star:$p \"",
         &[
-            See("value: "),
-            Line("anna"),
-            Times(2, "value:"),
+            Lines("value: ", &["anna"]),
             Answer,
             Times(3, "value:"),
             Line("one"),
@@ -247,16 +234,7 @@ pub(super) const CASES: &[Case] = &[
     raw(
         "raw mode, a secret pasted after three echoed lines",
         "p=paste:value:; /usr/bin/python3 raw.py \"echo,$p \" \"echo,$p \" \"echo,$p \" \"star,$p \"",
-        &[
-            See("value: "),
-            Line("one"),
-            Times(2, "value:"),
-            Line("two"),
-            Times(3, "value:"),
-            Line("three"),
-            Times(4, "value:"),
-            Paste,
-        ],
+        &[Lines("value: ", &["one", "two", "three"]), Paste],
     ),
     Case::new(
         "a beginning of the secret is typed again where it is echoed",
@@ -264,9 +242,7 @@ pub(super) const CASES: &[Case] = &[
         "read -e -p 'value: ' name; read -e -s -p 'value: ' word; echo \"$word\" > out
         read -e -p 'value: ' name; read -e -p 'value: ' name",
         &[
-            See("value: "),
-            Line("bert"),
-            Times(2, "value:"),
+            Lines("value: ", &["bert"]),
             Answer,
             Times(3, "value:"),
             Type("anna"),
@@ -293,9 +269,7 @@ pub(super) const CASES: &[Case] = &[
         "bash",
         "read -e -p 'value: ' name; read -e -s -p 'value: ' word; echo \"$word\" > out",
         &[
-            See("value: "),
-            Line("anna"),
-            Times(2, "value:"),
+            Lines("value: ", &["anna"]),
             Secret,
             Key("\x7f"),
             Key("\x7f"),
@@ -312,9 +286,7 @@ pub(super) const CASES: &[Case] = &[
         "prompt_toolkit is_password, a secret that is corrected",
         "/usr/bin/python3 toolkit.py prompt 'value: ' '!value: '",
         &[
-            See("value: "),
-            Line("anna"),
-            Times(2, "value:"),
+            Lines("value: ", &["anna"]),
             Secret,
             Key("\x7f"),
             Key("\x7f"),
