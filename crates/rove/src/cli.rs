@@ -96,26 +96,84 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 struct Subcommand {
     manual: &'static Manual,
     /// Runs the command with the words after its name.
-    run: fn(Vec<OsString>) -> u8,
+    run: fn(Vec<OsString>) -> Result<u8, Instead>,
 }
 
 /// The commands, in the order in which the help lists them.
 static SUBCOMMANDS: [Subcommand; 15] = [
-    Subcommand { manual: &demo::MANUAL, run: run_demo },
+    Subcommand {
+        manual: &demo::MANUAL,
+        run: |args| Ok(finish("rove demo", crate::demo::run(demo::parse(args)?))),
+    },
     Subcommand { manual: &doctor::MANUAL, run: run_doctor },
     Subcommand { manual: &install::MANUAL, run: run_install },
-    Subcommand { manual: &sessions::LIST, run: run_list },
-    Subcommand { manual: &attach::MANUAL, run: run_attach },
-    Subcommand { manual: &sessions::KILL, run: run_kill },
-    Subcommand { manual: &forget::MANUAL, run: run_forget },
-    Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
-    Subcommand { manual: &server::MANUAL, run: |args| run_server(ProgramName::Rove, args) },
-    Subcommand { manual: &tunnel::MANUAL, run: run_tunnel },
+    Subcommand {
+        manual: &sessions::LIST,
+        run: |args| {
+            let (options, place) = sessions::parse_list(args, Config::load)?;
+            Ok(finish("rove list", crate::sessions::list(options, &place)))
+        },
+    },
+    Subcommand {
+        manual: &attach::MANUAL,
+        run: |args| {
+            let invocation = own_invocation(&args);
+            Ok(run_session("rove attach", &invocation, attach::parse(args, Config::load)))
+        },
+    },
+    Subcommand {
+        manual: &sessions::KILL,
+        run: |args| {
+            let (choice, place) = sessions::parse_kill(args, Config::load)?;
+            Ok(finish("rove kill", crate::sessions::kill(&choice, &place)))
+        },
+    },
+    Subcommand {
+        manual: &forget::MANUAL,
+        run: |args| {
+            let host = forget::parse(args, Config::load)?;
+            let result = crate::forget::run(host.as_ref());
+            Ok(finish("rove forget", result.map(|sentence| print(&sentence))))
+        },
+    },
+    Subcommand { manual: &client::MANUAL, run: |args| Ok(run_client(ProgramName::Rove, args)) },
+    Subcommand { manual: &server::MANUAL, run: |args| Ok(run_server(ProgramName::Rove, args)) },
+    Subcommand {
+        manual: &tunnel::MANUAL,
+        run: |args| {
+            let port = tunnel::parse(args)?;
+            Ok(finish("rove tunnel", crate::tunnel::far::run(port).map(|()| 0)))
+        },
+    },
     Subcommand { manual: &config::command::MANUAL, run: run_config },
-    Subcommand { manual: &completions::MANUAL, run: run_completions },
-    Subcommand { manual: &man::MANUAL, run: run_man },
-    Subcommand { manual: &help::HELP, run: run_help },
-    Subcommand { manual: &help::VERSION, run: run_version },
+    Subcommand {
+        manual: &completions::MANUAL,
+        run: |args| {
+            let shell = rove_cli_docs::completions::parse(&completions::MANUAL, args)?;
+            Ok(print(&shell.script(&BOOK)))
+        },
+    },
+    Subcommand {
+        manual: &man::MANUAL,
+        run: |args| {
+            let manual = rove_cli_docs::man::parse(&BOOK, &man::MANUAL, args)?;
+            Ok(print(&rove_cli_docs::man::page(&BOOK, manual)))
+        },
+    },
+    Subcommand {
+        manual: &help::HELP,
+        run: |args| {
+            let manual = rove_cli_docs::man::parse(&BOOK, &help::HELP, args)?;
+            Ok(if manual.word.is_empty() { print(help::BRIEF) } else { print(&manual.help()) })
+        },
+    },
+    Subcommand {
+        manual: &help::VERSION,
+        run: |args| {
+            rove_cli_docs::matches(&help::VERSION, args)?;
+            Ok(print(&version(ProgramName::Rove, Program::Wrapper)))
+        },
+    },
 ];
 
 /// The manual of rove and its commands, the session itself first.
@@ -138,7 +196,8 @@ fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
         .first()
         .and_then(|word| SUBCOMMANDS.iter().find(|command| word == command.manual.word));
     match command {
-        Some(command) => (command.run)(args[1..].to_vec()),
+        Some(command) => (command.run)(args[1..].to_vec())
+            .unwrap_or_else(|instead| do_instead(command.manual, &instead)),
         None => run_host(ProgramName::Rove, program, args),
     }
 }
@@ -154,10 +213,10 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     run_session(&speaker, &invocation, host::parse(name, args, load))
 }
 
-fn run_attach(args: Vec<OsString>) -> u8 {
+/// Returns the call of a command that starts rove itself again.
+fn own_invocation(args: &[OsString]) -> Invocation {
     let program = env::args_os().next().unwrap_or_else(|| "rove".into());
-    let invocation = Invocation { name: ProgramName::Rove, program, args: args.clone() };
-    run_session("rove attach", &invocation, attach::parse(args, Config::load))
+    Invocation { name: ProgramName::Rove, program, args: args.to_vec() }
 }
 
 /// Does what a session's command line asks for.
@@ -202,32 +261,26 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     }
 }
 
-fn run_doctor(args: Vec<OsString>) -> u8 {
-    let program = env::args_os().next().unwrap_or_else(|| "rove".into());
-    let invocation = Invocation { name: ProgramName::Rove, program, args: args.clone() };
-    match doctor::parse(args, Config::load) {
-        Ok(DoctorCall::Help) => print(&doctor::MANUAL.help()),
-        Ok(DoctorCall::Examine(options)) => {
+fn run_doctor(args: Vec<OsString>) -> Result<u8, Instead> {
+    let invocation = own_invocation(&args);
+    Ok(match doctor::parse(args, Config::load).map_err(Instead::Wrong)? {
+        DoctorCall::Help => print(&doctor::MANUAL.help()),
+        DoctorCall::Examine(options) => {
             let hint = options.session.as_ref().and_then(|session| session.port_hint());
             hint.iter().for_each(|hint| warn("rove doctor", hint));
             crate::doctor::run(options, &invocation)
         }
-        Err(error) => refuse_line(ProgramName::Rove, "rove doctor", &error),
-    }
+    })
 }
 
-fn run_install(args: Vec<OsString>) -> u8 {
-    const SPEAKER: &str = "rove install";
-    match install::parse(args, Config::load) {
-        Ok(InstallCall::Copy(options)) => {
-            finish(SPEAKER, crate::install::run(&options, None).map(|()| 0).map_err(Into::into))
+fn run_install(args: Vec<OsString>) -> Result<u8, Instead> {
+    let result = match install::parse(args, Config::load)? {
+        InstallCall::Copy(options) => {
+            crate::install::run(&options, None).map(|()| 0).map_err(Into::into)
         }
-        Ok(InstallCall::OwnSum) => match crate::install::own_sum() {
-            Ok(sum) => print(&sum),
-            Err(error) => finish(SPEAKER, Err(error.into())),
-        },
-        Err(instead) => do_instead(&install::MANUAL, &instead),
-    }
+        InstallCall::OwnSum => crate::install::own_sum().map(|sum| print(&sum)).map_err(Into::into),
+    };
+    Ok(finish("rove install", result))
 }
 
 /// Does what the line of a command that asks a host wants in place of the command's own work.
@@ -320,86 +373,15 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
     }
 }
 
-fn run_tunnel(args: Vec<OsString>) -> u8 {
-    match tunnel::parse(args) {
-        Ok(port) => finish("rove tunnel", crate::tunnel::far::run(port).map(|()| 0)),
-        Err(error) => refuse(&tunnel::MANUAL, &error),
-    }
-}
-
-fn run_demo(args: Vec<OsString>) -> u8 {
-    match demo::parse(args) {
-        Ok(options) => finish("rove demo", crate::demo::run(options)),
-        Err(error) => refuse(&demo::MANUAL, &error),
-    }
-}
-
-fn run_config(args: Vec<OsString>) -> u8 {
-    match config::command::parse(args) {
-        Ok(call) => match config::command::run(&call) {
-            Ok(text) if text.is_empty() => 0,
-            Ok(text) => print(&text),
-            Err(error) => {
-                error.to_string().lines().for_each(|line| warn("rove config", line));
-                FAILURE
-            }
-        },
-        Err(error) => refuse(&config::command::MANUAL, &error),
-    }
-}
-
-fn run_list(args: Vec<OsString>) -> u8 {
-    match sessions::parse_list(args, Config::load) {
-        Ok((options, place)) => finish_asking("rove list", crate::sessions::list(options, &place)),
-        Err(instead) => do_instead(&sessions::LIST, &instead),
-    }
-}
-
-fn run_kill(args: Vec<OsString>) -> u8 {
-    match sessions::parse_kill(args, Config::load) {
-        Ok((choice, place)) => finish_asking("rove kill", crate::sessions::kill(&choice, &place)),
-        Err(instead) => do_instead(&sessions::KILL, &instead),
-    }
-}
-
-fn run_forget(args: Vec<OsString>) -> u8 {
-    let result = match forget::parse(args, Config::load) {
-        Ok(options) => crate::forget::run(options.as_ref()),
-        Err(instead) => return do_instead(&forget::MANUAL, &instead),
-    };
-    match result {
-        Ok(sentence) => print(&sentence),
-        Err(error) => finish("rove forget", Err(error)),
-    }
-}
-
-fn run_completions(args: Vec<OsString>) -> u8 {
-    match rove_cli_docs::completions::parse(&completions::MANUAL, args) {
-        Ok(shell) => print(&shell.script(&BOOK)),
-        Err(error) => refuse(&completions::MANUAL, &error),
-    }
-}
-
-fn run_man(args: Vec<OsString>) -> u8 {
-    match rove_cli_docs::man::parse(&BOOK, &man::MANUAL, args) {
-        Ok(manual) => print(&rove_cli_docs::man::page(&BOOK, manual)),
-        Err(error) => refuse(&man::MANUAL, &error),
-    }
-}
-
-fn run_help(args: Vec<OsString>) -> u8 {
-    match rove_cli_docs::man::parse(&BOOK, &help::HELP, args) {
-        Ok(manual) if manual.word.is_empty() => print(help::BRIEF),
-        Ok(manual) => print(&manual.help()),
-        Err(error) => refuse(&help::HELP, &error),
-    }
-}
-
-fn run_version(args: Vec<OsString>) -> u8 {
-    match rove_cli_docs::matches(&help::VERSION, args) {
-        Ok(_) => print(&version(ProgramName::Rove, Program::Wrapper)),
-        Err(error) => refuse(&help::VERSION, &error),
-    }
+fn run_config(args: Vec<OsString>) -> Result<u8, Instead> {
+    Ok(match config::command::run(&config::command::parse(args)?) {
+        Ok(text) if text.is_empty() => 0,
+        Ok(text) => print(&text),
+        Err(error) => {
+            error.to_string().lines().for_each(|line| warn("rove config", line));
+            FAILURE
+        }
+    })
 }
 
 /// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
@@ -412,21 +394,13 @@ fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     USAGE
 }
 
-/// Returns the exit code of a command that may have asked another computer.
-fn finish_asking(speaker: &str, result: anyhow::Result<u8>) -> u8 {
-    let code = result.as_ref().err().and_then(|error| error.downcast_ref::<BootstrapError>());
-    let code = code.map(BootstrapError::exit_code);
-    let usual = finish(speaker, result);
-    code.unwrap_or(usual)
-}
-
 /// Returns the exit code of a program that has run, after telling what failed.
 fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     match result {
         Ok(code) => code,
         Err(error) => {
             warn(speaker, &format!("{error:#}"));
-            FAILURE
+            error.downcast_ref::<BootstrapError>().map_or(FAILURE, BootstrapError::exit_code)
         }
     }
 }
