@@ -103,7 +103,9 @@ impl LastWords {
     /// to read all of it.
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
-        let is_open = !config.refuses_other_key() || config.detour.is_some() || verbose;
+        let refuses_other_key =
+            ["ask", "accept-new", "true"].contains(&config.key_checking.as_str());
+        let is_open = !refuses_other_key || config.detour.is_some() || verbose;
         Self { host, is_open, asks: config.asks_about_keys(), ..Self::default() }
     }
 

@@ -32,9 +32,10 @@ impl LineReader {
         if fits {
             self.line.push(byte);
         }
+        let may_begin = |marker: &&[u8]| self.line.iter().zip(*marker).all(|(byte, it)| byte == it);
         if self.is_text {
             text.push(byte);
-        } else if !fits || !may_be_ours(&self.line) {
+        } else if !fits || !MARKERS.iter().any(may_begin) {
             self.is_text = true;
             text.extend(&self.line);
             if !fits {
@@ -48,9 +49,4 @@ impl LineReader {
         let Self { line: bytes, is_text } = core::mem::take(self);
         Ended { bytes, is_text }
     }
-}
-
-/// Returns whether a line that begins like this may be one of ours.
-fn may_be_ours(line: &[u8]) -> bool {
-    MARKERS.iter().any(|marker| line.iter().zip(*marker).all(|(byte, expected)| byte == expected))
 }

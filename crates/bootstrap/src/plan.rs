@@ -54,9 +54,9 @@ pub struct Plan {
     /// The command that ssh, or the shell here, runs.
     remote: OsString,
     /// The secret word that our commands repeat.
-    challenge: Challenge,
+    pub challenge: Challenge,
     /// ssh's configuration for the host, for `rove`.
-    config: SshConfig,
+    pub config: SshConfig,
     /// How ssh is to share the run's own connection, if there is one.
     own: Option<Shared>,
     /// Whether ssh refuses a host key that it does not know, without a question to the user.
@@ -84,7 +84,7 @@ impl Plan {
         ourselves: &OsStr,
     ) -> Self {
         let Way { route, destination, config, own } = way;
-        let waits = own.as_ref().is_some_and(Shared::is_opened_by_this);
+        let waits = own.as_ref().is_some_and(|own| !own.is_open);
         let remote = match (options.name, &options.server, &route) {
             (ProgramName::Mosh, server, route) => {
                 let server = server.as_deref().unwrap_or(OsStr::new("mosh-server"));
@@ -136,12 +136,7 @@ impl Plan {
 
     /// Returns whether the host's command waits where there is no server.
     pub fn waits(&self) -> bool {
-        self.own.as_ref().is_some_and(Shared::is_opened_by_this)
-    }
-
-    /// Returns what ssh's configuration says of the host.
-    pub const fn config(&self) -> &SshConfig {
-        &self.config
+        self.own.as_ref().is_some_and(|own| !own.is_open)
     }
 
     /// Returns a plan to run this piece of sh on the host instead, by the same way.
@@ -156,11 +151,6 @@ impl Plan {
     /// Returns what the shell of this computer is to run, if there is no ssh.
     pub fn local_script(&self) -> Option<&OsStr> {
         matches!(self.route, Route::Local(_)).then_some(&*self.remote)
-    }
-
-    /// Returns the word that was drawn for this run.
-    pub const fn challenge(&self) -> &Challenge {
-        &self.challenge
     }
 
     /// Returns the way around a direct connection, in ssh's words.

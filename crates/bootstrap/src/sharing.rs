@@ -55,11 +55,6 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Returns whether it is this ssh that opens the connection.
-    pub const fn is_opened_by_this(&self) -> bool {
-        !self.is_open
-    }
-
     /// Returns the options to stand before all of the user's.
     pub fn first_words(&self) -> Vec<&'static str> {
         match self.is_open {

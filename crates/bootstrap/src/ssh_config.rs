@@ -34,7 +34,7 @@ pub struct SshConfig {
     /// The user on the host.
     user: Option<String>,
     /// The port of the host's ssh.
-    port: Option<u16>,
+    pub port: Option<u16>,
     /// Settings in the host's section that no session carries out, by the names in `NOT_CARRIED`.
     pub not_carried: Vec<&'static str>,
     /// Options that ssh needs for a command of ours to run, from [`OVERRIDDEN`].
@@ -43,7 +43,7 @@ pub struct SshConfig {
     pub sharing: Sharing,
     /// The value of `StrictHostKeyChecking`: how ssh treats a host key that it does not know. Empty if nobody could be
     /// asked.
-    key_checking: String,
+    pub(crate) key_checking: String,
     /// Whether ssh does not even tell why it fails (`LogLevel`).
     is_silent: bool,
 }
@@ -73,16 +73,6 @@ impl SshConfig {
     /// Returns whether ssh asks the user about a host key that it does not know, and says so if it must not ask.
     pub fn asks_about_keys(&self) -> bool {
         self.key_checking == "ask" && !self.is_silent
-    }
-
-    /// Returns whether ssh logs in nowhere with another host key than the known one.
-    pub fn refuses_other_key(&self) -> bool {
-        ["ask", "accept-new", "true"].contains(&self.key_checking.as_str())
-    }
-
-    /// Returns the port of the host's ssh.
-    pub const fn port(&self) -> Option<u16> {
-        self.port
     }
 
     /// Returns what the user should know, each in a line.

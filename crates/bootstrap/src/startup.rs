@@ -182,7 +182,8 @@ pub enum Progress {
 #[derive(Debug)]
 pub struct Startup {
     rules: Rules,
-    announced: Announced,
+    /// The facts learnt so far.
+    pub announced: Announced,
     /// Whether what stands on the standard output now can be the server's.
     started: bool,
     /// A reader for each [`Stream`].
@@ -284,16 +285,6 @@ impl Startup {
         stream == Stream::Errors && self.announced.proxy_failure.is_some()
     }
 
-    /// Returns what has been learnt so far.
-    pub const fn announced(&self) -> &Announced {
-        &self.announced
-    }
-
-    /// Returns what has been learnt.
-    pub fn into_announced(self) -> Announced {
-        self.announced
-    }
-
     fn end_line(
         &mut self,
         stream: Stream,
@@ -324,11 +315,14 @@ impl Startup {
         let announced = &mut self.announced;
         match found {
             Line::Text => return Ok(false),
-            Line::Malformed(kind) if self.rules.is_stock() => {
+            Line::Malformed(kind) if matches!(self.rules, Rules::Stock(_)) => {
                 return Err(StartupError::Malformed { kind, line: without_key(line) });
             }
             Line::Malformed(_) => return Ok(false),
-            Line::Ip(_) if self.rules.knows_address(announced) => {
+            Line::Ip(_)
+                if matches!(self.rules, Rules::Stock(address)
+                    if address == StockAddress::Known || announced.proxy_address.is_some()) =>
+            {
                 return Err(StartupError::Redefined);
             }
             Line::ProxyFailure(failure) => drop(announced.proxy_failure.get_or_insert(failure)),
@@ -365,20 +359,6 @@ impl Startup {
 }
 
 impl Rules {
-    const fn is_stock(&self) -> bool {
-        matches!(self, Self::Stock(_))
-    }
-
-    /// Returns whether another address would be a second one, which stock refuses.
-    fn knows_address(&self, announced: &Announced) -> bool {
-        match self {
-            Self::Stock(address) => {
-                *address == StockAddress::Known || announced.proxy_address.is_some()
-            }
-            Self::Tolerant { .. } => false,
-        }
-    }
-
     /// Reads a line of the error output.
     fn parse_errors(&self, line: &str) -> Line {
         match self {

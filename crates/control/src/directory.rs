@@ -82,7 +82,14 @@ impl Directory {
         // For a symbolic link this is the link itself.
         let found = match path.symlink_metadata() {
             Ok(found) => found,
-            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Ok(None);
+            }
             Err(error) => return Err(DirectoryError::Io(path, error)),
         };
         if !found.is_dir() {
@@ -268,11 +275,6 @@ fn candidates(chosen: Option<OsString>, runtime: Option<OsString>, user: u32) ->
         is_new
     });
     paths
-}
-
-/// Returns whether there is nothing, rather than something that cannot be looked at.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]

@@ -107,7 +107,12 @@ impl Listener {
                     self.connections.push_back(Connection::new(stream));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if is_about_one_peer(&error) => {}
+                // The error is about this peer only.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
+                    ) => {}
                 Err(error) => {
                     tracing::warn!(%error, "control socket rests");
                     socket.is_muted = true;
@@ -182,11 +187,6 @@ fn process_of(stream: &UnixStream) -> Option<u32> {
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn process_of(_: &UnixStream) -> Option<u32> {
     None
-}
-
-/// Returns whether a failed accept says something about that peer only.
-fn is_about_one_peer(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted)
 }
 
 /// A peer that has connected.

@@ -49,18 +49,16 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
                 Ok(answer) => {
                     survey.sessions.push(Found { status: answer.status, path: path.clone() });
                 }
-                Err(AskError::Gone) => remove_if_dead(clock, path),
+                Err(AskError::Gone) => {
+                    // The server may also have ended just then and taken its socket along.
+                    if let Err(AskError::Gone) = Conversation::start(clock, path, Request::Status) {
+                        let _ = std::fs::remove_file(path);
+                    }
+                }
                 Err(error) => survey.silent.push((*name, error)),
             }
         }
     }
     survey.sessions.sort_by_key(|found| (found.status.started_at, found.status.pid));
     survey
-}
-
-/// Removes a socket whose server is gone; it may also have ended just now and taken it along.
-fn remove_if_dead(clock: Clock, path: &PathBuf) {
-    if let Err(AskError::Gone) = Conversation::start(clock, path, Request::Status) {
-        let _ = std::fs::remove_file(path);
-    }
 }

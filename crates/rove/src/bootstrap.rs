@@ -96,7 +96,7 @@ fn start(
     }
     let plan = prepare::plan(options, invocation, colors, challenge, "", master.as_ref())?;
     let plan = plan.without_key_question();
-    for note in plan.config().notes(&options.host).iter().filter(|_| !options.quiet) {
+    for note in plan.config.notes(&options.host).iter().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), note);
     }
     let (plan, Launch { announced, end }) = log_in(options, plan)?;
@@ -132,7 +132,7 @@ fn start(
         }
         tell(&invocation.speaker(), &place);
     }
-    let account = plan.config().account();
+    let account = plan.config.account();
     let call = SessionCall { others, ..session_call(options, account) };
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
@@ -307,7 +307,7 @@ fn client_program(options: &HostOptions) -> Command {
             client
         }
         // Only ours knows what a tunnel is.
-        ProgramName::Mosh if is_in_path("mosh-client") && !options.tunnel => {
+        ProgramName::Mosh if !options.tunnel && find_in_path("mosh-client".as_ref()).is_some() => {
             Command::new("mosh-client")
         }
         ProgramName::Mosh => {
@@ -316,8 +316,4 @@ fn client_program(options: &HostOptions) -> Command {
             client
         }
     }
-}
-
-fn is_in_path(program: &str) -> bool {
-    find_in_path(OsStr::new(program)).is_some()
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         PreparedServer::prepare(&server).context("cannot prepare the demo's server")?;
     // In the session as well: the client's own screen covers what is printed here.
     prepared.greet(&introduction);
-    let (port, key) = (prepared.port(), prepared.key().clone());
+    let (port, key) = (prepared.port(), prepared.key.clone());
     // The relay's thread comes after the fork: a process with threads cannot be split.
     match sys::fork().context("cannot start the demo's server")? {
         Fork::Parent(_) => {}

@@ -48,7 +48,9 @@ pub(crate) fn notice(user: &OsStr) -> String {
             sessions.push(Detached { pid, description, is_ours: false });
         }
     }
-    text(&sessions, is_rove_on_path())
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has_rove = std::env::split_paths(&path).any(|folder| folder.join("rove").is_file());
+    text(&sessions, has_rove)
 }
 
 /// Returns the notice about these sessions.
@@ -79,12 +81,6 @@ fn text(sessions: &[Detached], has_rove: bool) -> String {
     let lines: Vec<String> =
         lines.into_iter().map(|line| format!("{COLORS}{line}\x1b[m\n")).collect();
     lines.concat() + "\n"
-}
-
-/// Returns whether the session's shell will find rove by its name.
-fn is_rove_on_path() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join("rove").is_file())
 }
 
 #[cfg(test)]

@@ -172,7 +172,7 @@ fn read(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupEr
     }
     let ends = Stream::ALL.map(|stream| startup.finish(stream, &mut text));
     let end = ends.into_iter().find_map(Result::err);
-    (end.map_or_else(|| Ok(startup.into_announced()), Err), text.len())
+    (end.map_or_else(|| Ok(startup.announced), Err), text.len())
 }
 
 /// A program may answer anything to `ssh -G`. The parsed result is text that acts on no terminal, a name that is no
@@ -201,7 +201,7 @@ pub fn config_takes_anything(data: &[u8]) {
     let host = String::from_utf8_lossy(&data[..data.len().min(32)]);
     match Config::parse(data) {
         Ok(config) => drop(config.for_host(OsStr::new(&*host))),
-        Err(fault) => assert!(fault.at() <= data.len(), "what is wrong lies behind the file's end"),
+        Err(fault) => assert!(fault.at <= data.len(), "what is wrong lies behind the file's end"),
     }
 }
 

@@ -173,7 +173,7 @@ impl<'a> Copying<'a> {
     /// Sends the program that fits, if one is to be sent, and then nothing more.
     fn send(&mut self) {
         let Some(sender) = self.sender.take() else { return };
-        let facts = self.report.facts();
+        let facts = &self.report.facts;
         let chosen = choose(self.options, facts);
         if let Ok(build) = &chosen {
             self.is_same = facts.sum.as_ref() == Some(&build.sum);
@@ -200,7 +200,7 @@ impl<'a> Copying<'a> {
         match self.verdict {
             _ if self.is_same => Ok(Outcome::Same),
             Some(Ok(())) => {
-                let other = self.report.facts().other.clone();
+                let other = self.report.facts.other.clone();
                 Ok(Outcome::Copied { version: build.version, size: build.size(), other })
             }
             Some(Err(failure)) => Err(InstallError::Refused { host: host(), failure }),

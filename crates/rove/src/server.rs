@@ -145,7 +145,7 @@ pub(crate) enum Listing {
 /// Everything a server needs, obtained while errors can still be told to the user.
 pub(crate) struct PreparedServer {
     socket: ServerSocket,
-    key: Key,
+    pub(crate) key: Key,
     pty: Pty,
     size: Size,
     program: Program,
@@ -208,11 +208,6 @@ impl PreparedServer {
     /// Returns the UDP port bound.
     pub(crate) const fn port(&self) -> u16 {
         self.socket.local_addr().port()
-    }
-
-    /// Returns the session's key.
-    pub(crate) const fn key(&self) -> &Key {
-        &self.key
     }
 
     /// Serves until the session is over, in a loop from [`start_loop`]. The program becomes a child of this process.

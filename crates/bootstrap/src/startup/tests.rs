@@ -25,7 +25,7 @@ fn read(rules: &Rules, errors: &str, output: &str) -> Result<(Announced, String)
             startup.finish(stream, &mut text)?;
         }
     }
-    Ok((startup.into_announced(), String::from_utf8(text).unwrap()))
+    Ok((startup.announced, String::from_utf8(text).unwrap()))
 }
 
 /// The addresses and the port that are announced, and the text left for the user.
@@ -226,7 +226,7 @@ fn a_line_on_one_stream_does_not_end_that_on_the_other() {
     ] {
         startup.read(stream, written_out(bytes).as_bytes(), &mut text).unwrap();
     }
-    let announced = startup.into_announced();
+    let announced = startup.announced;
     assert_eq!(announced.proxy_address.as_deref(), Some("1.2.3.4"));
     assert_eq!(announced.connect.unwrap().port, "60001");
     assert_eq!(String::from_utf8(text).unwrap(), "\nbanner\n");

@@ -48,7 +48,7 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
     let mut listener = Listener {
         startup: Startup::new(plan.rules()),
         screen: Screen::new(options.name),
-        last_words: LastWords::new(&options.host, plan.config(), options.verbose),
+        last_words: LastWords::new(&options.host, &plan.config, options.verbose),
         has_terminal: options.ssh_pty,
         is_announced: false,
         after_announcement: Vec::new(),
@@ -60,7 +60,7 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
                     ssh.end(&mut events);
                     return Err(error.into());
                 }
-                if plan.waits() && listener.startup.announced().no_server_program {
+                if plan.waits() && listener.startup.announced.no_server_program {
                     let (announced, _) = listener.conclude(false)?;
                     return Ok(Launch { announced, end: End::Waits(Box::new(ssh)) });
                 }
@@ -152,14 +152,14 @@ impl Listener {
             }
             self.show(stream, &text);
             if stream == Stream::Errors {
-                let knows_more = self.startup.announced().proxy_failure.is_some();
+                let knows_more = self.startup.announced.proxy_failure.is_some();
                 let (reason, held) = self.last_words.conclude(has_failed && !knows_more);
                 self.screen.show(stream, &held);
                 refusal = reason;
             }
             end?;
         }
-        let mut announced = self.startup.into_announced();
+        let mut announced = self.startup.announced;
         announced.is_stock &=
             !self.after_announcement.windows(OURS.len()).any(|window| window == OURS);
         Ok((announced, refusal))

@@ -44,7 +44,12 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
             format!("ssh answers at TCP port {port} of {}: ssh's port?", host.escape_debug());
         question::ask(&question, true)
     };
-    is_agreed.then(|| with_ssh_port(options, port))
+    is_agreed.then(|| {
+        let mut options = HostOptions { port: None, ..options.clone() };
+        // To ssh the first `-p` counts.
+        options.ssh.splice(1..1, ["-p".to_owned(), port.to_string()]);
+        options
+    })
 }
 
 /// Returns whether ssh answers at this TCP port of the host, and ssh would connect to that by itself, at another port.
@@ -54,7 +59,7 @@ fn is_sshs(options: &HostOptions, port: u16) -> bool {
         return false;
     };
     let addresses = address::resolve(host, port, &options.family).unwrap_or_default();
-    config.port() != Some(port) && addresses.into_iter().next().is_some_and(answers_as_ssh)
+    config.port != Some(port) && addresses.into_iter().next().is_some_and(answers_as_ssh)
 }
 
 fn answers_as_ssh(address: SocketAddr) -> bool {
@@ -63,13 +68,6 @@ fn answers_as_ssh(address: SocketAddr) -> bool {
     stream.set_read_timeout(Some(PATIENCE)).is_ok()
         && stream.read_exact(&mut beginning).is_ok()
         && beginning == IDENTIFICATION
-}
-
-/// Returns the session with a port for ssh in place of the session's own. To ssh the first `-p` counts.
-fn with_ssh_port(options: &HostOptions, port: u16) -> HostOptions {
-    let mut options = HostOptions { port: None, ..options.clone() };
-    options.ssh.splice(1..1, ["-p".to_owned(), port.to_string()]);
-    options
 }
 
 #[cfg(test)]

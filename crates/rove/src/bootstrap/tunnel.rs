@@ -167,7 +167,7 @@ fn listen(
             }
         }
         if len == 0 || progress.is_ok_and(|progress| progress == Progress::Announced) {
-            return Ok(startup.into_announced());
+            return Ok(startup.announced);
         }
     }
 }

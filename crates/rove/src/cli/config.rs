@@ -50,7 +50,7 @@ struct Section {
 /// An error and its byte in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    at: usize,
+    pub(crate) at: usize,
     sentence: String,
 }
 
@@ -235,11 +235,6 @@ impl Settings {
 }
 
 impl Fault {
-    /// Returns at which byte of the file it is.
-    pub(crate) const fn at(&self) -> usize {
-        self.at
-    }
-
     /// Returns in which line of the file it is, the first being 1.
     fn line(&self, bytes: &[u8]) -> usize {
         1 + bytes[..self.at].iter().filter(|byte| **byte == b'\n').count()

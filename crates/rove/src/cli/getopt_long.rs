@@ -86,7 +86,7 @@ pub(crate) fn canonical(
     let mut args = args.into_iter();
     while let Some(word) = args.next() {
         let place = Place::behind(positionals.len());
-        if permutation.ends_at(place) {
+        if permutation == Permutation::None && place != Place::BeforeHost {
             positionals.push(word);
             positionals.extend(args);
             break;
@@ -112,15 +112,6 @@ pub(crate) fn canonical(
     options.push(OsString::from("--"));
     options.extend(positionals);
     Ok(options)
-}
-
-impl Permutation {
-    fn ends_at(self, place: Place) -> bool {
-        match self {
-            Self::None => place != Place::BeforeHost,
-            Self::Throughout => false,
-        }
-    }
 }
 
 impl Place {

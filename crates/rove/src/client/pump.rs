@@ -80,7 +80,10 @@ impl Pump {
             events,
             session,
             wire,
-            network: watch_network(),
+            // A session without the watch waits for its next heartbeat.
+            network: NetworkWatch::open()
+                .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))
+                .ok(),
             terminal,
             name,
             prompts,
@@ -102,7 +105,11 @@ impl Pump {
             self.send_datagrams(now);
             self.obey_events(now)?;
             self.draw(now);
-            self.keep_refusals();
+            if let (Some(keeper), Some(memory)) = (&mut self.prompts, self.session.prompt_memory())
+            {
+                // Other sessions may ask at the prompts that were refused.
+                keeper.note_refusals(memory);
+            }
             if let Some(outcome) = self.session.outcome() {
                 break outcome;
             }
@@ -114,7 +121,7 @@ impl Pump {
         }
         let tried = self.session.candidates().iter().collect();
         let tunnel = self.wire.tunnel();
-        let tunnel = tunnel.map(|tunnel| tunnel.reason().unwrap_or_default().to_owned());
+        let tunnel = tunnel.map(|tunnel| tunnel.reason.clone().unwrap_or_default());
         let missing = self.session.missing_lines();
         let Self { refusal, output_error, signal, .. } = self;
         Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing })
@@ -154,7 +161,8 @@ impl Pump {
         if has_input {
             self.read_input(now);
         }
-        self.read_datagrams(now, &has_datagrams);
+        let refusal = self.wire.receive(now, &has_datagrams, &mut self.session);
+        self.refusal = refusal.or(self.refusal.take());
         if has_news {
             self.look_at_network(now);
         }
@@ -209,11 +217,6 @@ impl Pump {
                 self.session.handle_input_closed(now);
             }
         }
-    }
-
-    fn read_datagrams(&mut self, now: Instant, waiting: &[bool]) {
-        let refusal = self.wire.receive(now, waiting, &mut self.session);
-        self.refusal = refusal.or(self.refusal.take());
     }
 
     fn send_datagrams(&mut self, now: Instant) {
@@ -332,13 +335,6 @@ impl Pump {
         true
     }
 
-    /// Writes at once which prompts were refused, as other sessions may ask at them.
-    fn keep_refusals(&mut self) {
-        if let (Some(keeper), Some(memory)) = (&mut self.prompts, self.session.prompt_memory()) {
-            keeper.note_refusals(memory);
-        }
-    }
-
     /// Gives the terminal back with the rest of the frame written, or nothing would be where the
     /// session thinks it is.
     fn leave_terminal(&mut self) {
@@ -348,11 +344,4 @@ impl Pump {
         self.written = 0;
         self.terminal.leave(&closing);
     }
-}
-
-/// Returns word of the network's changes; a session without it waits for its next heartbeat.
-fn watch_network() -> Option<NetworkWatch> {
-    NetworkWatch::open()
-        .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))
-        .ok()
 }

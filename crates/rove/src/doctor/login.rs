@@ -87,7 +87,7 @@ pub(crate) fn open(
     host.detour = plan.detour().map(str::to_owned);
     let mut door = Door { options, plan };
     let Some((mut listener, mut status)) = log_in(&door, events, host)? else { return Ok(None) };
-    let announced = listener.startup.announced();
+    let announced = &listener.startup.announced;
     if listener.said.iter().any(|line| last_words::is_unknown_key(line))
         && let Some(asking) = door.plan.with_key_question(announced)
     {
@@ -105,7 +105,7 @@ fn log_in(
     events: &mut EventLoop,
     host: &mut Host,
 ) -> Result<Option<(Listener, Option<ExitStatus>)>, Stop> {
-    let mut listener = Listener::new(plan.challenge().clone(), plan.rules());
+    let mut listener = Listener::new(plan.challenge.clone(), plan.rules());
     let mut command = prepare::command(plan, options);
     let program = command.get_program().to_owned();
     let status = command::run(&mut command, events, LOGIN_PATIENCE, |stream, bytes| {
@@ -134,7 +134,7 @@ pub(crate) fn look_again(
     server: &Server,
     events: &mut EventLoop,
 ) -> Result<Option<Aftermath>, Stop> {
-    let challenge = door.plan.challenge();
+    let challenge = &door.plan.challenge;
     let script = survey::aftermath_script(challenge, mark, server.port, server.pid);
     let mut command = prepare::command(&door.plan.for_script(&script), &door.options);
     let mut output = Vec::new();
@@ -292,7 +292,7 @@ impl Listener {
     ) -> Option<Opening> {
         self.finish();
         host.locale_refused = self.locale_refused && !self.is_announced;
-        let announced = self.startup.into_announced();
+        let announced = self.startup.announced;
         let failure = announced.proxy_failure.as_ref().map(|failure| failure.sentence.clone());
         host.said = failure.map_or(self.said, |sentence| vec![sentence]);
         self.noise.fake |= announced.has_impostor;

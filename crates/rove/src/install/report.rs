@@ -55,15 +55,10 @@ pub(crate) enum Failure {
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     lines: LineReader,
-    facts: Facts,
+    pub(crate) facts: Facts,
 }
 
 impl Report {
-    /// Returns what has been told.
-    pub(crate) const fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
     /// Reads further bytes; returns the events in them. Lines that are not ours are ignored.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<Event> {
         let (mut events, mut others) = (Vec::new(), Vec::new());

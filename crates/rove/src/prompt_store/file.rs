@@ -48,7 +48,7 @@ pub(crate) enum PromptFileError {
 
 /// The file in its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PromptFile(Directory);
+pub(super) struct PromptFile(pub(super) Directory);
 
 impl PromptFile {
     /// Returns the user's file, in a folder that is created where there is none.
@@ -63,12 +63,6 @@ impl PromptFile {
     /// Returns the user's file; `None` where there is not even a folder for it.
     pub(super) fn open() -> Result<Option<Self>, PromptFileError> {
         Ok(Directory::open(&folder()?)?.map(Self))
-    }
-
-    /// Returns the file in this folder.
-    #[cfg(test)]
-    pub(super) fn in_folder(path: &Path) -> Result<Self, PromptFileError> {
-        Ok(Self(Directory::create(path)?))
     }
 
     /// Reads the file. A missing file counts as empty, and so does a damaged one or one of another format.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
+use rove_control::Directory;
 use rove_session::PromptHash;
 use rustix::process::geteuid;
 
@@ -26,7 +27,7 @@ impl Scratch {
     }
 
     fn file(&self) -> PromptFile {
-        PromptFile::in_folder(&self.0.join("rove")).unwrap()
+        PromptFile(Directory::create(&self.0.join("rove")).unwrap())
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -91,8 +92,7 @@ fn the_file_is_the_users_alone_and_names_nobody() {
 
 #[test]
 fn a_refusal_is_written_at_once_and_a_known_prompt_at_the_end() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     let (mut keeper, mut memory) = scratch.open(&host);
     memory.keep(1);
     keeper.note_refusals(&memory);
@@ -106,8 +106,7 @@ fn a_refusal_is_written_at_once_and_a_known_prompt_at_the_end() {
 
 #[test]
 fn a_refusal_of_another_client_stays_when_this_one_has_known_the_prompt() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     scratch.session(&host, &[1], &[]);
     let (mut one, mut refusing) = scratch.open(&host);
     let (two, mut keeping) = scratch.open(&host);
@@ -124,8 +123,7 @@ fn a_refusal_of_another_client_stays_when_this_one_has_known_the_prompt() {
 
 #[test]
 fn two_first_sessions_with_a_host_share_a_salt() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     let ((one, mut first), (two, mut second)) = (scratch.open(&host), scratch.open(&host));
     first.keep(1);
     second.keep(2);
@@ -138,8 +136,7 @@ fn two_first_sessions_with_a_host_share_a_salt() {
 
 #[test]
 fn the_65th_refusal_of_several_clients_is_one_too_many() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     scratch.session(&host, &[1000], &(1..=32).collect::<Vec<_>>());
     scratch.session(&host, &[], &(33..=64).collect::<Vec<_>>());
     assert!(scratch.memory(&host).knows(1000));
@@ -196,8 +193,7 @@ fn a_file_that_is_as_large_as_it_gets_is_read_and_one_byte_more_is_not() {
 
 #[test]
 fn a_damaged_file_is_empty_and_the_next_session_replaces_it() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     scratch.session(&host, &[1], &[2]);
     let good = fs::read(scratch.path("prompts")).unwrap();
     let cut = |len: usize| good[..len].to_vec();
@@ -221,8 +217,7 @@ type Make<'a> = Box<dyn Fn() + 'a>;
 
 #[test]
 fn a_foreign_file_is_neither_read_nor_written() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     scratch.session(&host, &[1], &[]);
     let (path, other) = (scratch.path("prompts"), scratch.0.join("other"));
     let good = fs::read(&path).unwrap();
@@ -276,8 +271,7 @@ fn a_foreign_file_is_neither_read_nor_written() {
 
 #[test]
 fn a_session_goes_on_where_its_file_has_become_foreign() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     let (mut keeper, mut memory) = scratch.open(&host);
     fs::set_permissions(scratch.path("prompts"), Permissions::from_mode(0o644)).unwrap();
     memory.refuse(1);
@@ -292,8 +286,7 @@ fn a_session_goes_on_where_its_file_has_become_foreign() {
 
 #[test]
 fn a_client_that_was_killed_while_it_wrote_has_lost_nothing() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     scratch.session(&host, &[1], &[2]);
     fs::write(scratch.path("prompts.new"), "half of the next fi").unwrap();
     let memory = scratch.memory(&host);
@@ -305,8 +298,7 @@ fn a_client_that_was_killed_while_it_wrote_has_lost_nothing() {
 
 #[test]
 fn a_client_that_stands_still_with_the_lock_stops_no_other() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     scratch.session(&host, &[1], &[]);
     let (mut keeper, mut memory) = scratch.open(&host);
     let held = scratch.file().lock().unwrap();
@@ -320,8 +312,7 @@ fn a_client_that_stands_still_with_the_lock_stops_no_other() {
 
 #[test]
 fn forgotten_prompts_do_not_come_back_from_sessions_that_run() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     for forget_all in [false, true] {
         scratch.session(&host, &[1], &[2]);
         scratch.session(&account("b"), &[1], &[]);
@@ -347,8 +338,7 @@ fn forgotten_prompts_do_not_come_back_from_sessions_that_run() {
 
 #[test]
 fn a_refusal_with_a_salt_that_was_forgotten_counts_for_all_prompts() {
-    let scratch = Scratch::new();
-    let host = account("a");
+    let (scratch, host) = (Scratch::new(), account("a"));
     let (old, mut memory) = scratch.open(&host);
     scratch.file().remove().unwrap();
     scratch.session(&host, &[1], &[]);

@@ -23,7 +23,7 @@ pub(super) fn linger(
 ) {
     while let Some(until) = session.lingers_until() {
         let mut interests = vec![Interest::new(wire.as_fd(), true, false)];
-        interests.extend(wire.handover().map(|it| Interest::new(it.as_fd(), true, false)));
+        interests.extend(wire.handover.as_ref().map(|it| Interest::new(it.as_fd(), true, false)));
         if let Err(error) = events.wait(&mut interests, Some(until)) {
             tracing::debug!(%error, "cannot linger");
             return;

@@ -13,7 +13,7 @@ use rove_units::Instant;
 pub(super) struct Wire {
     socket: ServerSocket,
     /// How another server asks for the port while this one lingers; closed after the socket.
-    handover: Option<Handover>,
+    pub(super) handover: Option<Handover>,
     /// The name of that, for a session that others may find.
     name: Option<SessionName>,
     sieve: Sieve,
@@ -56,11 +56,6 @@ impl Wire {
     /// Returns when to call [`Wire::handle_timeout`].
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.sieve.poll_timeout()
-    }
-
-    /// Returns how another server asks for the port while this one lingers.
-    pub(super) const fn handover(&self) -> Option<&Handover> {
-        self.handover.as_ref()
     }
 
     /// Sends what the session has to say. The next server can have the port before the client hears that its end is

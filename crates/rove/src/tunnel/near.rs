@@ -33,8 +33,8 @@ pub(crate) struct Tunnel {
     line: Option<Ssh>,
     /// The one that is being started.
     next: Option<Ssh>,
-    /// Why the last one ended.
-    reason: Option<String>,
+    /// Why the last ssh ended, if one has.
+    pub(crate) reason: Option<String>,
     buffer: Vec<u8>,
 }
 
@@ -161,11 +161,6 @@ impl Tunnel {
             }
         }
         Ok(signals)
-    }
-
-    /// Returns why the last ssh ended, if one has.
-    pub(crate) fn reason(&self) -> Option<&str> {
-        self.reason.as_deref()
     }
 
     fn start_at(&self) -> Option<Instant> {

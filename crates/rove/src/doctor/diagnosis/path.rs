@@ -52,7 +52,9 @@ fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnos
     diagnosis.push("server-alive", ok("the server outlives the ssh connection"));
     diagnosis
         .push("udp-out", ok(format!("the server hears this computer at port {}", server.port)));
-    diagnosis.push("udp-back", udp_back(path));
+    let back = "this computer hears the server";
+    let time = path.round_trip.map(|time| format!("; round trip {time:.1?}")).unwrap_or_default();
+    diagnosis.push("udp-back", ok(format!("{back}{time}")));
     diagnosis.push("address", address(host, path));
     diagnosis.push("datagram-size", datagram_size(path));
     diagnosis.push("rebinding", rebinding(path));
@@ -61,13 +63,6 @@ fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnos
         false => note("the server did not confirm the session's end; it may run for a while"),
     };
     diagnosis.push("session-end", end);
-}
-
-fn udp_back(path: &Path) -> Finding {
-    match path.round_trip {
-        Some(time) => ok(format!("this computer hears the server; round trip {time:.1?}")),
-        None => ok("this computer hears the server"),
-    }
 }
 
 /// Returns what silence says of the server, of the way out and of the way back.

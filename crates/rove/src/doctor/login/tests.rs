@@ -31,7 +31,7 @@ fn output_before_the_survey_is_noise_and_never_the_servers() {
     ] {
         let heard = read(errors, &format!("{output}\nROVE DOCTOR begin WORD\n"));
         assert!(heard.has_begun && heard.said.is_empty(), "{output:?}");
-        let announced = heard.startup.into_announced();
+        let announced = heard.startup.announced;
         let mut noise = heard.noise;
         noise.fake |= announced.has_impostor;
         let sample = sample.to_owned();
@@ -71,7 +71,7 @@ fn a_server_is_known_by_its_line_its_number_and_its_version() {
         assert!(heard.is_announced);
         assert_eq!((heard.pid, heard.far.version.as_str()), (Some(321), "rove 0.1.0"));
         assert_eq!(heard.far.path, "/bin");
-        let announced = heard.startup.into_announced();
+        let announced = heard.startup.announced;
         assert_eq!(announced.connect.unwrap().port, "60001");
         assert_eq!(announced.proxy_address.as_deref(), Some("192.0.2.7"));
         assert_eq!(announced.server_address.as_deref(), Some("10.0.0.7"));
