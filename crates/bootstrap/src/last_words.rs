@@ -57,7 +57,6 @@ pub enum Refusal {
     #[error("{}", changed(host, new, old, name))]
     ChangedKey {
         host: String,
-        /// The fingerprint.
         new: String,
         /// File and line of the known one.
         old: String,

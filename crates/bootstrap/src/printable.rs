@@ -78,7 +78,6 @@ impl Printable {
         }
     }
 
-    /// Adds a byte of a character.
     fn part(&mut self, byte: u8, shown: &mut Vec<u8>) -> State {
         let Partial { bytes, len } = &mut self.partial;
         bytes[*len] = byte;

@@ -31,7 +31,6 @@ pub struct SshConfig {
     pub detour: Option<String>,
     /// The host's name after aliases.
     pub host_name: Option<String>,
-    /// The user on the host.
     user: Option<String>,
     /// The port of the host's ssh.
     pub port: Option<u16>,

@@ -429,7 +429,6 @@ impl Rules {
     }
 }
 
-/// Reads a port and a description.
 fn running_session(words: &str) -> Option<RunningSession> {
     let (port, description) = words.strip_prefix(' ')?.split_once(' ')?;
     let description = rove_terminal::plain(description);

@@ -189,7 +189,6 @@ fn process_of(_: &UnixStream) -> Option<u32> {
     None
 }
 
-/// A peer that has connected.
 #[derive(Debug)]
 struct Connection {
     stream: UnixStream,
@@ -208,7 +207,6 @@ enum Phase {
     Waiting,
 }
 
-/// The fate of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Keep,

@@ -173,7 +173,6 @@ pub enum ReplyError {
     Malformed,
 }
 
-/// The form of a reply.
 #[derive(Serialize, Deserialize)]
 struct Reply<'a> {
     protocol: u32,

@@ -18,11 +18,8 @@ pub(crate) const IS_NEEDED: bool = cfg!(all(target_os = "linux", target_env = "m
 /// A user as the services know them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct User {
-    /// The name.
     pub(crate) name: OsString,
-    /// The home directory.
     pub(crate) home: PathBuf,
-    /// The login shell.
     pub(crate) shell: PathBuf,
 }
 
@@ -35,7 +32,6 @@ pub(crate) fn own_user() -> Option<User> {
     }
 }
 
-/// Returns a user by number.
 fn user(number: u32) -> Option<User> {
     parse_user(&lookup("passwd", &number.to_string())?)
 }

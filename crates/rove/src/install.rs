@@ -48,7 +48,6 @@ pub(crate) struct InstallOptions {
 pub(crate) enum Outcome {
     /// It is there now.
     Copied {
-        /// Its version.
         version: Version,
         /// Its size for a person.
         size: String,
@@ -112,7 +111,6 @@ pub(crate) fn offer(
     run(options, master).map(|()| true)
 }
 
-/// Copies rove to a host.
 fn copy(options: &InstallOptions, master: Option<&Master>) -> Result<Outcome, InstallError> {
     let (sender, source) = Source::new();
     let mut copying = Copying::new(options, sender);
@@ -153,7 +151,6 @@ impl<'a> Copying<'a> {
         }
     }
 
-    /// Handles output of the host.
     fn read(&mut self, bytes: &[u8]) {
         for event in self.report.read(bytes) {
             match event {

@@ -129,7 +129,6 @@ impl Login<'_> {
         given.map(PathBuf::from).or_else(recorded).unwrap_or_else(|| "/".into())
     }
 
-    /// Returns the login shell.
     fn shell(&self, environment: &Environment) -> PathBuf {
         let given = environment.get(OsStr::new("SHELL")).map(PathBuf::from);
         let recorded = self.user.as_ref().map(|user| user.shell.clone());

@@ -22,10 +22,8 @@ const LINE: Range<usize> = 8..40;
 const USER: Range<usize> = 44..76;
 const HOST: Range<usize> = 76..332;
 
-/// A login.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LoginRecord {
-    /// The user's name.
     pub(crate) user: String,
     /// The terminal, relative to `/dev`.
     pub(crate) line: String,

@@ -62,7 +62,6 @@ pub(crate) enum BindAddress {
 pub(crate) struct ServerOptions {
     /// The address to bind.
     pub(crate) bind: BindAddress,
-    /// The ports to try.
     pub(crate) ports: PortRange,
     /// How many colours the user's terminal has (`-c`).
     pub(crate) colors: Option<u32>,
@@ -70,7 +69,6 @@ pub(crate) struct ServerOptions {
     pub(crate) locale: Vec<(String, String)>,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
-    /// How often `-v` was given.
     pub(crate) verbose: u8,
     /// The name the program was called under.
     pub(crate) name: ProgramName,
@@ -205,7 +203,6 @@ impl PreparedServer {
         self.program.greeting = [line.as_bytes(), b"\n", &rest].concat();
     }
 
-    /// Returns the UDP port bound.
     pub(crate) const fn port(&self) -> u16 {
         self.socket.local_addr().port()
     }

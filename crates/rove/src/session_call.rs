@@ -21,7 +21,6 @@ pub(crate) const VARIABLE: &CStr = c"ROVE_CALL";
 /// A session that runs, and how to show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SessionCall {
-    /// The user's choices.
     pub(crate) choices: Choices,
     /// The escape key; `None` turns escape processing off.
     pub(crate) escape_key: Option<u8>,

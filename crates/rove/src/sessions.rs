@@ -50,7 +50,6 @@ pub(crate) struct ListOptions {
 /// Where sessions are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// On this computer.
     Here,
     /// On the host that these options log in to.
     Far(Box<HostOptions>),

@@ -20,7 +20,6 @@ pub(crate) struct SshReaper {
 }
 
 impl SshReaper {
-    /// Begins.
     pub(crate) fn new(now: Instant) -> Self {
         Self { ask_at: now, kill_at: now + PATIENCE }
     }

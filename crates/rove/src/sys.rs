@@ -16,7 +16,6 @@ use zeroize::Zeroizing;
 pub(crate) enum Fork {
     /// The process that called; the other one has this id.
     Parent(Pid),
-    /// The new process.
     Child,
 }
 

@@ -82,11 +82,9 @@ const KEY_MODIFYING_TERMINALS: [&str; 4] = ["foot", "mintty", "wezterm", "xterm-
 pub(crate) struct RenderOptions {
     /// Decides the prefix of titles.
     pub(crate) name: ProgramName,
-    /// Whether to use the alternate screen.
     pub(crate) init: bool,
     /// Whether lines that scroll off at the host go to its history ([`TerminalCapabilities::scrollback`]).
     pub(crate) scrollback: bool,
-    /// Whether titles get a prefix.
     pub(crate) title_prefix: bool,
 }
 

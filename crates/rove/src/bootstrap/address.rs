@@ -5,10 +5,8 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
 use crate::getent;
 
-/// Why a name leads nowhere.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AddressError {
-    /// The name cannot be resolved.
     #[error("cannot find the address of {}: {error}", host.escape_debug())]
     Unknown { host: String, error: io::Error },
     /// It has no address of this family.

@@ -56,7 +56,6 @@ pub(crate) enum Step<'a> {
     Said([(Stream, &'a [u8]); 2]),
     /// It has ended, and all it printed has been read.
     Ended(ExitStatus),
-    /// The time is over.
     Late,
 }
 

@@ -21,19 +21,16 @@ const NO_CLIENT: u8 = 2;
 /// Exit code when the host's name leads nowhere. Source: Mosh 1.4.0 as observed.
 const NO_HOST: u8 = 255;
 
-/// Why there is no session.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BootstrapError {
     /// Standard input or output is no terminal.
     #[error("{stream} is not a terminal, and a session needs one; use ssh in scripts and pipes")]
     NoTerminal { stream: &'static str },
-    /// The client could not be run.
     #[error("cannot run the client {}: {error}", program.display())]
     ClientMissing { program: OsString, error: io::Error },
     /// The client could not say how many colours there are.
     #[error("the client {} cannot tell this terminal's colours; is TERM right?", program.display())]
     NoColors { program: OsString, status: ExitStatus },
-    /// ssh could not be run.
     #[error("cannot run {}: {error}{advice}", program.display())]
     SshMissing { program: OsString, error: io::Error, advice: &'static str },
     /// The host's name has no usable address.
@@ -99,7 +96,6 @@ impl BootstrapError {
         Self::NoServerProgram { host: options.host.clone(), platform, remedy }
     }
 
-    /// Returns the exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::NoTerminal { .. } => 1,

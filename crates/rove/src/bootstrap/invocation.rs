@@ -9,7 +9,6 @@ use rove_bootstrap::ProgramName;
 /// How the program was called: what shows up in process lists, and how it finds itself again.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
-    /// The name it was called under.
     pub(crate) name: ProgramName,
     /// The word it was called by.
     pub(crate) program: OsString,

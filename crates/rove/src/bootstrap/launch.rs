@@ -23,7 +23,6 @@ pub(super) struct Launch {
 
 /// The end of the program that was to start a server.
 pub(super) enum End {
-    /// It has ended.
     Ended(ExitStatus),
     /// ssh has failed for this reason.
     Refused(Refusal),

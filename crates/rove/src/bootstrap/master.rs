@@ -65,7 +65,6 @@ impl Master {
         }
     }
 
-    /// Returns whether it is open.
     pub(crate) const fn is_open(&self) -> bool {
         self.ssh.is_some()
     }

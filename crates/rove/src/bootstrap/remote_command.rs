@@ -30,14 +30,12 @@ use crate::install::remedy::Remedy;
 
 /// The command's standard input.
 pub(crate) enum Input {
-    /// Nothing.
     Nothing,
     /// All that this reader gives, while the command's output is read. A command that ends before leaves the rest
     /// unread, which is no error here.
     From(Box<dyn Read + Send>),
 }
 
-/// A command for a host.
 pub(crate) struct RemoteCommand<'a> {
     options: &'a HostOptions,
     challenge: Challenge,

@@ -30,7 +30,6 @@ pub(crate) const SERVER: &str = "127.0.0.1";
 
 /// A session that waits for its client, behind an ssh that runs.
 pub(crate) struct Started {
-    /// The server's announcement.
     pub(crate) connect: Connect,
     pub(crate) tunnel: Inherited,
     /// The user on the host as ssh knows them; `None` where ssh does not say.

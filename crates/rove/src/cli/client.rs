@@ -17,7 +17,6 @@ use crate::session_call::SessionCall;
 pub(crate) enum ClientCall {
     /// Print usage and version on standard output.
     Help,
-    /// Print the version on standard output.
     Version,
     /// Print how many colours the terminal has.
     Colors,
@@ -25,7 +24,6 @@ pub(crate) enum ClientCall {
     Run {
         /// Where it listens.
         server: SocketAddr,
-        /// How often `-v` was given.
         verbose: u8,
     },
 }
@@ -115,7 +113,6 @@ fn definition() -> Command {
         ])
 }
 
-/// Returns the usage of `mosh-client`.
 pub(crate) fn usage() -> String {
     let program = "mosh-client";
     format!(
@@ -168,7 +165,6 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall
     Ok(ClientCall::Run { server, verbose })
 }
 
-/// Reads where a server listens.
 fn server_address(address: &str, port: &str) -> Result<SocketAddr, ClientLineError> {
     let bad_port = || ClientLineError::Port(port.to_owned());
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {

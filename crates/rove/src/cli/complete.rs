@@ -61,7 +61,6 @@ fn hosts() -> Vec<String> {
     reader.hosts.into_iter().collect()
 }
 
-/// Returns the sessions on this computer.
 fn sessions() -> Vec<(String, String)> {
     let clock = Clock::start();
     let survey = rove_control::survey(clock, clock.now() + PATIENCE);
@@ -93,7 +92,6 @@ impl Reader {
         }
     }
 
-    /// Reads a file of known_hosts.
     fn read_known(&mut self, path: &Path) {
         for line in self.read(path).lines().filter(|line| !line.starts_with(['|', '#', '@'])) {
             let names = line.split_whitespace().next().unwrap_or_default().split(',');

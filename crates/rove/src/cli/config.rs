@@ -30,11 +30,9 @@ pub(crate) struct Config {
     sections: Vec<Section>,
 }
 
-/// Settings by their keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings(BTreeMap<&'static str, Setting>);
 
-/// A key's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Setting {
     Text(String),

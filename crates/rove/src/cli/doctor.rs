@@ -75,9 +75,7 @@ fn definition() -> Command {
 
 #[derive(Debug)]
 pub(crate) enum DoctorCall {
-    /// Print the help.
     Help,
-    /// Examine.
     Examine(DoctorOptions),
 }
 

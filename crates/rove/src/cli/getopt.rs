@@ -7,14 +7,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use clap::Command;
 use rove_bootstrap::ProgramName;
 
-/// An item that getopt found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     /// An option that takes no value.
     Flag(char),
     /// An option and its value.
     Value(char, OsString),
-    /// A word that is no option.
     Word(OsString),
     /// An error. The rest of the line still holds.
     Complaint(Complaint),

@@ -18,13 +18,10 @@ const CLOCK_SKEW_SECONDS: u64 = 300;
 /// The result of a leg's check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// It works.
     Ok,
     /// It works, and there is something to know.
     Note,
-    /// It does not work.
     Problem,
-    /// It could not be checked.
     Unchecked,
 }
 

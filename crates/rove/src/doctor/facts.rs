@@ -7,7 +7,6 @@ use rove_units::Duration;
 
 use crate::install::remedy::Remedy;
 
-/// Everything that was seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) here: Here,
@@ -31,7 +30,6 @@ pub(crate) struct Here {
 pub(crate) struct Host {
     /// Its name, as the user wrote it.
     pub(crate) name: String,
-    /// The addresses of that name.
     pub(crate) addresses: Vec<String>,
     /// The way around a direct connection, in ssh's words.
     pub(crate) detour: Option<String>,
@@ -48,7 +46,6 @@ pub(crate) struct Host {
     pub(crate) no_address: bool,
     /// Whether the server refused the UDP ports asked for.
     pub(crate) port_refused: bool,
-    /// Whether the server refused its locale.
     pub(crate) locale_refused: bool,
     /// The server that announced itself.
     pub(crate) server: Option<Server>,
@@ -64,7 +61,6 @@ pub(crate) enum Ssh {
     /// It logged in and ran our command.
     #[default]
     Reached,
-    /// There is no such program.
     Missing(String),
     /// The host's name leads nowhere.
     NoAddress(String),
@@ -72,7 +68,6 @@ pub(crate) enum Ssh {
     Failed,
     /// It logged in, but something other than our command ran, or nothing.
     Diverted,
-    /// It took too long.
     TimedOut,
 }
 
@@ -92,13 +87,11 @@ pub(crate) struct Noise {
 /// The host's own answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Far {
-    /// Its system.
     pub(crate) system: String,
     /// The PATH of a login without a terminal.
     pub(crate) path: String,
     /// The character set of its locale there.
     pub(crate) charset: String,
-    /// The locale's name.
     pub(crate) locale: String,
     /// The path of the server program.
     pub(crate) server: String,
@@ -111,7 +104,6 @@ pub(crate) struct Far {
 /// A server that announced itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Server {
-    /// Its UDP port.
     pub(crate) port: u16,
     /// Its process, if it told.
     pub(crate) pid: Option<u32>,
@@ -132,7 +124,6 @@ pub(crate) struct Path {
     pub(crate) refusal: Option<Refusal>,
     /// Datagrams that the session's key does not open.
     pub(crate) foreign: usize,
-    /// The round-trip time.
     pub(crate) round_trip: Option<Duration>,
     /// Large datagrams to the host.
     pub(crate) up: Large,
@@ -147,7 +138,6 @@ pub(crate) struct Path {
 /// The fate of large datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Large {
-    /// Not tried.
     #[default]
     Unknown,
     /// They get through; the largest had so many bytes.

@@ -47,9 +47,7 @@ const SHOWN_LEN_MAX: usize = 160;
 pub(crate) struct Opening {
     /// Where its server may be, in the order to try.
     pub(crate) addresses: Vec<String>,
-    /// Its UDP port.
     pub(crate) port: u16,
-    /// Its key.
     pub(crate) key: Key,
 }
 

@@ -24,7 +24,6 @@ pub(crate) struct Build {
     pub(crate) bytes: Vec<u8>,
     /// The SHA-256 of that, in hexadecimal.
     pub(crate) sum: String,
-    /// Its version.
     pub(crate) version: Version,
 }
 

@@ -5,7 +5,6 @@ use crate::install::far::FOLDER;
 use crate::install::report::Failure;
 use crate::install::version::Version;
 
-/// Why a program was not copied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstallError {
     /// There is nothing to copy.

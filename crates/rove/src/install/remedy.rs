@@ -37,7 +37,6 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// Returns the platform of this computer.
 fn here() -> Option<Platform> {
     let uname = rustix::system::uname();
     let (system, machine) = (uname.sysname().to_str().ok()?, uname.machine().to_str().ok()?);

@@ -77,7 +77,6 @@ impl Report {
         events
     }
 
-    /// Reads a line.
     fn take(&mut self, line: &str) -> Option<Event> {
         let answer = line.strip_prefix(MARKER)?.strip_prefix(' ')?;
         let (word, rest) = answer.split_once(' ').unwrap_or((answer, ""));

@@ -41,7 +41,6 @@ pub(crate) enum PromptFileError {
     /// Another client does not let go of the lock.
     #[error("another rove holds the lock of the remembered prompts; try again")]
     Busy,
-    /// The system refuses.
     #[error("the remembered prompts: {0}")]
     Io(#[from] io::Error),
 }

@@ -48,7 +48,6 @@ impl Host {
 }
 
 impl Hosts {
-    /// Returns how many there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -62,7 +62,6 @@ pub(super) struct Pump {
 pub(super) struct Host {
     /// Where the programs write and read.
     pub(super) master: Master,
-    /// The session's program.
     pub(super) child: Child,
     /// The session among those who are logged in, where it is listed.
     pub(super) entry: Option<Entry>,
@@ -419,7 +418,6 @@ enum Found {
     More,
     /// All there is at the moment.
     Nothing,
-    /// The end.
     End,
 }
 

@@ -8,7 +8,6 @@ use rove_bootstrap::remote::ASKED_AS_VARIABLE;
 /// stands in front of it.
 const NAME_CHARS_MAX: usize = 512;
 
-/// A computer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Computer {
     /// The host as its user wrote it; `None` for the one that the user sits at.
@@ -27,7 +26,6 @@ impl Computer {
         Self { host: Some(name.escape_debug().take(NAME_CHARS_MAX).collect()) }
     }
 
-    /// Returns its name.
     pub(super) fn name(&self) -> &str {
         self.host.as_deref().unwrap_or("this computer")
     }

@@ -91,7 +91,6 @@ impl Pump {
         Ok(true)
     }
 
-    /// Reads the server's datagrams.
     fn receive(&mut self) {
         let mut buffer = [0; DATAGRAM_LEN_MAX + 1];
         for _ in 0..DATAGRAMS_PER_TURN {

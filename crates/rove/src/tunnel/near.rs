@@ -23,7 +23,6 @@ const READ_LEN: usize = 64 * 1024;
 const REFUSALS: [&str; 3] =
     ["Permission denied", "Host key verification failed", "Too many authentication failures"];
 
-/// A tunnel.
 #[derive(Debug)]
 pub(crate) struct Tunnel {
     /// The command that starts another ssh without a question; empty if there is none.
@@ -56,7 +55,6 @@ impl Tunnel {
         })
     }
 
-    /// Sends a datagram to the server.
     pub(crate) fn send(&mut self, datagram: &[u8]) {
         if let Some(ssh) = self.line.as_mut().or(self.next.as_mut()) {
             ssh.send(datagram);

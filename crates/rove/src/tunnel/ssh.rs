@@ -19,7 +19,6 @@ const SAID_CHARS_MAX: usize = 60;
 /// Longest line of ssh's that is read. Chosen: far more than is shown.
 const LINE_BYTES_MAX: usize = 1024;
 
-/// An ssh process.
 #[derive(Debug)]
 pub(super) struct Ssh {
     pid: Option<Pid>,

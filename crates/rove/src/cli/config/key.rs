@@ -5,7 +5,6 @@ use rove_bootstrap::InstallPolicy;
 use crate::cli::option_values::{self, ValueError};
 use crate::escape_key;
 
-/// A setting.
 #[derive(Clone, Copy)]
 pub(super) struct Key {
     /// Its name, that of the option where there is one.
@@ -18,7 +17,6 @@ pub(super) struct Key {
 pub(super) enum Shape {
     /// `true` or `false`.
     Flag,
-    /// Text.
     Text(fn(&str) -> Result<(), ValueError>),
     /// Text, or a number without quotes.
     TextOrNumber(fn(&str) -> Result<(), ValueError>),
@@ -53,7 +51,6 @@ const fn key(name: &'static str, shape: Shape) -> Key {
 }
 
 impl Key {
-    /// Returns the setting of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         KEYS.into_iter().find(|key| key.name == name)
     }

@@ -5,11 +5,21 @@ fn call(name: ProgramName, line: &str) -> Result<HostCall, UsageError> {
     parse(name, line.split_whitespace().map(OsString::from).collect(), || Ok(Config::default()))
 }
 
-fn connect(name: ProgramName, line: &str) -> HostOptions {
-    match call(name, line) {
+/// Reads a line of rove's with a file of settings.
+fn call_with(file: &str, line: &str) -> Result<HostCall, UsageError> {
+    let words = line.split_whitespace().map(OsString::from).collect();
+    parse(ProgramName::Rove, words, || Ok(Config::parse(file.as_bytes()).unwrap()))
+}
+
+fn connected(call: Result<HostCall, UsageError>) -> HostOptions {
+    match call {
         Ok(HostCall::Connect(options)) => *options,
-        other => panic!("{line}: {other:?}"),
+        other => panic!("{other:?}"),
     }
+}
+
+fn connect(name: ProgramName, line: &str) -> HostOptions {
+    connected(call(name, line))
 }
 
 #[test]
@@ -87,7 +97,7 @@ fn values_keep_their_meaning() {
     assert_eq!(options.command, ["a", "-p", "b"]);
     let words = ["--ssh", "ssh -p '22 2' a\\ b", "--bind-server=::1", "h"].map(OsString::from);
     let call = parse(ProgramName::Mosh, words.to_vec(), || Ok(Config::default()));
-    let Ok(HostCall::Connect(options)) = call else { panic!() };
+    let options = connected(call);
     assert_eq!(options.ssh, ["ssh", "-p", "22 2", "a b"]);
     assert_eq!(options.bind_server, BindServer::Address("::1".to_owned()));
 }
@@ -124,9 +134,8 @@ fn roves_own_users_read_one_form_of_sentence() {
         assert!(error.message.starts_with(sentence), "{line}: {}", error.message);
         assert_eq!(error.usage.is_some(), has_usage, "{line}");
     }
-    let Ok(HostCall::Connect(options)) = call(ProgramName::Mosh, "--bind-server=eth0 h") else {
-        panic!("stock lets it pass")
-    };
+    // Stock lets it pass.
+    let options = connect(ProgramName::Mosh, "--bind-server=eth0 h");
     assert_eq!(options.bind_server, BindServer::Address("eth0".to_owned()));
 }
 
@@ -225,18 +234,11 @@ fn the_proxy_role_has_its_own_words() {
 
 #[test]
 fn the_file_holds_where_the_line_says_nothing() {
-    let file = b"port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
+    let file = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
                  read-copied = true\nprompt-memory = false\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
                  experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
-    let load = || Ok(Config::parse(file).unwrap());
-    let connect = |line: &str| {
-        let words = line.split_whitespace().map(OsString::from).collect();
-        let Ok(HostCall::Connect(options)) = parse(ProgramName::Rove, words, load) else {
-            panic!()
-        };
-        *options
-    };
+    let connect = |line: &str| connected(call_with(file, line));
     let from_file = connect("host");
     let expected = HostOptions {
         session: WantedSession::New,
@@ -378,7 +380,7 @@ fn options_of_ssh_go_to_ssh_and_to_nothing_else() {
 
 #[test]
 fn the_user_that_a_letter_names_counts_for_the_configuration() {
-    let load = || Ok(Config::parse(b"[host.'alice@h']\nport = 60010").unwrap());
+    let file = "[host.'alice@h']\nport = 60010";
     for (line, port) in [
         ("-l alice h", Some("60010")),
         ("alice@h", Some("60010")),
@@ -386,11 +388,7 @@ fn the_user_that_a_letter_names_counts_for_the_configuration() {
         ("-l alice -l bob h", Some("60010")),
         ("-l alice bob@h", Some("60010")),
     ] {
-        let words = line.split(' ').map(OsString::from).collect();
-        let Ok(HostCall::Connect(options)) = parse(ProgramName::Rove, words, load) else {
-            panic!("{line}")
-        };
-        assert_eq!(options.port.as_deref(), port, "{line}");
+        assert_eq!(connected(call_with(file, line)).port.as_deref(), port, "{line}");
     }
 }
 
@@ -412,15 +410,6 @@ fn a_udp_port_that_was_meant_for_ssh_is_explained() {
 
 #[test]
 fn a_tunnel_is_asked_for_by_line_or_file_and_needs_ssh_and_our_client() {
-    let is_tunnel = |file: &'static str, line: &str| {
-        let words = line.split_whitespace().map(OsString::from).collect();
-        let load = || Ok(Config::parse(file.as_bytes()).unwrap());
-        match parse(ProgramName::Rove, words, load) {
-            Ok(HostCall::Connect(options)) => Ok(options.tunnel),
-            Ok(_) => panic!("{line}"),
-            Err(error) => Err(error.message),
-        }
-    };
     let file = "tunnel = true\n[host.near]\ntunnel = false\n[host.ours]\nclient = 'x'";
     for (file, line, wanted) in [
         ("", "h", Ok(false)),
@@ -433,9 +422,9 @@ fn a_tunnel_is_asked_for_by_line_or_file_and_needs_ssh_and_our_client() {
         ("", "--tunnel --client=x h", Err("--client")),
         (file, "ours", Err("setting client")),
     ] {
-        match (is_tunnel(file, line), wanted) {
-            (Err(sentence), Err(part)) => assert!(sentence.contains(part), "{line}: {sentence}"),
-            (found, wanted) => assert_eq!(found, wanted.map_err(str::to_owned), "{line}"),
+        match (call_with(file, line), wanted) {
+            (Err(error), Err(part)) => assert!(error.message.contains(part), "{line}: {error:?}"),
+            (found, wanted) => assert_eq!(Ok(connected(found).tunnel), wanted, "{line}"),
         }
     }
 }
