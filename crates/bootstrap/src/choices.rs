@@ -13,7 +13,7 @@ pub struct Choices {
     pub predict_overwrite: bool,
     /// Whether to use the terminal's alternate screen.
     pub init: bool,
-    /// Whether lines that scroll off at the host go to the terminal's own history, if the user said: all of the session
+    /// Whether lines that scroll off at the host go to the terminal's own history, if the user said. All of the session
     /// is then on the normal screen.
     pub scrollback: Option<bool>,
     /// Whether window titles get the program's name in front.

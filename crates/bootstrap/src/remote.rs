@@ -129,7 +129,7 @@ pub fn searching(
     with_arguments(&script, args)
 }
 
-/// Returns the command for a session through a tunnel, for any login shell: it runs a server, ours unless
+/// Returns the command for a session through a tunnel, for any login shell. It runs a server, ours unless
 /// the user named one, tells all that it says, and becomes the tunnel's far end.
 ///
 /// A server that the user named is a piece of sh here, as the login shell may be unable to go on with what it

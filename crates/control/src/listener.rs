@@ -77,7 +77,7 @@ impl Listener {
         socket.chain(self.connections.iter().filter_map(Connection::interest))
     }
 
-    /// Goes on with everybody as far as nobody has to be waited for; `answer` is asked once for each request, with the
+    /// Goes on with everybody as far as nobody has to be waited for. `answer` is asked once for each request, with the
     /// number of the process that asks. Returns whether
     /// somebody has asked for the session's end.
     pub fn turn(&mut self, mut answer: impl FnMut(Request, Option<u32>) -> Answer) -> bool {

@@ -1,6 +1,6 @@
 //! The doctor: goes the way that a session goes, and names the leg that fails.
 //!
-//! It tests the code that sessions use: it logs in and starts a server by the bootstrap's own plan ([`login`]), with a
+//! It tests the code that sessions use. It logs in and starts a server by the bootstrap's own plan ([`login`]), with a
 //! look around on the way ([`survey`]), and holds a short session with it ([`trial`]). The observations are [`facts`];
 //! [`diagnosis`] alone decides their meaning; [`report`] words it.
 

@@ -236,7 +236,7 @@ const fn has_access_list(_path: &Path) -> bool {
     false
 }
 
-/// Returns whether a group is the owner's alone, as Debian and Fedora make one for each user: they let the group write
+/// Returns whether a group is the owner's alone, as Debian and Fedora make one for each user. They let the group write
 /// what a user creates (umask 002).
 fn is_private_group(owner: u32, group: u32) -> bool {
     let text =

@@ -83,7 +83,7 @@ pub(crate) fn run(options: &InstallOptions, master: Option<&Master>) -> Result<(
 }
 
 /// Copies rove to a host of this platform that has no server, if `policy` or the user says so, through the connection of
-/// the run if there is one; returns whether it is there now.
+/// the run if there is one. Returns whether it is there then.
 ///
 /// # Errors
 ///

@@ -55,7 +55,7 @@ fn variable(name: &str) -> Option<(String, String)> {
 /// Returns `variables` changed so far that their character set is UTF-8 by a name that servers know.
 ///
 /// Stock servers refuse to run without a UTF-8 locale, even if the client's terminal is the only one
-/// that could mind; macOS sets `LC_CTYPE=UTF-8`, a name unknown elsewhere.
+/// that could mind. macOS sets `LC_CTYPE=UTF-8`, a name unknown elsewhere.
 fn as_utf8(mut variables: Vec<(String, String)>) -> Vec<(String, String)> {
     match effective(&variables) {
         Some((_, value)) if is_utf8(value) && charset(value) != Some(value) => variables,

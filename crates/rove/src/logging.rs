@@ -75,7 +75,7 @@ pub(crate) fn to_standard_error(verbose: u8) {
     let _ = log(level).with_writer(std::io::stderr).try_init();
 }
 
-/// Returns a log that loses what cannot be written: said on standard error it would stand in the
+/// Returns a log that loses what cannot be written. Said on standard error it would stand in the
 /// middle of the user's screen, and where that is what fails it would end the session by a panic.
 fn log(level: LevelFilter) -> SubscriberBuilder<DefaultFields, Format, LevelFilter> {
     tracing_subscriber::fmt().with_max_level(level).with_ansi(false).log_internal_errors(false)

@@ -120,7 +120,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
 }
 
 /// Returns the clock of a session and the loop that it waits in. From then on the loop has the signals of this
-/// process, and of one that it forks: so that the end of the session's program is never missed, the loop
+/// process, and of one that it forks. So that the end of the session's program is never missed, the loop
 /// comes first.
 ///
 /// # Errors

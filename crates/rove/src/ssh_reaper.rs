@@ -1,6 +1,6 @@
 //! How a program is ended that may have changed the terminal: it is asked to, and killed if that does not help.
 //!
-//! ssh gives the terminal back when it is asked, but a signal that comes after it has drawn its question and before it
+//! ssh gives the terminal back when it is asked. But a signal that comes after it has drawn its question and before it
 //! reads the answer is noticed only by the next one (OpenSSH 9.2 as observed). So it is asked again and again.
 
 use rove_units::{Duration, Instant};

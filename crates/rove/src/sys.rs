@@ -87,7 +87,7 @@ pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a secret of the environment and removes it: the variable is gone afterwards, and so are the bytes that
+/// Returns a secret of the environment and removes it. The variable is gone afterwards, and so are the bytes that
 /// other processes of the user could read through `/proc`. `None` where it is not set.
 ///
 /// # Panics
@@ -96,7 +96,7 @@ pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
 pub(crate) fn take_secret_variable(name: &CStr) -> Option<Zeroizing<Vec<u8>>> {
     assert!(!has_other_threads(), "secrets are taken before any thread is started");
     // SAFETY: no other thread touches the environment. The value is the process's own memory from
-    // the program's start, writable and null-terminated; it is read before and overwritten up to
+    // the program's start, writable and null-terminated. It is read before and overwritten up to
     // its end, byte by byte so that the compiler keeps the writes.
     unsafe {
         let value = libc::getenv(name.as_ptr());

@@ -155,7 +155,7 @@ pub(crate) fn read_entry(
     terminfo::read(entry, |info| described_by(info, term, options))
 }
 
-/// Returns what can be expected of a terminal that terminfo does not know: all terminals of today
+/// Returns what can be expected of a terminal that terminfo does not know. All terminals of today
 /// have an alternate screen as xterm has it, and need nothing more for a session to look right.
 pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities {
     TerminalCapabilities {

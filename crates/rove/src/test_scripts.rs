@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// Writes an executable script.
 ///
-/// Another process does it: a descriptor of ours, open for writing, would for a moment be in the
+/// Another process does it. A descriptor of ours, open for writing, would for a moment be in the
 /// children that other tests fork just then, and a file that somebody may write cannot be executed.
 pub(crate) fn install_script(path: &Path, text: &str) {
     let status = Command::new("/bin/sh")

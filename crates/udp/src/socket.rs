@@ -25,7 +25,7 @@ const TYPE_OF_SERVICE: u8 = 0x02;
 
 /// Most bytes of datagrams that wait in a socket for their turn. The system counts what it needs to hold them, too:
 /// some 770 bytes for a small one and 2300 for a full one. Its own choice, 208 KiB, is full after 2.7 ms of a flood
-/// of 100 000 datagrams a second, and then what the peer sends is lost with the rest; no process is sure to
+/// of 100 000 datagrams a second, and then what the peer sends is lost with the rest. No process is sure to
 /// run that soon. Chosen: 50 ms of such a flood, docs/bench.md, "Attacks".
 const RECEIVE_BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -231,7 +231,7 @@ impl ServerSocket {
         self.address
     }
 
-    /// Sends one datagram as [`send`] does, from the local address that is given, if one is: a client may
+    /// Sends one datagram as [`send`] does, from the local address that is given, if one is. A client may
     /// hear no other than the one it has spoken to.
     ///
     /// # Errors

@@ -175,7 +175,7 @@ pub(crate) fn send_from(
     let base = payload.as_ptr().cast_mut().cast();
     let mut slice = libc::iovec { iov_base: base, iov_len: payload.len() };
     // SAFETY: all-zero bytes are a valid msghdr. Every pointer in it is to a live local or to `payload`, with
-    // its true length; the control buffer is aligned and has room for one header with an in6_pktinfo, which
+    // its true length. The control buffer is aligned and has room for one header with an in6_pktinfo, which
     // CMSG_FIRSTHDR and CMSG_DATA point into.
     let sent = unsafe {
         let mut message: libc::msghdr = MaybeUninit::zeroed().assume_init();
@@ -225,7 +225,7 @@ unsafe fn socket_address(storage: *const libc::sockaddr_storage) -> Option<Socke
 const PATH_ERRORS_MAX: usize = 64;
 
 /// Asks the system to tell an unconnected socket what routers and the far end say about its
-/// datagrams (ICMP): its next send or receive then fails with the error.
+/// datagrams (ICMP). Its next send or receive then fails with the error.
 #[cfg(target_os = "linux")]
 pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Result<()> {
     let (level, option) = if ipv6 {

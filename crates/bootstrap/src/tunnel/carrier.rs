@@ -1,7 +1,7 @@
 //! An end of a tunnel, sans I/O: datagrams on one side, the bytes of a stream on the other.
 //!
 //! A stream that stalls must not become a long queue, for old screens would arrive before new ones. So no more than a
-//! window is ever on its way, whatever pipes, ssh and TCP would hold: the other end gives credit for the bytes that
+//! window is ever on its way, whatever pipes, ssh and TCP would hold. The other end gives credit for the bytes that
 //! have arrived. The queue in front of the window is short. Its oldest datagram is dropped when it is full, as a
 //! network would.
 

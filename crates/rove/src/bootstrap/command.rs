@@ -188,7 +188,7 @@ fn read(stream: &mut Option<impl Read>, has: bool, buffer: &mut [u8]) -> io::Res
     Ok(0)
 }
 
-/// Runs a command to its end, hands what it prints to `take`, and returns its status; `None` if it took
+/// Runs a command to its end, hands what it prints to `take`, and returns its status. That is `None` if it took
 /// longer than `patience`, which `take` may set anew.
 ///
 /// # Errors

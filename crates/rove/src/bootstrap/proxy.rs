@@ -33,7 +33,7 @@ const COPY_BYTES: usize = 64 * 1024;
 const FAILURE: u8 = 1;
 
 /// Runs the proxy until the host has closed the connection, or ssh has it; returns its exit code. By `word`, which is
-/// the run's challenge, the `rove` that started ssh knows what it says; with one it also tells all addresses of the
+/// the run's challenge, the `rove` that started ssh knows what it says. With one it also tells all addresses of the
 /// host, and why there is no connection.
 ///
 /// # Errors

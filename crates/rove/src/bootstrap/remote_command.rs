@@ -1,4 +1,4 @@
-//! Runs a command of ours on a host, by the ssh that a session would log in with: without a terminal there, with its
+//! Runs a command of ours on a host, by the ssh that a session would log in with. It runs without a terminal there, with its
 //! output here, apart from what start-up files print.
 //!
 //! ssh connects as its configuration says, through an open master connection where there is one that may be used, as

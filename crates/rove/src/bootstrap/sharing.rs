@@ -5,7 +5,7 @@
 //!
 //! A socket is trusted for its place and its owner. Nobody else can change the way to it, so what was looked at is what
 //! ssh finds later, and nobody else can put one there while there is none. A host on the way (`ProxyJump`) is an ssh of
-//! ssh's own: a false connection there carries ciphertext that only the host can open, as any network does.
+//! ssh's own. A false connection there carries ciphertext that only the host can open, as any network does.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;

@@ -122,7 +122,7 @@ impl Config {
         faults.into_iter().next().map_or(Ok(config), Err)
     }
 
-    /// Reads a file's bytes as far as they can be read; returns also all that is wrong, in the order of the file, one
+    /// Reads a file's bytes as far as they can be read. Returns also all that is wrong, in the order of the file, one
     /// thing for each line.
     fn survey(bytes: &[u8]) -> (Self, Vec<Fault>) {
         let mut config = Self::default();

@@ -25,7 +25,7 @@ pub(crate) enum Permutation {
 /// ambiguous that works with stock.
 const OURS: [&str; 5] = ["escape-key", "strict", "no-strict", "quiet", "verbose"];
 
-/// The option a user is never taken to mean by an abbreviation behind the host name: `mosh host -l me`
+/// The option a user is never taken to mean by an abbreviation behind the host name. `mosh host -l me`
 /// wants ssh's `-l`, not a session without ssh.
 const NEVER_ABBREVIATED_BEHIND_HOST: &str = "local";
 

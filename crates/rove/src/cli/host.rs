@@ -301,9 +301,7 @@ pub(crate) fn parse(
     let family = family(name, &args)?;
     check_option_port(name, args.port.as_deref())?;
     let Some((host, command_words)) = args.words.split_first() else {
-        // Stock prints its usage alone.
-        let message = if name == ProgramName::Rove { "no host is named" } else { "" };
-        return Err(UsageError { message: message.to_owned(), usage: usage() });
+        return Err(UsageError { message: no_host(name).to_owned(), usage: usage() });
     };
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
@@ -579,6 +577,14 @@ fn check_option_port(name: ProgramName, text: Option<&str>) -> Result<(), UsageE
         (ProgramName::Rove, Some(text)) => check_own_port(text)
             .map_err(|fault| UsageError::without_usage(format!("--port: {fault}"))),
         (ProgramName::Mosh, Some(text)) => check_port(text).map_err(UsageError::without_usage),
+    }
+}
+
+/// Returns the error of a line without a host. Stock prints its usage alone.
+const fn no_host(name: ProgramName) -> &'static str {
+    match name {
+        ProgramName::Rove => "no host is named",
+        ProgramName::Mosh => "",
     }
 }
 

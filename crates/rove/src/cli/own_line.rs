@@ -1,7 +1,7 @@
 //! A command line of `rove`'s own: long options as everywhere, letters as ssh reads them, and ssh's options
 //! among them.
 //!
-//! [`read`] sorts such a line into words for clap and words for ssh. Nothing is guessed: case counts, a long
+//! [`read`] sorts such a line into words for clap and words for ssh. Nothing is guessed. Case counts, a long
 //! option may be shortened only after two dashes and to more than a letter, and what ssh knows never means something
 //! else here. Source: ssh(1), OpenSSH 9.2; the names come from the clap definition.
 

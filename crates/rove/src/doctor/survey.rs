@@ -24,7 +24,7 @@ const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 const VALUE_LEN_MAX: usize = 4096;
 
 /// Returns the survey, with a look for the server program if a session would look for it. It starts a
-/// line of its own, as a start-up file may have left one open, and prints no more than it finds: a host
+/// line of its own, as a start-up file may have left one open, and prints no more than it finds. A host
 /// without one of these programs says less.
 pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     let found = "if [ -z \"$s\" ]; then s=\"$p\"; d server \"$(command -v \"$p\")\"; \

@@ -34,7 +34,7 @@ say ready; read -r size wanted version || exit 0;"#;
 
 /// Writes the program to a file with another name until it is whole. However this part ends, it removes that file.
 ///
-/// The loop that tells how much has arrived starts before the traps are set: a shell that has just been forked may lose
+/// The loop that tells how much has arrived starts before the traps are set. A shell that has just been forked may lose
 /// a signal for which its parent has a trap, and would be waited for without end.
 const TAKE: &str = r#"if e=$(mkdir -p "$d" 2>&1); then :; else fail "folder $e"; fi;
 if [ -d "$r" ]; then fail "folder $r is a folder"; fi;

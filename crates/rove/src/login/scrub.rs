@@ -1,7 +1,7 @@
 //! Variables that a session must not inherit from the ssh connection that started it: that connection is over before
 //! the first program runs.
 //!
-//! A variable that leads nowhere is worse than none: `ssh` and `git push` fail on a dead agent instead of asking for a
+//! A variable that leads nowhere is worse than none. `ssh` and `git push` fail on a dead agent instead of asking for a
 //! key, X programs hang, and `SSH_TTY` may be another user's terminal by then. Variables that only tell of the login
 //! (`SSH_CONNECTION`, `SSH_CLIENT`) stay, as prompts and scripts ask for them. So does all that ssh has not set, and
 //! everything where the session was not started over ssh.

@@ -11,8 +11,8 @@ const PROCESSES_MAX: usize = 32_768;
 /// Source: Mosh 1.4.0 as observed.
 const PROCESS_NAME: &str = "mosh-server\n";
 
-/// Returns the processes of this user that are called mosh-server, but for those `known` to be ours;
-/// none where the system does not show its processes as files.
+/// Returns the processes of this user that are called mosh-server, but for those `known` to be ours.
+/// There are none where the system does not show its processes as files.
 pub(super) fn servers(known: &[u32]) -> Vec<u32> {
     let user = geteuid().as_raw();
     let mut found: Vec<u32> = fs::read_dir("/proc")

@@ -88,7 +88,7 @@ impl Ssh {
         self.banner.is_none()
     }
 
-    /// Returns whether both streams have ended: neither it nor an ssh that it has started for a host on the way, which
+    /// Returns whether both streams have ended. Then neither it nor an ssh that it has started for a host on the way, which
     /// shares its error output, does anything more.
     pub(super) const fn is_silent(&self) -> bool {
         !self.has_output && !self.has_error_output

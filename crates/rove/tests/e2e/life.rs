@@ -25,7 +25,7 @@ while IFS= read -r line; do echo "got $line"; done
 "#;
 
 /// Opens a session on a path without loss: the end of a session that the client begins is
-/// acknowledged once, and stock clients complain when that datagram is lost. They complain as well of a server that a
+/// acknowledged once. Stock clients complain when that datagram is lost. They complain as well of a server that a
 /// busy computer leaves waiting for 16 frame intervals; half a second of round trip makes these 4 s.
 fn dirty_session((client, server): (Maker, Maker)) -> Session {
     let far = LinkConfig::lossless(Duration::from_millis(250));
