@@ -213,7 +213,7 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     run_session(&speaker, &invocation, host::parse(name, args, load))
 }
 
-/// Returns the call of a command that starts rove itself again.
+/// Returns how `rove` was called for a command with these words.
 fn own_invocation(args: &[OsString]) -> Invocation {
     let program = env::args_os().next().unwrap_or_else(|| "rove".into());
     Invocation { name: ProgramName::Rove, program, args: args.to_vec() }

@@ -25,8 +25,8 @@ pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
     asked.is_ok() && is_yes(io::stdin().lock(), is_usual)
 }
 
-/// Asks for a number from 1 to `count`; returns its index. Any other input chooses nothing. Without a terminal nobody
-/// is asked.
+/// Asks for a number from 1 to `count`; returns the index of the choice, from 0. Any other input chooses nothing.
+/// Without a terminal nobody is asked.
 pub(crate) fn choose(question: &str, count: usize) -> Option<usize> {
     let mut stderr = io::stderr();
     let text = wrapped_for(&stderr, "rove", &format!("{question} [1-{count}] "));

@@ -54,8 +54,8 @@ pub(crate) fn ignore_signal(signal: c_int) -> io::Result<()> {
     Ok(())
 }
 
-/// Owns a descriptor that this process has inherited, and lets no other program inherit it; `None` for one that is not
-/// open or belongs to standard input or output.
+/// Returns a descriptor that this process has inherited as its own, and lets no other program inherit it. That is
+/// `None` for one that is not open or belongs to standard input or output.
 pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         return None;

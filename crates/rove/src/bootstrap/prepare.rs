@@ -124,8 +124,8 @@ fn route(
     }
 }
 
-/// Returns the addresses of a host to which a connection is open already, in the order to try. There are none where there is no
-/// such connection, or the name leads nowhere: then the usual way says why.
+/// Returns the addresses of a host to which a connection is open already, in the order to try. There are none without
+/// such a connection, or where the name leads nowhere: then the usual way says why.
 fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
     let Some(name) = config.host_name.as_deref().filter(|_| config.sharing.has_master()) else {
         return Vec::new();

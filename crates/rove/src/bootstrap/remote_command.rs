@@ -1,5 +1,5 @@
-//! Runs a command of ours on a host, by the ssh that a session would log in with. It runs without a terminal there, with its
-//! output here, apart from what start-up files print.
+//! Runs a command of ours on a host, by the ssh that a session would log in with. It has no terminal there. Its output
+//! comes here, apart from the output of start-up files.
 //!
 //! ssh connects as its configuration says, through an open master connection where there is one that may be used, as
 //! nobody has to learn the host's address.

@@ -18,7 +18,7 @@ pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
     let answer = ssh.split_first().filter(|_| is_ssh(ssh)).and_then(|(program, args)| {
         answer::of(Command::new(program).args(args).arg("-G").arg(host), ANSWER_BYTES_MAX)
     });
-    // The same failure returns, with a message, when ssh is to connect.
+    // A failure here comes again, with a message, when ssh is to connect.
     answer.map_or_else(SshConfig::default, |answer| {
         ssh_config::parse(&String::from_utf8_lossy(&answer), sharing::judge)
     })

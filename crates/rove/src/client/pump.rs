@@ -127,8 +127,8 @@ impl Pump {
         Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing })
     }
 
-    /// Sleeps until something happens, unless there is work left, and hands it to the session. It hands over signals and keys first,
-    /// then datagrams, so many that none of them waits long. Returns the time it woke.
+    /// Sleeps until something happens, unless there is work left, and hands it to the session. Signals and keys come
+    /// first, then so many datagrams that none of them waits long. Returns the time it woke.
     fn wait_and_read(&mut self, now: Instant) -> io::Result<Instant> {
         let (is_drawing, is_behind) = (self.is_drawing(), self.wire.has_arrivals());
         let deadline = [self.session.poll_timeout(), self.wire.poll_timeout()];

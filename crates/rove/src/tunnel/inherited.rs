@@ -32,7 +32,7 @@ pub(crate) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Gives away the descriptors of a child that was started with three pipes.
+    /// Returns the ends of the three pipes that a child was started with.
     pub(crate) fn of(child: &mut Child) -> Option<Self> {
         Some(Self {
             stdin: child.stdin.take()?.into(),
@@ -63,7 +63,7 @@ impl Descriptors {
 }
 
 impl Inherited {
-    /// Owns the descriptors and the process, which must be a child of this one.
+    /// Returns the descriptors and the process as this process's own. The process must be a child of this one.
     ///
     /// # Errors
     ///
