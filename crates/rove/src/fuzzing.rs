@@ -341,7 +341,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_ssh_prints_only_the_host_announces_a_session(
+        fn only_the_host_announces_a_session_in_any_output_of_ssh(
             choice: u8,
             status: u8,
             streams: u64,
@@ -351,29 +351,29 @@ mod tests {
         }
 
         #[test]
-        fn whatever_bytes_ssh_prints_only_the_host_announces_a_session(data in any::<Vec<u8>>()) {
+        fn only_the_host_announces_a_session_in_any_bytes_of_ssh(data in any::<Vec<u8>>()) {
             bootstrap_takes_anything(&data);
         }
 
         #[test]
-        fn whatever_ssh_is_configured_to_is_shown_harmlessly(
+        fn any_configuration_of_ssh_is_shown_harmlessly(
             answer in "((ProxyJump|proxycommand|hostname|x) ?(none|-o|[ -~\\PC]{0,20})?[\r\t\u{1b}]?\n){0,8}",
         ) {
             ssh_config_takes_anything(answer.as_bytes());
         }
 
         #[test]
-        fn whatever_a_file_holds_is_read_or_refused(file in pieces(WRITTEN)) {
+        fn any_file_of_settings_is_read_or_refused(file in pieces(WRITTEN)) {
             config_takes_anything(&file);
         }
 
         #[test]
-        fn whatever_a_control_socket_says_is_read_or_refused(line in any::<Vec<u8>>()) {
+        fn any_line_of_a_control_socket_is_read_or_refused(line in any::<Vec<u8>>()) {
             control_takes_anything(&line);
         }
 
         #[test]
-        fn whatever_comes_out_of_a_tunnel_is_read_alike_however_it_is_cut(
+        fn any_bytes_of_a_tunnel_are_read_alike_however_they_are_cut(
             cut: u8,
             frames in proptest::collection::vec((0_u8..4, 0_u8..6, any::<[u8; 5]>()), 0..40),
         ) {
@@ -385,7 +385,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_the_control_messages_are_the_walk_ends(
+        fn the_walk_over_any_control_messages_ends(
             data in proptest::collection::vec(prop_oneof![Just(0_u8), 0..64_u8, any::<u8>()], 0..200),
         ) {
             ancillary_takes_anything(&data);

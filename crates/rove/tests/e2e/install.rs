@@ -345,7 +345,7 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
 }
 
 #[test]
-fn whatever_connections_there_are_an_offered_copy_leads_into_the_session() {
+fn an_offered_copy_leads_into_the_session_with_any_connections() {
     for (case, logins) in [
         ("usual", 1),
         // ssh is to keep one for the user, which a session's login has never done.
