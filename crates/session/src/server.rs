@@ -209,7 +209,9 @@ impl Server {
     /// so that no screen is sent with an older one: a client that shows a prompt must know whether the answer is
     /// echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
-        self.publisher.handle_tty(tty, self.input_num);
+        // Numbers of a former client's input say nothing to this one.
+        let prompt = tty.prompt.filter(|input| *input <= self.input_num);
+        self.publisher.handle_tty(Tty { prompt, ..tty }, self.input_num);
     }
 
     /// Starts the orderly end, because the command has ended. Hand in everything that it wrote first.
@@ -373,6 +375,11 @@ impl Server {
     /// Returns where the session's secrets lie ([`rove_ssp::Transport::key_memory`]).
     pub fn key_memory(&self) -> Range<*const u8> {
         self.publisher.transport.key_memory()
+    }
+
+    /// Returns how often another client has taken the session over. The numbers of input begin again each time.
+    pub const fn takeovers(&self) -> u32 {
+        self.succession.takeovers
     }
 
     /// Returns the live screen.

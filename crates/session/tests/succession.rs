@@ -7,7 +7,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::{End, LEFT_ADDRESS, Net};
-use rove_session::{ClientConfig, ClientOutcome, ExitStatus, Outside};
+use rove_session::{ClientConfig, ClientOutcome, ExitStatus, Outside, Tty};
 use rove_ssp::{Config, Key};
 use rove_terminal::display::Repertoire;
 use rove_terminal::{Size, TerminalCapabilities};
@@ -196,6 +196,25 @@ fn a_client_that_is_gone_costs_nobody_the_session() {
     types(&mut trio, 1, b"x");
     trio.run_for(secs(1));
     assert_eq!(trio.right.0.program.typed, b"x");
+}
+
+#[test]
+fn a_prompt_that_was_stated_to_the_former_client_is_not_stated_to_the_next() {
+    let mut trio =
+        session(busiest_client(Size::DEFAULT), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    for _ in 0..20 {
+        types(&mut trio, 0, b"x");
+        trio.run_for(secs(1));
+    }
+    let prompt = trio.right.0.server.written_input();
+    assert!(prompt.is_some());
+    let config = invite(&mut trio, busiest_client(Size::DEFAULT));
+    come(&mut trio, config);
+    trio.run_for(ms(60));
+    // A driver may not have looked since.
+    trio.right.0.server.handle_tty(Tty { prompt, ..Tty::USUAL });
+    trio.run_for(secs(1));
+    assert_eq!(trio.left.0[1].client.tty(), Some(Tty::USUAL));
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) struct Pump {
     prompt_watch: PromptWatch,
     /// The last look's result: up to which input the shell waits at its prompt.
     prompt: Option<InputNum>,
-    /// How often another client has taken the session over.
+    /// [`Server::takeovers`] at the last look.
     takeovers: u32,
     signal_timeout: Option<Duration>,
     started: Instant,
@@ -285,7 +285,10 @@ impl Pump {
             contact_age_seconds: self.session.client_heard_at().map(age),
             key_age_seconds: self.session.key_arrived_at().map(age),
             window: Window { columns: size.columns(), rows: size.rows() },
-            attachment: Attachment { takeovers: self.takeovers, ..card.attachment.clone() },
+            attachment: Attachment {
+                takeovers: self.session.takeovers(),
+                ..card.attachment.clone()
+            },
             title: screen.title().to_owned(),
             ..card.clone()
         }
@@ -298,7 +301,10 @@ impl Pump {
         if self.program.has_terminal()
             && let Some(tty) = self.host.master.modes()
         {
-            if is_due {
+            let takeovers = self.session.takeovers();
+            // What the last look found is about input of the client before.
+            if is_due || takeovers != self.takeovers {
+                self.takeovers = takeovers;
                 let Host { master, child, .. } = &self.host;
                 let written = self.session.written_input();
                 self.prompt = written.filter(|_| self.prompt_watch.look(master, child, tty));
@@ -321,9 +327,6 @@ impl Pump {
                 ServerEvent::ClientMoved(address) => self.show_client(Some(address.ip())),
                 ServerEvent::ClientLost => self.show_client(None),
                 ServerEvent::ClientChanged => {
-                    self.takeovers += 1;
-                    // The numbers of the input begin again.
-                    self.prompt = None;
                     let client = self.session.client_address().map(|address| address.ip());
                     let client =
                         client.map_or(String::new(), |ip| format!(" at {}", ip.to_canonical()));

@@ -38,6 +38,8 @@ pub(super) struct Succession {
     /// The policies of each client's transport.
     config: Config,
     ipv6: bool,
+    /// How often a newcomer has come.
+    pub(super) takeovers: u32,
     invited: Option<Newcomer>,
     leaving: Option<(Publisher, Instant)>,
 }
@@ -45,7 +47,7 @@ pub(super) struct Succession {
 impl Succession {
     /// Creates the succession of a session whose clients have transports of this kind.
     pub(super) const fn new(config: Config, ipv6: bool) -> Self {
-        Self { config, ipv6, invited: None, leaving: None }
+        Self { config, ipv6, takeovers: 0, invited: None, leaving: None }
     }
 
     /// Returns the publisher of a client that has this key and has not spoken.
@@ -94,6 +96,7 @@ impl Succession {
     pub(super) fn replace(&mut self, now: Instant, current: &mut Publisher, newcomer: Newcomer) {
         let mut former = mem::replace(current, newcomer.publisher);
         former.leave(now, ExitStatus::Outside(Outside::TakenOver(newcomer.from)));
+        self.takeovers += 1;
         self.leaving = Some((former, now + FAREWELL_MAX));
     }
 

@@ -12,7 +12,7 @@ pub(crate) enum Step {
     Send(Instruction),
     /// The same without contents, only to show that this end is there.
     Heartbeat(Instruction),
-    /// The instruction kept with [`Sender::keep`](super::Sender::keep), the same fragments once more.
+    /// The kept instruction, the same fragments once more.
     Repeat,
 }
 
