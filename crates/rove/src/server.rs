@@ -40,9 +40,8 @@ const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
 /// Lets SIGUSR1 end only sessions that have been idle for this many seconds.
 const SIGNAL_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_SIGNAL_TMOUT";
 
-/// How long a session started as rove's own waits for a client that has gone silent: 30 days. Nobody but
-/// that client has the key, so a session whose client has died can never be joined again and only takes up memory
-/// and a port. But a client that sleeps can.
+/// How long a session started as rove's own waits for a client that has gone silent: 30 days. It takes up memory and a
+/// port meanwhile. Its client may sleep, and another one may attach.
 /// Chosen: longer than a laptop stays shut over a holiday.
 const DETACHED_MAX: Duration = Duration::from_secs(2_592_000);
 
