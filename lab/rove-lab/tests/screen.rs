@@ -15,9 +15,8 @@ fn rove_lab(args: &[&str]) -> Command {
 /// Runs a command that is fed with `input`.
 fn fed(args: &[&str], input: &[u8]) -> Output {
     let mut child = rove_lab(args).stdin(Stdio::piped()).spawn().expect("the program starts");
-    let mut stdin = child.stdin.take().expect("its input is a pipe");
-    stdin.write_all(input).expect("it reads to the end");
-    drop(stdin);
+    let stdin = child.stdin.take();
+    stdin.expect("its input is a pipe").write_all(input).expect("it reads to the end");
     child.wait_with_output().expect("it ends")
 }
 
@@ -132,6 +131,7 @@ fn a_command_line_that_calls_no_command_says_which_there_are() {
 
 #[test]
 fn shells_read_the_completions_and_complete_options_and_values() {
+    let program = env!("CARGO_BIN_EXE_rove-lab");
     let script = rove_lab(&["completions", "bash"]).output().unwrap();
     assert_eq!(script.status.code(), Some(0));
     for (words, wanted) in [
@@ -140,13 +140,13 @@ fn shells_read_the_completions_and_complete_options_and_values() {
         ("rove-lab replay --engine sto", " stock "),
         ("rove-lab man scr", " screen "),
     ] {
-        let count = words.split(' ').count() - 1;
-        let current = words.split(' ').next_back().unwrap();
+        let (before, current) = words.rsplit_once(' ').unwrap();
         let ask = format!(
-            "COMP_WORDS=({words}); COMP_CWORD={count}; _rove_lab rove-lab '{current}'; echo \" ${{COMPREPLY[*]}} \""
+            "PATH=${{0%/*}}:$PATH; {}\nCOMP_WORDS=({words}); COMP_CWORD={}; _rove_lab rove-lab '{current}'; echo \" ${{COMPREPLY[*]}} \"",
+            String::from_utf8_lossy(&script.stdout),
+            before.split(' ').count(),
         );
-        let text = String::from_utf8_lossy(&script.stdout).into_owned() + "\n" + &ask;
-        let output = Command::new("bash").args(["-c", &text]).output().unwrap();
+        let output = Command::new("bash").args(["-c", &ask, program]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{wanted}\n"), "{words}");
     }
 }
