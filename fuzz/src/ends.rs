@@ -260,10 +260,7 @@ impl Session {
         let (client, server) = (&mut self.client.client, &mut self.server.server);
         match input.int_in_range(0..=21)? {
             0 | 1 if client.wants_input() => client.handle_input(now, &text(input)?),
-            2 => {
-                let [columns, rows] = input.arbitrary::<[u8; 2]>()?;
-                client.handle_resize(now, size(columns, rows));
-            }
+            2 => client.handle_resize(now, size(input.arbitrary()?, input.arbitrary()?)),
             3 | 4 => server.handle_host_output(now, &text(input)?),
             5 => {
                 let instruction = instruction(input, client.pending_input())?;
@@ -294,7 +291,10 @@ impl Session {
                 let _ = client.close_terminal();
                 client.handle_resume(now);
             }
-            16 => server.consume_host_input(input.arbitrary::<u16>()?.into()),
+            16 => {
+                let len = usize::from(input.arbitrary::<u16>()?);
+                server.consume_host_input(len.min(server.host_input().len()));
+            }
             17 => client.handle_network_error(now, "sendto: Network is unreachable"),
             18 => {
                 client.handle_message_too_long(now, 1_200);
