@@ -45,13 +45,20 @@ fn talk(terminal: &Terminal, word: &str) {
     terminal.wait_for_text(&format!("got {word}"));
 }
 
+/// Ends sessions on the host: the one of this name, or `--all`.
+fn end(sshd: &Sshd, which: &str) {
+    let kill = command(sshd, "kill", &["far", which]);
+    let ended = within_guard("the end", move || kill.command().output().expect("rove"));
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+}
+
 #[test]
 fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
     side_by_side(&[&["attach"][..], &["attach", "--tunnel"]], |way| {
         let sshd = Sshd::start(Far::default());
         let mut first = start(&sshd, &["--session", "work"]);
         talk(&first, "one");
-        let second =
+        let mut second =
             Terminal::start(&command(&sshd, way[0], &[&way[1..], &["far", "work"]].concat()), SIZE);
         second.wait_for_text("got one");
         first.wait_exit().assert_code(79).assert_restored(Maker::Rove);
@@ -65,14 +72,11 @@ fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
         assert_eq!((&session["session"], &session["takeovers"]), (&"work".into(), &1.into()));
 
         // Its name leads there again, without a new session.
-        let mut second = second;
         let mut third = Terminal::start(&call(&sshd, &["--session", "work", "far"]), SIZE);
         third.wait_for_text("got two");
         second.wait_exit().assert_code(79);
         talk(&third, "three");
-        let kill = command(&sshd, "kill", &["far", "work"]);
-        let ended = within_guard("the end", move || kill.command().output().expect("rove"));
-        assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+        end(&sshd, "work");
         third.wait_exit().assert_code(143);
     });
 }
@@ -109,6 +113,7 @@ fn the_user_chooses_among_several_sessions_by_a_digit() {
     nobody.send("3\r");
     nobody.wait_exit().assert_code(10);
     assert!(nobody.output().contains("name one of them"), "{}", nobody.output());
+    end(&sshd, "--all");
 }
 
 #[test]
