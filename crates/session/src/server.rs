@@ -391,6 +391,7 @@ impl Server {
     /// typed stay with the programs.
     fn change_client(&mut self, now: Instant, newcomer: Newcomer) {
         tracing::info!("another client has come");
+        let ended = self.publisher.ended();
         self.succession.replace(now, &mut self.publisher, newcomer);
         let is_full = self.host_input.waiting().len() >= HOST_INPUT_MAX;
         self.publisher.transport.hold_remote(is_full);
@@ -400,6 +401,9 @@ impl Server {
         (self.delivered_num, self.delivered) = (StateNum::INITIAL, 0);
         self.input_num = InputNum::default();
         self.note(ServerEvent::ClientChanged);
+        if let Some(status) = ended {
+            self.finish(now, status);
+        }
     }
 
     /// Hands on the client's new events: keys to the pty, the window's size to the terminal and the driver.

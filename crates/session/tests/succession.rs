@@ -7,7 +7,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::{End, LEFT_ADDRESS, Net};
-use rove_session::{ClientConfig, ClientOutcome, ExitStatus, Outside, Tty};
+use rove_session::{ClientConfig, ClientOutcome, ExitStatus, Outside, ServerOutcome, Tty};
 use rove_ssp::{Config, Key};
 use rove_terminal::display::Repertoire;
 use rove_terminal::{Size, TerminalCapabilities};
@@ -215,6 +215,20 @@ fn a_prompt_that_was_stated_to_the_former_client_is_not_stated_to_the_next() {
     trio.right.0.server.handle_tty(Tty { prompt, ..Tty::USUAL });
     trio.run_for(secs(1));
     assert_eq!(trio.left.0[1].client.tty(), Some(Tty::USUAL));
+}
+
+#[test]
+fn a_newcomer_to_a_session_that_is_ending_learns_how_it_ended() {
+    let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    let config = invite(&mut trio, roves());
+    trio.left.0[0] = near(ClientConfig { key: Key::from_bytes([99; 16]), ..roves() });
+    let now = trio.now();
+    trio.right.0.server.handle_host_closed(now, Some(ExitStatus::Code(3)));
+    come(&mut trio, config);
+    trio.run_for(secs(5));
+    let ended = ClientOutcome::Ended(Some(ExitStatus::Code(3)));
+    assert_eq!(trio.left.0[1].client.outcome(), Some(ended));
+    assert_eq!(trio.right.0.server.outcome(), Some(ServerOutcome::Ended));
 }
 
 #[test]

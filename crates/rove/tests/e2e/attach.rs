@@ -117,6 +117,28 @@ fn the_user_chooses_among_several_sessions_by_a_digit() {
 }
 
 #[test]
+fn a_name_is_given_to_one_session_and_waits_for_no_client() {
+    let scratch = Scratch::new();
+    let call = |name: &str| {
+        let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+        call.args(["new", "-n", name, "-i", "127.0.0.1", "-p", "0", "--", "sleep", "1000"])
+    };
+    let first = Server::from_call(LOCALHOST, call("work")).expect("a server");
+    // Neither has a client, and the first would end without one.
+    let second = Server::from_call(LOCALHOST, call("mail")).expect("another server");
+    let again = call("work");
+    let told = within_guard("a key", move || again.command().output().expect("rove starts"));
+    let told = String::from_utf8(told.stdout).expect("a line");
+    let connect = format!("MOSH CONNECT {} ", first.address.port());
+    assert!(told.contains(&connect) && !told.contains(&first.key), "{told}");
+    for server in [first, second] {
+        assert!(server.is_running());
+        server.signal(Signal::TERM);
+        server.assert_gone();
+    }
+}
+
+#[test]
 fn a_stock_client_that_is_replaced_ends_as_after_any_session() {
     let scratch = Scratch::new();
     let environment = |call: Invocation| call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));

@@ -154,6 +154,11 @@ impl Publisher {
         self.publish(terminal);
     }
 
+    /// Returns how the session has ended, if the client is being told of its end.
+    pub(super) fn ended(&self) -> Option<Option<ExitStatus>> {
+        self.transport.is_shutting_down().then_some(self.parts.exit_status)
+    }
+
     /// Tells the leaving client the cause, and ends the exchange with it.
     pub(super) fn leave(&mut self, now: Instant, status: ExitStatus) {
         self.publish_change(|parts| parts.exit_status = Some(status));

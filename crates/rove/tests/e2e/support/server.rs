@@ -104,6 +104,11 @@ impl Server {
         self.process.signal(signal);
     }
 
+    /// Returns whether the server has not ended.
+    pub(crate) fn is_running(&self) -> bool {
+        !self.process.is_gone()
+    }
+
     /// Waits until the server has ended.
     #[track_caller]
     pub(crate) fn assert_gone(&self) {
