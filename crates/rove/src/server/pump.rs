@@ -302,7 +302,7 @@ impl Pump {
             && let Some(tty) = self.host.master.modes()
         {
             let takeovers = self.session.takeovers();
-            // What the last look found is about input of the client before.
+            // The last look was about input of the former client.
             if is_due || takeovers != self.takeovers {
                 self.takeovers = takeovers;
                 let Host { master, child, .. } = &self.host;

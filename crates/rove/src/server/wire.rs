@@ -32,12 +32,12 @@ impl Wire {
         let Self { socket, sieve, local, .. } = self;
         let result = receive_waiting(socket.get(), |received, payload| {
             let (source, len) = (received.source, payload.len());
-            let datagrams = session.client_datagrams();
+            let before = (session.takeovers(), session.client_datagrams());
             if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
                 tracing::debug!(%error, len, %source, "datagram of no use");
             }
             // A forged one may claim the client's address, in the same turn as the client speaks.
-            if session.client_datagrams() > datagrams {
+            if (session.takeovers(), session.client_datagrams()) > before {
                 *local = received.local;
             } else {
                 sieve.handle_stranger();
