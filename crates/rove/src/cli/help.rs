@@ -21,8 +21,9 @@ A remote shell that survives the network: sleep, roaming, loss and outages
 
   rove doctor host                     name what fails on the way to a session
   rove install host                    copy rove to a host, without root
-  rove attach host                     go on with a session after a closed window
-  rove list [host]                     show your sessions; rove kill ends one
+  rove attach host                     go on with a session of yours there
+  rove list [host]                     show your sessions, here or on a host
+  rove kill [host] PORT                end one of them
   rove config check                    check the file ~/.config/rove/config.toml
 
 In the session press Ctrl-^ and then \".\" to quit, \"s\" to see the status.
