@@ -3,9 +3,13 @@
 use std::ffi::OsString;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::{Signal, kill_process};
 
 use super::guard::within_guard;
 use super::invocation::{Invocation, require};
@@ -192,6 +196,20 @@ impl Sshd {
         std::fs::rename(self.path("barred"), self.path("user_key.pub")).expect("it was barred");
     }
 
+    /// Ends the sessions that the test leaves on the far computer. Each would run on for weeks, and keep its port.
+    fn end_sessions(&self) {
+        let sockets = std::fs::read_dir(self.path("sockets"));
+        for socket in sockets.into_iter().flatten().flatten() {
+            let is_session = socket.file_name().as_encoded_bytes()[0].is_ascii_digit();
+            let server = UnixStream::connect(socket.path()).and_then(|it| Ok(socket_peercred(it)?));
+            let Some(server) = server.ok().filter(|_| is_session) else { continue };
+            // A server waits for its client after the first signal, and for nobody after the second. Some are stopped.
+            for signal in [Signal::TERM, Signal::INT, Signal::CONT] {
+                let _ = kill_process(server.pid, signal);
+            }
+        }
+    }
+
     /// Returns what sshd has logged.
     pub(crate) fn log(&self) -> String {
         self.scratch.read("log")
@@ -207,6 +225,7 @@ impl Drop for Sshd {
             let _ = child.kill();
             let _ = child.wait();
         }
+        self.end_sessions();
     }
 }
 
