@@ -86,8 +86,8 @@ impl AsFd for NetworkWatch {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::namespace::Namespace;
-    use crate::netlink::Netlink;
+    use rove_net::namespace::Namespace;
+    use rove_net::netlink::Netlink;
 
     /// Returns a network that nobody else changes.
     fn own_network() -> Option<Namespace> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use rove_platform::namespace::cover_file;
+use rove_net::namespace::cover_file;
 
 use crate::emulate::{Far, acquire_rights};
 use crate::live::scratch::Scratch;

@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 
 use rove_link::{Event, Link, LinkStats, Steps};
+use rove_net::tap::Tap;
 use rove_platform::clock::Clock;
-use rove_platform::tap::Tap;
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::emulate::deferral::Deferral;
@@ -177,7 +177,7 @@ impl Driver {
     ///
     /// Returns an error if an interface has gone away.
     pub(super) fn run(mut self) -> io::Result<Ended> {
-        let has_priority = rove_platform::namespace::hurry();
+        let has_priority = rove_net::namespace::hurry();
         let mut watch = Watch::new(self.clock, &self.taps, &self.orders)?;
         let mut readiness = Readiness::default();
         let mut buffer = vec![0; PACKET_MAX];

@@ -6,9 +6,9 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use rove_platform::namespace::Namespace;
-use rove_platform::netlink::{Interface, InterfaceAddress, Netlink};
-use rove_platform::tap::{Tap, without_offloads};
+use rove_net::namespace::Namespace;
+use rove_net::netlink::{Interface, InterfaceAddress, Netlink};
+use rove_net::tap::{Tap, without_offloads};
 use rove_units::Duration;
 use rustix::io::Errno;
 
@@ -239,7 +239,7 @@ pub fn acquire_rights() -> Result<Far> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
         Err(error) => bail!(refused(&error)),
     }
-    rove_platform::namespace::enter_user_namespace().map_err(|error| refused(&error))?;
+    rove_net::namespace::enter_user_namespace().map_err(|error| refused(&error))?;
     Namespace::create().map_err(|error| refused(&error))?;
     Ok(Far::Own)
 }

@@ -1,6 +1,6 @@
 //! Processors are kept from sleeping while packets come, where that is permitted.
 
-use rove_platform::cpu_latency::ReadyProcessors;
+use rove_net::cpu_latency::ReadyProcessors;
 use rove_units::{Duration, Instant};
 
 /// How long after the last packet processors may sleep again. Chosen: the pauses of a person who types are shorter, and

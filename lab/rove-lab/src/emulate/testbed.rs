@@ -12,9 +12,9 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
 use rove_link::{Link, LinkConfig, Steps};
+use rove_net::namespace::Namespace;
+use rove_net::reaper::Reaper;
 use rove_platform::clock::Clock;
-use rove_platform::namespace::Namespace;
-use rove_platform::reaper::Reaper;
 use rove_units::{Bytes, Instant, Seed};
 use serde::Serialize;
 

@@ -4,8 +4,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
+use rove_net::tap::Tap;
 use rove_platform::clock::Clock;
-use rove_platform::tap::Tap;
 use rove_units::Instant;
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;

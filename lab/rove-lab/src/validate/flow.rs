@@ -6,8 +6,8 @@ use std::ops::Deref;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
+use rove_net::namespace::hurry;
 use rove_platform::clock::Clock;
-use rove_platform::namespace::hurry;
 use rove_units::{Duration, Instant};
 use rustix::event::{Timespec, poll};
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;

@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use rove_net::namespace::Namespace;
+use rove_net::netlink::{InterfaceAddress, Netlink};
 use rove_platform::clock::Clock;
-use rove_platform::namespace::Namespace;
-use rove_platform::netlink::{InterfaceAddress, Netlink};
 
 use crate::validate::flow::{self, Flow, Script};
 

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
+use rove_platform::clock::Clock;
+use rove_platform::program::own_file;
 use rove_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -17,9 +19,7 @@ use rustix::thread::{
     set_current_timer_slack,
 };
 
-use crate::clock::Clock;
-use crate::program::own_file;
-use crate::sys::linux;
+use crate::sys;
 
 /// How often processes are killed that others start meanwhile. Chosen: more than any but a fork bomb needs.
 const KILLS_MAX: u32 = 20;
@@ -63,8 +63,8 @@ impl Namespace {
     /// Returns the system's refusal: `EPERM` without the right to make namespaces.
     pub fn create() -> io::Result<Self> {
         in_thread(|| {
-            linux::unshare(UnshareFlags::NEWNET)?;
-            let mark = linux::unshare(UnshareFlags::NEWTIME)
+            sys::unshare(UnshareFlags::NEWNET)?;
+            let mark = sys::unshare(UnshareFlags::NEWTIME)
                 .and_then(|()| File::open("/proc/thread-self/ns/time_for_children"));
             Self::new(File::open("/proc/thread-self/ns/net")?, mark.ok())
         })?
@@ -106,12 +106,7 @@ impl Namespace {
     /// Returns the system's refusal of one more descriptor.
     pub fn enter_on_exec(&self, command: &mut Command) -> io::Result<()> {
         let mark = self.mark.as_ref().map(File::try_clone).transpose()?;
-        linux::enter_on_exec(
-            command,
-            self.file.try_clone()?.into(),
-            mark.map(Into::into),
-            getpid(),
-        );
+        sys::enter_on_exec(command, self.file.try_clone()?.into(), mark.map(Into::into), getpid());
         Ok(())
     }
 
@@ -210,14 +205,14 @@ pub fn enter_user_namespace() -> io::Result<()> {
 /// A thread that was waited for may still be counted by the kernel for some microseconds, and a process with threads is refused.
 fn unshare_users() -> io::Result<()> {
     for _ in 0..UNSHARE_TRIES {
-        match linux::unshare(UnshareFlags::NEWUSER) {
+        match sys::unshare(UnshareFlags::NEWUSER) {
             Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
                 thread::yield_now();
             }
             other => return other,
         }
     }
-    linux::unshare(UnshareFlags::NEWUSER)
+    sys::unshare(UnshareFlags::NEWUSER)
 }
 
 /// Shows `copy` in the place of `file` to this process and all that it starts, in a mount namespace of its own. It must not
@@ -229,7 +224,7 @@ fn unshare_users() -> io::Result<()> {
 pub fn cover_file(file: &Path, copy: &Path) -> io::Result<()> {
     // Without `/proc` it is not known afterwards either, and whoever needs it is told then.
     let _ = own_file();
-    linux::unshare(UnshareFlags::NEWNS)?;
+    sys::unshare(UnshareFlags::NEWNS)?;
     Ok(rustix::mount::mount_bind(copy, file)?)
 }
 
@@ -240,7 +235,7 @@ pub fn hurry() -> bool {
     if current_timer_slack().is_ok_and(|slack| slack != 1) {
         let _ = set_current_timer_slack(std::num::NonZeroU64::new(1));
     }
-    linux::real_time().is_ok()
+    sys::real_time().is_ok()
 }
 
 fn send(processes: &[OwnedFd], signal: Signal) {

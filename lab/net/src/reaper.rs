@@ -14,7 +14,7 @@ use rustix::process::{
 use rustix::thread::{Timespec, nanosleep};
 
 use crate::namespace::{KINDS, Namespace};
-use crate::sys::linux;
+use crate::sys;
 
 /// How often processes are looked for, and how long between: ten seconds in all.
 /// Chosen: processes that start others while they are killed are outrun, and one that the kernel cannot end is given up.
@@ -52,7 +52,7 @@ impl Reaper {
         let identities = held.iter().map(fstat).collect::<Result<Vec<Stat>, _>>()?;
         let mut kept = held;
         kept.push(end.as_fd());
-        let pid = linux::fork_apart(&kept, || {
+        let pid = sys::fork_apart(&kept, || {
             let mut byte = [0];
             if retry_on_intr(|| read(&end, &mut byte)) == Ok(0) {
                 end_all(&identities);

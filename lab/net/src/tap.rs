@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use rustix::io::{Errno, read, write, writev};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 
-use crate::sys::linux;
+use crate::sys;
 
 /// Bytes of an Ethernet header: two addresses and the protocol.
 const ETHERNET_LEN: usize = 14;
@@ -38,7 +38,7 @@ impl Tap {
         let flags = i32::try_from(flags.bits()).unwrap_or_default();
         let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(node)?;
         let descriptor = OwnedFd::from(file);
-        let name = linux::tun_attach(&descriptor, template)?;
+        let name = sys::tun_attach(&descriptor, template)?;
         Ok((Self { descriptor, header: None }, name))
     }
 
@@ -56,7 +56,7 @@ impl Tap {
         if sockopt::set_socket_recv_buffer_size_force(&descriptor, SOCKET_BUFFER).is_err() {
             sockopt::set_socket_recv_buffer_size(&descriptor, SOCKET_BUFFER)?;
         }
-        linux::packet_bind(descriptor.as_fd(), index)?;
+        sys::packet_bind(descriptor.as_fd(), index)?;
         let mut header = [0; ETHERNET_LEN];
         header[..6].copy_from_slice(&hardware);
         header[6..12].copy_from_slice(&hardware);
@@ -100,7 +100,7 @@ impl Tap {
     pub fn drops(&self) -> io::Result<u64> {
         match self.header {
             None => Ok(0),
-            Some(_) => linux::packet_drops(self.descriptor.as_fd()).map(u64::from),
+            Some(_) => sys::packet_drops(self.descriptor.as_fd()).map(u64::from),
         }
     }
 }
@@ -119,5 +119,5 @@ impl AsFd for Tap {
 /// Returns the system's refusal.
 pub fn without_offloads(interface: &str) -> io::Result<()> {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
-    linux::without_offloads(socket.as_fd(), interface)
+    sys::without_offloads(socket.as_fd(), interface)
 }
