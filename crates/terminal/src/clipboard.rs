@@ -6,10 +6,10 @@ use std::sync::Arc;
 /// pastes, and some seconds of a slow line.
 pub const COPY_CHARS_MAX: usize = 1 << 20;
 
-/// Longest list of selections that is kept: each of them once.
+/// Most selections of a [`Copied`]: each letter and digit of OSC 52 once.
 const SELECTIONS_MAX: usize = 12;
 
-/// Text that a program copied, and the selections that it is for.
+/// Text that a program copied, and the selections (such as the clipboard) that it goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
     selections: Arc<str>,
@@ -36,8 +36,8 @@ impl Copied {
         Some(Self { selections: distinct.into(), text: text.into() })
     }
 
-    /// Returns a single copy for `earlier` and this one, if their text is the same: programs copy to one selection after
-    /// the other. Otherwise returns this one.
+    /// Returns a single copy for the selections of both, if `earlier` has the same text: programs copy to one selection
+    /// after the other. Otherwise returns this copy.
     pub(crate) fn after(self, earlier: Option<Self>) -> Self {
         let joined = earlier.filter(|earlier| {
             earlier.text == self.text && earlier.selections.is_empty() == self.selections.is_empty()
@@ -48,12 +48,12 @@ impl Copied {
         joined.unwrap_or(self)
     }
 
-    /// Returns the selections in the order given, each once.
+    /// Returns the selections (such as `c` for the clipboard), each once. Empty: the terminal chooses.
     pub const fn selections(&self) -> &Arc<str> {
         &self.selections
     }
 
-    /// Returns the text in base64.
+    /// Returns the copied text in base64.
     pub const fn text(&self) -> &Arc<str> {
         &self.text
     }
@@ -64,7 +64,7 @@ impl Copied {
         self.selections.is_empty() || self.selections.contains(['c', 's'])
     }
 
-    /// Writes the sequence that makes the user's terminal copy it.
+    /// Writes the OSC 52 sequence that makes the user's terminal copy the text.
     pub fn write_to(&self, out: &mut Vec<u8>) {
         for part in ["\x1b]52;", &self.selections, ";", &self.text, "\x07"] {
             out.extend(part.as_bytes());

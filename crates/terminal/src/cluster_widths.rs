@@ -10,42 +10,41 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::width::char_width;
 
-/// Joins the emoji on both sides of it.
+/// Zero width joiner: joins the emoji on both sides of it to one.
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
-/// Puts the next consonant under the previous one (Tai Tham), also if a vowel is between them.
+/// Sign of Tai Tham that puts the next consonant under the previous one, also across a vowel.
 const SAKOT: char = '\u{1a60}';
-/// The first shows a character as text, the second as a picture.
+/// Variation selectors. U+FE0E shows the character before it as text, U+FE0F as a picture.
 const TEXT_SELECTOR: char = '\u{fe0e}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 
-/// The kinds of clusters that a terminal counts as a character, a bit for each. With no bit set it counts code points,
-/// as stock Mosh does.
+/// The kinds of clusters that a terminal draws as one character, a bit for each kind. With no bit set, a width is the
+/// sum of its code points' widths, as in stock Mosh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ClusterWidths(u8);
 
 impl ClusterWidths {
-    /// The width is the sum of the code points' widths.
+    /// No kind of cluster: the width of a text is the sum of its code points' widths.
     pub const CODE_POINTS: Self = Self(0);
-    /// A character after U+200D belongs to the cluster before it.
+    /// Joined emoji: a character after U+200D belongs to the cluster before it.
     pub const JOINED: Self = Self(1);
-    /// A skin tone belongs to the emoji before it.
+    /// Skin tones: U+1F3FB to U+1F3FF belong to the emoji before them.
     pub const MODIFIERS: Self = Self(1 << 1);
-    /// Half of a flag takes two columns, and so does the whole flag.
+    /// Flags: a regional indicator (half of a flag) takes two columns, and so does the whole flag.
     pub const FLAGS: Self = Self(1 << 2);
-    /// U+FE0F makes a narrow character wide. A terminal without this kind never widens a cell after it was printed (tmux
-    /// 3.3a as observed).
+    /// Selector of the picture form: U+FE0F makes a narrow character wide. A terminal without this kind never widens a
+    /// cell after it was printed (tmux 3.3a as observed).
     pub const EMOJI_SELECTOR: Self = Self(1 << 3);
-    /// U+FE0E makes a wide character narrow.
+    /// Selector of the text form: U+FE0E makes a wide character narrow.
     pub const TEXT_SELECTOR: Self = Self(1 << 4);
-    /// A syllable of several consonants takes at most two columns.
+    /// Syllables: several consonants joined to one syllable take at most two columns.
     pub const SYLLABLES: Self = Self(1 << 5);
-    /// A spacing mark takes no column.
+    /// Spacing marks: a mark takes no column.
     pub const MARKS: Self = Self(1 << 6);
-    /// A skin tone belongs to any character before it, not only to an emoji.
+    /// Skin tones after any character, not only after an emoji, belong to the cluster before them.
     pub const BARE_MODIFIERS: Self = Self(1 << 7);
 
-    /// All kinds but two: a spacing mark takes a column, and a skin tone after another character than an emoji stands
-    /// alone.
+    /// All kinds but [`Self::MARKS`] and [`Self::BARE_MODIFIERS`].
     /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
     pub const ALL: Self = Self(0b11_1111);
     /// Creates a set from its bits. Bits above the eighth are dropped.
@@ -53,12 +52,12 @@ impl ClusterWidths {
         Self(bits.to_le_bytes()[0])
     }
 
-    /// Returns the bits.
+    /// Returns the set as bits.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Returns whether every kind in `other` is in this set.
+    /// Returns whether every kind in `other` is in `self`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -69,17 +68,17 @@ impl ClusterWidths {
         Self(self.0 | other.0)
     }
 
-    /// Returns whether the width is the sum of the code points' widths.
+    /// Returns whether no kind is set, so that a width is the sum of its code points' widths.
     pub const fn is_code_points(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns whether emoji count as the mode for clusters (2027) defines.
+    /// Returns whether the set has all kinds of emoji that the mode for clusters (2027) defines.
     pub const fn has_mode(self) -> bool {
         self.contains(Self::JOINED.with(Self::MODIFIERS).with(Self::EMOJI_SELECTOR))
     }
 
-    /// Returns the columns of a character that stands alone.
+    /// Returns the columns, 0 to 2, of a character that no other character joins.
     pub fn char_width(self, c: char) -> u16 {
         match c {
             _ if self.contains(Self::FLAGS) && is_regional(c) => 2,
@@ -89,7 +88,7 @@ impl ClusterWidths {
         }
     }
 
-    /// Returns whether a character with a width joins the cell before it, which holds `before`.
+    /// Returns whether `c`, a character of at least one column, joins the cell before it, whose text is `before`.
     pub fn joins(self, before: &str, c: char) -> bool {
         let Some(last) = before.chars().next_back() else { return false };
         if self.is_code_points() || begins_cluster(c) && begins_cluster(last) {
@@ -143,7 +142,7 @@ const fn is_virama(c: char) -> bool {
     matches!(c, '\u{1b44}' | '\u{a9c0}' | '\u{111c0}' | '\u{11235}' | '\u{1134d}' | '\u{116b6}')
 }
 
-/// Returns whether a wide character becomes narrow when shown as text.
+/// Returns whether the wide character `base` becomes narrow when U+FE0E follows.
 fn may_be_text(base: char) -> bool {
     // The crate leaves East Asian signs wide, but terminals do not (kitty 0.26 as observed).
     matches!(
@@ -164,7 +163,7 @@ pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
     text.graphemes(true)
 }
 
-/// Returns the columns of a character with a variation selector after it.
+/// Returns the columns, 1 or 2, of `base` with a variation selector after it.
 fn selects(base: char, selector: char) -> u16 {
     let width = String::from_iter([base, selector]).width();
     u16::try_from(width).expect("two characters").clamp(1, 2)
@@ -177,14 +176,14 @@ fn is_picture(text: &str) -> bool {
         .is_some_and(|base| is_one_cluster(&format!("{base}{ZERO_WIDTH_JOINER}"), '\u{1f469}'))
 }
 
-/// Returns whether a character after `before` belongs to its last cluster.
+/// Returns whether `c` belongs to the last cluster of `before`.
 fn is_one_cluster(before: &str, c: char) -> bool {
     let text = format!("{before}{c}");
     text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
 }
 
-/// Returns whether `c` begins a cluster after every character for which this returns true. The list holds common
-/// characters only. For others the result may be false although they begin a cluster.
+/// Returns whether `c` is one of the common characters that begin a cluster after one another. For other characters the
+/// result is false, even if they begin a cluster.
 pub(crate) const fn begins_cluster(c: char) -> bool {
     matches!(c,
         ' '..='~'

@@ -1,12 +1,12 @@
-//! The difference of two screens as terminal bytes that any stock client can parse.
+//! The difference of two screens as terminal bytes that any stock Mosh client can parse.
 //!
-//! The same code draws for two kinds of terminal, which a `Dialect` tells apart. A *replica* at the far end must end
-//! with equal cells. The user's real terminal must end with the same look ([`crate::Renderer`]). `canvas` decides how a
-//! frame is drawn (scroll, clear, rows), `edit` how a row is (cells moved within it), and `line` which cells are
-//! written. `brush` writes the bytes, and tracks the state of the terminal that receives them.
+//! The same code draws for two kinds of terminal, which a `Dialect` tells apart. A *replica* at the other end of the
+//! connection must end with equal cells. The user's real terminal must end with the same look ([`crate::Renderer`]).
+//! `canvas` decides how a frame is drawn (scroll, clear, rows), `edit` how a row is (cells moved within it), and `line`
+//! which cells are written. `brush` writes the bytes, and tracks the state of the terminal that receives them.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
-//! - the state that a stock client's screen cannot hold ([`Vocabulary::Stock`]);
+//! - the state that a stock Mosh client's screen cannot hold ([`Vocabulary::Stock`]);
 //! - a hyperlink in a row that holds more than 256 KiB of them, each piece counted;
 //! - the number of bells: a diff rings once, however many bells there were;
 //! - a wrap flag that printing does not set for certain: on a row that ends empty, in combining characters or in a
@@ -49,7 +49,7 @@ pub(crate) use scrollback::{make_room, scroll_off};
 pub use sgr::Repertoire;
 pub(crate) use status::{directory, progress};
 
-/// Returns bytes that make a replica which shows `old` show `new`. They are empty if the two are equal.
+/// Returns the bytes that make a replica which shows `old` show `new`. They are empty if the screens are equal.
 ///
 /// If the sizes differ, resize the replica before it reads the bytes. The bytes leave no margin or other hidden state,
 /// and they work whether or not the replica has a wrap pending. The documentation of this module lists what a diff does
@@ -66,7 +66,7 @@ pub fn diff(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     out
 }
 
-/// Returns the bytes of [`diff`] without the bell and copied text. Two roves send these apart from the picture.
+/// Returns the bytes of [`diff`] without the bell and copied text. Two roves send these apart from the screen.
 pub fn diff_without_events(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     titles(&mut out, Some(old), new, "");

@@ -1,4 +1,4 @@
-//! The state of a terminal that no picture shows, and the functions that need all of it.
+//! The state of a terminal that its screen does not show, and the functions that need all of this state.
 
 mod charset;
 mod checksum;
@@ -64,7 +64,7 @@ use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 use crate::user_terminal::UserTerminal;
 
-/// The cost of a reset (RIS), in rows of cells. Chosen: as measured.
+/// The effort of a reset (RIS), in rows of cells. Chosen: as measured.
 const RESET_ROWS: usize = 4;
 
 /// The state of a terminal between two sequences.
@@ -73,14 +73,14 @@ pub(crate) struct Emulator {
     pub(crate) grid: Grid,
     pub(crate) printer: Printer,
     pub(crate) modes: Modes,
-    /// The values that XTSAVE put aside.
+    /// The values of private modes that XTSAVE has saved.
     pub(crate) saved_modes: SavedModes,
     pub(crate) noted_colors: NotedColors,
     pub(crate) level: Level,
     pub(crate) checksum_extension: ChecksumExtension,
-    /// The saved cursor and keyboard flags of the screen that is shown.
+    /// The saved cursor and keyboard flags of the screen that is shown, primary or alternate.
     pub(crate) shown: ScreenState,
-    /// The screen that is not shown. `None` until a program first shows the alternate screen.
+    /// The screen that is not shown, primary or alternate. `None` until a program first shows the alternate screen.
     pub(crate) hidden: Option<HiddenScreen>,
     pub(crate) title_stack: TitleStack,
     pub(crate) answers: Answers,
@@ -88,22 +88,22 @@ pub(crate) struct Emulator {
     /// Notifications that wait to be taken, oldest first.
     pub(crate) notifications: VecDeque<Notification>,
     pub(crate) user_terminal: UserTerminal,
-    /// The effort above which no further sequence is performed.
+    /// The effort ([`crate::Terminal::effort`]) above which no further sequence is performed.
     pub(crate) effort_max: u64,
 }
 
-/// The state that the primary and the alternate screen each have for themselves, beside their cells.
+/// The state beside the cells of which the primary and the alternate screen each have their own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScreenState {
     pub(crate) saved_cursor: SavedCursor,
     pub(crate) keyboard: KeyboardStack,
 }
 
-/// The screen that is not shown, and its state.
+/// The rows and the state of the screen, primary or alternate, that is not shown.
 #[derive(Clone, Debug)]
 pub(crate) struct HiddenScreen {
     pub(crate) rows: Vec<Arc<Row>>,
-    /// The flags of the keyboard protocol of kitty that are in force on it.
+    /// The flags of kitty's keyboard protocol that are in force when this screen is shown.
     pub(crate) kitty_keyboard: u8,
     pub(crate) state: ScreenState,
 }
@@ -129,7 +129,7 @@ impl Emulator {
         }
     }
 
-    /// Sets the facts known of the user's terminal. Programs that asked for changes of colour or size are told.
+    /// Sets the known facts about the user's terminal. Programs that asked for changes of colours or size get a report.
     pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         let old = core::mem::replace(&mut self.user_terminal, user_terminal);
         self.grid.screen.cluster_widths = user_terminal.cluster_widths;
@@ -155,8 +155,8 @@ impl Emulator {
         }
     }
 
-    /// Changes the size. Rows are cut and added at the bottom, but a host keeps the cursor's row: rows above it go
-    /// first. Lines are not wrapped again.
+    /// Changes the size of both screens. Rows are cut and added at the bottom. A host keeps the cursor's row, so rows
+    /// at the top are cut first. Lines are not wrapped again.
     pub(crate) fn resize(&mut self, size: Size) {
         let Grid { screen, effort, role, .. } = &mut self.grid;
         if size == screen.size {
@@ -185,7 +185,7 @@ impl Emulator {
         self.announce_size();
     }
 
-    /// DECSC: saves the cursor.
+    /// Saves the cursor with its pen and character sets (DECSC).
     pub(crate) fn save_cursor(&mut self) {
         let Grid { screen, pending_wrap, modes, .. } = &self.grid;
         self.shown.saved_cursor = SavedCursor {
@@ -199,7 +199,7 @@ impl Emulator {
         };
     }
 
-    /// DECRC: restores the saved cursor.
+    /// Restores the saved cursor with its pen and character sets (DECRC).
     pub(crate) fn restore_cursor(&mut self) {
         let (saved, grid) = (self.shown.saved_cursor, &mut self.grid);
         grid.modes.origin = saved.origin;
@@ -210,14 +210,14 @@ impl Emulator {
         grid.pending_wrap = saved.pending_wrap && grid.screen.cursor.column == grid.line_end();
     }
 
-    /// DECSCUSR: sets the style of the cursor. An unknown style is ignored.
+    /// Sets the style of the cursor (DECSCUSR). An unknown style is ignored.
     pub(crate) fn set_cursor_style(&mut self, style: u16) {
         if style <= CURSOR_STYLE_MAX {
             self.grid.screen.rich.cursor_style = u8::try_from(style).expect("at most 6");
         }
     }
 
-    /// Shows the alternate screen or the primary one. The cursor does not move.
+    /// Shows the alternate screen or the primary screen. The cursor does not move.
     pub(crate) fn show_alternate(&mut self, show: bool) {
         let screen = &mut self.grid.screen;
         if show == screen.rich.alternate_screen {
@@ -234,7 +234,7 @@ impl Emulator {
         screen.rich.alternate_screen = show;
     }
 
-    /// RIS: resets the terminal. Titles, clipboard and the count of bells stay, as in xterm.
+    /// Resets the terminal (RIS). Titles, clipboard and the count of bells stay, as in xterm.
     pub(crate) fn reset(&mut self) {
         let mut fresh = Self::new(self.grid.screen.size, self.grid.role);
         let (old, screen) = (&self.grid.screen, &mut fresh.grid.screen);
@@ -259,7 +259,7 @@ impl Emulator {
         *self = fresh;
     }
 
-    /// DECSTR: resets modes, margins, pen and saved cursor. Text stays, and the cursor does not move.
+    /// Resets modes, margins, pen and saved cursor (DECSTR). Text stays, and the cursor does not move.
     pub(crate) fn soft_reset(&mut self) {
         let Grid { screen, modes, .. } = &mut self.grid;
         modes.insert = false;
@@ -284,13 +284,13 @@ impl Emulator {
         self.shown.saved_cursor = SavedCursor::default();
     }
 
-    /// Returns whether the keyboard protocol of kitty can be used. On a host the user's terminal must know it; a replica
-    /// follows the far end.
+    /// Returns whether programs can use kitty's keyboard protocol. On a host the user's terminal must support it. A
+    /// replica always can: its diffs say which flags are set.
     pub(crate) const fn has_kitty_keyboard(&self) -> bool {
         !self.grid.is_host() || self.user_terminal.kitty_keyboard
     }
 
-    /// Resets the keyboard flags of both screens, and those that programs put aside.
+    /// Resets the flags of kitty's keyboard protocol on both screens, and the flags that programs pushed.
     pub(crate) fn reset_keyboard(&mut self) {
         self.grid.screen.rich.kitty_keyboard = 0;
         self.shown.keyboard = KeyboardStack::default();
@@ -300,8 +300,8 @@ impl Emulator {
         }
     }
 
-    /// DECSCL: does a soft reset, then allows the functions of this level and of those below. Controls stay 7-bit ones,
-    /// because 8-bit C1 controls are not valid UTF-8. Replicas ignore it, as stock Mosh does.
+    /// Does a soft reset, then allows the functions of this level and of lower levels (DECSCL). Controls stay 7-bit,
+    /// because 8-bit C1 controls are not valid UTF-8. Replicas ignore the sequence, as stock Mosh does.
     pub(crate) fn set_level(&mut self, parameter: u16) {
         if let Some(level) = Level::from_parameter(parameter).filter(|_| self.grid.is_host()) {
             self.soft_reset();

@@ -7,47 +7,47 @@
 /// Key codes of modifier keys and locks. Source: kitty's table of functional keys.
 const MODIFIER_KEYS: [core::ops::RangeInclusive<u32>; 2] = [57_358..=57_360, 57_441..=57_454];
 
-/// Key codes of keys that type no character. Source: the same; Unicode's private use.
+/// Key codes of keys that type no character. Source: kitty's table of functional keys; Unicode's private use area.
 const FUNCTIONAL_KEYS: core::ops::RangeInclusive<u32> = 0xe000..=0xf8ff;
 
-/// The bits of Caps Lock and Num Lock, which are ignored here.
+/// The modifier bits of Caps Lock and Num Lock, which are ignored here.
 const LOCKS: u32 = 64 | 128;
 
-/// The number of the event that a key is released.
+/// The event number of a key's release.
 const RELEASE: u32 = 3;
 
-/// Keys of a US keyboard, and their characters with Shift. Not all terminals report the latter.
+/// Keys of a US keyboard, and below each its character with Shift. Not all terminals report the latter.
 const SHIFTED: [&[u8]; 2] = [b"`1234567890-=[]\\;',./", b"~!@#$%^&*()_+{}|:\"<>?"];
 
-/// Keys and their bytes with Ctrl, apart from those from `@` to `_`.
+/// Keys, and below each its byte with Ctrl. The keys from `@` to `_` follow a rule instead.
 const CONTROLLED: [&[u8]; 2] = [b" 2345678/?", b"\x00\x00\x1b\x1c\x1d\x1e\x1f\x7f\x1f\x7f"];
 
-/// A key that arrived as a sequence.
+/// A key event that arrived as a control sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyEvent {
-    /// The character that the key types without modifiers, in Unicode. A key that types nothing has a number of kitty's.
+    /// The Unicode character that the key types without modifiers. Keys that type nothing have a number of kitty's.
     pub code: u32,
-    /// The modifiers that are held, without the locks.
+    /// The bits of the modifiers that are held. Caps Lock and Num Lock are left out.
     pub modifiers: u32,
-    /// Whether a key was pressed: not released, and not a modifier key.
+    /// Whether a key was pressed or repeated. It is false for a release, and for a modifier key.
     pub is_hit: bool,
-    /// The character of the key with Shift.
+    /// The character of the key with Shift. `None` if the terminal does not report it.
     shifted: Option<u32>,
-    /// The character of the key on a US keyboard, if that is known to differ.
+    /// The character of the key on a US keyboard. `None` unless the terminal reports that it differs.
     base: Option<u32>,
-    /// The character that the key types, if it types a single one.
+    /// The character that the key types. `None` if it types none or several, or if the terminal does not report it.
     text: Option<u32>,
 }
 
 impl KeyEvent {
     /// The bit of Shift among the modifiers.
     pub const SHIFT: u32 = 1;
-    /// The bit of Alt.
+    /// The bit of Alt among the modifiers.
     pub const ALT: u32 = 2;
-    /// The bit of Ctrl.
+    /// The bit of Ctrl among the modifiers.
     pub const CTRL: u32 = 4;
 
-    /// Reads `CSI parameters last`, without the `CSI`; `None` if it is not a key.
+    /// Reads the control sequence `CSI parameters last`, given without the `CSI`. `None` if it is not a key event.
     pub fn read(parameters: &[u8], last: u8) -> Option<Self> {
         match last {
             b'u' => kitty_key(parameters),
@@ -56,8 +56,8 @@ impl KeyEvent {
         }
     }
 
-    /// Returns the byte of the key in a terminal without these modes; `None` for keys with several bytes, such as those
-    /// held with Alt, and for keys without a byte, such as those held with Super.
+    /// Returns the byte that the key sends in a terminal without a keyboard protocol. `None` if it sends several or
+    /// none. Examples of these are keys held with Alt, and keys held with Super.
     pub fn as_byte(self) -> Option<u8> {
         if self.modifiers & !(Self::SHIFT | Self::CTRL) != 0 {
             return None;
@@ -75,7 +75,7 @@ impl KeyEvent {
         })
     }
 
-    /// Returns the character that the key types, if it types a single one.
+    /// Returns the character that the key types. `None` if it types none or several.
     pub fn as_text(self) -> Option<char> {
         if self.modifiers & !Self::SHIFT != 0 {
             return None;
@@ -93,7 +93,7 @@ impl KeyEvent {
     }
 }
 
-/// Reads `code:shifted:base;modifiers:event;text`. Everything but the code may be missing.
+/// Reads kitty's form, `code:shifted:base;modifiers:event;text`. Everything but the code may be missing.
 fn kitty_key(parameters: &[u8]) -> Option<KeyEvent> {
     let mut fields = parameters.split(|&byte| byte == b';').map(subfields);
     let [code, shifted, base] = fields.next()?;
@@ -111,7 +111,7 @@ fn kitty_key(parameters: &[u8]) -> Option<KeyEvent> {
     })
 }
 
-/// Reads `27;modifiers;code`.
+/// Reads the form of modifyOtherKeys, `27;modifiers;code`.
 fn other_key(parameters: &[u8]) -> Option<KeyEvent> {
     let mut fields = parameters.split(|&byte| byte == b';').map(subfields);
     let (first, modifiers, code) = (fields.next()?, fields.next()?, fields.next()?);
@@ -125,14 +125,14 @@ fn other_key(parameters: &[u8]) -> Option<KeyEvent> {
         code,
         modifiers: modifiers.saturating_sub(1) & !LOCKS,
         is_hit: true,
-        // The code is the key's character with Shift.
+        // The code in this form is the key's character with Shift.
         shifted: Some(code),
         base: None,
         text: None,
     })
 }
 
-/// Returns the first three numbers of a field. A number that is too large counts as missing.
+/// Returns the first three numbers of a field, split at colons. A missing or too large number is `None`.
 fn subfields(field: &[u8]) -> [Option<u32>; 3] {
     let mut numbers = field.split(|&byte| byte == b':').map(number);
     core::array::from_fn(|_| numbers.next().flatten())

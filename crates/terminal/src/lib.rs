@@ -5,7 +5,7 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! The picture:
+//! The screen:
 //!
 //! - `screen` is the state that two ends must agree on. Its rows (`row`) hold cells (`cell`, `cells`), combining
 //!   characters (`marks`), and links and colours of underlines (`decoration`). `glyph` is a cell with all of these.
@@ -16,9 +16,9 @@
 //!   holds characters of a newer Unicode that the user's terminal draws wide.
 //! - `scrollback` holds lines that left the screen.
 //!
-//! Bytes to picture:
+//! Host bytes to the screen:
 //!
-//! - `parse` is the byte parser, and `emulator` the state that no picture shows. `terminal` joins the two.
+//! - `parse` is the byte parser, and `emulator` holds the state that no screen shows. `terminal` joins the two.
 //! - `dispatch` calls the function of each sequence. Most functions change the `grid`: a screen with its margins
 //!   (`region`), `tabs` and `protection`. The grid moves its cursor (`motion`, `reverse_wrap`) and can `edit` cells. `print`
 //!   and `rectangle` write to it, and `effort` counts its work.
@@ -27,7 +27,7 @@
 //!   `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep the texts that programs set.
 //! - `clipboard` and `notification` are events.
 //!
-//! Picture to bytes:
+//! The screen to bytes:
 //!
 //! - `display` draws the difference of two screens (`canvas`, `line`, `scroll`, `motion`, `brush`), or a whole screen as
 //!   lines of output (`lines`). `dialect` describes the terminal that it draws for.

@@ -1,21 +1,21 @@
-//! Characters of a Unicode that is newer than this crate's tables, which are those of Unicode 18.
+//! Characters of a Unicode version newer than this crate's width tables, which are those of Unicode 18.
 //!
-//! A code point that is not assigned takes a column ([`crate::char_width`]). The user's terminal may have newer tables,
-//! with emoji and ideographs there, which take two columns.
+//! A code point that is not assigned takes a column ([`crate::char_width`]). In newer tables of the user's terminal,
+//! the same code point may be an emoji or ideograph, which takes two.
 
-/// The plane of Unicode that these characters are in.
+/// First code point of Unicode's plane 1, where characters of newer versions are.
 const PLANE: u32 = 0x1_0000;
 
-/// Most characters of a newer Unicode that are kept. Chosen: Unicode 18 has brought nine emoji.
+/// Most characters in a [`NewerWide`]. Chosen: Unicode 18 has brought nine emoji.
 const WIDE_MAX: usize = 32;
 
-/// A character of the plane in which newer characters are. Ends of different versions may disagree about which are
-/// newer.
+/// A character of Unicode's plane 1, where characters of newer versions are. Two ends of different versions may
+/// disagree about which of them are newer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewerChar(u16);
 
 impl NewerChar {
-    /// Creates it; `None` for a character of another plane.
+    /// Creates a `NewerChar`. `None` for a character of another plane.
     pub fn new(c: char) -> Option<Self> {
         u32::from(c).checked_sub(PLANE).and_then(|offset| u16::try_from(offset).ok()).map(Self)
     }
@@ -40,10 +40,10 @@ impl Default for NewerWide {
 }
 
 impl NewerWide {
-    /// No character.
+    /// The empty set.
     pub const NONE: Self = Self { chars: ['\0'; WIDE_MAX], len: 0 };
 
-    /// Adds a character. It is ignored if the tables have it, or if there are too many.
+    /// Adds a character of two columns. It is ignored if this crate's tables have it, or if the set is full.
     pub fn insert(&mut self, c: NewerChar) {
         let c = c.char();
         if may_be_newer(c) && !self.contains(c) && self.len < WIDE_MAX {
@@ -52,19 +52,20 @@ impl NewerWide {
         }
     }
 
-    /// Returns whether a character takes two columns.
+    /// Returns whether the user's terminal gives `c` two columns, as far as the set knows.
     pub fn contains(&self, c: char) -> bool {
         self.chars[..self.len].contains(&c)
     }
 
-    /// Returns whether there is none.
+    /// Returns whether the set has no character.
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
     }
 }
 
-/// Returns whether a character is missing in the tables and may be wide in a newer Unicode. Such are code points in the
-/// blocks of emoji and signs, and near the scripts of ideographs and kana. A few of them are narrow signs of Unicode 18.
+/// Returns whether this crate's tables lack a character that may be wide in a newer Unicode. Such characters are code
+/// points in the blocks of emoji and signs, and near the scripts of ideographs and kana. A few of them are narrow signs
+/// of Unicode 18.
 pub const fn may_be_newer(c: char) -> bool {
     // Today's text has no character from here on, so it needs no search.
     c >= '\u{16fe4}' && c <= '\u{1fffd}' && is_unassigned(c)

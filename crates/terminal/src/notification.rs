@@ -9,20 +9,20 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::plain::{is_plain, plain};
 
-/// Standard base64, with complete padding or without any.
+/// Decodes standard base64, with complete padding or without any.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Longest notification, in bytes; a longer one is ignored whole. Chosen: far beyond what a desktop shows of one.
+/// Longest notification, in bytes; a longer one is ignored whole. Chosen: far longer than a desktop shows.
 pub const NOTIFICATION_BYTES_MAX: usize = 1024;
 
-/// Most notifications that wait for somebody to take them; one more displaces the oldest. Chosen: more at once nobody
-/// reads.
+/// Most notifications that wait to be taken; another displaces the oldest. Chosen: nobody reads more at once.
 pub const NOTIFICATIONS_MAX: usize = 8;
 
-/// A notification in the form that the program gave it: `9;text`, `777;notify;title;body` or `99;metadata;payload`.
+/// A desktop notification in the form that the program gave it: `9;text`, `777;notify;title;body` or
+/// `99;metadata;payload`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     command: Arc<str>,
@@ -49,12 +49,12 @@ impl Notification {
         is_notification.then(|| Self { command: command.into() })
     }
 
-    /// Returns the text of the operating system command.
+    /// Returns the text of the operating system command, such as `9;text`.
     pub fn command(&self) -> &str {
         &self.command
     }
 
-    /// Writes the sequence that makes the user's terminal notify.
+    /// Writes the sequence that makes the user's terminal show the notification.
     pub fn write_to(&self, out: &mut Vec<u8>) {
         for part in ["\x1b]", &self.command, "\x1b\\"] {
             out.extend(part.as_bytes());
@@ -62,7 +62,7 @@ impl Notification {
     }
 }
 
-/// Returns a command in which each part is plain: the terminal may show the title and the body in different places.
+/// Returns `command` with each part made plain. A terminal may show the parts (title and body) in different places.
 fn plain_parts(command: &str) -> String {
     command.split(';').map(plain).collect::<Vec<_>>().join(";")
 }
@@ -93,8 +93,8 @@ fn is_plain_kitty(text: &str) -> bool {
         && (!is_encoded || is_plain_base64(payload))
 }
 
-/// Returns whether `payload` is the base64 of plain text, which may have several lines. Other text is refused instead of
-/// made plain, because programs encode little else than text that would break the sequence.
+/// Returns whether `payload` is the base64 of plain text, which may have several lines. A payload with other text is
+/// refused: programs encode little else than text that would break the sequence.
 fn is_plain_base64(payload: &str) -> bool {
     let decoded = BASE64.decode(payload).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     decoded.is_some_and(|text| text.split(['\n', '\t']).all(is_plain))

@@ -1,7 +1,7 @@
 //! The byte parser: UTF-8, then the DEC VT500 state machine over code points.
 //!
-//! It finds runs of text, controls and sequences, and limits the length of every string. [`Perform`] gives them their
-//! meaning.
+//! The parser finds runs of text, controls and sequences, and limits the length of every string. [`Perform`] gives them
+//! their meaning.
 
 pub(crate) mod parameters;
 mod utf8;
@@ -10,24 +10,24 @@ use self::parameters::Parameters;
 use self::utf8::{ascii_len, decode, text_len};
 use crate::clipboard::COPY_CHARS_MAX;
 
-/// Longest operating system command kept, in bytes; the rest of a longer one is dropped. Chosen: as Mosh 1.4.0
+/// Longest operating system command kept, in bytes; the end of a longer command is dropped. Chosen: as Mosh 1.4.0
 /// (docs/terminal.md), which is more than anything but a copy needs.
 pub(crate) const OSC_BYTES_MAX: usize = 16_384 + 32;
-/// Longest operating system command that copies text: the longest text, and room for `52;`, a list of selections and
-/// `;`.
+/// Longest operating system command that copies text, in bytes: the longest text, and room for `52;`, a list of
+/// selections and `;`.
 pub(crate) const OSC_COPY_BYTES_MAX: usize = COPY_CHARS_MAX + 32;
-/// Longest device control string kept, in bytes; a longer one is ignored. Chosen: XTGETTCAP for 50 names of ten bytes in
-/// one string; programs ask for a handful.
+/// Longest device control string kept, in bytes; a longer string is ignored. Chosen: XTGETTCAP for 50 names of ten
+/// bytes in one string; programs ask for a handful.
 pub(crate) const DCS_BYTES_MAX: usize = 1024;
-/// Most intermediate bytes in a sequence; one with more is ignored.
+/// Most intermediate bytes in a sequence; a sequence with more is ignored.
 /// Source: no function of xterm or the DEC terminals has more than two.
 pub(crate) const INTERMEDIATES_MAX: usize = 2;
 
 /// The functions that the parser calls for each part of a byte stream.
 pub(crate) trait Perform {
-    /// Prints a run of ASCII without any control character.
+    /// Prints a run of printable ASCII.
     fn print_ascii(&mut self, text: &[u8]);
-    /// Prints a run of text without any control character.
+    /// Prints a run of text without controls.
     fn print(&mut self, text: &str);
     /// Executes a C0 or C1 control.
     fn execute(&mut self, control: char);
@@ -35,19 +35,19 @@ pub(crate) trait Perform {
     fn escape(&mut self, intermediates: &[u8], last: u8);
     /// Performs a control sequence.
     fn csi(&mut self, sequence: &Sequence<'_>);
-    /// Performs an operating system command. `cut` says that it was too long, so its end is missing.
+    /// Performs an operating system command. `cut` says that the text was too long, so its end is missing.
     fn osc(&mut self, text: &str, cut: bool, terminator: Terminator);
-    /// Returns whether the parser must stop for now.
+    /// Returns whether the parser must stop before the next sequence, because the effort limit is exceeded.
     fn is_spent(&self) -> bool {
         false
     }
-    /// Called after the head of a device control string, in front of its text.
+    /// Performs the head of a device control string, before its text arrives.
     fn dcs_head(&mut self, _: &Sequence<'_>) {}
     /// Performs a device control string.
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str);
 }
 
-/// The end of an operating system command. An answer ends in the same way as its question.
+/// The end of an operating system command. An answer to a command ends in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Terminator {
     Bel,
@@ -55,7 +55,7 @@ pub(crate) enum Terminator {
 }
 
 impl Terminator {
-    /// Returns the bytes of this terminator.
+    /// Returns the bytes that end the command.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Bel => "\x07",
@@ -64,15 +64,15 @@ impl Terminator {
     }
 }
 
-/// A control sequence, or the head of a device control string.
+/// A control sequence, or the head of a device control string, in its parts.
 #[derive(Debug)]
 pub(crate) struct Sequence<'a> {
-    /// A byte of `<=>?`, or 0.
+    /// The private marker, a byte of `<=>?`; 0 if the sequence has none.
     pub(crate) private: u8,
-    /// The intermediate bytes, 20 to 2F.
+    /// The intermediate bytes, each from 0x20 to 0x2f.
     pub(crate) intermediates: &'a [u8],
     pub(crate) parameters: &'a Parameters,
-    /// The final byte.
+    /// The final byte, from 0x40 to 0x7e, which names the function.
     pub(crate) last: u8,
 }
 
@@ -91,11 +91,11 @@ enum State {
     DcsIntermediate,
     DcsText,
     OscText,
-    /// SOS, PM, APC, or a malformed DCS. It is dropped up to its terminator.
+    /// A string without a function: SOS, PM, APC, or a malformed DCS. It is dropped up to its terminator.
     Ignored,
 }
 
-/// The string that ends here, if the byte after the last ESC is `\`.
+/// The string that the last ESC interrupted. If `\` follows, the string is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Unterminated {
     #[default]
@@ -108,16 +108,16 @@ enum Unterminated {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parser {
     state: State,
-    /// The first bytes of a character that the end of the input cut.
+    /// The first bytes of a UTF-8 character whose end has not arrived yet.
     partial: [u8; 4],
     partial_len: usize,
     private: u8,
     intermediates: [u8; INTERMEDIATES_MAX],
     intermediates_len: usize,
-    /// Whether the sequence has more intermediates than any function.
+    /// Whether the sequence has more intermediate bytes than any function.
     intermediates_overflow: bool,
     parameters: Parameters,
-    /// The text of an OSC or DCS.
+    /// The text so far of an OSC or DCS.
     text: String,
     text_cut: bool,
     dcs_last: u8,
@@ -125,27 +125,28 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
-    /// Drops an unfinished sequence or character.
+    /// Drops an unfinished sequence or UTF-8 character.
     pub(crate) fn ground(&mut self) {
         *self = Self::default();
     }
 
-    /// Returns the memory on the heap in bytes.
+    /// Returns the parser's memory on the heap in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.text.capacity()
     }
 
-    /// Returns whether the next byte belongs to no sequence or string.
+    /// Returns whether the next byte begins text or a sequence, so that no sequence or string is open.
     pub(crate) fn is_in_text(&self) -> bool {
         self.state == State::Ground
     }
 
-    /// Returns whether the last byte was an ESC whose meaning the next byte decides.
+    /// Returns whether the last byte was an ESC, so that the next byte decides which sequence begins.
     pub(crate) fn is_in_escape(&self) -> bool {
         self.state == State::Escape
     }
 
-    /// Reads bytes, cut anywhere, until [`Perform::is_spent`]. Returns the number of bytes read.
+    /// Reads bytes until [`Perform::is_spent`]. A sequence or character may be cut between two calls. Returns the
+    /// number of bytes read.
     pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut at = self.finish_partial(bytes, perform);
         // There is no control between `at` and this place. Malformed text is printed piece by piece, and without this
@@ -202,7 +203,7 @@ impl Parser {
         at
     }
 
-    /// Reads the numbers of a control sequence, and its final byte if it follows. Returns the number of bytes read.
+    /// Reads the numbers of a control sequence, and the final byte if it follows. Returns the number of bytes read.
     fn take_csi(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         if self.state == State::CsiEntry && bytes.first() == Some(&b':') {
             return 0;
@@ -221,7 +222,7 @@ impl Parser {
         }
     }
 
-    /// Completes a character that the end of the last input cut. Returns the number of bytes used.
+    /// Completes a UTF-8 character whose first bytes ended the last input. Returns the number of bytes used.
     fn finish_partial(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut taken = 0;
         while self.partial_len > 0 {
@@ -478,7 +479,7 @@ impl Parser {
     }
 }
 
-/// Prints the well-formed start of bytes without controls. Returns its length.
+/// Prints the well-formed UTF-8 at the start of `bytes`, which hold no controls. Returns its length in bytes.
 fn print_well_formed(bytes: &[u8], perform: &mut impl Perform) -> usize {
     let text = match core::str::from_utf8(bytes) {
         Ok(text) => text,

@@ -46,15 +46,15 @@ pub fn plain(text: &str) -> String {
     text.chars().filter(|c| filter.admits(*c)).collect()
 }
 
-/// Filters text that comes character by character, as [`plain`] does.
+/// Filters text that arrives character by character, by the rules of [`plain`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain {
-    /// The last character that was admitted.
+    /// The last character that was kept. `None` at the beginning of the text.
     last: Option<char>,
 }
 
 impl Plain {
-    /// Returns whether [`plain`] keeps a character after those that were admitted before.
+    /// Returns whether [`plain`] keeps `c` after the characters kept so far.
     pub fn admits(&mut self, c: char) -> bool {
         let shows = !is_left_out(c) && may_follow(self.last, c);
         if shows {
@@ -64,8 +64,8 @@ impl Plain {
     }
 }
 
-/// Returns `text` with JSON's escapes for the characters that [`plain`] leaves out. A reader can see that they are
-/// there, and JSON strings keep their value.
+/// Returns `text` with JSON's escapes (`\u202e`) for the characters that [`plain`] leaves out. A reader sees each
+/// escape, and JSON strings keep their value.
 pub fn escaped(text: &str) -> String {
     let (mut shown, mut filter) = (String::with_capacity(text.len()), Plain::default());
     for c in text.chars() {
@@ -73,19 +73,19 @@ pub fn escaped(text: &str) -> String {
             shown.push(c);
         } else {
             shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
-            // The next character follows the last digit.
+            // The next character follows the escape's last digit.
             filter.admits('0');
         }
     }
     shown
 }
 
-/// Returns whether [`plain`] changes nothing.
+/// Returns whether [`plain`] keeps all of `text`.
 pub(crate) fn is_plain(text: &str) -> bool {
     text.chars().zip(previous(text)).all(|(c, last)| !is_left_out(c) && may_follow(last, c))
 }
 
-/// Returns for each character the one before it.
+/// Returns for each character of `text` the character before it. `None` for the first.
 fn previous(text: &str) -> impl Iterator<Item = Option<char>> {
     [None].into_iter().chain(text.chars().map(Some))
 }
@@ -94,7 +94,7 @@ fn is_left_out(c: char) -> bool {
     c.is_control() || LEFT_OUT.iter().any(|range| range.contains(&c))
 }
 
-/// Returns whether `c` may follow `last`, or begin the text.
+/// Returns whether [`plain`] allows `c` after `last`. `None` is the beginning of the text.
 fn may_follow(last: Option<char>, c: char) -> bool {
     match (last, c) {
         (Some(last), '\u{200c}' | '\u{200d}') => !last.is_ascii() && !is_zero_width_joiner(last),
@@ -105,8 +105,8 @@ fn may_follow(last: Option<char>, c: char) -> bool {
     }
 }
 
-/// Returns whether a character is invisible and selects the form of its neighbours: the joiners that Arabic and Indic
-/// scripts and emoji need, and the variation selectors.
+/// Returns whether a character is invisible and selects the form of its neighbours. These are the joiners that Arabic,
+/// Indic scripts and emoji need, and the variation selectors.
 fn is_joiner(c: char) -> bool {
     is_zero_width_joiner(c) || is_variation_selector(c)
 }

@@ -1,34 +1,34 @@
-//! The actions in a stream of bytes, for code that observes the stream without being a terminal.
+//! Reads the actions in a stream of bytes, for code that observes the stream without being a terminal.
 
 use crate::parse::{Parser, Perform, Sequence, Terminator};
 
-/// An action of a byte stream. Strings (OSC, DCS) are left out.
+/// What a terminal would do with a part of a byte stream. Strings (OSC, DCS) are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A character.
+    /// A printed character.
     Print(char),
-    /// A C0 or C1 control. DEL is one too; it does nothing.
+    /// A C0 or C1 control character. DEL is among them, although it does nothing.
     Execute(char),
-    /// Another escape sequence.
+    /// An escape sequence that is not a control sequence.
     Escape,
     /// A control sequence with this final byte and any parameters.
     Csi(u8),
 }
 
-/// Reads actions from bytes, cut anywhere. An unfinished string is held up to the same length as in a terminal.
+/// Reads actions from bytes that may be cut anywhere. Strings have the same greatest length as in a terminal.
 #[derive(Clone, Debug, Default)]
 pub struct ActionReader {
     parser: Parser,
 }
 
 impl ActionReader {
-    /// Reads a byte, and appends the action that it completes.
+    /// Reads a byte, and appends the action that it completes to `actions`.
     pub fn read(&mut self, byte: u8, actions: &mut Vec<Action>) {
         let (in_text, in_escape) = (self.parser.is_in_text(), self.parser.is_in_escape());
         self.parser.advance(&[byte], &mut Outline(actions));
         match byte {
             0x7f if in_text => actions.push(Action::Execute('\x7f')),
-            // `ESC \` ends a string. Without one it is an ordinary escape sequence.
+            // `ESC \` ends a string. Without a string it is an ordinary escape sequence.
             b'\\' if in_escape => actions.push(Action::Escape),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Draws frames on the user's real terminal, and leaves it as it was found.
+//! Draws frames on the user's real terminal, and restores the terminal at the end.
 
 mod capabilities;
 mod feed;
@@ -15,15 +15,15 @@ use crate::display::{History, MODES_OFF, Vocabulary, lines, modes, picture, priv
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 
-/// Most cells that one frame changes, unless a row has more. Chosen: screens up to 300 columns and 80 rows at once; to
-/// draw so many that all differ takes some milliseconds.
+/// Most cells that one frame changes, unless a single row has more. Chosen: screens up to 300 columns and 80 rows at
+/// once; to draw this many cells, all different, takes some milliseconds.
 const FRAME_CELLS_MAX: usize = 24_000;
 
-/// The sequences that put the user's own titles aside, and restore them (XTWINOPS).
+/// The sequences that push the user's own titles onto the terminal's stack, and pop them (XTWINOPS).
 const PUSH_TITLES: &[u8] = b"\x1b[22;0t";
 const POP_TITLES: &[u8] = b"\x1b[23;0t";
 
-/// Moves the cursor below the last row, where CUP stops.
+/// Moves the cursor to an empty line below all text. CUP stops at the last row, so a line feed follows.
 const BELOW_ALL: &[u8] = b"\x1b[9999;1H\r\n";
 
 impl TerminalCapabilities {
@@ -34,8 +34,7 @@ impl TerminalCapabilities {
         if self.synchronized_output {
             out.extend(b"\x1b[?2026l");
         }
-        // At the start not all abilities are known. A terminal that supports titles ignores sequences that it does not
-        // know.
+        // At the start not all abilities are known. A terminal that supports titles ignores sequences unknown to it.
         if self.kitty_keyboard || self.titles {
             out.extend(POP_KITTY_KEYBOARD);
         }
@@ -64,28 +63,28 @@ impl TerminalCapabilities {
     }
 }
 
-/// Draws frames on the user's real terminal.
+/// Computes the bytes that draw frames on the user's real terminal.
 ///
-/// The terminal must have the size of the frames. A frame of another size than the last repaints everything.
+/// The terminal must have the size of the frames. A frame whose size differs from the last frame's repaints everything.
 #[derive(Clone, Debug)]
 pub struct Renderer {
     capabilities: TerminalCapabilities,
-    /// The state that the frames hold.
+    /// Which server the frames come from; it decides which modes a frame holds.
     vocabulary: Vocabulary,
     feed: Feed,
     settings: Settings,
-    /// The last frame. It is kept by [`Self::close`], because the bytes that follow depend on it.
+    /// The frame drawn last. `None` before the first. [`Self::close`] keeps it, because later bytes depend on it.
     shown: Option<Screen>,
     loan: Loan,
-    /// Whether the user's own titles were put aside.
+    /// Whether the user's own titles are on the terminal's title stack.
     has_pushed_title: bool,
-    /// Whether the terminal may show something else than `shown`.
+    /// Whether the terminal may show something else than `shown`. Then the next frame repaints everything.
     stale: bool,
     open: bool,
 }
 
 impl Renderer {
-    /// Creates a renderer for a terminal of unknown content.
+    /// Creates a renderer for a terminal whose content is unknown.
     pub fn new(mut capabilities: TerminalCapabilities) -> Self {
         // A terminal without an alternate screen has no screen to return to.
         capabilities.init &= !(capabilities.scrollback && capabilities.enter.is_empty());
@@ -102,7 +101,7 @@ impl Renderer {
         }
     }
 
-    /// Returns the known abilities of the terminal.
+    /// Returns the known abilities of the user's terminal.
     pub fn capabilities(&self) -> &TerminalCapabilities {
         &self.capabilities
     }
@@ -112,33 +111,33 @@ impl Renderer {
         self.settings.sets_alternate_scroll()
     }
 
-    /// Changes the known abilities. The next frame uses them.
+    /// Changes the known abilities of the user's terminal. The next frame uses them.
     pub fn learn(&mut self, learn: impl FnOnce(&mut TerminalCapabilities)) {
         let old = self.capabilities.clone();
         learn(&mut self.capabilities);
         self.stale |= self.capabilities.draws_unlike(&old);
     }
 
-    /// Sets the state that later frames hold. By default they are a stock server's: modes that only a rove has are
-    /// unknown, and cursor keys are always in application form.
+    /// Sets which server later frames come from. The default is a stock Mosh server: rove's additional modes are
+    /// unknown, and cursor keys always send their application form.
     pub fn follow(&mut self, vocabulary: Vocabulary) {
         self.vocabulary = vocabulary;
     }
 
-    /// Declares that later frames come with the lines that scroll off ([`Self::frame_below`]). Then no other rows go to
-    /// the terminal's history.
+    /// Declares that later frames come with the lines that scroll off at the host ([`Self::frame_below`]). Then no
+    /// other rows enter the terminal's history.
     pub fn follow_scrollback(&mut self) {
         self.feed.follow();
     }
 
-    /// Returns whether `frame` can scroll lines into the terminal's history. On the alternate screen it cannot.
+    /// Returns whether lines can enter the terminal's history together with `frame`. This needs the normal screen.
     pub fn takes_lines(&self, frame: &Screen) -> bool {
         self.feed.is_followed()
             && !settings::wants_alternate_screen(frame, &self.capabilities, self.vocabulary)
     }
 
     /// Returns the bytes that move the session from the alternate screen to the normal one, where lines that scroll off
-    /// go to the terminal's history. They are empty if the session is there already.
+    /// enter the terminal's history. The bytes are empty if the session is on the normal screen already.
     pub fn move_to_history(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.capabilities.init {
@@ -149,7 +148,7 @@ impl Renderer {
         out
     }
 
-    /// Returns the bytes that begin a session on the terminal. The next frame repaints everything.
+    /// Returns the bytes that begin a session on the user's terminal. The next frame repaints everything.
     pub fn open(&mut self) -> Vec<u8> {
         self.stale = true;
         self.open = true;
@@ -157,7 +156,7 @@ impl Renderer {
         if self.capabilities.init { self.capabilities.enter.clone() } else { Vec::new() }
     }
 
-    /// Returns a frame to draw first, if `frame` would change more cells than may be drawn at once.
+    /// Returns an intermediate frame to draw first. `None` unless `frame` changes more cells than may be drawn at once.
     pub fn stage(&self, frame: &Screen) -> Option<Screen> {
         let wanted = settings::wanted(frame, &self.capabilities, self.vocabulary);
         let is_same = !self.stale && wanted.alternate_screen == self.settings.alternate_screen();
@@ -168,7 +167,7 @@ impl Renderer {
 
     /// Returns the bytes that make the terminal show `frame`.
     ///
-    /// They contain no bell and no copied text, because a frame may be drawn twice.
+    /// The bytes contain no bell and no copied text, because a frame may be drawn twice.
     pub fn frame(&mut self, frame: &Screen) -> Vec<u8> {
         self.frame_below(&[], frame)
     }
@@ -209,7 +208,7 @@ impl Renderer {
         out
     }
 
-    /// Declares that the terminal may show anything. The next frame repaints everything.
+    /// Declares that the terminal's content is unknown. The next frame repaints everything.
     pub fn invalidate(&mut self) {
         self.stale = true;
     }
@@ -238,7 +237,7 @@ impl Renderer {
         self.settings.restore(&mut out, &self.capabilities);
         out.extend(b"\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
-        // Complete frames leave the margins full, but an incomplete one may not. Setting the margins moves the cursor.
+        // Complete frames leave the margins full, incomplete ones may not. Setting the margins moves the cursor.
         out.extend(b"\x1b[r");
         if let Some(shown) = &self.shown {
             let cursor = shown.cursor();
@@ -258,8 +257,8 @@ impl Renderer {
         out
     }
 
-    /// Ends the session as [`Self::close`] does, and prints `screen` like a command's output if the terminal returns to
-    /// the user's own screen. Otherwise the text is there already.
+    /// Ends the session as [`Self::close`] does. If the terminal then shows the user's own screen, the bytes also print
+    /// `screen` like a command's output. Otherwise the text of the session is on the terminal already.
     pub fn close_leaving(&mut self, screen: &Screen) -> Vec<u8> {
         let has_own = self.open && self.capabilities.init && !self.capabilities.leave.is_empty();
         let mut out = self.close();

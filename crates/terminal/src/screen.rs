@@ -1,4 +1,4 @@
-//! The picture: the state that two ends agree on. A clone copies a reference for each row.
+//! The screen: the state that both ends of a session agree on. A clone copies a reference for each row.
 
 pub(crate) mod cell;
 pub(crate) mod cells;
@@ -31,34 +31,35 @@ pub use self::size::{COLUMNS_MAX, Position, ROWS_MAX, Size, SizeError};
 use self::titles::Titles;
 use crate::cluster_widths::ClusterWidths;
 
-/// The picture that two ends agree on, with the modes that the user's terminal must follow.
+/// The cells and cursor of a terminal that both ends agree on, with the modes that the user's terminal must follow.
 #[derive(Clone, Debug)]
 pub struct Screen {
     pub(crate) size: Size,
     pub(crate) rows: Vec<Arc<Row>>,
     pub(crate) cursor: Cursor,
     pub(crate) pen: Pen,
-    /// The hyperlink and the underline's colour of the next character.
+    /// The hyperlink and the underline's colour that the next printed character gets.
     pub(crate) decoration: Decoration,
     pub(crate) reverse_video: bool,
     pub(crate) input: InputModes,
-    /// The modes that a stock client does not have.
+    /// The modes that stock Mosh does not transfer.
     pub(crate) rich: RichModes,
     pub(crate) titles: Titles,
     pub(crate) colors: Arc<Colors>,
     /// The address of the working directory; empty if it is unknown.
     pub(crate) directory: Arc<str>,
     pub(crate) progress: Option<Progress>,
-    /// The valid base64 text that was last copied to the clipboard (OSC 52), unless it is too long for a stock client.
+    /// The valid base64 text that was last copied to the clipboard (OSC 52). Text too long for a stock Mosh client is
+    /// left out.
     pub(crate) clipboard: Arc<str>,
-    /// The number of bells. Screens with different numbers are not equal, but a diff rings once.
+    /// The number of bells so far. Screens with different numbers are not equal, but a diff rings once.
     pub(crate) bells: u64,
-    /// The clusters that count as one character in the text that follows.
+    /// The kinds of clusters that take one cell in text that is printed next.
     pub(crate) cluster_widths: ClusterWidths,
 }
 
 impl Screen {
-    /// Creates a blank screen.
+    /// Creates a blank screen of a size.
     pub fn blank(size: Size) -> Self {
         let blank = Arc::new(Row::erased(size.columns(), Pen::default()));
         Self {
@@ -80,7 +81,7 @@ impl Screen {
         }
     }
 
-    /// Returns the dimensions.
+    /// Returns the size in columns and rows.
     pub const fn size(&self) -> Size {
         self.size
     }
@@ -90,17 +91,17 @@ impl Screen {
         self.rows.get(usize::from(row)).map(|row| &**row)
     }
 
-    /// Returns the cursor.
+    /// Returns the position and visibility of the cursor.
     pub const fn cursor(&self) -> Cursor {
         self.cursor
     }
 
-    /// Returns the pen of the next character.
+    /// Returns the pen (colours and attributes) that the next printed character gets.
     pub const fn pen(&self) -> Pen {
         self.pen
     }
 
-    /// Returns the decoration of the next character.
+    /// Returns the decoration (hyperlink and colour of the underline) that the next printed character gets.
     pub const fn decoration(&self) -> &Decoration {
         &self.decoration
     }
@@ -161,22 +162,22 @@ impl Screen {
         self.rich.kitty_keyboard
     }
 
-    /// Returns the level of modifyOtherKeys, 0 to 2.
+    /// Returns the level of xterm's modifyOtherKeys, 0 to 2.
     pub const fn modify_other_keys(&self) -> u8 {
         self.rich.modify_other_keys
     }
 
-    /// Returns whether a title or icon name was ever set.
+    /// Returns whether a program has ever set a title or icon name.
     pub const fn titled(&self) -> bool {
         self.titles.given
     }
 
-    /// Returns the window title.
+    /// Returns the window title. Empty if no program has set it.
     pub fn title(&self) -> &str {
         &self.titles.title
     }
 
-    /// Returns the icon name.
+    /// Returns the icon name. Empty if no program has set it.
     pub fn icon_name(&self) -> &str {
         &self.titles.icon_name
     }
@@ -191,28 +192,28 @@ impl Screen {
         &self.directory
     }
 
-    /// Returns the progress of a program; `None` if no program reports any.
+    /// Returns the progress bar of a program. `None` if no program reports progress.
     pub const fn progress(&self) -> Option<Progress> {
         self.progress
     }
 
-    /// Returns the base64 text that was last copied to the clipboard. It leaves out text that is too long for a stock
-    /// client, and other selections: [`crate::Terminal::take_copied`] returns these.
+    /// Returns the base64 text that was last copied to the clipboard (OSC 52). Text that is too long for a stock Mosh
+    /// client, and text for other selections, is left out: [`crate::Terminal::take_copied`] returns these.
     pub fn clipboard(&self) -> &str {
         &self.clipboard
     }
 
-    /// Returns the clusters that count as one character in the text that follows.
+    /// Returns the kinds of clusters that take one cell in text that is printed next.
     pub const fn cluster_widths(&self) -> ClusterWidths {
         self.cluster_widths
     }
 
-    /// Returns the number of bells.
+    /// Returns the number of bells so far.
     pub const fn bells(&self) -> u64 {
         self.bells
     }
 
-    /// Returns the text of row `row` as a person sees it, without the blanks at its end.
+    /// Returns the text of row `row` as a person sees it, without the blanks at its end. Empty below the screen.
     pub fn row_text(&self, row: u16) -> String {
         let Some(row) = self.row(row) else { return String::new() };
         let mut text = String::new();
@@ -228,7 +229,7 @@ impl Screen {
         text
     }
 
-    /// Panics if a row has half a wide character or marks without their cell, or if the cursor is outside.
+    /// Panics if a row has half a wide character or marks without their cell, or if the cursor is outside the screen.
     pub(crate) fn assert_integrity(&self) {
         assert_eq!(self.rows.len(), usize::from(self.size.rows()));
         assert!(self.cursor.row < self.size.rows() && self.cursor.column < self.size.columns());

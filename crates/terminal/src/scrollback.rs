@@ -1,9 +1,9 @@
 //! Lines that scrolled off the top of the primary screen.
 //!
-//! A host terminal keeps them after [`crate::Terminal::keep_scrollback`]. It keeps a row that text or an index scrolls
-//! off the top edge, if no side margins are set, as in xterm. It also keeps the rows of a screen that ED clears as a
-//! whole, as in tmux. It keeps no rows that other functions remove: deleting lines, erasing a part of the screen, a
-//! resize, the alternate screen.
+//! A host terminal keeps these lines after [`crate::Terminal::keep_scrollback`]. It keeps a row that text or an index
+//! scrolls off the top edge, if no side margins are set, as in xterm. It also keeps the rows of a screen that ED clears
+//! as a whole, as in tmux. Rows that other functions remove are not kept: deleting lines, erasing a part of the screen,
+//! a resize, the alternate screen.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,54 +13,55 @@ use crate::screen::decoration::ROW_LINK_BYTES_MAX;
 use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
-/// Most lines that wait to be taken. Chosen: as many as terminals of today keep by default.
+/// Most scrollback lines that wait to be taken. Chosen: as many as terminals of today keep by default.
 pub const SCROLLBACK_LINES_MAX: usize = 10_000;
 
-/// Most memory they take, in bytes. Chosen: lines of 100 columns reach the other limit first.
+/// Most memory of the scrollback lines that wait to be taken, in bytes. Chosen: lines of 100 columns reach
+/// [`SCROLLBACK_LINES_MAX`] first.
 pub const SCROLLBACK_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The bytes of a change of the pen. Chosen: `CSI`, two numbers and the final byte.
+/// Estimated bytes of a sequence that changes the pen. Chosen: `CSI`, two numbers and the final byte.
 const PEN_BYTES: usize = 8;
 
-/// A line that scrolled off: a row without the blank cells at its end.
+/// A line that scrolled off the screen: a row without the blank cells at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScrollbackLine {
     pub(crate) row: Row,
-    /// The width of the screen.
+    /// The width in columns of the screen that the line was on.
     pub(crate) columns: u16,
 }
 
 impl ScrollbackLine {
-    /// Creates a line from a row.
+    /// Creates the scrollback line of a row.
     pub fn new(row: &Row) -> Self {
         Self { row: row.trimmed(), columns: row.columns() }
     }
 
-    /// Creates a line of text, as much of it as fits into the columns.
+    /// Creates a scrollback line of `text`, cut to `columns`.
     pub fn text(columns: u16, text: &str, pen: Pen) -> Self {
         let mut screen = Screen::blank(Size::clamped(columns, 1));
         screen.write_text(Position { row: 0, column: 0 }, text, pen);
         Self::new(&screen.rows[0])
     }
 
-    /// Returns the width of the screen that the line was on.
+    /// Returns the width in columns of the screen that the line was on.
     pub const fn columns(&self) -> u16 {
         self.columns
     }
 
-    /// Returns whether the text wraps into the next line.
+    /// Returns whether the text wraps into the next line, so that both are one line of the program.
     pub const fn wrapped(&self) -> bool {
         self.row.wrapped()
     }
 
-    /// Returns the line with or without a wrap into the next.
+    /// Returns the line, marked as wrapped into the next line or not.
     #[must_use]
     pub fn with_wrapped(mut self, wrapped: bool) -> Self {
         self.row.wrapped = wrapped;
         self
     }
 
-    /// Returns whether a row looks the same, with a wrap or without.
+    /// Returns whether `row` has the same width, text and attributes. A wrap makes no difference.
     pub fn looks_like(&self, row: &Row) -> bool {
         let cells = self.row.cells.len();
         self.columns == row.columns()
@@ -70,12 +71,12 @@ impl ScrollbackLine {
             && self.row.decorations == row.decorations
     }
 
-    /// Returns roughly the memory of the line in bytes.
+    /// Returns the approximate memory of the line in bytes.
     pub fn bytes(&self) -> usize {
         size_of::<Self>() - size_of::<Row>() + self.row.bytes()
     }
 
-    /// Returns roughly the number of bytes that draw the line on a terminal.
+    /// Returns the approximate number of bytes that draw the line on a terminal.
     pub fn text_bytes(&self) -> usize {
         let mut pen = Pen::default();
         let cell_bytes = |cell: &Cell| {
@@ -86,7 +87,7 @@ impl ScrollbackLine {
         cells + self.row.marks.bytes() + self.row.decorations.bytes() + 2
     }
 
-    /// Returns the line as rows of a screen of this width. A wider line has several rows.
+    /// Returns the line as rows that are `columns` wide. A wider line gives several rows.
     pub fn rows(&self, columns: u16) -> impl Iterator<Item = Row> + use<'_> {
         let mut start = 0;
         let mut is_begun = false;
@@ -101,7 +102,7 @@ impl ScrollbackLine {
         })
     }
 
-    /// Returns the end of the piece that begins at column `start`. It cuts no wide character.
+    /// Returns the column after the piece of at most `columns` columns from `start` on. It cuts no wide character.
     fn piece_end(&self, start: u16, columns: u16) -> u16 {
         let end = self.row.columns().min(start.saturating_add(columns));
         let cuts = end > start + 1
@@ -123,17 +124,17 @@ impl ScrollbackLine {
     }
 }
 
-/// The lines that wait to be taken, oldest first.
+/// The scrollback lines that wait to be taken, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scrollback {
     lines: VecDeque<ScrollbackLine>,
     bytes: usize,
-    /// The number of lines that were ever pushed.
+    /// The number of lines pushed so far, dropped lines too.
     end: u64,
 }
 
 impl Scrollback {
-    /// Adds a row that scrolled off.
+    /// Adds a row that scrolled off. Beyond the limits the oldest lines are dropped.
     pub(crate) fn push(&mut self, row: &Row) {
         let line = ScrollbackLine::new(row);
         self.bytes += line.bytes();
@@ -144,8 +145,8 @@ impl Scrollback {
         }
     }
 
-    /// Adds the rows of a screen that is about to be cleared, down to the last that is not blank. Returns the number of
-    /// rows that it read.
+    /// Adds the rows of a screen that is about to be cleared, except blank rows at its end. Returns the number of rows
+    /// that were read.
     pub(crate) fn push_screen(&mut self, rows: &[Arc<Row>]) -> usize {
         let (mut written, mut looked_at) = (rows.len(), 0);
         while let Some(last) = rows[..written].last() {
@@ -165,18 +166,18 @@ impl Scrollback {
         looked_at + written
     }
 
-    /// Returns how many lines wait.
+    /// Returns how many lines wait to be taken.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// Returns the oldest line and its number, which counts from 0.
+    /// Returns the oldest line and its number, which counts from 0. `None` if no line waits.
     pub(crate) fn front(&self) -> Option<(u64, &ScrollbackLine)> {
         let waiting = u64::try_from(self.lines.len()).expect("a length fits 64 bits");
         Some((self.end - waiting, self.lines.front()?))
     }
 
-    /// Removes the oldest line, and returns it with its number.
+    /// Removes the oldest line, and returns it with its number. `None` if no line waits.
     pub(crate) fn pop(&mut self) -> Option<(u64, ScrollbackLine)> {
         let (number, _) = self.front()?;
         let line = self.lines.pop_front()?;

@@ -1,30 +1,29 @@
-//! Facts about the terminal that the user sees, at the other end of the connection.
+//! Facts about the user's terminal, which is at the client's end of the connection.
 
 use crate::cluster_widths::ClusterWidths;
 use crate::newer::NewerWide;
 
-/// The facts that a host terminal knows of the user's terminal, and reports to programs. By default it knows none.
+/// The facts that a host terminal knows about the user's terminal and reports to programs. By default it knows none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UserTerminal {
-    /// Whether it supports the keyboard protocol of kitty.
+    /// Whether the user's terminal supports the keyboard protocol of kitty.
     pub kitty_keyboard: bool,
-    /// Whether it reports the mouse in pixels (mode 1016).
+    /// Whether the user's terminal reports the mouse in pixels (mode 1016).
     pub pixel_mouse: bool,
-    /// Whether programs may read the screen as checksums (DECRQCRA). This is allowed for recordings only, never in a
-    /// session.
+    /// Whether programs may read the screen as checksums (DECRQCRA). Recordings allow this; a session never does.
     pub screen_checksums: bool,
     /// Whether the user lets programs read text that a program of the session has copied (OSC 52).
     pub read_copied: bool,
-    /// Its default foreground: red, green, blue.
+    /// Default foreground of the user's terminal: red, green, blue. `None` if unknown.
     pub foreground: Option<(u8, u8, u8)>,
-    /// Its default background.
+    /// Default background of the user's terminal: red, green, blue. `None` if unknown.
     pub background: Option<(u8, u8, u8)>,
-    /// The colour of its cursor.
+    /// Colour of the terminal's cursor: red, green, blue. `None` if unknown.
     pub cursor: Option<(u8, u8, u8)>,
-    /// Width and height of a cell in pixels.
+    /// Width and height of a cell of the user's terminal in pixels. `None` if unknown.
     pub cell_pixels: Option<(u16, u16)>,
-    /// The clusters that it counts as a character.
+    /// The kinds of clusters (such as joined emoji) that the user's terminal draws as one character.
     pub cluster_widths: ClusterWidths,
-    /// The characters that it gives two columns and the tables of this crate do not have.
+    /// The characters that the user's terminal draws two columns wide, but that this crate's tables do not know.
     pub newer_wide: NewerWide,
 }

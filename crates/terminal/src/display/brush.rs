@@ -1,4 +1,4 @@
-//! Writes the bytes for a terminal, and tracks the cursor and pen that they leave there.
+//! Writes the bytes for a terminal, and tracks where they leave its cursor, and with which pen.
 
 use std::sync::Arc;
 
@@ -14,29 +14,29 @@ use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::width::char_width;
 
-/// Most line feeds that scroll a replica whose cursor is on the bottom row already. Chosen: what going to the top,
-/// deleting as many lines there and coming back takes.
+/// Most line feeds that scroll a replica whose cursor is on the bottom row already. Chosen: as many bytes as moving to
+/// the top, deleting the lines there and moving back.
 const LINE_FEEDS_MAX: u16 = 10;
 
-/// The state of the receiving terminal that decides which bytes come next.
+/// The state of the receiving terminal that decides which bytes are written next.
 #[derive(Clone, Debug)]
 struct State {
     place: Place,
-    /// Whether any byte has moved the cursor since the shown screen.
+    /// Whether any byte written so far has moved the cursor.
     moved: bool,
     rendition: Rendition,
     link: Option<Arc<Hyperlink>>,
     visible: bool,
 }
 
-/// A state to go back to, with the number of bytes written until then.
+/// A state of the terminal to return to, with the number of bytes written until then.
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoint {
     length: usize,
     state: State,
 }
 
-/// Writes bytes, and tracks the cursor and the pen that they leave.
+/// Writes the bytes that draw on a terminal, and tracks the terminal's cursor and pen.
 #[derive(Clone, Debug)]
 pub(super) struct Brush {
     out: Vec<u8>,
@@ -46,7 +46,7 @@ pub(super) struct Brush {
 }
 
 impl Brush {
-    /// Creates a brush for a terminal that shows `shown`. Its bytes are appended to `out`.
+    /// Creates a brush for a terminal that shows `shown`. The bytes are appended to `out`.
     pub(super) fn new(out: Vec<u8>, shown: &Screen, dialect: Dialect) -> Self {
         let cursor = shown.cursor;
         let state = State {
@@ -64,7 +64,8 @@ impl Brush {
         Self { out, dialect, size: shown.size, state }
     }
 
-    /// Makes the terminal blank, whatever it shows: full margins, default pen, cursor at home.
+    /// Makes the terminal blank, whatever it shows. Afterwards margins are full, the pen is the default, and the cursor
+    /// is in the top left corner.
     pub(super) fn reset(&mut self, size: Size) {
         self.size = size;
         if !self.dialect.replica {
@@ -92,12 +93,12 @@ impl Brush {
         self.out.len()
     }
 
-    /// Returns the state, to go back to it later.
+    /// Returns the state of the terminal, for [`Self::rewind`].
     pub(super) fn checkpoint(&self) -> Checkpoint {
         Checkpoint { length: self.out.len(), state: self.state.clone() }
     }
 
-    /// Returns the bytes written since `checkpoint`.
+    /// Returns the number of bytes written since `checkpoint`.
     pub(super) fn since(&self, checkpoint: &Checkpoint) -> usize {
         self.out.len() - checkpoint.length
     }
@@ -108,7 +109,7 @@ impl Brush {
         self.out.split_off(checkpoint.length)
     }
 
-    /// Writes the bytes again that [`Self::rewind`] removed. `end` is the state after them.
+    /// Writes the bytes again that [`Self::rewind`] removed. `end` is the terminal's state after them.
     pub(super) fn replay(&mut self, bytes: &[u8], end: Checkpoint) {
         self.out.extend(bytes);
         self.state = end.state;
@@ -118,14 +119,14 @@ impl Brush {
         self.state.place
     }
 
-    /// Returns whether the pen and link that are set fit a cell, so that printing it needs no change.
+    /// Returns whether the current pen and link are those of a cell, so that printing it needs no change of pen.
     pub(super) fn paints(&self, pen: Pen, decoration: &Decoration) -> bool {
         let repertoire = self.dialect.repertoire;
         self.state.rendition == repertoire.rendition(pen, decoration)
             && (!repertoire.links || self.state.link == decoration.link)
     }
 
-    /// Moves the cursor.
+    /// Moves the cursor by the shortest sequence.
     pub(super) fn go(&mut self, row: u16, column: u16) {
         let to = Position { row, column };
         debug_assert!(row < self.size.rows() && column < self.size.columns(), "{to:?}");
@@ -138,7 +139,7 @@ impl Brush {
         self.state.moved = true;
     }
 
-    /// Hides the cursor of a real terminal, so that nobody sees it jump.
+    /// Hides the cursor of a real terminal, so that nobody sees it jump. A replica's cursor stays as it is.
     fn hide(&mut self) {
         if self.state.visible && !self.dialect.replica {
             private_mode(&mut self.out, 25, false);
@@ -146,7 +147,7 @@ impl Brush {
         }
     }
 
-    /// Sets the pen and the decoration of the text that follows.
+    /// Sets the pen and the decoration of the text that is written next.
     pub(super) fn paint_with(&mut self, pen: Pen, decoration: &Decoration) {
         let mut rendition = self.dialect.repertoire.rendition(pen, decoration);
         if pen.attributes.underline() == Underline::None {
@@ -162,7 +163,7 @@ impl Brush {
         self.state.rendition = rendition;
     }
 
-    /// Begins, changes or ends a hyperlink.
+    /// Begins, changes or ends (`None`) a hyperlink (OSC 8).
     fn link_to(&mut self, link: Option<&Arc<Hyperlink>>) {
         if !self.dialect.repertoire.links || self.state.link.as_ref() == link {
             return;
@@ -182,20 +183,20 @@ impl Brush {
         self.state.link = link.cloned();
     }
 
-    /// Sets a pen that erases cells as `pen` would. A replica takes only the background into account. Some real
-    /// terminals also erase with other attributes.
+    /// Sets the pen for erasing, so that erased cells look as `pen` makes them. A replica uses only the background for
+    /// this. Real terminals may use other attributes too.
     fn erase_with(&mut self, pen: Pen) {
         if !self.dialect.replica || pen.background != self.state.rendition.pen.background {
             self.paint_with(pen.erased(), Decoration::NONE);
         }
     }
 
-    /// Returns whether erased cells can get the look that `pen` gives them.
+    /// Returns whether the terminal can erase cells so that they look as `pen` makes them.
     pub(super) fn can_erase(&self, pen: Pen) -> bool {
         self.dialect.background_color_erase || pen.erased() == Pen::default()
     }
 
-    /// Prints a cell at the cursor. If its width is not settled, the place of the cursor is unknown afterwards.
+    /// Prints a cell at the cursor. If terminals disagree about its width, the cursor's place is unknown afterwards.
     pub(super) fn print(&mut self, cell: &Cell, marks: &str, decoration: &Decoration) {
         self.paint_with(cell.pen, decoration);
         let base = cell.base.unwrap_or('\u{a0}');
@@ -208,7 +209,7 @@ impl Brush {
     }
 
     /// Prints a cell on a replica, if its width is not the sum of its code points' widths. The bytes state the width
-    /// (OSC 66, the text sizing protocol of kitty). A replica without OSC 66 gets a similar text of equal width.
+    /// (OSC 66, kitty's text sizing protocol). A replica without OSC 66 gets a similar text of equal width.
     fn print_cluster(&mut self, base: char, cell: &Cell, marks: &str) {
         if self.dialect.clusters {
             self.out.extend(format!("\x1b]66;w={};{base}{marks}\x07", cell.width()).bytes());
@@ -228,8 +229,8 @@ impl Brush {
         self.advance(count, true);
     }
 
-    /// Prints combining characters without a base into an empty cell. A replica adds them to the cell that an explicit
-    /// motion went to.
+    /// Prints combining characters without a base into an empty cell. A replica adds them to the cell under the cursor,
+    /// but only after an explicit motion.
     pub(super) fn print_marks(&mut self, row: u16, column: u16, cell: &Cell, marks: &str) {
         self.state.place = Place::Unknown;
         self.go(row, column);
@@ -262,13 +263,13 @@ impl Brush {
         csi(&mut self.out, count, b'P');
     }
 
-    /// Erases from the cursor to the end of the screen.
+    /// Erases from the cursor to the end of the screen with the default pen.
     pub(super) fn erase_below(&mut self) {
         self.erase_with(Pen::default());
         self.out.extend(b"\x1b[J");
     }
 
-    /// Scrolls the rows `top..=bottom` up or down, and leaves the margins full.
+    /// Scrolls the rows `top..=bottom` by `lines` up or down. Afterwards the margins are full.
     pub(super) fn scroll(&mut self, top: u16, bottom: u16, lines: u16, up: bool) {
         self.hide();
         self.erase_with(Pen::default());
@@ -309,13 +310,13 @@ impl Brush {
         self.state.place = self.homed();
     }
 
-    /// Returns where the cursor is after margins were set: at home, or on some real terminals at the top margin.
+    /// Returns the cursor's place after margins were set: the top left corner, or unknown on a real terminal.
     const fn homed(&self) -> Place {
         if self.dialect.replica { HOME } else { Place::Unknown }
     }
 
-    /// Makes the bottom row wrap into itself. Below the margins nothing scrolls, so the character after the last one
-    /// goes to the start of the same row.
+    /// Sets the wrap flag of the bottom row `now`, by writing over its end. Below the margins nothing scrolls, so the
+    /// next character is written at the start of the bottom row itself.
     pub(super) fn wrap_bottom_row(&mut self, now: &Row) {
         let bottom = self.size.rows() - 1;
         let (first, last) = (&now.cells[0], now.last_glyph());
@@ -339,19 +340,19 @@ impl Brush {
         }
     }
 
-    /// Ends the line as a program does: the cursor goes to the start of the next line.
+    /// Ends the line as a program does: the cursor moves to the start of the next line.
     pub(super) fn end_line(&mut self) {
         self.paint_with(Pen::default(), Decoration::NONE);
         self.out.extend(b"\r\n");
         self.state.place = Place::Unknown;
     }
 
-    /// Returns the bytes, without restoring cursor and pen.
+    /// Returns the bytes written, without setting a final cursor and pen.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.out
     }
 
-    /// Sets the cursor and the pen of `new`, and returns the bytes.
+    /// Sets the cursor and the pen of `new`, and returns the bytes written.
     pub(super) fn finish(mut self, new: &Screen) -> Vec<u8> {
         let cursor = new.cursor;
         let to = cursor.position();
@@ -371,12 +372,12 @@ impl Brush {
         self.out
     }
 
-    /// Records that the place of the cursor is unknown.
+    /// Records that the cursor's place is unknown.
     pub(super) fn doubt(&mut self) {
         self.state.place = Place::Unknown;
     }
 
-    /// Records that the terminal itself moved the cursor here, by a wrap.
+    /// Records that the terminal itself moved the cursor to a place, by a wrap.
     pub(super) fn wrapped_to(&mut self, row: u16, column: u16) {
         self.state.place = printed_to(row, column, self.size);
     }
@@ -395,7 +396,7 @@ impl Brush {
     }
 }
 
-/// Returns where the cursor is after text was printed up to `column`.
+/// Returns where the cursor is after text was printed in `row` up to `column`.
 const fn printed_to(row: u16, column: u16, size: Size) -> Place {
     if column < size.columns() {
         Place::At(Position { row, column })
@@ -404,7 +405,7 @@ const fn printed_to(row: u16, column: u16, size: Size) -> Place {
     }
 }
 
-/// Returns where a shown cursor is. In the last column a wrap may be pending, which the screen does not tell.
+/// Returns where the cursor of a shown screen is. In the last column it is unknown whether a wrap is pending.
 const fn shown_at(cursor: Cursor, size: Size) -> Place {
     if cursor.column + 1 < size.columns() {
         Place::At(cursor.position())
@@ -413,5 +414,5 @@ const fn shown_at(cursor: Cursor, size: Size) -> Place {
     }
 }
 
-/// The top left corner.
+/// The top left corner of the screen.
 const HOME: Place = Place::At(Position { row: 0, column: 0 });

@@ -1,4 +1,4 @@
-//! A frame: a scroll, a clear, then each row that differs.
+//! Draws a frame: scrolls, perhaps a clear, then each row that differs.
 
 use std::sync::Arc;
 
@@ -15,16 +15,15 @@ use crate::screen::{Screen, same_row};
 /// Most scrolls tried in one frame. Chosen: one for each pane of a split screen.
 const SCROLLS_MAX: usize = 4;
 
-/// Most cells of all the screens that are tried with a scroll, but for the first of them. Chosen: four scrolls up to 200
-/// columns and 60 rows; a trial of 100,000 cells takes some milliseconds.
+/// Most cells of all the screens that are tried with a scroll; the first screen is tried in any case. Chosen: four
+/// scrolls up to 200 columns and 60 rows; a trial of 100,000 cells takes some milliseconds.
 const SCROLLED_CELLS_MAX: usize = 48_000;
 
-/// Fewest bytes of a frame that is tried once more from a clear screen. Chosen: a shorter frame is too small a change
-/// for that to help.
+/// Fewest bytes of a frame for which drawing from a clear screen is tried too. Chosen: shorter frames gain nothing.
 const CLEAR_MIN: usize = 32;
 
-/// Appends to `out` the bytes that turn the picture `shown` into `new`, and returns it. A repaint relies on nothing that
-/// the terminal shows.
+/// Appends to `out` the bytes that turn the cells of `shown` into those of `new`, and returns it. A repaint relies on
+/// nothing that the terminal shows.
 pub(crate) fn picture(
     out: Vec<u8>,
     shown: &Screen,
@@ -51,7 +50,7 @@ pub(crate) fn picture(
     {
         canvases.push(scrolled);
     }
-    // The canvas with the most scrolls usually gives the fewest bytes. Drawn first, it lets the others stop early.
+    // The canvas with the most scrolls usually gives the fewest bytes. If it is drawn first, other trials stop early.
     let mut best = None;
     for canvas in canvases.iter().rev() {
         best = canvas.draw(new, best.as_ref()).or(best);
@@ -66,7 +65,7 @@ pub(crate) fn picture(
     best.expect("the first canvas is drawn to the end").finish(new)
 }
 
-/// The rows that the terminal shows, and the brush that draws on it.
+/// The rows that the terminal shows after the bytes written so far.
 #[derive(Clone, Debug)]
 struct Canvas {
     brush: Brush,
@@ -76,8 +75,8 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// Draws every row that differs. Returns `None` if that takes no fewer bytes than `best`. The canvas stays
-    /// unchanged, for another try.
+    /// Draws every row that differs from `new`. Returns `None` if that takes no fewer bytes than `best`. The canvas
+    /// itself stays unchanged, for another try.
     fn draw(&self, new: &Screen, best: Option<&Brush>) -> Option<Brush> {
         let Self { mut brush, rows, .. } = self.erased_below(new);
         let dialect = brush.dialect;
@@ -106,12 +105,12 @@ impl Canvas {
         Some(brush).filter(|brush| best.is_none_or(|best| brush.len() < best.len()))
     }
 
-    /// Returns the canvas with the rows at the bottom erased at once, if two or more rows must become blank there.
+    /// Returns the canvas with the rows at the bottom erased by one sequence, if two or more of them must become blank.
     fn erased_below(&self, new: &Screen) -> Self {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
         let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
-        // In this case the first row must be erased by itself.
+        // With this kind of history, the first row must be erased by itself.
         let kept = kept.max(usize::from(self.brush.dialect.history == History::LinesOnly));
         let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
         if written >= 2 {
@@ -133,7 +132,7 @@ impl Canvas {
         self.rows[row..].fill(Arc::clone(&self.blank));
     }
 
-    /// Returns the canvas after the most useful scroll.
+    /// Returns the canvas after the scroll that moves most text to its new place. `None` if no scroll helps.
     fn scrolled(&self, new: &Screen) -> Option<Self> {
         let scroll = scroll::find(&self.rows, &new.rows)?;
         let scroll = match self.brush.dialect.history {
@@ -148,8 +147,8 @@ impl Canvas {
     }
 }
 
-/// Returns whether the bottom row can be made to wrap. This needs two rows above it for the margins. The first character
-/// of the row must not overwrite its last one.
+/// Returns whether drawing can set the wrap flag of the bottom row. This needs two rows above it for the margins. The
+/// first character of the row must not overwrite its last one.
 fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
     let last = now.last_glyph();

@@ -1,21 +1,21 @@
-//! Properties of the terminal that a difference is drawn for.
+//! Properties of the terminal that a screen is drawn for.
 
 use super::sgr::Repertoire;
 
-/// The state that the far end's screen can hold, and so the sequences of a diff for it.
+/// The parts of a screen that the other end can store, which limit the sequences of a diff to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// The sequences of a stock 1.4.0 client. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+    /// The parts that a stock Mosh 1.4.0 client stores. Source: Mosh 1.4.0 as observed, docs/terminal.md.
     #[default]
     Stock,
-    /// All of a [`crate::Screen`], except clusters that are not as wide as their code points together.
+    /// All of a [`crate::Screen`], except clusters whose width is not the sum of their code points' widths.
     Rich,
-    /// All of a [`crate::Screen`], with such clusters.
+    /// All of a [`crate::Screen`], including the widths of clusters.
     Clusters,
 }
 
 impl Vocabulary {
-    /// Returns the graphic renditions that this vocabulary has sequences for.
+    /// Returns the graphic renditions (SGR) that this vocabulary has sequences for.
     pub const fn repertoire(self) -> Repertoire {
         match self {
             Self::Stock => Repertoire::STOCK,
@@ -24,19 +24,19 @@ impl Vocabulary {
     }
 }
 
-/// The abilities of the receiving terminal, and how exactly the picture must match.
+/// The abilities of the receiving terminal, and whether its cells must be equal or only look alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// Whether the terminal is a replica. There cells must be equal, and an erased cell differs from a space. A real
+    /// Whether the terminal is a replica, whose cells must be equal; an erased cell differs from a space. A real
     /// terminal must only look right, and its cursor is hidden while it moves.
     pub(crate) replica: bool,
-    /// Which rows go to the history of a real terminal.
+    /// The rows that enter the scrollback history of a real terminal.
     pub(crate) history: History,
-    /// Whether `CSI X` erases characters.
+    /// Whether `CSI X` erases characters (`ech`).
     pub(crate) erase_characters: bool,
-    /// Whether erasing paints the current background.
+    /// Whether erasing paints the current background (`bce`).
     pub(crate) background_color_erase: bool,
-    /// The graphic renditions that the terminal can show.
+    /// The graphic renditions (SGR) that the terminal can show.
     pub(crate) repertoire: Repertoire,
     /// Whether a replica understands the width of a cluster (OSC 66), or a real terminal counts clusters as the screen
     /// does.
@@ -46,7 +46,7 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
-    /// Returns the dialect of a replica that knows `vocabulary`.
+    /// Returns the dialect of a replica whose other end knows `vocabulary`.
     pub(super) const fn replica(vocabulary: Vocabulary) -> Self {
         Self {
             replica: true,
@@ -60,13 +60,13 @@ impl Dialect {
     }
 }
 
-/// The rows that go to the history of a real terminal, which keeps lines that scroll off its top.
+/// The rows that enter the scrollback history of a real terminal. Terminals keep lines that scroll off the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum History {
-    /// Rows that scroll off between two frames.
+    /// Rows that scroll off between two frames, and perhaps rows of a screen that is cleared.
     Frames,
-    /// Rows that scroll off between two frames. Screens are cleared so that no terminal keeps their rows.
+    /// Rows that scroll off between two frames. Screens are cleared in such a way that no terminal keeps their rows.
     FramesOnly,
-    /// Only the lines given to [`super::scroll_off`].
+    /// Only the lines given to [`super::scroll_off`], and no rows of frames.
     LinesOnly,
 }

@@ -1,11 +1,11 @@
-//! Characters whose width the two ends, or two terminals, may judge differently.
+//! Characters whose width terminals, or the two ends of a session, may judge differently.
 
 use crate::newer::may_be_newer;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 use crate::width::char_width;
 
-/// Terminals that count clusters draw the characters on both sides of it as one picture.
+/// Zero width joiner. Terminals that count clusters draw the characters on both sides of it as one picture.
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
 /// Returns whether every Unicode version and every terminal in use gives `c` the same width.
@@ -25,9 +25,8 @@ pub(super) const fn width_is_settled(c: char) -> bool {
     )
 }
 
-/// Returns whether real terminals disagree about the width of a cell with `base` and `marks`. Some terminals draw such
-/// sequences as one picture: flags, keycaps, and emoji with a modifier, a joiner or a variation selector. Others know a
-/// newer Unicode.
+/// Returns whether real terminals disagree about the width of a cell with `base` and `marks`. Many terminals draw
+/// flags, keycaps, and emoji with a modifier, joiner or selector as one picture. Others know a newer Unicode.
 fn clusters(base: Option<char>, marks: &str) -> bool {
     base.is_some_and(|base| is_regional(base) || is_modifier(base) || may_be_newer(base))
         || marks.chars().any(|mark| {
@@ -39,18 +38,18 @@ fn clusters(base: Option<char>, marks: &str) -> bool {
         })
 }
 
-/// Returns whether a cell's width is not the sum of its code points' widths.
+/// Returns whether a cell's width differs from the sum of its code points' widths.
 pub(super) fn is_cluster(cell: &Cell, marks: &str) -> bool {
     cell.base.is_some_and(|base| char_width(base) != cell.width())
         || marks.chars().any(|mark| char_width(mark) > 0)
 }
 
-/// Returns whether a cell is narrower than its base.
+/// Returns whether a cell takes fewer columns than its base character alone.
 pub(super) fn is_narrowed(cell: &Cell) -> bool {
     cell.base.is_some_and(|base| char_width(base) > cell.width())
 }
 
-/// Returns the first column of a row whose content or width terminals disagree about.
+/// Returns the first column of a row that terminals may draw differently; the row's width if there is none.
 pub(super) fn first_cluster(row: &Row) -> u16 {
     let is_cluster = |(cell, column): &(&Cell, u16)| {
         let marks = if cell.combined { row.marks(*column) } else { "" };
@@ -58,15 +57,15 @@ pub(super) fn first_cluster(row: &Row) -> u16 {
     };
     let mut cells = row.cells.iter().zip(0..);
     match cells.find(is_cluster) {
-        // A modifier changes the character to its left.
+        // A skin tone changes the character to its left.
         Some((_, column)) if joins_previous(row, column) => previous_glyph(row, column),
         Some((_, column)) => column,
         None => row.columns(),
     }
 }
 
-/// Returns whether some terminals draw the glyph in `column` into the cells of the glyph to its left. Then its own
-/// columns keep their old content.
+/// Returns whether some terminals draw the glyph in `column` into the cells of the glyph to its left. On these
+/// terminals the columns of the glyph itself keep their old content.
 pub(super) fn joins_previous(row: &Row, column: u16) -> bool {
     if column == 0 {
         return false;
@@ -78,20 +77,20 @@ pub(super) fn joins_previous(row: &Row, column: u16) -> bool {
         || before.base.is_some_and(is_regional) && here.base.is_some_and(is_regional)
 }
 
-/// Returns whether a terminal that wraps may draw the start of this row at the end of the row above.
+/// Returns whether a terminal that wraps may draw the first glyph of `row` into the last cell of the row above.
 pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
     row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }
 
-/// Returns how many more columns than the screen a terminal may give this cell: one for each mark that it draws by
-/// itself.
+/// Returns how many columns more than on the screen a terminal may give this cell: one for each mark, and one for half
+/// of a flag.
 pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     let marks = u16::try_from(marks.chars().count()).expect("a cell has few marks");
     marks + u16::from(cell.base.is_some_and(is_regional))
 }
 
-/// Returns whether a terminal may give a cell fewer columns than the screen does. Its Unicode may be older, or it may
-/// count clusters.
+/// Returns whether a terminal may give a cell fewer columns than the screen does, because of an older Unicode or
+/// because it counts clusters.
 pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     match cell.base {
         Some(base) if cell.wide => !is_wide_everywhere(base),
@@ -106,8 +105,8 @@ pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     }
 }
 
-/// Returns whether a terminal may give a narrow cell two columns. Its Unicode may be newer, or it may have wide halves
-/// of flags.
+/// Returns whether a terminal may give a narrow cell two columns, because of a newer Unicode or because halves of flags
+/// are wide there.
 pub(super) fn may_be_wide(cell: &Cell, wide_flags: bool) -> bool {
     let is_doubtful = |base| may_be_newer(base) || wide_flags && is_regional(base);
     !cell.wide && cell.base.is_some_and(is_doubtful)
@@ -124,17 +123,17 @@ const fn is_wide_everywhere(c: char) -> bool {
     )
 }
 
-/// Returns whether `c` colours the emoji to its left.
+/// Returns whether `c` is a skin tone, which colours the emoji to its left.
 const fn is_modifier(c: char) -> bool {
     matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// Returns whether `c` is half of a flag.
+/// Returns whether `c` is half of a flag (a regional indicator).
 const fn is_regional(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Returns the column of the glyph to the left of `column`, which is not 0.
+/// Returns the column of the glyph to the left of `column`, which must not be 0.
 fn previous_glyph(row: &Row, column: u16) -> u16 {
     let at = usize::from(column);
     column - if at >= 2 && row.cells[at - 2].wide { 2 } else { 1 }

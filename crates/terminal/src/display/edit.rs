@@ -1,18 +1,18 @@
-//! Edits of a row that make it similar to the wanted one: erasing it, inserting cells or deleting cells.
+//! Edits of a shown row that make it similar to the wanted row: erasing it, inserting cells or deleting cells.
 
 use super::brush::Brush;
 use super::line::{Drawn, Line};
 use crate::screen::cell::{Cell, Pen};
 use crate::screen::row::Row;
 
-/// Fewest bytes of a row that is tried another way. Chosen: about what an edit costs by itself.
+/// Fewest bytes of a drawn row for which an edit is tried. Chosen: about as many as an edit takes by itself.
 const RETRY_MIN: usize = 12;
 
-/// Most columns a row is shifted by. Chosen: a typed word; longer ones are hardly ever inserted at once.
+/// Most columns by which an edit shifts a row. Chosen: a typed word; longer texts are hardly ever inserted at once.
 const SHIFT_MAX: usize = 8;
 
-/// Draws a row in the shortest of several ways: cell by cell, or after an edit. On a real terminal the edit would
-/// flicker, and might not move wide characters as a replica does. So it is not tried there.
+/// Draws a row in the shortest of several ways: cell by cell, or after an edit. On a real terminal no edit is tried. It
+/// would flicker, and might not move wide characters as on a replica.
 pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Drawn {
     let start = brush.checkpoint();
     let mut best = Line::new(brush, row, was, now).draw();
@@ -42,19 +42,19 @@ pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Dra
     best
 }
 
-/// A change of a row from the first difference on.
+/// An edit of a row, from the first column that differs.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
-    /// The rest of the row is erased.
+    /// The rest of the row is erased (EL).
     Erase,
-    /// This many empty cells are inserted.
+    /// This many empty cells are inserted (ICH).
     Insert(usize),
-    /// This many cells are deleted.
+    /// This many cells are deleted (DCH).
     Delete(usize),
 }
 
 impl Edit {
-    /// Returns the row `was` after this edit.
+    /// Returns the row `was` after this edit at column `first`.
     fn apply(self, was: &Row, first: usize) -> Row {
         let mut row = was.clone();
         let columns = row.cells.len();
@@ -78,7 +78,7 @@ impl Edit {
     }
 }
 
-/// Returns the insertion or deletion that moves most text of `was` to its place in `now`, if any is reliable.
+/// Returns the insertion or deletion that moves most text of `was` to its place in `now`, if any helps enough.
 ///
 /// A row with a wrap flag, marks or decorations is not edited: stock replicas move the flag with the cells.
 fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
@@ -107,8 +107,7 @@ fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     best.1
 }
 
-/// Returns the first column that differs. If it is the right half of a wide character, the left half's column is
-/// returned.
+/// Returns the first column in which the rows differ, or the left half's column of a wide character there.
 fn first_difference(was: &Row, now: &Row) -> usize {
     let differs = |&at: &usize| {
         was.cells[at] != now.cells[at]

@@ -1,4 +1,4 @@
-//! A row: the cells that are written, and the bytes for them.
+//! Draws a row: chooses the cells that are written, and the bytes for them.
 //!
 //! Terminals disagree about clusters, such as emoji joined by U+200D. Some draw all of a cluster into the columns of its
 //! first character, others draw each character into columns of its own. So a row of a real terminal is erased from its
@@ -18,39 +18,39 @@ use crate::screen::cell::{Cell, Pen};
 use crate::screen::decoration::Decoration;
 use crate::screen::row::Row;
 
-/// Most unchanged cells that are written again rather than stepped over. Chosen: a motion to the right takes four bytes.
+/// Most unchanged cells that are written again instead of moving over them. Chosen: a motion takes four bytes.
 const BRIDGE_MAX: usize = 4;
 
-/// Most spaces that are written on a real terminal. A longer gap is erased instead. Source: Mosh 1.4.0 as observed,
+/// Most blank cells that are written as spaces on a real terminal; more are erased. Source: Mosh 1.4.0 as observed,
 /// docs/terminal.md.
 const SPACES_MAX: u16 = 4;
 
-/// The result of drawing a row.
+/// Facts about a row that has been drawn, for drawing the next row or another try.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Drawn {
-    /// Whether the terminal wraps by itself when the next row's first cell follows at once.
+    /// Whether the terminal wraps by itself if the first cell of the next row is written directly afterwards.
     pub(super) wraps: bool,
-    /// The number of times that something was erased.
+    /// The number of erasing sequences written.
     pub(super) erasures: u16,
 }
 
-/// A row while it is drawn.
+/// A row while its cells are drawn from left to right.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     brush: &'a mut Brush,
     row: u16,
     was: Cow<'a, Row>,
     now: &'a Row,
-    /// Columns to the left of this one may show something else than `was`.
+    /// Columns to the left of this column may show something else than `was`.
     stale_until: u16,
-    /// Columns from this one on may show anything, and are erased before they are written.
+    /// Columns from this column on may show anything on a real terminal, and are erased before they are written.
     doubt_from: u16,
     /// How many columns too far right the terminal's cursor may be within the current cluster, and the column at which
-    /// the cluster ends.
+    /// the cluster ends. `None` outside a cluster.
     cluster: Option<(u16, u16)>,
-    /// Whether any cell of the row has a decoration that the terminal shows.
+    /// Whether any cell of the row has a decoration that the terminal can show.
     decorated: bool,
-    /// The column of a cell to write even if it is unchanged, because writing it changes the wrap flag.
+    /// The last column, if its cell must be written although it is unchanged: writing it sets or clears the wrap flag.
     forced: Option<u16>,
     /// Whether the row must end with a wrap into the next row.
     wrapped: bool,
@@ -89,7 +89,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes the first cell, which completes the wrap of the row above, then the rest.
+    /// Writes the row's first cell, which makes the row above wrap, then the rest.
     pub(super) fn draw_wrapped_to(mut self) -> Drawn {
         let (brush, now) = (&mut *self.brush, self.now);
         let first = &now.cells[0];
@@ -100,7 +100,7 @@ impl<'a> Line<'a> {
         } else {
             brush.print_spaces(1);
         }
-        // A real terminal may have become wider, so that it did not wrap. Its cell is written again in the right place.
+        // A real terminal may have become wider, and then did not wrap. The cell is written again in the right place.
         let known = !printed || is_settled(first);
         if known && brush.dialect.replica {
             brush.wrapped_to(self.row, width);
@@ -118,7 +118,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes all cells that differ.
+    /// Writes all cells that differ from those shown.
     pub(super) fn draw(self) -> Drawn {
         self.draw_from(0)
     }
@@ -162,7 +162,7 @@ impl<'a> Line<'a> {
         self.note_print(column, cell.width());
     }
 
-    /// Prints a cell on a real terminal, which may join it to the cell to its left.
+    /// Prints a cell on a real terminal, which may draw it into the cell to its left.
     fn print_for_real(&mut self, column: u16, cell: &Cell, marks: &str) {
         let end = column + cell.width();
         // If clusters are counted, each cluster is in one cell, and two cells must not be joined.
@@ -203,8 +203,8 @@ impl<'a> Line<'a> {
         self.cluster = Some((before + surplus, end));
     }
 
-    /// Blanks the columns of a cell that the terminal may draw narrower, if they show something. The cursor is in
-    /// `column`, and stays there.
+    /// Blanks the columns of a cell that the terminal may draw narrower, if they show anything. The cursor is in
+    /// `column` before and after.
     fn blank(&mut self, column: u16, cell: &Cell) {
         let (pen, width) = (cell.pen.erased(), cell.width());
         let blank = Cell::erased(pen);
@@ -221,7 +221,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Erases the row from `column` on, if the terminal may show anything there.
+    /// Erases the row from `column` on, where a real terminal may show anything.
     fn erase_doubt(&mut self, column: u16) {
         let last = self.now.cells.last().expect("a row has a cell");
         // If the row ends in a background colour, the erased cells get it.
@@ -244,7 +244,7 @@ impl<'a> Line<'a> {
         self.drawn.wraps = column + width == self.brush.size.columns();
     }
 
-    /// Writes the empty cells from `column` on that look alike. Returns the column after them.
+    /// Writes the blank cells with the same pen from `column` on. Returns the column after them.
     fn erase_run(&mut self, column: u16) -> u16 {
         let pen = self.now.cells[usize::from(column)].pen.erased();
         let columns = self.brush.size.columns();
@@ -276,7 +276,7 @@ impl<'a> Line<'a> {
         needed
     }
 
-    /// Moves to `column`. A few unchanged cells on the way are written again if that is shorter.
+    /// Moves the cursor to `column`. A few unchanged cells on the way are written again if that is shorter.
     fn go(&mut self, column: u16) {
         let now = self.now;
         let plain = |(cell, at): (&Cell, u16)| {
@@ -294,8 +294,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Moves to `column` to erase there. If all cells on the way are equally empty, it stays and erases them too.
-    /// Returns the column where it is.
+    /// Moves the cursor to `column` to erase there. If all cells on the way are blank with the same pen, the cursor
+    /// stays, and they are erased too. Returns the cursor's column.
     fn go_to_erase(&mut self, column: u16, pen: Pen) -> u16 {
         if let Some((gap, here)) = self.cells_up_to(column)
             && gap.iter().all(|cell| cell.is_blank() && cell.pen == pen)
@@ -309,8 +309,8 @@ impl<'a> Line<'a> {
         column
     }
 
-    /// Returns the cells from the cursor to `column`, and the cursor's column. `None` if the cursor is in another row or
-    /// not left of `column`.
+    /// Returns the cells from the cursor to `column`, and the cursor's column. `None` if the cursor is in another row
+    /// or not left of `column`.
     fn cells_up_to(&self, column: u16) -> Option<(&'a [Cell], u16)> {
         let now: &'a Row = self.now;
         match self.brush.place() {
@@ -321,7 +321,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Returns whether the terminal already shows the right cell in `column`.
+    /// Returns whether the terminal shows the right cell in `column` already.
     fn is_shown(&self, column: u16) -> bool {
         let at = usize::from(column);
         let (was, now) = (&self.was.cells, &self.now.cells);
@@ -333,7 +333,7 @@ impl<'a> Line<'a> {
             && (!now[at].combined || self.was.marks(column) == self.now.marks(column))
     }
 
-    /// Returns whether the terminal draws the old and the new cell at `at` alike.
+    /// Returns whether the terminal draws the shown cell and the wanted cell in column `at` alike.
     fn is_alike(&self, at: usize) -> bool {
         let (was, now) = (&self.was.cells[at], &self.now.cells[at]);
         let repertoire = self.brush.dialect.repertoire;
@@ -348,7 +348,7 @@ impl<'a> Line<'a> {
                     .same_decoration(self.was.decoration(column()), self.now.decoration(column())))
     }
 
-    /// Records that the columns left of `end` were overwritten. If that cut a wide character, most terminals blank its
+    /// Records that the columns left of `end` were overwritten. If a wide character was cut, most terminals blank its
     /// other half.
     fn wrote_up_to(&mut self, end: u16) {
         let cut = self.was.cells[usize::from(end) - 1].wide;
@@ -356,14 +356,13 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Returns whether the cursor's place is certain after this cell was written, so that the terminal can wrap there by
-/// itself.
+/// Returns whether the cursor's place is certain after this cell was written, so that the terminal can wrap there.
 pub(super) fn is_settled(cell: &Cell) -> bool {
     !cell.combined && cell.base.is_some_and(width_is_settled)
 }
 
-/// Returns the first column of a real terminal that may show anything: because of the clusters of `was`, or of those of
-/// `now`.
+/// Returns the first column of a row that may show anything on a real terminal, because of clusters in `was` or in
+/// `now`; the row's width if there is none.
 fn first_doubt(was: &Row, now: &Row) -> u16 {
     let (shown, coming) = (first_cluster(was), first_cluster(now));
     let nothing_is_there =

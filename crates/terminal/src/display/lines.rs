@@ -1,4 +1,4 @@
-//! A screen as lines of output, printed wherever the cursor of a real terminal is.
+//! A screen as lines of output, printed on a real terminal from the cursor's row on.
 
 use super::brush::Brush;
 use super::dialect::Dialect;
@@ -6,9 +6,9 @@ use crate::screen::Screen;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 
-/// Returns bytes that print the screen's rows below each other, as a program prints lines. The last row printed is the
-/// last that is not blank or lies above the cursor. The cursor ends in the first column. The bytes move over no text and
-/// erase none.
+/// Returns bytes that print the screen's rows below each other, as a program prints lines. Blank rows at the end, below
+/// the cursor, are left out. The cursor ends in the first column. The bytes move over no text and erase none. They are
+/// empty for a blank screen.
 ///
 /// A row that wraps is printed without a line break, so that the terminal wraps it if it is as wide as the screen.
 pub(crate) fn lines(screen: &Screen, dialect: Dialect) -> Vec<u8> {

@@ -1,29 +1,29 @@
-//! The shortest motion of the cursor.
+//! The shortest sequence that moves the cursor.
 
 use crate::screen::Position;
 
-/// The known place of the receiving terminal's cursor.
+/// The place of the receiving terminal's cursor, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// This place.
+    /// The cursor is at this position, and no wrap is pending.
     At(Position),
     /// The last column of this row, perhaps with a wrap pending. Only motions to absolute columns are safe.
     Margin {
-        /// The row.
+        /// The cursor's row, from 0.
         row: u16,
     },
-    /// The place is unknown.
+    /// The cursor may be anywhere, so only an absolute motion is safe.
     Unknown,
 }
 
-/// A motion in one direction.
+/// A motion along a row or a column, as bytes.
 #[derive(Clone, Copy)]
 enum Step {
     /// No motion is needed.
     Stay,
-    /// A control character, and how often it is written.
+    /// A control character such as a line feed, and how often it is written.
     Repeat(u8, u16),
-    /// `CSI n final`. A number 1 is left out.
+    /// The control sequence `CSI n final`. A number 1 is left out.
     Csi(u16, u8),
 }
 
@@ -46,7 +46,7 @@ impl Step {
     }
 }
 
-/// Writes `CSI number last`. A number 1 is left out, because it is the default of every such function.
+/// Writes the control sequence `CSI number last`. A number 1 is left out, because it is the default of these functions.
 pub(super) fn csi(out: &mut Vec<u8>, number: u16, last: u8) {
     out.extend(b"\x1b[");
     if number != 1 {
@@ -64,7 +64,7 @@ pub(super) fn push_number(out: &mut Vec<u8>, number: u16) {
     }
 }
 
-/// Writes the shortest motion from `from` to `to`. The margins must be full, and origin mode reset.
+/// Writes the shortest motion of the cursor from `from` to `to`. Margins must be full, and origin mode reset.
 pub(super) fn write_motion(out: &mut Vec<u8>, from: Place, to: Position) {
     let steps = match from {
         Place::Unknown => None,

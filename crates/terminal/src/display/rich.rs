@@ -1,10 +1,10 @@
-//! Sequences for the modes that a stock client does not have.
+//! Sequences for the modes that stock Mosh does not transfer.
 
 use super::modes::private_mode;
 use super::motion::push_number;
 use crate::screen::mode::RichModes;
 
-/// Writes the sequences that turn the modes `old` of a replica into `new`.
+/// Writes the sequences that turn the modes `old` of a replica into the modes `new`.
 pub(super) fn rich_modes(out: &mut Vec<u8>, old: RichModes, new: RichModes) {
     if old.cursor_style != new.cursor_style {
         cursor_style(out, new.cursor_style);
@@ -33,22 +33,22 @@ pub(super) fn rich_modes(out: &mut Vec<u8>, old: RichModes, new: RichModes) {
     }
 }
 
-/// DECSCUSR: sets the style of the cursor.
+/// Sets the style of the cursor, 0 to 6 (DECSCUSR).
 pub(crate) fn cursor_style(out: &mut Vec<u8>, style: u8) {
     numbered(out, b"", u16::from(style), b" q");
 }
 
-/// DECKPAM or DECKPNM: sets or resets the application keypad.
+/// Sets or resets the application keypad (DECKPAM, DECKPNM).
 pub(crate) fn application_keypad(out: &mut Vec<u8>, on: bool) {
     out.extend(if on { b"\x1b=" } else { b"\x1b>" });
 }
 
-/// Sets all flags of the keyboard protocol of kitty.
+/// Sets the flags of kitty's keyboard protocol to `flags`, and resets all other flags.
 pub(crate) fn kitty_keyboard(out: &mut Vec<u8>, flags: u8) {
     numbered(out, b"=", u16::from(flags), b";1u");
 }
 
-/// XTMODKEYS: sets the level of modifyOtherKeys. At 0 the terminal's own setting applies.
+/// Sets the level of modifyOtherKeys (XTMODKEYS). At 0 the terminal's own setting applies.
 pub(crate) fn modify_other_keys(out: &mut Vec<u8>, level: u8) {
     if level == 0 {
         out.extend(b"\x1b[>4m");

@@ -1,4 +1,4 @@
-//! Finds blocks of rows that moved up or down.
+//! Finds blocks of rows that have moved up or down between two screens.
 
 use core::hash::{Hash, Hasher};
 use std::collections::BTreeMap;
@@ -8,25 +8,25 @@ use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 use crate::screen::same_row;
 
-/// Fewest written cells that a block must spare. Chosen: a scroll costs about as many bytes as a shorter text.
+/// Fewest cells that a scroll must save from being written. Chosen: a scroll takes about as many bytes.
 const INK_MIN: usize = 8;
 
-/// A region to scroll.
+/// A scroll of some rows of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scroll {
-    /// First row of the region.
+    /// First row of the region that scrolls, from 0.
     pub(super) top: usize,
-    /// Last row of the region.
+    /// Last row of the region that scrolls.
     pub(super) bottom: usize,
-    /// The number of rows by which its content moves.
+    /// The number of rows by which the content moves.
     pub(super) lines: usize,
     /// Whether the content moves up.
     pub(super) up: bool,
 }
 
 impl Scroll {
-    /// Returns the scroll without its top row, if it moves up. That row is drawn instead. A row that scrolls off the top
-    /// of a real terminal may go to its history, however it is scrolled.
+    /// Returns the scroll without the top row of the screen, if the content moves up. The top row is drawn instead,
+    /// because a real terminal may put it into its history, however it scrolls off.
     pub(super) fn below_top(self) -> Option<Self> {
         if !self.up || self.top > 0 {
             return Some(self);
@@ -34,7 +34,7 @@ impl Scroll {
         (self.lines < self.bottom).then_some(Self { top: 1, ..self })
     }
 
-    /// Scrolls `rows` in the same way.
+    /// Scrolls `rows`, as the terminal does with its rows. New rows are `blank`.
     pub(super) fn apply(self, rows: &mut [Arc<Row>], blank: &Arc<Row>) {
         let region = &mut rows[self.top..=self.bottom];
         debug_assert!((1..=region.len()).contains(&self.lines), "a scroll moves some rows");
@@ -50,7 +50,7 @@ impl Scroll {
     }
 }
 
-/// Returns the scroll that moves most text to its new place, if any spares enough cells.
+/// Returns the scroll that moves most text to its new place. `None` if no scroll saves enough cells.
 ///
 /// Rows are compared by a hash. A collision costs bytes but does no harm, because the rows are compared again after the
 /// scroll.
@@ -63,7 +63,7 @@ pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     let unique = unique_rows(&old);
 
     let mut best: Option<(usize, Scroll)> = None;
-    // For each shift, the last row of a block that was already examined.
+    // For each shift, the row after the last block that was examined.
     let mut followed: BTreeMap<isize, usize> = BTreeMap::new();
     for (to, print) in new.iter().enumerate() {
         let Some(&from) = unique.get(&print.hash) else { continue };
@@ -88,11 +88,11 @@ pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     best.map(|(_, scroll)| scroll)
 }
 
-/// Rows that moved together, found around a pair of rows that occur only once.
+/// Rows that moved together, found around a pair of equal rows of the two screens.
 struct Block {
     before: usize,
     after: usize,
-    /// The written cells that the scroll moves to their new places.
+    /// The number of written cells that the scroll moves to their new places.
     ink: usize,
 }
 
@@ -110,7 +110,7 @@ impl Block {
     }
 }
 
-/// Returns the rows that occur once, by hash.
+/// Returns the rows whose hash occurs only once: their indices by hash.
 fn unique_rows(rows: &[Print]) -> BTreeMap<u64, usize> {
     let mut sorted: Vec<(u64, usize)> =
         rows.iter().enumerate().map(|(at, print)| (print.hash, at)).collect();
@@ -118,7 +118,7 @@ fn unique_rows(rows: &[Print]) -> BTreeMap<u64, usize> {
     sorted.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1).map(|same| same[0]).collect()
 }
 
-/// The hash of a row, and its written cells.
+/// The hash of a row, and the number of its written cells.
 struct Print {
     hash: u64,
     /// The number of cells that are not empty.

@@ -1,4 +1,4 @@
-//! Lines for the history of a real terminal. They are drawn at the top of its screen, then scrolled off.
+//! Lines for the scrollback history of a real terminal. They are drawn at the top of its screen, then scrolled off.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::screen::decoration::Decoration;
 use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 
-/// Appends bytes that scroll `lines` off the top of a terminal that shows `shown`. Returns them, and the screen
-/// afterwards. Lines that the terminal already shows at its top are not drawn.
+/// Appends bytes that scroll `lines` off the top of a terminal that shows `shown`. Returns the bytes and the screen
+/// that they leave. Lines that the terminal shows at its top already are not drawn.
 pub(crate) fn scroll_off(
     out: Vec<u8>,
     shown: &Screen,
@@ -39,8 +39,8 @@ pub(crate) fn scroll_off(
     (out, shown)
 }
 
-/// Appends bytes that scroll the terminal by `lines` rows. Nothing is drawn, so the rows at its top go to the history as
-/// they are.
+/// Appends bytes that scroll the terminal up by `lines` rows. Nothing is drawn, so the rows at the top of the screen
+/// enter the history as they are.
 pub(crate) fn make_room(out: &mut Vec<u8>, size: Size, lines: u16) {
     if lines > 0 {
         out.extend(b"\x1b[r\x1b[m");

@@ -1,11 +1,11 @@
-//! The shortest change of the graphic rendition.
+//! The shortest SGR sequence for a change of colours and attributes.
 
 use crate::screen::cell::{Attributes, Color, Pen, Underline};
 use crate::screen::decoration::Decoration;
 
 use super::motion::push_number;
 
-/// The attributes with parameters of their own to set and to clear them.
+/// The attributes with SGR parameters of their own: the attribute, the parameter that sets it, the one that clears it.
 const ATTRIBUTES: [(Attributes, u16, u16); 6] = [
     (Attributes::ITALIC, 3, 23),
     (Attributes::BLINK, 5, 25),
@@ -15,29 +15,29 @@ const ATTRIBUTES: [(Attributes, u16, u16); 6] = [
     (Attributes::OVERLINE, 53, 55),
 ];
 
-/// The attributes that parameter 22 clears together.
+/// The attributes that SGR 22 clears together, and the parameters that set them.
 const WEIGHTS: [(Attributes, u16); 2] = [(Attributes::BOLD, 1), (Attributes::FAINT, 2)];
 
-/// The rendition that SGR sets.
+/// The colours and attributes that SGR sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rendition {
     pub(crate) pen: Pen,
     pub(crate) underline_color: Color,
 }
 
-/// The graphic renditions that a terminal can show, beyond those of every terminal.
+/// The graphic renditions (SGR, OSC 8) that a terminal can show beyond those of every terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repertoire {
-    /// The attributes among faint, struck out and overlined that it shows.
+    /// The attributes among faint, struck out and overlined that the terminal shows.
     pub attributes: Attributes,
-    /// Whether it shows different kinds of underlines. Otherwise all are straight.
+    /// Whether the terminal shows different kinds of underlines. Otherwise all are straight.
     pub underlines: bool,
     /// Whether underlines have a colour of their own.
     pub underline_colors: bool,
-    /// Whether it knows hyperlinks.
+    /// Whether the terminal understands hyperlinks (OSC 8).
     pub links: bool,
-    /// Whether it distinguishes the first sixteen colours by name (SGR 31) from those by number (`38;5;1`). Otherwise
-    /// they are named.
+    /// Whether the terminal distinguishes the first sixteen colours by name (SGR 31) from colours by number (`38;5;1`).
+    /// Otherwise the named form is sent.
     pub numbered_colors: bool,
 }
 
@@ -50,7 +50,7 @@ impl Default for Repertoire {
 impl Repertoire {
     const EXTRA: Attributes = Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE);
 
-    /// Renditions that a stock client's screen carries. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+    /// Renditions that a stock Mosh client's screen carries. Source: Mosh 1.4.0 as observed, docs/terminal.md.
     pub const STOCK: Self = Self {
         attributes: Attributes::NONE,
         underlines: false,
@@ -62,7 +62,7 @@ impl Repertoire {
     /// Renditions that every user's terminal understands.
     pub const PLAIN: Self = Self { numbered_colors: true, ..Self::STOCK };
 
-    /// All renditions that a screen can hold.
+    /// All renditions that a [`crate::Screen`] can hold.
     pub const FULL: Self = Self {
         attributes: Self::EXTRA,
         underlines: true,
@@ -71,7 +71,7 @@ impl Repertoire {
         numbered_colors: true,
     };
 
-    /// Returns the most similar pen that the terminal can show.
+    /// Returns the pen that the terminal can show and that is most similar to `pen`.
     pub(crate) fn pen(self, mut pen: Pen) -> Pen {
         let extra = pen.attributes.intersection(Self::EXTRA);
         pen.attributes = pen.attributes.without(extra.without(self.attributes));
@@ -85,7 +85,7 @@ impl Repertoire {
         pen
     }
 
-    /// Returns the most similar rendition that the terminal can show.
+    /// Returns the rendition that the terminal can show and that is most similar to a cell's.
     pub(crate) fn rendition(self, pen: Pen, decoration: &Decoration) -> Rendition {
         let underline_color =
             if self.underline_colors { decoration.underline_color } else { Color::Default };
@@ -99,8 +99,8 @@ impl Repertoire {
     }
 }
 
-/// Writes the SGR sequence that turns `from` into `to`. It begins with a reset, or sets only the changes, whichever is
-/// shorter.
+/// Writes the SGR sequence that turns `from` into `to`. It begins with a reset, or it sets only the changes, whichever
+/// is shorter.
 pub(super) fn write_sgr(out: &mut Vec<u8>, from: Rendition, to: Rendition) {
     if from == to {
         return;
@@ -146,7 +146,7 @@ impl Parameters<'_> {
         push_number(self.out, number);
     }
 
-    /// Writes numbers that belong to the number before, with colons, so that no terminal takes them for other
+    /// Writes numbers that belong to the previous number, with colons, so that no terminal takes them for other
     /// parameters.
     fn push_joined(&mut self, numbers: &[u16]) {
         for &number in numbers {

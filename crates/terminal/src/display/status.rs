@@ -1,9 +1,9 @@
-//! Working directory and progress, as operating system commands.
+//! Working directory (OSC 7) and progress bar (OSC 9;4) of programs.
 
 use super::motion::push_number;
 use crate::screen::progress::Progress;
 
-/// Writes the address of the working directory, if it has changed.
+/// Writes the address of the working directory (OSC 7), if it has changed.
 pub(crate) fn directory(out: &mut Vec<u8>, old: &str, new: &str) {
     if old != new {
         out.extend(b"\x1b]7;");
@@ -12,7 +12,7 @@ pub(crate) fn directory(out: &mut Vec<u8>, old: &str, new: &str) {
     }
 }
 
-/// Writes the progress, if it has changed.
+/// Writes the progress bar (OSC 9;4), if it has changed.
 pub(crate) fn progress(out: &mut Vec<u8>, old: Option<Progress>, new: Option<Progress>) {
     if old == new {
         return;

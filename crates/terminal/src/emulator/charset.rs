@@ -3,23 +3,24 @@
 /// A 94-character set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Charset {
-    /// `B`: ASCII. Unknown sets count as this one.
+    /// ASCII (`B`). Unknown sets count as ASCII.
     #[default]
     Ascii,
-    /// `0`: DEC special graphics, the line drawing set.
+    /// DEC special graphics (`0`), the line drawing set.
     DecGraphics,
-    /// `A`: ASCII with a pound sign.
+    /// ASCII with a pound sign in place of `#` (`A`).
     British,
 }
 
-/// DEC special graphics from 5F to 7E. Source: VT220 manual, table 2-4; xterm's choice of code points.
+/// The characters of DEC special graphics from 0x5f to 0x7e. Source: VT220 manual, table 2-4; xterm's choice of code
+/// points.
 const DEC_GRAPHICS: [char; 32] = [
     ' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
     '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
 ];
 
 impl Charset {
-    /// Returns the set that the final byte of a designation names.
+    /// Returns the character set that `last`, the final byte of a designation (`ESC ( B`), names.
     pub(crate) const fn designated(last: u8) -> Self {
         match last {
             b'0' => Self::DecGraphics,
@@ -40,28 +41,28 @@ impl Charset {
     }
 }
 
-/// The four designated sets and which of them is in use.
+/// The four designated sets G0 to G3, and which of them is in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Charsets {
     sets: [Charset; 4],
-    /// The set that is used for all text (GL), as an index.
+    /// The index of the set that is used for all text (GL).
     locked: usize,
-    /// The set that is used for the next character only.
+    /// The index of the set that is used for the next character only (SS2, SS3). `None` if there is no single shift.
     single: Option<usize>,
 }
 
 impl Charsets {
-    /// Makes `charset` set `slot` (G0 to G3).
+    /// Designates `charset` as set G0 to G3, by the number `slot`.
     pub(crate) fn designate(&mut self, slot: usize, charset: Charset) {
         self.sets[slot] = charset;
     }
 
-    /// Uses set `slot` for all text that follows.
+    /// Uses set `slot` for all text from here on (SI, SO, LS2, LS3).
     pub(crate) fn lock(&mut self, slot: usize) {
         self.locked = slot;
     }
 
-    /// Uses set `slot` for the next character.
+    /// Uses set `slot` for the next character only (SS2, SS3).
     pub(crate) fn shift_once(&mut self, slot: usize) {
         self.single = Some(slot);
     }
@@ -71,7 +72,7 @@ impl Charsets {
         self.single.is_none() && self.sets[self.locked] == Charset::Ascii
     }
 
-    /// Returns the character that `c` stands for. A single shift ends here.
+    /// Returns the Unicode character for `c` in the set in use. A single shift ends with this call.
     pub(crate) fn translate(&mut self, c: char) -> char {
         let slot = self.single.take().unwrap_or(self.locked);
         self.sets[slot].translate(c)

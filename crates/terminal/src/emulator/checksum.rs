@@ -1,6 +1,7 @@
-//! DECRQCRA: a checksum of a rectangle of the screen.
+//! Checksums of rectangles of the screen, for DECRQCRA.
 //!
-//! A checksum of a single cell tells its character. So programs could read the screen, and the user has to allow it.
+//! A checksum of a single cell tells its character. So programs could read the screen by it, and the user has to allow
+//! it.
 
 use crate::screen::cell::{Attributes, Cell, Underline};
 
@@ -25,7 +26,7 @@ impl ChecksumExtension {
         !self.has(1)
     }
 
-    /// Returns whether cells that nothing was written to count as spaces.
+    /// Returns whether cells that were never written count as spaces.
     const fn counts_empty(self) -> bool {
         self.has(2) && !self.has(3)
     }
@@ -35,12 +36,12 @@ impl ChecksumExtension {
     }
 }
 
-/// The checksum of the cells that were added.
+/// The checksum of the cells that were added so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checksum {
     extension: ChecksumExtension,
     sum: u16,
-    /// Whether no cell was added yet. The first cell counts as a space if nothing was written to it.
+    /// Whether no cell was added yet. The first cell counts as a space even if it was never written.
     is_first: bool,
 }
 
@@ -49,7 +50,7 @@ impl Checksum {
         Self { extension, sum: 0, is_first: true }
     }
 
-    /// Adds a cell; `left` is its left neighbour.
+    /// Adds a cell to the checksum; `left` is its left neighbour.
     /// Source: xterm 379 as observed.
     pub(crate) fn add(&mut self, left: Option<Cell>, cell: Cell) {
         let is_first = core::mem::take(&mut self.is_first);

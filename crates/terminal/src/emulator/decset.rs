@@ -10,13 +10,12 @@ use crate::emulator::region::Region;
 use crate::emulator::window::has_size_announcements;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The private mode in which clusters count as one character. It follows the user's terminal, and programs cannot change
-/// it.
+/// The private mode in which clusters count as one character. The user's terminal decides it, and programs cannot.
 /// Source: the "terminal unicode core" proposal that Contour, Ghostty and others follow.
 const CLUSTERS: u16 = 2027;
 
 impl Emulator {
-    /// Returns the flag that a mode sets and resets, if the mode does nothing else.
+    /// Returns the flag behind a mode. `None` if the mode does more than setting a flag, or is unknown.
     fn flag(&mut self, mode: Mode) -> Option<&mut bool> {
         let Self { grid: Grid { modes, screen, role, .. }, level, .. } = self;
         let is_host = *role == Role::Host;
@@ -60,7 +59,7 @@ impl Emulator {
                 self.grid.modes.origin = set;
                 self.grid.move_to(0, 0);
             }
-            // A replica has a single picture. The far end's diffs draw whichever screen is shown.
+            // A replica has one set of cells. Diffs draw whichever screen is shown.
             47 | 1047 | 1049 if !self.grid.is_host() => {
                 self.grid.screen.rich.alternate_screen = set
             }
@@ -97,8 +96,8 @@ impl Emulator {
         }
     }
 
-    /// DECCOLM, where mode 40 allows it: clears the screen, resets the margins and homes the cursor. The width stays,
-    /// because the user chose it.
+    /// Performs DECCOLM, if mode 40 allows it: clears the screen, resets the margins and homes the cursor. The width
+    /// stays, because the user chose it.
     fn switch_columns(&mut self, wide: bool) {
         self.modes.wide_columns = wide;
         self.grid.region = Region::full(self.grid.screen.size);
@@ -109,11 +108,11 @@ impl Emulator {
         self.grid.set_cursor(0, 0);
     }
 
-    /// XTSAVE: saves the value of a private mode.
+    /// Saves the value of a private mode (XTSAVE).
     pub(crate) fn save_private_mode(&mut self, mode: u16) {
         let mut saved = self.saved_modes;
         if !self.grid.is_host() {
-            // Diffs do not depend on each other, so a replica saves nothing.
+            // Diffs do not depend on one another, so a replica saves nothing.
         } else if mode == 1048 {
             self.save_cursor();
         } else if mode == 1007 {
@@ -130,7 +129,7 @@ impl Emulator {
         self.saved_modes = saved;
     }
 
-    /// XTRESTORE: restores the saved value of a private mode, or the start value if none was saved. A replica restores
+    /// Restores the saved value of a private mode (XTRESTORE), or the start value if none was saved. A replica restores
     /// mode 1007 only, to its start value.
     pub(crate) fn restore_private_mode(&mut self, mode: u16) {
         let saved = self.saved_modes;
@@ -157,7 +156,7 @@ impl Emulator {
         }
     }
 
-    /// DECRQM: answers 0 for an unknown mode, 1 set, 2 reset, 3 always set, 4 always reset.
+    /// Answers whether a mode is set (DECRQM): 0 unknown, 1 set, 2 reset, 3 always set, 4 always reset.
     pub(crate) fn report_mode(&mut self, mode: Mode) {
         let (mark, number, state) = match mode {
             Private(number) => ("?", number, self.private_mode(number)),
@@ -181,7 +180,8 @@ impl Emulator {
         self.answers.push(&format!("\x1b[{mark}{number};{value}$y"));
     }
 
-    /// Sets or resets a mouse mode. Only one mode of a kind is set at a time, and resetting any of them resets the kind.
+    /// Sets or resets a mouse mode. Only one mode of reporting and one of encoding is set at a time, and resetting any
+    /// such mode resets all of its kind.
     fn set_mouse_mode(&mut self, mode: u16, set: bool) {
         if let Some(reporting) = mouse_reporting(mode) {
             self.grid.screen.input.mouse_reporting =
@@ -192,7 +192,7 @@ impl Emulator {
         }
     }
 
-    /// Returns whether a DEC private mode is set; `None` if it is unknown.
+    /// Returns whether a DEC private mode is set. `None` if the mode is unknown or its value is fixed.
     fn private_mode(&mut self, mode: u16) -> Option<bool> {
         if let Some(flag) = self.flag(Private(mode)) {
             return Some(*flag);
@@ -206,7 +206,7 @@ impl Emulator {
             // There is always a saved cursor to restore.
             1048 => true,
             69 if self.level >= Level::VT400 => self.grid.modes.side_margins,
-            // Until a program sets it, the user's terminal decides. Nearly all terminals have it on.
+            // While no program has set the mode, the user's terminal decides. Nearly all terminals have it on.
             1007 => self.grid.screen.rich.alternate_scroll.unwrap_or(true),
             2048 if has_size_announcements(&self.user_terminal) => self.modes.size_announcements,
             _ => match (mouse_reporting(mode), self.mouse_encoding(mode)) {
@@ -217,7 +217,8 @@ impl Emulator {
         })
     }
 
-    /// Returns the encoding that a mode selects. Mode 1016 needs a user's terminal that reports pixels.
+    /// Returns the mouse encoding that a mode selects. `None` for another mode. Mode 1016 needs a user's terminal that
+    /// reports pixels.
     fn mouse_encoding(&self, mode: u16) -> Option<MouseEncoding> {
         use MouseEncoding::{Sgr, SgrPixels, Urxvt, Utf8};
         let has_pixels = !self.grid.is_host() || self.user_terminal.pixel_mouse;

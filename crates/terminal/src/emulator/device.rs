@@ -1,8 +1,8 @@
-//! Answers to DECDSR, which asks for devices around a DEC terminal. The emulator has none of these devices.
+//! Answers to DECDSR, which asks for devices attached to a DEC terminal. The emulator has none of these devices.
 
 use crate::emulator::level::Level;
 
-/// Returns the answer to `CSI ? what ; request n` at a level; `None` if the question is unknown there.
+/// Returns the answer to `CSI ? what ; request n`. `None` if the question is unknown at the conformance level.
 /// Source: xterm's ctlseqs; the levels as xterm 379 has them.
 pub(crate) fn report(what: u16, request: u16, level: Level) -> Option<String> {
     let (least, answer) = match what {
@@ -26,7 +26,7 @@ pub(crate) fn report(what: u16, request: u16, level: Level) -> Option<String> {
     (level >= least).then(|| answer.to_owned())
 }
 
-/// Returns the report of a North American keyboard. VT300 adds that it is ready, VT400 adds its type.
+/// Returns the report of a North American keyboard. VT300 adds to it that the keyboard is ready, VT400 adds its type.
 fn keyboard(level: Level) -> &'static str {
     if level >= Level::VT400 {
         "\x1b[?27;1;0;0n"

@@ -1,4 +1,4 @@
-//! The control functions, and the function that each calls: the tables of docs/terminal.md as code.
+//! Calls the function of each control sequence: the tables of docs/terminal.md as code.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ impl Perform for Emulator {
     fn csi(&mut self, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
         let key = (sequence.private, sequence.intermediates, sequence.last);
-        // Only SGR has sub-parameters. With a colon, other sequences are functions of other terminals.
+        // Only SGR has sub-parameters. Other sequences with a colon are functions of other terminals.
         if parameters.has_colons() && key != (0, b"", b'm') {
             return;
         }
@@ -288,8 +288,8 @@ impl Emulator {
         }
     }
 
-    /// XTWINOPS: reports sizes, and puts titles aside. Questions for a title go unanswered: the answer would be typed at
-    /// the prompt, and any file that a program prints can set the title.
+    /// Reports sizes, and pushes or pops titles (XTWINOPS). Questions for a title stay unanswered: the answer would be
+    /// typed at the prompt, and any file that a program prints can set the title.
     fn window_operation(&mut self, operation: u16, what: u16) {
         let screen = &mut self.grid.screen;
         self.answers.extend(window::report(operation, &self.user_terminal, screen.size));
@@ -306,7 +306,7 @@ impl Emulator {
         }
     }
 
-    /// OSC 9, 99 and 777: queues a notification.
+    /// Queues a notification (OSC 9, 99, 777). The oldest is dropped if too many wait.
     fn notify(&mut self, command: &str) {
         let Some(notification) = Notification::new(command).filter(|_| self.grid.is_host()) else {
             return;
@@ -318,7 +318,7 @@ impl Emulator {
         debug_assert!(self.notifications.len() <= NOTIFICATIONS_MAX);
     }
 
-    /// OSC 52: copies text. The screen keeps the text that a stock client can receive; the copy itself is an event.
+    /// Copies text (OSC 52). The screen keeps text that a stock Mosh client can receive. The copy itself is an event.
     fn copy(&mut self, text: &str) {
         let parts = text.split_once(';');
         let Some(copied) = parts.and_then(|(to, text)| Copied::new(to, text)) else { return };

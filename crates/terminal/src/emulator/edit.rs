@@ -1,4 +1,4 @@
-//! Erasing, inserting and deleting.
+//! Erasing, inserting and deleting cells and lines.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::screen::cell::{Cell, Pen};
 use crate::screen::row::Row;
 
 impl Grid {
-    /// Erases cells of a row. They get the current background.
+    /// Erases cells of a row. They get the current background colour.
     pub(crate) fn erase_in_row(&mut self, row: u16, columns: Range<u16>) {
         let pen = self.screen.pen;
         if columns.len() == usize::from(self.columns()) {
@@ -21,7 +21,7 @@ impl Grid {
         }
     }
 
-    /// Erases cells of a row. Protected cells stay if `erasing` spares them.
+    /// Erases cells of a row. Protected cells stay if this kind of erasing spares them.
     pub(crate) fn erase_sparing(&mut self, row: u16, columns: Range<u16>, erasing: Erasing) {
         if !self.protection.spares(erasing) {
             return self.erase_in_row(row, columns);
@@ -37,7 +37,7 @@ impl Grid {
         }
     }
 
-    /// EL and DECSEL: erases from the cursor on (0), up to the cursor (1), or the whole row (2).
+    /// Erases from the cursor on (0), up to the cursor (1), or the whole row (2): EL and DECSEL.
     pub(crate) fn erase_line(&mut self, what: u16, erasing: Erasing) {
         let cursor = self.screen.cursor;
         let columns = match what {
@@ -50,7 +50,7 @@ impl Grid {
         self.erase_sparing(cursor.row, columns, erasing);
     }
 
-    /// ED and DECSED: erases from the cursor on (0), up to the cursor (1), or the whole screen (2).
+    /// Erases from the cursor on (0), up to the cursor (1), or the whole screen (2): ED and DECSED.
     pub(crate) fn erase_display(&mut self, what: u16, erasing: Erasing) {
         let (row, end) = (self.screen.cursor.row, self.screen.size.rows());
         let rows = match what {
@@ -82,7 +82,7 @@ impl Grid {
         self.screen.rows[rows].fill(blank);
     }
 
-    /// ECH: erases `count` cells from the cursor on.
+    /// Erases `count` cells from the cursor on (ECH).
     pub(crate) fn erase_cells(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         let end = cursor.column.saturating_add(count).min(self.columns());
@@ -90,7 +90,7 @@ impl Grid {
         self.erase_sparing(cursor.row, cursor.column..end, Erasing::Plain);
     }
 
-    /// ICH, and the first step of printing in insert mode: inserts empty cells at the cursor.
+    /// Inserts `count` empty cells at the cursor (ICH). Printing in insert mode begins with this.
     pub(crate) fn insert_cells(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         self.pending_wrap = false;
@@ -99,7 +99,7 @@ impl Grid {
         }
     }
 
-    /// DCH: deletes cells at the cursor.
+    /// Deletes `count` cells at the cursor (DCH).
     pub(crate) fn delete_cells(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         self.pending_wrap = false;
@@ -108,7 +108,7 @@ impl Grid {
         }
     }
 
-    /// IL: inserts lines within the margins. The cursor goes to the left margin.
+    /// Inserts `count` empty lines at the cursor's row, within the margins (IL). The cursor moves to the left margin.
     pub(crate) fn insert_lines(&mut self, count: u16) {
         if self.is_cursor_in_region() {
             self.scroll_down(self.screen.cursor.row, count);
@@ -116,7 +116,7 @@ impl Grid {
         }
     }
 
-    /// DL: deletes lines within the margins. The cursor goes to the left margin.
+    /// Deletes `count` lines from the cursor's row on, within the margins (DL). The cursor moves to the left margin.
     pub(crate) fn delete_lines(&mut self, count: u16) {
         if self.is_cursor_in_region() {
             self.scroll_up(self.screen.cursor.row, count);
@@ -124,7 +124,7 @@ impl Grid {
         }
     }
 
-    /// Inserts empty cells at `column`. The cells from there to the right margin move right.
+    /// Inserts `count` empty cells at `column`. The cells from `column` to the right margin move right.
     pub(crate) fn insert_in_row(&mut self, row: u16, column: u16, count: u16) {
         let (pen, host, end) = (self.screen.pen, self.is_host(), self.region.right + 1);
         debug_assert!(column < end, "cells are inserted within the margins");
@@ -143,7 +143,7 @@ impl Grid {
         }
     }
 
-    /// Deletes cells at `column`. The cells after them, up to the right margin, move left.
+    /// Deletes `count` cells at `column`. The cells after them, up to the right margin, move left.
     pub(crate) fn delete_in_row(&mut self, row: u16, column: u16, count: u16) {
         let (pen, end) = (self.screen.pen, self.region.right + 1);
         debug_assert!(column < end, "cells are deleted within the margins");
@@ -164,14 +164,14 @@ impl Grid {
         self.effort.move_beside(&self.screen.rows[usize::from(row)], 2);
     }
 
-    /// SR and DECIC: inserts columns at `column` in all rows between the margins. A pending wrap stays, as in xterm.
+    /// Inserts `count` columns at `column` in all rows between the margins (SR, DECIC). A pending wrap stays.
     pub(crate) fn insert_columns(&mut self, column: u16, count: u16) {
         for row in self.region.top..=self.region.bottom {
             self.insert_in_row(row, column, count);
         }
     }
 
-    /// SL and DECDC: deletes columns at `column` in all rows between the margins. A pending wrap stays.
+    /// Deletes `count` columns at `column` in all rows between the margins (SL, DECDC). A pending wrap stays.
     pub(crate) fn delete_columns(&mut self, column: u16, count: u16) {
         for row in self.region.top..=self.region.bottom {
             self.delete_in_row(row, column, count);
@@ -188,7 +188,7 @@ impl Grid {
         }
     }
 
-    /// DECALN: fills the screen with `E` in the default pen, resets the margins and homes the cursor.
+    /// Fills the screen with `E` in the default pen, resets the margins and homes the cursor (DECALN).
     pub(crate) fn fill_with_e(&mut self) {
         let mut row = Row::erased(self.columns(), Pen::default());
         row.cells.fill(Cell { base: Some('E'), ..Cell::default() });

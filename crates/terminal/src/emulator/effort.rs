@@ -1,34 +1,35 @@
 //! The work that a terminal has done, counted in cells of about a nanosecond each.
 //!
-//! A program that plays a stranger's bytes uses this count to limit the processor time they take. The count is an
-//! estimate, and rather too high; `examples/effort.rs` prints it beside the measured time of each function.
+//! A caller that performs untrusted bytes uses this count to limit their processor time. The count is an estimate, and
+//! rather too high; `examples/effort.rs` prints it beside the measured time of each function.
 
 use crate::screen::row::Row;
 
-/// Cost of reading a byte. Chosen: the shortest sequences take 6 to 12 ns a byte, a title 18.
+/// Cost of reading a byte, in cells. Chosen: the shortest sequences take 6 to 12 ns a byte, a title 18.
 const BYTE: u64 = 16;
 
-/// Cost of an operation on a row, without its cells. Chosen: as measured, with the search for marks and decorations.
+/// Cost in cells of an operation on a row, without its cells. Chosen: as measured, with the search for marks and
+/// decorations.
 const OPERATION: u64 = 16;
 
-/// Cost of moving or replacing a whole row: its address and its reference count.
+/// Cost in cells of moving or replacing a whole row, by its address and its reference count.
 const ROW: u64 = 4;
 
-/// Cost of the marks of a cell, or of a run of decorated cells, that lie after a place where others are inserted or
-/// removed. All of them are moved at once. Chosen: as measured, 1 ns.
+/// Cost in cells of moving the marks of a cell, or a run of decorated cells, because others are inserted or removed
+/// before them. All of them are moved at once. Chosen: as measured, 1 ns.
 const BEHIND: u64 = 1;
 
-/// Cost of moving or copying the marks of one cell. Chosen: they take 40 bytes, and a cell takes 16.
+/// Cost in cells of moving or copying the marks of one cell. Chosen: they take 40 bytes, and a cell takes 16.
 const MARK: u64 = 4;
 
-/// Cost of moving a run of decorated cells.
+/// Cost in cells of moving a run of decorated cells.
 const RUN: u64 = 2;
 
-/// Cost of copying or dropping a run of decorated cells, whose link lies elsewhere in memory. Chosen: as measured with
-/// 100,000 different links.
+/// Cost in cells of copying or dropping a run of decorated cells, whose link is elsewhere in memory. Chosen: as
+/// measured with 100,000 different links.
 const LINK: u64 = 64;
 
-/// The work done so far, in cells.
+/// The work that a terminal has done so far, in cells of about a nanosecond each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Effort(u64);
 
@@ -42,27 +43,27 @@ impl Effort {
         self.spend(bytes, BYTE);
     }
 
-    /// Counts rows that were moved or replaced.
+    /// Counts `rows` rows that were moved or replaced.
     #[inline]
     pub(crate) fn move_rows(&mut self, rows: usize) {
         self.spend(rows, ROW);
     }
 
-    /// Counts an operation on cells of one row: writing, moving or reading them.
+    /// Counts an operation on `cells` cells of one row: writing, moving or reading them.
     #[inline]
     pub(crate) fn touch(&mut self, cells: usize) {
         self.spend(1, OPERATION);
         self.spend(cells, 1);
     }
 
-    /// Counts that a row's marks and decorations were moved one by one, `times` times.
+    /// Counts that the marks and decorations of `row` were moved one by one, `times` times.
     #[inline]
     pub(crate) fn move_beside(&mut self, row: &Row, times: usize) {
         self.spend(times * row.marks.len(), MARK);
         self.spend(times * row.decorations.len(), RUN);
     }
 
-    /// Counts that a row's marks and decorations from `column` on were searched and moved at once.
+    /// Counts that the marks and decorations of `row` from `column` on were searched and moved at once.
     #[inline]
     pub(crate) fn move_behind(&mut self, row: &Row, column: u16) {
         // Nearly all rows have no marks and no decorations.
@@ -78,21 +79,21 @@ impl Effort {
         self.spend(cells, BEHIND);
     }
 
-    /// Counts that a row was copied, and that the copy replaced another row.
+    /// Counts that `row` was copied, and that the copy replaced another row.
     #[inline]
     pub(crate) fn copy_row(&mut self, row: &Row) {
         self.touch(row.cells.len());
         self.copy_beside(row);
     }
 
-    /// Counts that a row's marks and decorations were copied.
+    /// Counts that the marks and decorations of `row` were copied.
     #[inline]
     pub(crate) fn copy_beside(&mut self, row: &Row) {
         self.spend(row.marks.len(), MARK);
         self.spend(row.decorations.len(), LINK);
     }
 
-    /// Counts `count` things of a cost. A 64-bit number of nanoseconds lasts for centuries.
+    /// Counts `count` operations of `each` cells. A 64-bit number of nanoseconds lasts for centuries.
     #[inline]
     fn spend(&mut self, count: usize, each: u64) {
         self.0 = self.0.wrapping_add((count as u64).wrapping_mul(each));

@@ -1,4 +1,4 @@
-//! The grid: a screen, and the state that decides where and how functions change it.
+//! The grid: a screen, with the state that decides where and how functions change its cells.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::scrollback::Scrollback;
 
-/// The source of the bytes that drive a terminal.
+/// The source of the bytes that a terminal performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Programs on a pty. Questions are answered, and a wide character that loses one half is blanked.
+    /// Programs on a pty. Their questions are answered, and a wide character that loses one half is blanked.
     Host,
-    /// Diffs of the far end. They are performed to the letter, because the far end relies on the result.
+    /// Diffs of the other end of the connection, which relies on the exact result.
     Replica,
 }
 
@@ -35,14 +35,14 @@ pub(crate) struct Grid {
     pub(crate) tabs: TabStops,
     /// Whether the last column was written, so that the next character wraps first.
     pub(crate) pending_wrap: bool,
-    /// The cell that was printed last, which combining characters join. After a movement it is `None`, and they join the
-    /// cell under the cursor.
+    /// The cell that was printed last, which combining characters join. It is `None` after a movement: combining
+    /// characters then join the cell under the cursor.
     pub(crate) combining_target: Option<Position>,
-    /// The lines that scrolled off; `None` if nobody asked to keep them.
+    /// The lines that scrolled off. `None` until [`crate::Terminal::keep_scrollback`].
     pub(crate) scrollback: Option<Box<Scrollback>>,
     /// The work done so far ([`crate::Terminal::effort`]).
     pub(crate) effort: Effort,
-    /// An empty row in the background used last. All rows that are cleared share it.
+    /// An empty row in the background colour used last. All rows that are cleared share its memory.
     blank: Arc<Row>,
 }
 
@@ -73,7 +73,7 @@ impl Grid {
         self.screen.size.columns()
     }
 
-    /// Returns whether the side margins are the edges of the screen.
+    /// Returns whether the side margins are the left and right edge of the screen.
     pub(crate) const fn has_full_width(&self) -> bool {
         self.region.left == 0 && self.region.right + 1 == self.columns()
     }
@@ -83,14 +83,14 @@ impl Grid {
         self.region.contains_row(cursor.row) && self.region.contains_column(cursor.column)
     }
 
-    /// Returns the limit of a row's hyperlinks in bytes. A replica allows twice as many, because halfway through a diff
-    /// a row has old links and new ones.
+    /// Returns the most bytes of hyperlinks in a row. A replica allows twice as many, because halfway through a diff a
+    /// row has old links and new links.
     pub(crate) fn row_link_bytes_max(&self) -> usize {
         let most = row_link_bytes_max(self.screen.size);
         if self.is_host() { most } else { 2 * most }
     }
 
-    /// Returns an empty row in the current background.
+    /// Returns an empty row in the current background colour.
     pub(crate) fn blank_row(&mut self) -> Arc<Row> {
         self.refresh_blank();
         Arc::clone(&self.blank)
@@ -104,7 +104,7 @@ impl Grid {
         }
     }
 
-    /// Returns the text of a cell: its base and its marks. It is empty if there is no base.
+    /// Returns the text of a cell: its base character and its marks. It is empty for a cell without a base.
     pub(crate) fn text_at(&self, at: Position) -> String {
         let row = &self.screen.rows[usize::from(at.row)];
         // Marks without a base form no cluster with later text.
@@ -132,8 +132,7 @@ impl Grid {
         row
     }
 
-    /// Gives the hyperlink and the underline's colour that are set to the cells just written. The colour is left out
-    /// where there is no underline.
+    /// Gives cells just written the current hyperlink, and if they are underlined the underline's colour.
     pub(crate) fn decorate(&mut self, row: u16, columns: Range<u16>) {
         let mut decoration = self.screen.decoration.clone();
         if self.screen.pen.attributes.underline() == Underline::None {
@@ -144,8 +143,8 @@ impl Grid {
         self.row_mut(row).decorate(columns, &decoration, link_bytes_max);
     }
 
-    /// IND at the bottom margin, and SU: scrolls the region up. Rows that leave the primary screen at its top edge go to
-    /// the scrollback.
+    /// Scrolls the region up (SU, and IND at the bottom margin). Rows that leave the primary screen at its top edge
+    /// enter the scrollback.
     pub(crate) fn scroll_off(&mut self, count: u16) {
         if let Some(scrollback) = &mut self.scrollback
             && self.region.top == 0
@@ -158,8 +157,8 @@ impl Grid {
         self.scroll_up(self.region.top, count);
     }
 
-    /// Copies the primary screen to the scrollback before ED clears all of it. So the key that clears the screen in a
-    /// shell loses no text, as in tmux.
+    /// Copies the primary screen to the scrollback if ED (`what`) is about to clear all of it. So the key that clears
+    /// the screen in a shell loses no text, as in tmux.
     pub(crate) fn keep_before_clearing(&mut self, what: u16) {
         let is_home = self.screen.cursor.position() == Position { row: 0, column: 0 };
         let clears_all = what == 2 || what == 0 && is_home;
@@ -172,7 +171,7 @@ impl Grid {
         }
     }
 
-    /// Moves the rows from `top` to the bottom margin up. Empty rows fill the space at the bottom.
+    /// Moves the rows from `top` to the bottom margin up by `count`. Empty rows fill the space at the bottom.
     pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
         if !self.has_full_width() {
             return self.scroll_columns_up(top, count);
@@ -193,7 +192,7 @@ impl Grid {
         }
     }
 
-    /// Moves the rows from `top` to the bottom margin down. Empty rows fill the space at `top`.
+    /// Moves the rows from `top` to the bottom margin down by `count`. Empty rows fill the space at `top`.
     pub(crate) fn scroll_down(&mut self, top: u16, count: u16) {
         if !self.has_full_width() {
             return self.scroll_columns_down(top, count);
@@ -208,22 +207,22 @@ impl Grid {
         rows[..count].fill(blank);
     }
 
-    /// Scrolls up as [`Self::scroll_up`] does, but only the columns between the side margins.
+    /// Moves rows up as [`Self::scroll_up`] does, but only the columns between the side margins.
     pub(crate) fn scroll_columns_up(&mut self, top: u16, count: u16) {
         for row in top..=self.region.bottom {
             self.replace_columns(row, row.checked_add(count));
         }
     }
 
-    /// Scrolls down as [`Self::scroll_down`] does, but only the columns between the side margins.
+    /// Moves rows down as [`Self::scroll_down`] does, but only the columns between the side margins.
     pub(crate) fn scroll_columns_down(&mut self, top: u16, count: u16) {
         for row in (top..=self.region.bottom).rev() {
             self.replace_columns(row, row.checked_sub(count).filter(|&from| from >= top));
         }
     }
 
-    /// Replaces the columns between the side margins by those of row `from`. They become empty if `from` is `None` or
-    /// below the bottom margin.
+    /// Replaces the columns between the side margins of `row` by those of row `from`. They become empty if `from` is
+    /// `None` or below the bottom margin.
     fn replace_columns(&mut self, row: u16, from: Option<u16>) {
         let columns = self.region.columns();
         match from.filter(|&from| from <= self.region.bottom) {
@@ -235,7 +234,7 @@ impl Grid {
         }
     }
 
-    /// Copies the cells of `columns` in `from` to `row`, starting at `column`.
+    /// Copies the cells of `columns` in row `from` to row `row`, starting at `column`.
     pub(crate) fn copy_cells(&mut self, from: &Row, columns: Range<u16>, row: u16, column: u16) {
         debug_assert!(usize::from(column) + columns.len() <= usize::from(self.columns()));
         self.effort.touch(columns.len());
@@ -245,8 +244,8 @@ impl Grid {
         self.row_mut(row).copy_columns(from, columns, column, link_bytes_max);
     }
 
-    /// Empties a row, which gets the current background. The memory of a row that no snapshot shares is reused, because
-    /// cleared rows are mostly written next.
+    /// Empties a row, which gets the current background colour. If no snapshot shares the row, its memory is reused,
+    /// because cleared rows are mostly written next.
     pub(crate) fn clear_row(&mut self, row: u16) {
         let (row, columns) = (usize::from(row), self.columns());
         if self.screen.rows[row].is_erased(0..columns, self.screen.pen) {
@@ -262,7 +261,7 @@ impl Grid {
         }
     }
 
-    /// DECSTBM: sets the top and bottom margins. `bottom` 0 means the last row.
+    /// Sets the top and bottom margins, counted from 1 (DECSTBM). A `bottom` of 0 is the last row.
     pub(crate) fn set_margins(&mut self, top: u16, bottom: u16) {
         let rows = self.screen.size.rows();
         let bottom = if bottom == 0 { rows } else { bottom.min(rows) };
@@ -272,7 +271,7 @@ impl Grid {
         }
     }
 
-    /// Mode 69: allows side margins, or removes them.
+    /// Allows side margins, or removes them (mode 69, DECLRMM).
     pub(crate) const fn set_side_margin_mode(&mut self, set: bool) {
         self.modes.side_margins = set;
         if !set {
@@ -282,7 +281,7 @@ impl Grid {
         }
     }
 
-    /// DECSLRM: sets the side margins. `right` 0 means the last column.
+    /// Sets the left and right margins, counted from 1 (DECSLRM). A `right` of 0 is the last column.
     pub(crate) fn set_side_margins(&mut self, left: u16, right: u16) {
         let columns = self.columns();
         let right = if right == 0 { columns } else { right.min(columns) };
@@ -293,7 +292,7 @@ impl Grid {
         }
     }
 
-    /// Changes the size, and drops the first `above` rows.
+    /// Changes the size of the screen, and drops the first `above` rows.
     pub(crate) fn resize(&mut self, size: Size, above: u16) {
         let cursor = self.screen.cursor;
         debug_assert!(above <= cursor.row, "the cursor's row stays");
@@ -313,7 +312,7 @@ impl Grid {
         });
     }
 
-    /// Panics if the margins or the screen are not valid.
+    /// Panics if the margins, the combining target or the screen are not valid.
     pub(crate) fn assert_integrity(&self) {
         assert!(self.region.top <= self.region.bottom);
         assert!(self.region.bottom < self.screen.size.rows());

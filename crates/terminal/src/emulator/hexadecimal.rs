@@ -1,6 +1,6 @@
-//! Bytes as pairs of hexadecimal digits.
+//! Bytes written as pairs of hexadecimal digits.
 
-/// Returns the bytes that pairs of hexadecimal digits stand for.
+/// Returns the bytes for pairs of hexadecimal digits. `None` if `digits` is not made of such pairs.
 pub(crate) fn decoded(digits: &str) -> Option<Vec<u8>> {
     let digit = |digit: u8| char::from(digit).to_digit(16);
     let (pairs, rest) = digits.as_bytes().as_chunks();
@@ -8,7 +8,7 @@ pub(crate) fn decoded(digits: &str) -> Option<Vec<u8>> {
     pairs.iter().map(byte).collect::<Option<Vec<u8>>>().filter(|_| rest.is_empty())
 }
 
-/// Returns the digits for the bytes of `text`.
+/// Returns the bytes of `text` as pairs of hexadecimal digits.
 pub(crate) fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02X}")).collect()
 }

@@ -1,28 +1,28 @@
-//! DECSCL: the DEC terminal that a program wants to talk to.
+//! The DEC terminal that a program asks for with DECSCL.
 
-/// A conformance level: each is a generation of DEC's terminals.
+/// A conformance level: a generation of DEC's terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Level(u16);
 
 impl Level {
-    /// VT200: reports on printer, user-defined keys and keyboard.
+    /// VT200 adds the reports on printer, user-defined keys and keyboard.
     pub(crate) const VT200: Self = Self(2);
-    /// VT300: DECRQM for ANSI modes, the page in DECXCPR, reports on the locator.
+    /// VT300 adds DECRQM for ANSI modes, the page in DECXCPR and reports on the locator.
     pub(crate) const VT300: Self = Self(3);
-    /// VT400: margins at the sides, rectangles, shifts of columns, DA3, the other reports.
+    /// VT400 adds side margins, rectangles, shifts of columns, DA3 and the other reports.
     pub(crate) const VT400: Self = Self(4);
-    /// VT500: DECNCSM.
+    /// VT500 adds DECNCSM.
     pub(crate) const VT500: Self = Self(5);
 
-    /// The parameters that name a level are its number plus this.
+    /// Difference between the parameter of DECSCL and the number of the level.
     const BASE: u16 = 60;
 
-    /// Returns the level that a parameter of DECSCL names.
+    /// Returns the level that a parameter of DECSCL names, 61 to 65. `None` for another parameter.
     pub(crate) fn from_parameter(parameter: u16) -> Option<Self> {
         parameter.checked_sub(Self::BASE).filter(|level| (1..=5).contains(level)).map(Self)
     }
 
-    /// Returns the parameter of DECSCL that names this level.
+    /// Returns the parameter of DECSCL that names this level, 61 to 65.
     pub(crate) const fn parameter(self) -> u16 {
         Self::BASE + self.0
     }

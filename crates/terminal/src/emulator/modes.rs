@@ -1,26 +1,26 @@
-//! Modes that are not part of the picture: they steer the emulator only.
+//! Modes that are not part of the screen, and steer the emulator only.
 
 use crate::emulator::noted_modes::NotedModes;
 use crate::emulator::reverse_wrap::ReverseWrap;
 
-/// The modes that decide where text goes.
+/// The modes that decide where text is printed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextModes {
-    /// DECAWM: text that reaches the right margin goes on in the next row.
+    /// Whether text that reaches the right margin continues in the next row (DECAWM).
     pub(crate) autowrap: bool,
-    /// DECOM: addresses count from the margins.
+    /// Whether cursor addresses count from the margins (DECOM).
     pub(crate) origin: bool,
-    /// IRM: printing moves the rest of the row to the right.
+    /// Whether printing moves the rest of the row to the right (IRM).
     pub(crate) insert: bool,
-    /// DECLRMM: programs can set side margins.
+    /// Whether programs can set side margins (DECLRMM).
     pub(crate) side_margins: bool,
-    /// LNM: a line feed returns to column 0 as well.
+    /// Whether a line feed also returns to the first column (LNM).
     pub(crate) newline: bool,
-    /// 41: HT and CHT perform a pending wrap first.
+    /// Whether HT and CHT perform a pending wrap first (mode 41).
     pub(crate) tab_wraps: bool,
-    /// 45: BS and CUB at the left margin go to the row above, if its text wrapped into this row.
+    /// Whether BS and CUB at the left margin move to the row above, if its text wrapped into this row (mode 45).
     pub(crate) reverse_wrap: bool,
-    /// 1045: BS and CUB at the left margin go to the row above, wrapped or not.
+    /// Whether BS and CUB at the left margin move to the row above, wrapped or not (mode 1045).
     pub(crate) extended_reverse_wrap: bool,
 }
 
@@ -40,7 +40,7 @@ impl Default for TextModes {
 }
 
 impl TextModes {
-    /// Returns how BS and CUB continue at the left margin; `None` if they stop.
+    /// Returns how far BS and CUB continue at the left margin. `None` if they stop there.
     pub(crate) const fn reverse_wrap(&self) -> Option<ReverseWrap> {
         if !self.autowrap {
             None
@@ -54,23 +54,23 @@ impl TextModes {
     }
 }
 
-/// The other modes that are not part of the picture.
+/// The modes that are not part of the screen and do not concern printed text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Modes {
-    /// 40: DECCOLM is performed.
+    /// Whether DECCOLM is performed (mode 40).
     pub(crate) column_switch: bool,
-    /// DECCOLM: 132 columns, as the program set it. The window keeps its width.
+    /// Whether the program has set 132 columns (DECCOLM). The window keeps its width.
     pub(crate) wide_columns: bool,
-    /// DECNCSM: DECCOLM does not clear the screen.
+    /// Whether DECCOLM leaves the screen's text (DECNCSM).
     pub(crate) column_switch_keeps: bool,
-    /// Title mode 0: titles are set in hexadecimal digits.
+    /// Whether titles are set in hexadecimal digits (title mode 0 of XTSMTITLE).
     pub(crate) hexadecimal_titles: bool,
     /// Modes that are stored and have no effect.
     pub(crate) noted: NotedModes,
-    /// 2026: a program is drawing a frame, so the picture is incomplete.
+    /// Whether a program is drawing a frame, so that the screen is incomplete (mode 2026).
     pub(crate) synchronized_output: bool,
-    /// 2031: the program wants a report when the user's colours change.
+    /// Whether the program wants a report when the user's colours change (mode 2031).
     pub(crate) color_scheme_updates: bool,
-    /// 2048: the program wants a report when the size changes.
+    /// Whether the program wants a report when the size changes (mode 2048).
     pub(crate) size_announcements: bool,
 }

@@ -4,29 +4,29 @@ use crate::emulator::grid::Grid;
 use crate::screen::{Position, Screen};
 
 impl Grid {
-    /// Returns the row that addresses count from: 0, or the top margin in origin mode.
+    /// Returns the row that cursor addresses count from: 0, or the top margin in origin mode.
     pub(crate) const fn origin_row(&self) -> u16 {
         if self.modes.origin { self.region.top } else { 0 }
     }
 
-    /// Returns the column that addresses count from: 0, or the left margin in origin mode.
+    /// Returns the column that cursor addresses count from: 0, or the left margin in origin mode.
     pub(crate) const fn origin_column(&self) -> u16 {
         if self.modes.origin { self.region.left } else { 0 }
     }
 
-    /// Returns where movements to the left end: at the left margin, or at the edge if the cursor is left of it.
+    /// Returns the column where movements to the left end: the left margin, or 0 if the cursor is left of the margin.
     pub(crate) const fn line_start(&self) -> u16 {
         if self.screen.cursor.column >= self.region.left { self.region.left } else { 0 }
     }
 
-    /// Returns where text and movements to the right end: at the right margin, or at the edge if the cursor is right of
-    /// it.
+    /// Returns the column where text and movements to the right end: the right margin, or the last column if the cursor
+    /// is right of the margin.
     pub(crate) const fn line_end(&self) -> u16 {
         let last = self.columns() - 1;
         if self.screen.cursor.column <= self.region.right { self.region.right } else { last }
     }
 
-    /// Moves the cursor, and ends a pending wrap. Positions outside the screen become the nearest inside.
+    /// Moves the cursor, and ends a pending wrap. A position outside the screen becomes the nearest position inside.
     pub(crate) fn set_cursor(&mut self, row: u16, column: u16) {
         self.screen.cursor.row = row.min(self.screen.size.rows() - 1);
         self.screen.cursor.column = column.min(self.columns() - 1);
@@ -34,34 +34,35 @@ impl Grid {
         self.combining_target = None;
     }
 
-    /// CUP and HVP: moves the cursor to an address. In origin mode it counts from the margins and ends at them.
+    /// Moves the cursor to an address (CUP, HVP). In origin mode the address counts from the margins, and cannot lie
+    /// beyond them.
     pub(crate) fn move_to(&mut self, row: u16, column: u16) {
         self.move_to_row(row);
         self.move_to_column(column);
     }
 
-    /// VPA: moves to a row.
+    /// Moves the cursor to a row, counted from the origin (VPA).
     pub(crate) fn move_to_row(&mut self, row: u16) {
         let row = row.saturating_add(self.origin_row());
         let last = if self.modes.origin { self.region.bottom } else { self.screen.size.rows() - 1 };
         self.set_cursor(row.min(last), self.screen.cursor.column);
     }
 
-    /// CHA and HPA: moves to a column.
+    /// Moves the cursor to a column, counted from the origin (CHA, HPA).
     pub(crate) fn move_to_column(&mut self, column: u16) {
         let column = column.saturating_add(self.origin_column());
         let last = if self.modes.origin { self.region.right } else { self.columns() - 1 };
         self.set_cursor(self.screen.cursor.row, column.min(last));
     }
 
-    /// CUU: moves up. A cursor at or below the top margin stops there.
+    /// Moves the cursor up (CUU). A cursor at or below the top margin stops at the margin.
     pub(crate) fn move_up(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         let stop = if cursor.row >= self.region.top { self.region.top } else { 0 };
         self.set_cursor(cursor.row.saturating_sub(count).max(stop), cursor.column);
     }
 
-    /// CUD: moves down. A cursor at or above the bottom margin stops there.
+    /// Moves the cursor down (CUD). A cursor at or above the bottom margin stops at the margin.
     pub(crate) fn move_down(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         let last = self.screen.size.rows() - 1;
@@ -69,19 +70,19 @@ impl Grid {
         self.set_cursor(cursor.row.saturating_add(count).min(stop), cursor.column);
     }
 
-    /// Moves left. A cursor at or right of the left margin stops there.
+    /// Moves the cursor left. A cursor at or right of the left margin stops at the margin.
     pub(crate) fn move_left(&mut self, count: u16) {
         let (cursor, start) = (self.screen.cursor, self.line_start());
         self.set_cursor(cursor.row, cursor.column.saturating_sub(count).max(start));
     }
 
-    /// CUF: moves right. A cursor at or left of the right margin stops there.
+    /// Moves the cursor right (CUF). A cursor at or left of the right margin stops at the margin.
     pub(crate) fn move_right(&mut self, count: u16) {
         let (cursor, end) = (self.screen.cursor, self.line_end());
         self.set_cursor(cursor.row, cursor.column.saturating_add(count).min(end));
     }
 
-    /// CUB and BS: moves left. In reverse wraparound it goes on in the row above, and a pending wrap counts as one
+    /// Moves the cursor left (CUB, BS). In reverse wraparound it continues in the row above, and a wrap counts as a
     /// column.
     pub(crate) fn move_back(&mut self, count: u16) {
         let Some(mode) = self.modes.reverse_wrap() else { return self.move_left(count) };
@@ -93,8 +94,8 @@ impl Grid {
         self.set_cursor(to.row, to.column);
     }
 
-    /// BS. A diff of stock Mosh counts from the column after the last one. So in a replica the first BS only ends a
-    /// pending wrap.
+    /// Moves the cursor left by one column (BS). A diff of stock Mosh counts from the column after the last. So in a
+    /// replica the first BS only ends a pending wrap.
     pub(crate) fn backspace(&mut self) {
         if self.pending_wrap && !self.is_host() {
             self.pending_wrap = false;
@@ -104,8 +105,8 @@ impl Grid {
         }
     }
 
-    /// HT and CHT: moves to a later tab stop. A pending wrap stays. In mode 41 the cursor wraps, and goes to the first
-    /// stop.
+    /// Moves the cursor to a later tab stop (HT, CHT). A pending wrap stays, but is performed in mode 41. The cursor
+    /// then moves to the first tab stop of the next row.
     pub(crate) fn tab_forward(&mut self, count: u16) {
         let wraps = self.modes.tab_wraps && self.modes.autowrap && self.pending_wrap;
         if wraps {
@@ -119,21 +120,21 @@ impl Grid {
         self.combining_target = None;
     }
 
-    /// CBT: moves to an earlier tab stop. In origin mode the left margin is the first one.
+    /// Moves the cursor to an earlier tab stop (CBT). In origin mode it stops at the left margin.
     pub(crate) fn tab_back(&mut self, count: u16) {
         let column = self.tabs.previous(self.screen.cursor.column, count);
         self.effort.touch(usize::from(column.abs_diff(self.screen.cursor.column)));
         self.set_cursor(self.screen.cursor.row, column.max(self.origin_column()));
     }
 
-    /// CR: moves to the left margin. A cursor left of the margin goes to the edge.
+    /// Moves the cursor to the left margin (CR), or to the first column if it is left of the margin.
     pub(crate) fn carriage_return(&mut self) {
         self.screen.cursor.column = self.line_start().max(self.origin_column());
         self.pending_wrap = false;
         self.combining_target = None;
     }
 
-    /// LF, VT and FF: moves down one row, and in LNM to its start.
+    /// Moves the cursor down one row (LF, VT, FF), and in LNM to the start of the row.
     pub(crate) fn line_feed(&mut self) {
         self.index();
         if self.modes.newline {
@@ -141,7 +142,7 @@ impl Grid {
         }
     }
 
-    /// IND: moves down one row. At the bottom margin the region scrolls up.
+    /// Moves the cursor down one row (IND). At the bottom margin the region scrolls up instead.
     pub(crate) fn index(&mut self) {
         let cursor = self.screen.cursor;
         if cursor.row == self.region.bottom && self.region.contains_column(cursor.column) {
@@ -153,7 +154,7 @@ impl Grid {
         }
     }
 
-    /// RI: moves up one row. At the top margin the region scrolls down.
+    /// Moves the cursor up one row (RI). At the top margin the region scrolls down instead.
     pub(crate) fn reverse_index(&mut self) {
         if self.screen.cursor.row == self.region.top && self.is_cursor_in_region() {
             self.scroll_down(self.region.top, 1);
@@ -163,7 +164,7 @@ impl Grid {
         }
     }
 
-    /// DECBI: moves left one column. At the left margin the region moves right.
+    /// Moves the cursor left one column (DECBI). At the left margin the region's text moves right instead.
     pub(crate) fn back_index(&mut self) {
         if self.screen.cursor.column != self.region.left {
             self.move_left(1);
@@ -172,7 +173,7 @@ impl Grid {
         }
     }
 
-    /// DECFI: moves right one column. At the right margin the region moves left.
+    /// Moves the cursor right one column (DECFI). At the right margin the region's text moves left instead.
     pub(crate) fn forward_index(&mut self) {
         if self.screen.cursor.column != self.region.right {
             self.move_right(1);
@@ -181,7 +182,7 @@ impl Grid {
         }
     }
 
-    /// Moves to the next row if a wrap is pending, and marks the row as wrapped.
+    /// Performs a pending wrap: marks the row as wrapped, and moves the cursor to the next row.
     pub(crate) fn wrap_if_pending(&mut self) {
         if self.pending_wrap && self.modes.autowrap {
             if self.screen.cursor.column + 1 == self.columns() {
@@ -191,13 +192,13 @@ impl Grid {
         }
     }
 
-    /// Moves to the left margin of the next row.
+    /// Moves the cursor to the left margin of the next row.
     pub(crate) fn go_to_next_line(&mut self) {
         self.index();
         self.screen.cursor.column = self.region.left;
     }
 
-    /// Moves the cursor after a character of `width` columns that was printed at `column`.
+    /// Moves the cursor to the column after a character of `width` columns that was printed at `column`.
     pub(crate) fn advance(&mut self, row: u16, column: u16, width: u16) {
         let last = self.line_end();
         debug_assert!(column <= last, "a character is printed within the margins");

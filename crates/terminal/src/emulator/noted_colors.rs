@@ -1,4 +1,4 @@
-//! Colours that have no effect here. Programs can set, reset and ask for them.
+//! Colours that this emulator stores without using them. Programs can set, reset and ask for them.
 //!
 //! xterm can draw bold, underlined, blinking, reversed or slanted text in a colour of its own, if its user allows that.
 //! It also has colours for the mouse pointer, its Tektronix window and the selection. All these belong to the user's own
@@ -7,7 +7,7 @@
 use crate::screen::palette::ColorSlot;
 use crate::screen::rgb::Rgb;
 
-/// A colour without an effect: of a rendition or a dynamic one.
+/// A stored colour without an effect: the colour of a rendition such as bold, or a dynamic colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotedColor(usize);
 
@@ -21,12 +21,12 @@ impl NotedColor {
     const DYNAMIC: (usize, usize) = (13, 19);
     const COUNT: usize = Self::RENDITIONS + Self::DYNAMIC.1 - Self::DYNAMIC.0 + 1;
 
-    /// Returns the colour of the rendition that OSC 5 gives this number.
+    /// Returns the stored colour of the rendition that OSC 5 gives this number. `None` for an unknown number.
     pub(crate) fn of_rendition(number: usize) -> Option<Self> {
         (number < Self::RENDITIONS).then_some(Self(number))
     }
 
-    /// Returns the dynamic colour that OSC 10 to 19 give this number.
+    /// Returns the dynamic colour that OSC 13 to 19 give this number. `None` for another number.
     pub(crate) fn dynamic(number: usize) -> Option<Self> {
         let (first, last) = Self::DYNAMIC;
         (first..=last).contains(&number).then(|| Self(Self::RENDITIONS + number - first))
@@ -36,7 +36,7 @@ impl NotedColor {
         (0..Self::RENDITIONS).map(Self)
     }
 
-    /// Returns the colour that this one equals until a program sets it: the default foreground or background.
+    /// Returns the colour that is reported until a program sets this one: the default foreground or background.
     /// Source: xterm 379 as observed.
     pub(crate) fn look_alike(self) -> ColorSlot {
         // A selection exchanges foreground and background, so its background (17) equals the foreground.
@@ -54,7 +54,7 @@ impl NotedColor {
     }
 }
 
-/// The colours that programs have set.
+/// The colours without an effect that programs have set. `None` for the others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NotedColors([Option<Rgb>; NotedColor::COUNT]);
 

@@ -1,14 +1,14 @@
-//! Modes that have no effect here. Programs can set, reset, save, restore and ask for them (DECRQM).
+//! Modes that this emulator stores without effect. Programs can set, reset, save, restore and ask for them (DECRQM).
 //!
 //! xterm has modes for its keyboard, mouse, window, printer and scrolling. All these belong to the user's own terminal,
 //! or do not exist here.
 
-/// A mode by its kind and number.
+/// A mode of the terminal, by its kind and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
-    /// A mode of SM and RM.
+    /// A mode that SM sets and RM resets.
     Ansi(u16),
-    /// A mode of DECSET and DECRST.
+    /// A private mode, which DECSET sets and DECRST resets.
     Private(u16),
 }
 
@@ -44,15 +44,15 @@ const KEPT_ANSI: [u16; 2] = [2, 12];
 const SET_AT_START: [Mode; 6] =
     [Ansi(12), Private(35), Private(1010), Private(1034), Private(1035), Private(1040)];
 
-/// The modes that programs cannot change. The last list is always set, the others are always reset.
-/// Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. The others follow from the emulator: it has no
-/// toolbar (10), no Tektronix window (38), no printer of graphics (43), no images (80, 1070, 8452) and no menu for the
-/// blinking cursor (13). The alternate screen can always be shown (1046).
+/// The modes that programs cannot change, first those that are always reset, last those that are always set. Source:
+/// xterm 379 as observed for the ANSI modes, 8, 14 and 46. The others follow from the emulator: it has no toolbar (10),
+/// no Tektronix window (38), no printer of graphics (43), no images (80, 1070, 8452) and no menu for the blinking
+/// cursor (13). The alternate screen can always be shown (1046).
 const FIXED_ANSI: [u16; 13] = [1, 3, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
 const FIXED_PRIVATE: [u16; 8] = [8, 10, 13, 38, 43, 46, 80, 8452];
 const FIXED_PRIVATE_SET: [u16; 3] = [14, 1046, 1070];
 
-/// The values of the stored modes, a bit for each.
+/// The values of the stored modes, a bit for each mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotedModes(u64);
 
@@ -63,26 +63,26 @@ impl Default for NotedModes {
 }
 
 impl NotedModes {
-    /// Returns whether a mode is set; `None` if it is not stored.
+    /// Returns whether a stored mode is set. `None` if the mode is not stored.
     pub(crate) fn get(self, mode: Mode) -> Option<bool> {
         Some(self.0 & bit(mode)? != 0)
     }
 
-    /// Sets or resets a mode, if it is stored.
+    /// Sets or resets a mode. A mode that is not stored is ignored.
     pub(crate) fn set(&mut self, mode: Mode, set: bool) {
         if let Some(bit) = bit(mode) {
             self.0 = if set { self.0 | bit } else { self.0 & !bit };
         }
     }
 
-    /// DECSTR: resets two of the modes. Source: xterm 379 as observed.
+    /// Resets two of the stored modes, for DECSTR. Source: xterm 379 as observed.
     pub(crate) fn soft_reset(&mut self) {
         self.set(Ansi(2), false);
         self.set(Private(12), false);
     }
 }
 
-/// Returns the value of a mode that programs cannot change; `None` for any other mode.
+/// Returns the value of a mode that programs cannot change. `None` if they can, or if the mode is unknown.
 pub(crate) fn fixed(mode: Mode) -> Option<bool> {
     match mode {
         Ansi(number) => FIXED_ANSI.contains(&number).then_some(false),

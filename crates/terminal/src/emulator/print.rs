@@ -9,27 +9,27 @@ use crate::screen::Position;
 use crate::user_terminal::UserTerminal;
 use crate::width::char_width;
 
-/// Writes characters to the grid: translates them, measures them, and joins combining characters to the cell before.
+/// Writes characters to the grid: translates and measures them, and joins combining characters to the previous cell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Printer {
     pub(crate) charsets: Charsets,
-    /// The character that REP repeats.
+    /// The character that REP repeats. `None` until one was printed.
     last_printed: Option<char>,
-    /// How the user's terminal counts columns. A replica counts code points: its far end states the columns of a
-    /// cluster.
+    /// The clusters that the user's terminal draws as one character. A replica counts code points, because a diff
+    /// states the width of each cluster.
     counting: ClusterWidths,
-    /// The characters that are wide on the user's terminal, but unknown to the tables of this crate.
+    /// The characters that are wide on the user's terminal, but unknown to the width tables of this crate.
     newer_wide: NewerWide,
 }
 
 impl Printer {
-    /// Sets how the user's terminal counts columns.
+    /// Sets how the user's terminal counts the columns of clusters and of newer characters.
     pub(crate) const fn learn(&mut self, user_terminal: &UserTerminal) {
         self.counting = user_terminal.cluster_widths;
         self.newer_wide = user_terminal.newer_wide;
     }
 
-    /// Prints ASCII without controls, and translates it if a character set requires that.
+    /// Prints ASCII without controls. If a character set requires it, the text is translated.
     pub(crate) fn print_ascii_text(&mut self, grid: &mut Grid, text: &[u8]) {
         if self.charsets.is_plain() {
             self.print_ascii(grid, text);
@@ -50,8 +50,8 @@ impl Printer {
         }
     }
 
-    /// Prints the start of `text` that fits into the row, if its characters need no special care. `first` is its first
-    /// character. Returns the number of bytes printed.
+    /// Prints as much of `text` as fits into the row, if its characters need no special care. `first` is its first
+    /// character. Returns the number of bytes printed; 0 means that the caller must print `first` by itself.
     fn print_in_row(&mut self, grid: &mut Grid, text: &str, first: char) -> usize {
         let end = self.plain_end(grid, text);
         let plain = end > 0
@@ -75,8 +75,8 @@ impl Printer {
         written.bytes
     }
 
-    /// REP: prints the last character again, at most a screenful. More would only scroll the same text off, and would
-    /// keep the server busy. A replica ignores it, as stock Mosh does.
+    /// Prints the last character again, at most a screenful (REP). More would only scroll the same text off, and would
+    /// keep the server busy. A replica ignores REP, as stock Mosh does.
     pub(crate) fn repeat(&mut self, grid: &mut Grid, count: u16) {
         let Some(c) = self.last_printed.filter(|_| grid.is_host()) else { return };
         let screenful = grid.columns().saturating_mul(grid.screen.size.rows());
@@ -92,7 +92,7 @@ impl Printer {
         }
     }
 
-    /// Prints ASCII without controls, a row at a time.
+    /// Prints untranslated ASCII without controls, a row at a time.
     fn print_ascii(&mut self, grid: &mut Grid, mut text: &[u8]) {
         if let Some(&last) = text.last() {
             self.last_printed = Some(char::from(last));
@@ -113,7 +113,7 @@ impl Printer {
                 grid.decorate(cursor.row, cursor.column..cursor.column + count);
             }
             grid.advance(cursor.row, cursor.column + count - 1, 1);
-            // Without autowrap, further characters overwrite the last column. Only the last of them stays.
+            // Without autowrap, further characters overwrite the last column. Only the last character stays.
             text = if grid.modes.autowrap { tail } else { &tail[tail.len().saturating_sub(1)..] };
         }
     }
@@ -180,7 +180,7 @@ impl Printer {
         }
     }
 
-    /// Returns the length in bytes of the start of `text` whose characters certainly have a cell each.
+    /// Returns the length in bytes of the start of `text` whose characters certainly take one cell each.
     fn plain_end(&self, grid: &Grid, text: &str) -> usize {
         let newer_wide = &self.newer_wide;
         let may_be_wide = |c| !newer_wide.is_empty() && may_be_newer(c);
@@ -198,7 +198,7 @@ impl Printer {
         text.find(|c| !begins_cluster(c) || may_be_wide(c)).unwrap_or(text.len())
     }
 
-    /// Returns whether a character belongs to the cluster in the cell that was printed last.
+    /// Returns whether `c` belongs to the cluster in the cell that was printed last.
     fn joins(&self, grid: &Grid, c: char) -> bool {
         let counting = self.counting;
         !counting.is_code_points()
@@ -206,12 +206,12 @@ impl Printer {
     }
 
     /// Returns whether a mark may join the cell under the cursor after a movement. If clusters are counted, a variation
-    /// selector may not: it would change the width of a cell that others surround.
+    /// selector may not: it would change the width of a cell between others.
     fn may_combine_after_motion(&self, mark: char) -> bool {
         self.counting.is_code_points() || !is_selector(mark)
     }
 
-    /// Adapts the width of the cell that was printed last after its text has grown.
+    /// Adapts the width of the cell at `at`, which was printed last, after its text has grown.
     fn fit(&mut self, grid: &mut Grid, at: Position) {
         if self.counting.is_code_points() {
             return;
@@ -236,7 +236,7 @@ impl Printer {
     }
 
     /// Moves the cell in the last column to the next row, because its text needs two columns. Without autowrap its base
-    /// stays there alone.
+    /// character stays alone in the last column.
     fn carry_over(&mut self, grid: &mut Grid, at: Position) {
         let row = grid.row_mut(at.row);
         let (cell, marks) = (row.cells[usize::from(at.column)], row.marks(at.column).to_owned());
@@ -253,7 +253,7 @@ impl Printer {
         grid.screen.pen = pen;
     }
 
-    /// OSC 66, in a replica only: prints a cluster with a stated width.
+    /// Prints a cluster with a stated width (OSC 66). Only a replica performs this.
     pub(crate) fn print_sized(&mut self, grid: &mut Grid, sized: &str) {
         let Some((width, text)) = sized.split_once(';').filter(|_| !grid.is_host()) else { return };
         let width = match width {

@@ -1,37 +1,37 @@
 //! Protected characters: DECSCA, SPA and EPA protect them, and erasing may spare them.
 //!
 //! Each cell stores whether it is protected, but not by which function. As in xterm, the function that protected last
-//! decides which kinds of erasing spare all of them.
+//! decides for all cells which kinds of erasing spare them.
 
 use std::ops::Range;
 
 use crate::screen::cell::{Attributes, Cell};
 
-/// The function that protected last, since the last reset.
+/// The function that protected characters last, since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Protection {
     /// No function has protected any character.
     #[default]
     Off,
-    /// DECSCA: selective erasing spares protected characters.
+    /// DECSCA protected characters. Selective erasing spares them.
     Dec,
-    /// SPA: all erasing spares them, except DECSERA.
+    /// SPA protected characters. All erasing spares them, except DECSERA.
     Iso,
 }
 
-/// A family of erasing functions.
+/// A family of erasing functions, by what they spare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Erasing {
-    /// ED, EL, ECH.
+    /// Erasing by ED, EL and ECH.
     Plain,
-    /// DECSED, DECSEL.
+    /// Selective erasing by DECSED and DECSEL.
     Selective,
-    /// DECSERA.
+    /// Selective erasing of a rectangle by DECSERA.
     SelectiveRectangle,
 }
 
 impl Protection {
-    /// Returns whether a kind of erasing spares protected characters.
+    /// Returns whether this kind of erasing spares protected characters.
     /// Source: xterm 379 as observed.
     pub(crate) const fn spares(self, erasing: Erasing) -> bool {
         match self {
@@ -41,7 +41,7 @@ impl Protection {
         }
     }
 
-    /// DECSCA: 1 protects the text that follows, 0 and 2 do not.
+    /// Protects the text printed from here on (`how` 1), or does not (0 and 2): DECSCA.
     pub(crate) fn protect(&mut self, pen: &mut Attributes, how: u16) {
         *self = Self::Dec;
         if how <= 2 {
@@ -49,7 +49,7 @@ impl Protection {
         }
     }
 
-    /// SPA and EPA: the text that follows is protected, or not.
+    /// Protects the text printed from here on (SPA), or ends the protection (EPA).
     pub(crate) fn guard(&mut self, pen: &mut Attributes, guarded: bool) {
         if guarded {
             *self = Self::Iso;
@@ -58,7 +58,7 @@ impl Protection {
     }
 }
 
-/// Returns the first run of cells in `columns` that are not protected. If all are, it is empty and at the end. Both
+/// Returns the first run of cells in `columns` that are not protected; an empty range at the end if all are. Both
 /// halves of a wide character have the protection of the left half.
 pub(crate) fn unprotected_run(cells: &[Cell], columns: Range<u16>) -> Range<u16> {
     let is_protected = |column: u16| {

@@ -1,4 +1,4 @@
-//! Commands that set, reset and report colours: OSC 4, 5, 10 to 19, and 100 more to reset them.
+//! Commands that set, reset and report colours: OSC 4, 5 and 10 to 19, and OSC 104, 105 and 110 to 119 to reset them.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use crate::screen::palette::{ColorSlot, Colors};
 use crate::screen::rgb::Rgb;
 use crate::user_terminal::UserTerminal;
 
-/// Numbers of the dynamic colours.
+/// First and last number of the dynamic colours, such as the default foreground.
 /// Source: xterm's ctlseqs, OSC 10.
 const DYNAMIC_FIRST: usize = 10;
 const DYNAMIC_LAST: usize = 19;
-/// The number of the first rendition's colour in OSC 4, after the entries of the palette.
+/// The number of the first rendition's colour in OSC 4, after the 256 entries of the palette.
 const RENDITION_ENTRY: usize = 256;
 
-/// A colour that a program can set.
+/// A colour that a program can set or ask for.
 #[derive(Clone, Copy)]
 enum Target {
-    /// A colour of the picture.
+    /// A colour of the screen.
     Shown(ColorSlot),
-    /// A stored colour without an effect.
+    /// A colour that is stored without an effect.
     Noted(NotedColor),
 }
 
 impl Target {
-    /// Returns the colour that OSC 4 gives this number: an entry of the palette, or after them a rendition.
+    /// Returns the colour that OSC 4 gives this number: a palette entry, or from 256 on the colour of a rendition.
     fn entry(number: usize) -> Option<Self> {
         match u8::try_from(number) {
             Ok(index) => Some(Self::Shown(ColorSlot::Palette(index))),
@@ -48,7 +48,7 @@ impl Target {
     }
 }
 
-/// A command about colours, with the colours that it may change and the answers that it may give.
+/// The state for one colour command: the colours that it may change, and the answers that it may add to.
 pub(crate) struct Recolor<'a> {
     pub(crate) shown: &'a mut Arc<Colors>,
     pub(crate) noted: &'a mut NotedColors,
@@ -58,7 +58,7 @@ pub(crate) struct Recolor<'a> {
 }
 
 impl Recolor<'_> {
-    /// Performs the command `number` with the text `rest`. Unknown numbers are ignored.
+    /// Performs the operating system command `number` with the text `rest`. Commands unrelated to colours are ignored.
     pub(crate) fn perform(mut self, number: &str, rest: &str) {
         if number.starts_with('+') {
             return;
@@ -88,7 +88,7 @@ impl Recolor<'_> {
         }
     }
 
-    /// OSC 4 and 5: pairs of a number and its new colour, or `?` to ask for it.
+    /// Performs OSC 4 or 5: pairs of a number and its new colour, where `?` asks for the current colour.
     fn set_colors(&mut self, command: &str, text: &str, target: fn(usize) -> Option<Target>) {
         let mut fields = text.split(';');
         while let (Some(number), Some(color)) = (fields.next(), fields.next()) {
@@ -101,7 +101,7 @@ impl Recolor<'_> {
         }
     }
 
-    /// OSC 104 and 105: resets the colours of the listed numbers. Without a list, all renditions are reset.
+    /// Resets the colours of the listed numbers (OSC 104, 105). Without a list, all renditions' colours are reset.
     fn reset_colors(&mut self, text: &str, target: fn(usize) -> Option<Target>) {
         if text.is_empty() {
             NotedColor::renditions().for_each(|color| self.noted.set(color, None));
@@ -141,7 +141,7 @@ impl Recolor<'_> {
         change(Arc::make_mut(self.shown));
     }
 
-    /// Reports a colour, in the form of the question. An unknown colour is not reported.
+    /// Answers with a colour, under the name that the question used. An unknown colour gets no answer.
     fn tell_color(&mut self, target: Target, name: &str) {
         let color = match target {
             Target::Shown(slot) => self.shown_color(slot),
@@ -151,20 +151,20 @@ impl Recolor<'_> {
         self.answers.push(&format!("\x1b]{name};{}{}", color.answer(), self.terminator.as_str()));
     }
 
-    /// Returns a colour of the picture: the program's, or else the user's terminal's if it is known.
+    /// Returns a colour of the screen: the program's, or else the user's terminal's. `None` if neither is known.
     fn shown_color(&self, slot: ColorSlot) -> Option<Rgb> {
         self.shown.get(slot).or_else(|| self.own_color(slot))
     }
 
-    /// Returns a colour without an effect: the program's, or else the colour that it equals. If the user's terminal is
-    /// unknown, renditions have xterm's colour of text.
+    /// Returns a stored colour: the program's, or else the colour that it equals by default. If the user's terminal is
+    /// unknown, a rendition's colour is xterm's text colour.
     fn noted_color(&self, color: NotedColor) -> Option<Rgb> {
         let otherwise = color.is_of_rendition().then_some(Rgb::of_palette(0));
         let look_alike = || self.own_color(color.look_alike());
         self.noted.get(color).or_else(look_alike).or(otherwise)
     }
 
-    /// Returns the user's terminal's own colour.
+    /// Returns the user's terminal's own colour. `None` if unknown. Its palette is assumed to be xterm's.
     fn own_color(&self, slot: ColorSlot) -> Option<Rgb> {
         let user = self.user;
         let (red, green, blue) = match slot {

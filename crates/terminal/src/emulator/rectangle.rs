@@ -8,10 +8,10 @@ use crate::emulator::protection::Erasing;
 use crate::parse::parameters::Parameters;
 use crate::screen::row::Row;
 
-/// The rows and the columns of a rectangle.
+/// A rectangle of the screen: its rows and its columns, from 0.
 pub(crate) type Rectangle = (Range<u16>, Range<u16>);
 
-/// DECCRA: copies a rectangle. Page numbers are ignored, because there is one page.
+/// Copies a rectangle to another place (DECCRA). Page numbers are ignored, because there is one page.
 pub(crate) fn copy(grid: &mut Grid, parameters: &Parameters) {
     let Some((rows, columns)) = rectangle(grid, parameters, 0) else { return };
     // The target is given by its upper left corner, and reaches to the margins or edges.
@@ -27,7 +27,7 @@ pub(crate) fn copy(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// DECFRA: fills a rectangle with a character of Latin-1, which is given by its number.
+/// Fills a rectangle with a character of Latin-1, which is given by its number (DECFRA).
 pub(crate) fn fill(grid: &mut Grid, parameters: &Parameters) {
     let c = match parameters.value(0) {
         number @ (0x20..=0x7e | 0xa0..=0xff) => char::from(number.to_le_bytes()[0]),
@@ -45,7 +45,7 @@ pub(crate) fn fill(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// DECERA: erases a rectangle.
+/// Erases a rectangle (DECERA).
 pub(crate) fn erase(grid: &mut Grid, parameters: &Parameters) {
     let Some((rows, columns)) = rectangle(grid, parameters, 0) else { return };
     for row in rows {
@@ -53,7 +53,7 @@ pub(crate) fn erase(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// DECSERA: erases the cells of a rectangle that DECSCA has not protected.
+/// Erases the cells of a rectangle that DECSCA has not protected (DECSERA).
 pub(crate) fn erase_selectively(grid: &mut Grid, parameters: &Parameters) {
     let Some((rows, columns)) = rectangle(grid, parameters, 0) else { return };
     for row in rows {
@@ -61,13 +61,13 @@ pub(crate) fn erase_selectively(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// Returns the rectangle that the four parameters from `index` on give.
+/// Returns the rectangle that the four parameters from `index` on describe. `None` for an empty rectangle.
 pub(crate) fn rectangle(grid: &Grid, parameters: &Parameters, index: usize) -> Option<Rectangle> {
     rectangle_of(grid, [0, 1, 2, 3].map(|number| parameters.value(index + number)))
 }
 
-/// Returns the rectangle between top, left, bottom and right, which count from 1; `None` for an empty one. In origin
-/// mode it counts from the margins and ends at them. The value 0 means the edge or margin.
+/// Returns the rectangle between top, left, bottom and right, which count from 1. `None` for an empty rectangle. In
+/// origin mode the numbers count from the margins, and the rectangle ends at them. The value 0 is the edge or margin.
 fn rectangle_of(grid: &Grid, [top, left, bottom, right]: [u16; 4]) -> Option<Rectangle> {
     let (mut rows, mut columns) = (0..grid.screen.size.rows(), 0..grid.columns());
     if grid.modes.origin {

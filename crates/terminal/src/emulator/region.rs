@@ -1,10 +1,10 @@
-//! The scrolling region between the margins.
+//! The scrolling region: the cells between the margins.
 
 use std::ops::Range;
 
 use crate::screen::Size;
 
-/// The scrolling region. All four numbers are inclusive.
+/// The scrolling region. All four numbers count from 0 and are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) top: u16,

@@ -8,22 +8,22 @@ use crate::parse::Sequence;
 use crate::parse::parameters::Parameters;
 use crate::user_terminal::UserTerminal;
 
-/// Most bytes of answers that wait to be taken; a question beyond goes unanswered. Chosen: what a Linux pty takes as one
-/// line of input, so a flood of questions cannot pile up.
+/// Most bytes of answers that wait to be taken; a question beyond this stays unanswered. Chosen: the longest line of
+/// input that a Linux pty takes, so a flood of questions cannot pile up.
 pub(crate) const REPLIES_BYTES_MAX: usize = 4096;
 
-/// DA1: the attributes of a VT420. Source: xterm 379 as observed.
+/// Answer to DA1: the attributes of a VT420. Source: xterm 379 as observed.
 pub(crate) const PRIMARY_ATTRIBUTES: &str = "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c";
-/// DA2: VT420, and the version of xterm whose functions the emulator has. Source: xterm 379 as observed.
+/// Answer to DA2: VT420, and the version of xterm whose functions the emulator has. Source: xterm 379 as observed.
 const XTERM_ATTRIBUTES: &str = "\x1b[>41;379;0c";
-/// DA2: VT220, firmware 10, no cartridge. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+/// Answer to DA2: VT220, firmware 10, no cartridge. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 const SECONDARY_ATTRIBUTES: &str = "\x1b[>1;10;0c";
-/// DA3: a unit number of zeros, as in xterm.
+/// Answer to DA3: a unit number of zeros, as in xterm.
 pub(crate) const TERTIARY_ATTRIBUTES: &str = "\x1bP!|00000000\x1b\\";
-/// The answer to XTVERSION.
+/// Answer to XTVERSION: the name and version of rove.
 pub(crate) const VERSION: &str = concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\");
 
-/// Answers that wait to be taken.
+/// Answers for the program on the pty that wait to be taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
     role: Role,
@@ -35,7 +35,7 @@ impl Answers {
         Self { role, bytes: Vec::new() }
     }
 
-    /// Queues an answer. A replica drops it, because no program is connected.
+    /// Queues an answer. A replica drops it, because no program is connected. A full queue drops it too.
     pub(crate) fn push(&mut self, text: &str) {
         if self.role == Role::Host && self.bytes.len() + text.len() <= REPLIES_BYTES_MAX {
             self.bytes.extend_from_slice(text.as_bytes());
@@ -53,13 +53,13 @@ impl Answers {
     }
 }
 
-/// Returns the answer to DA2. Emacs expects that an xterm from version 242 on reports its background, and waits two
+/// Returns the answer to DA2. Emacs expects that xterm from version 242 on reports its background, and waits two
 /// seconds for the report. So the emulator claims such a version only if the background is known.
 pub(crate) fn secondary_attributes(user: &UserTerminal) -> &'static str {
     if user.background.is_some() { XTERM_ATTRIBUTES } else { SECONDARY_ATTRIBUTES }
 }
 
-/// Returns the answer to DSR: 5 asks for the device's state, 6 for the cursor's place.
+/// Returns the answer to DSR for 5 (the device's state) and 6 (the cursor's position). `None` for other questions.
 pub(crate) fn status(grid: &Grid, what: u16) -> Option<String> {
     match what {
         5 => Some("\x1b[0n".to_owned()),
@@ -68,8 +68,8 @@ pub(crate) fn status(grid: &Grid, what: u16) -> Option<String> {
     }
 }
 
-/// Returns the answer to DSR of DEC terminals: 6 asks for the cursor's place, 996 for dark or light colours, others for
-/// devices.
+/// Returns the answer to DECDSR. `None` for an unknown question. 6 asks for the cursor's position, 996 for dark or
+/// light colours, others for devices.
 pub(crate) fn private_status(
     grid: &Grid,
     level: Level,
@@ -93,7 +93,7 @@ fn cursor(grid: &Grid, mark: &str, page: &str) -> String {
     format!("\x1b[{mark}{};{}{page}R", row + 1, column + 1)
 }
 
-/// Returns the answer to DECREQTPARM: no parity, eight bits, 38400 baud both ways, as in xterm.
+/// Returns the answer to DECREQTPARM (`what` 0 or 1): no parity, eight bits, 38400 baud both ways, as in xterm.
 pub(crate) fn parameters(what: u16) -> Option<String> {
     (what <= 1).then(|| format!("\x1b[{};1;1;128;128;1;0x", what + 2))
 }
@@ -119,7 +119,7 @@ pub(crate) fn checksum(
     format!("\x1bP{number}!~{value:04X}\x1b\\")
 }
 
-/// Performs DECRQSS and XTGETTCAP.
+/// Performs a device control string that asks for something: DECRQSS and XTGETTCAP. Others are ignored.
 pub(crate) fn device_control(
     answers: &mut Answers,
     grid: &Grid,

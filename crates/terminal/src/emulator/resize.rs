@@ -1,4 +1,4 @@
-//! Changing the size of rows.
+//! Changes the number and the width of rows.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::screen::Size;
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 
-/// Drops the first `above` rows, then cuts or adds columns at the right and rows at the bottom.
+/// Drops the first `above` rows, then cuts or adds columns at the right and rows at the bottom. New cells get `pen`.
 pub(crate) fn resize_rows(rows: &mut Vec<Arc<Row>>, size: Size, above: u16, pen: Pen) {
     rows.drain(..usize::from(above));
     rows.truncate(usize::from(size.rows()));

@@ -1,4 +1,4 @@
-//! The cursor that DECSC saves.
+//! The cursor and the state around it that DECSC saves.
 
 use crate::emulator::charset::Charsets;
 use crate::screen::cell::{Color, Pen};
@@ -16,7 +16,7 @@ pub(crate) struct SavedCursor {
 }
 
 impl SavedCursor {
-    /// Moves the saved row up, as the rows of the screen moved.
+    /// Moves the saved row up by `rows`, together with the rows of the screen.
     pub(crate) fn lift(&mut self, rows: u16) {
         self.row = self.row.saturating_sub(rows);
     }

@@ -1,13 +1,13 @@
-//! XTSAVE and XTRESTORE: saved values of private modes.
+//! The values of private modes that XTSAVE saves and XTRESTORE restores.
 
 use crate::emulator::noted_modes::NotedModes;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The saved modes that are on or off. Mode 47 stands for 1047 and 1049 too.
+/// The numbers of the saved modes that are on or off. Mode 47 is also 1047 and 1049.
 const SWITCHES: [u16; 19] =
     [1, 3, 5, 6, 7, 25, 40, 41, 45, 47, 66, 69, 95, 1004, 1045, 2004, 2026, 2031, 2048];
 
-/// The modes among them that are on at the start.
+/// The modes among [`SWITCHES`] that are on at the start.
 const ON_AT_START: [u16; 2] = [7, 25];
 
 const _: () = assert!(SWITCHES.len() <= u32::BITS as usize);
@@ -15,10 +15,10 @@ const _: () = assert!(SWITCHES.len() <= u32::BITS as usize);
 /// The value of each private mode when it was last saved. A mode that was never saved has its start value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SavedModes {
-    /// A bit for each of [`SWITCHES`].
+    /// The saved value of each mode of [`SWITCHES`], a bit for each.
     switches: u32,
     pub(crate) noted: NotedModes,
-    /// Only one mouse mode of a kind is set at a time, so each kind has one saved value.
+    /// The saved mouse mode. Only one mode of reporting is set at a time, so one value is enough.
     pub(crate) mouse_reporting: MouseReporting,
     pub(crate) mouse_encoding: MouseEncoding,
     pub(crate) alternate_scroll: Option<bool>,
@@ -37,14 +37,14 @@ impl Default for SavedModes {
 }
 
 impl SavedModes {
-    /// Saves whether a mode is on. Other modes than [`SWITCHES`] are ignored.
+    /// Saves whether a mode is on. A mode outside [`SWITCHES`] is ignored.
     pub(crate) fn save(&mut self, mode: u16, set: bool) {
         if let Some(bit) = bit(mode) {
             self.switches = if set { self.switches | bit } else { self.switches & !bit };
         }
     }
 
-    /// Returns whether a mode was on; `None` if it is not among [`SWITCHES`].
+    /// Returns whether a mode was on when it was last saved. `None` if it is not among [`SWITCHES`].
     pub(crate) fn saved(&self, mode: u16) -> Option<bool> {
         Some(self.switches & bit(mode)? != 0)
     }

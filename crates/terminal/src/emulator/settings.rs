@@ -1,4 +1,4 @@
-//! DECRQSS: reports a setting in the form of the sequence that sets it.
+//! Reports settings in the form of the sequences that set them (DECRQSS).
 
 use crate::emulator::grid::Grid;
 use crate::emulator::level::Level;
@@ -6,7 +6,7 @@ use crate::emulator::protection::Protection;
 use crate::screen::Screen;
 use crate::screen::cell::{Attributes, Color, Underline};
 
-/// Returns a setting; `name` is the end of the sequence that sets it. `None` if it is unknown.
+/// Returns a setting as the end of the sequence that sets it: parameters, then `name`. `None` for an unknown name.
 pub(crate) fn setting(grid: &Grid, level: Level, name: &str) -> Option<String> {
     let Grid { region, screen, .. } = grid;
     let size = screen.size;
@@ -30,8 +30,8 @@ pub(crate) fn setting(grid: &Grid, level: Level, name: &str) -> Option<String> {
     Some(values + name)
 }
 
-/// The attributes that follow bold and underlined in an answer, in xterm's order.
-/// Source: xterm 379 as observed. It does not know overlined text, which comes last here.
+/// The attributes that follow bold and underlined in an answer, in xterm's order. Source: xterm 379 as observed. It
+/// does not know overlined text, which is last here.
 const ATTRIBUTES: [(Attributes, u8); 7] = [
     (Attributes::BLINK, 5),
     (Attributes::INVERSE, 7),
@@ -42,8 +42,8 @@ const ATTRIBUTES: [(Attributes, u8); 7] = [
     (Attributes::OVERLINE, 53),
 ];
 
-/// Returns the SGR parameters that set the current pen, as xterm writes them. Colours without a name are single
-/// parameters with colons.
+/// Returns the SGR parameters that set the current pen, as xterm writes them. A colour without a name is a single
+/// parameter with colons.
 fn rendition(screen: &Screen) -> String {
     let Screen { pen, decoration, .. } = screen;
     let mut text = "0".to_owned();
@@ -66,8 +66,8 @@ fn rendition(screen: &Screen) -> String {
         + &color(decoration.underline_color, 50)
 }
 
-/// Returns the SGR parameter of a colour. Named colours count from `first`; `first` + 8 begins other colours. Underlines
-/// have no named colours.
+/// Returns the SGR parameter of a colour. Empty for the default colour. Named colours count from `first`, and `first` +
+/// 8 begins other colours. Underlines have no named colours.
 fn color(color: Color, first: u8) -> String {
     match (color.named(), first) {
         (Color::Default, _) => String::new(),

@@ -1,4 +1,4 @@
-//! SGR: the sequence that sets the pen.
+//! Applies SGR sequences, which set the pen.
 
 use crate::parse::parameters::Parameters;
 use crate::screen::cell::{Attributes, Color, Pen, Underline};
@@ -34,7 +34,7 @@ pub(crate) fn apply(pen: &mut Pen, underline_color: &mut Color, parameters: &Par
     }
 }
 
-/// Applies a code without further parameters.
+/// Applies an SGR number that has no further parameters.
 fn apply_code(pen: &mut Pen, code: u16) {
     let low = |base: u16| Color::Named(u8::try_from(code - base).expect("at most 7"));
     let bright = |base: u16| Color::Named(u8::try_from(code - base + 8).expect("at most 15"));
@@ -81,7 +81,7 @@ fn set_color(pen: &mut Pen, underline_color: &mut Color, code: u16, color: Optio
     }
 }
 
-/// Reads `5:n`, `2:r:g:b` or `2:space:r:g:b`.
+/// Returns the colour of `5:n`, `2:r:g:b` or `2:space:r:g:b`. `None` if the form is unknown.
 fn color_of_group(group: &[u16]) -> Option<Color> {
     match *group {
         [5, n, ..] => indexed(n),
@@ -90,7 +90,7 @@ fn color_of_group(group: &[u16]) -> Option<Color> {
     }
 }
 
-/// Reads `5;n` or `2;r;g;b`, and also returns how many numbers it read. An unfinished colour consumes all numbers that
+/// Returns the colour of `5;n` or `2;r;g;b`, and how many numbers it takes. An unfinished colour takes all numbers that
 /// follow: they are not attributes.
 fn color_of_list(list: &[u16]) -> (Option<Color>, usize) {
     match *list {

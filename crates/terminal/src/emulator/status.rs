@@ -1,14 +1,14 @@
-//! The status of programs: their working directory (OSC 7) and their progress (OSC 9;4).
+//! The status that programs report: working directory (OSC 7) and progress (OSC 9;4).
 
 use crate::screen::Screen;
 use crate::screen::decoration::URI_BYTES_MAX;
 use crate::screen::progress::Progress;
 
-/// The schemes of addresses that a working directory may have.
-/// Source: shells write the first by the terminals' documentation; the second is kitty's.
+/// The schemes of addresses that a working directory may have. Source: shells write the first by the terminals'
+/// documentation; the second is kitty's.
 const DIRECTORY_SCHEMES: [&str; 2] = ["file://", "kitty-shell-cwd://"];
 
-/// OSC 7: sets the address of the working directory. It is empty if it is unknown.
+/// Sets the address of the working directory (OSC 7). An empty address means unknown; an invalid address is ignored.
 pub(crate) fn set_directory(screen: &mut Screen, uri: &str) {
     let is_directory = uri.len() <= URI_BYTES_MAX
         && uri.bytes().all(|byte| byte.is_ascii_graphic())
@@ -18,7 +18,7 @@ pub(crate) fn set_directory(screen: &mut Screen, uri: &str) {
     }
 }
 
-/// OSC 9;4: sets the progress.
+/// Sets the progress bar (OSC 9;4). Malformed text is ignored.
 pub(crate) fn set_progress(screen: &mut Screen, text: &str) {
     if let Some(progress) = Progress::after(screen.progress, text) {
         screen.progress = progress;

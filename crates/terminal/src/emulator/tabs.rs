@@ -1,6 +1,6 @@
-//! Tab stops.
+//! The tab stops of the screen.
 
-/// Columns between the tab stops at the start.
+/// Columns between the tab stops that a terminal has at the start.
 /// Source: terminfo `it#8` of every xterm entry.
 const INTERVAL: usize = 8;
 
@@ -8,19 +8,19 @@ const INTERVAL: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct TabStops {
     stops: Vec<bool>,
-    /// Whether columns that a resize adds get the usual stops. It is false after all stops were cleared.
+    /// Whether columns that a resize adds get the usual stops. After all stops were cleared it is false.
     regular: bool,
 }
 
 impl TabStops {
-    /// Creates a stop in every eighth column.
+    /// Creates a tab stop in every eighth column.
     pub(crate) fn new(columns: u16) -> Self {
         let mut tabs = Self { stops: Vec::new(), regular: true };
         tabs.resize(columns);
         tabs
     }
 
-    /// Changes the width.
+    /// Changes the width of the screen.
     pub(crate) fn resize(&mut self, columns: u16) {
         let columns = usize::from(columns);
         self.stops.truncate(columns);
@@ -43,7 +43,7 @@ impl TabStops {
         self.regular = false;
     }
 
-    /// Returns the `count`th stop to the right of `column`, or the last column.
+    /// Returns the `count`th tab stop to the right of `column`; the last column if there are fewer.
     pub(crate) fn next(&self, column: u16, count: u16) -> u16 {
         let last = self.stops.len() - 1;
         debug_assert!(usize::from(column) <= last, "the cursor is on the screen");
@@ -52,7 +52,7 @@ impl TabStops {
         u16::try_from(stop).expect("a screen has at most 4096 columns")
     }
 
-    /// Returns the `count`th stop to the left of `column`, or column 0.
+    /// Returns the `count`th tab stop to the left of `column`; column 0 if there are fewer.
     pub(crate) fn previous(&self, column: u16, count: u16) -> u16 {
         let mut stops = (0..usize::from(column)).rev().filter(|&stop| self.stops[stop]);
         let stop = stops.nth(usize::from(count.saturating_sub(1))).unwrap_or(0);

@@ -1,8 +1,8 @@
-//! XTGETTCAP: terminfo entries that programs ask for by name.
+//! Terminfo entries that programs ask for by name (XTGETTCAP).
 
 use crate::emulator::hexadecimal::{decoded, encoded};
 
-/// The names, with their values in terminfo's form. `None` is for an entry that has no value.
+/// The names of known entries, with their values in terminfo's form. An entry that has no value has `None`.
 ///
 /// Chosen: the entries that today's programs ask for, with the values of xterm and kitty.
 const CAPABILITIES: [(&str, Option<&str>); 11] = [
@@ -19,7 +19,7 @@ const CAPABILITIES: [(&str, Option<&str>); 11] = [
     ("Se", Some("\x1b[0 q")),
 ];
 
-/// Returns the answer to a name of an XTGETTCAP request. Name and value are in hexadecimal digits.
+/// Returns the answer to one name of an XTGETTCAP request. Name and value are in hexadecimal digits.
 pub(crate) fn answer(name: &str) -> String {
     let Some(plain) = decoded(name) else { return "\x1bP0+r\x1b\\".to_owned() };
     match CAPABILITIES.iter().find(|(known, _)| known.as_bytes() == plain) {

@@ -9,17 +9,16 @@ use crate::emulator::hexadecimal::decoded;
 use crate::plain::plain;
 use crate::screen::titles::Titles;
 
-/// Most titles put aside; one more displaces the oldest.
+/// Most pairs of titles on the title stack; another push displaces the oldest.
 /// Source: xterm's stack has 10 places.
 pub(crate) const TITLE_STACK_MAX: usize = 10;
 
-/// The titles that programs put aside, oldest first.
+/// The titles that programs pushed (XTWINOPS), oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TitleStack(Vec<Titles>);
 
 impl TitleStack {
-    /// XTWINOPS: 22 puts the titles aside, 23 restores them. `what` selects both (0), the icon name (1) or the title
-    /// (2).
+    /// Pushes (22) or pops (23) both titles (`what` 0), the icon name (1) or the window title (2), for XTWINOPS.
     pub(crate) fn perform(&mut self, operation: u16, what: u16, titles: &mut Titles) {
         match operation {
             _ if what > 2 => {}
@@ -44,7 +43,7 @@ impl TitleStack {
         }
     }
 
-    /// Returns the memory of the titles in bytes, without those that are shared with `neighbour`.
+    /// Returns the memory of the titles in bytes. Titles shared with `neighbour` are left out.
     pub(crate) fn bytes(&self, neighbour: Option<&Self>) -> usize {
         let theirs = neighbour.map_or(&[][..], |neighbour| &neighbour.0);
         let texts = self.0.iter().enumerate().map(|(at, Titles { icon_name, title, .. })| {
@@ -55,7 +54,7 @@ impl TitleStack {
     }
 }
 
-/// Sets the icon name, the title or both. Empty and malformed hexadecimal text is ignored.
+/// Sets the icon name, the window title or both, as `which` says. Empty or malformed hexadecimal text is ignored.
 pub(crate) fn set_titles(titles: &mut Titles, which: [bool; 2], text: &str, is_hexadecimal: bool) {
     let bytes = if is_hexadecimal { decoded(text).unwrap_or_default() } else { text.into() };
     if is_hexadecimal && bytes.is_empty() {

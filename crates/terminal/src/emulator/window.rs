@@ -1,5 +1,5 @@
-//! Reports of the window and of the user's terminal. Programs ask for them, or request reports of changes (modes 2031
-//! and 2048).
+//! Reports of the window and of the user's terminal. Programs ask for a report, or request one for each change (modes
+//! 2031 and 2048).
 
 use crate::screen::Size;
 use crate::user_terminal::UserTerminal;
@@ -17,31 +17,31 @@ pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<Strin
 
 /// Returns whether mode 2048 is supported. Programs assume that a terminal that reports its size also reports the mouse
 /// in pixels, and divide by the size of a cell.
-/// Source: Textual 8.2.8 as observed. It ends with an error at the first click if that size is 0, and clicks at wrong
-/// places if the mouse is reported in cells.
+/// Source: Textual 8.2.8 as observed. It ends with an error at the first click if the size of a cell is 0, and clicks
+/// at wrong places if the mouse is reported in cells.
 pub(crate) const fn has_size_announcements(user: &UserTerminal) -> bool {
     user.cell_pixels.is_some() && user.pixel_mouse
 }
 
-/// Returns the report of mode 2048: the size in cells and pixels.
+/// Returns the report of mode 2048: the size in cells and pixels. `None` if the size of a cell is unknown.
 pub(crate) fn announcement(user: &UserTerminal, size: Size) -> Option<String> {
     let (height, width) = pixels(user, size)?;
     Some(format!("\x1b[48;{};{};{height};{width}t", size.rows(), size.columns()))
 }
 
-/// Returns the report of mode 2031: whether the user's background is dark or light.
+/// Returns the report of mode 2031: whether the user's background is dark or light. `None` if it is unknown.
 pub(crate) fn color_scheme(user: &UserTerminal) -> Option<String> {
     user.background.map(|color| format!("\x1b[?997;{}n", if is_light(color) { 2 } else { 1 }))
 }
 
-/// Returns height and width of the window's cells in pixels.
+/// Returns height and width of the window's cells in pixels. `None` if the size of a cell is unknown.
 fn pixels(user: &UserTerminal, size: Size) -> Option<(u32, u32)> {
     let (width, height) = user.cell_pixels?;
     let product = |cells: u16, pixels: u16| u32::from(cells) * u32::from(pixels);
     Some((product(size.rows(), height), product(size.columns(), width)))
 }
 
-/// Returns whether dark text suits this background.
+/// Returns whether a background colour is light, so that dark text suits it.
 /// Source: luma of ITU-R BT.601, as in vim and neovim.
 fn is_light((red, green, blue): (u8, u8, u8)) -> bool {
     let luma = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);

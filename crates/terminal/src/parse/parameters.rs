@@ -1,19 +1,19 @@
 //! The numbers of a control sequence.
 
-/// Most numbers kept of one sequence, sub-parameters counted; further ones are dropped. Chosen: 30 as in xterm, rounded
-/// up; a full SGR with two RGB colours needs 17.
+/// Most numbers kept of one control sequence, sub-parameters counted; further numbers are dropped. Chosen: 30 as in
+/// xterm, rounded up; a full SGR with two RGB colours needs 17.
 pub(crate) const PARAMETERS_MAX: usize = 32;
 
-/// The numbers of a control sequence, and their separators.
+/// The numbers of a control sequence, and whether a semicolon or a colon precedes each.
 ///
 /// A missing number is 0, as in the standards. A number above 16 bits is 65 535.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameters {
-    /// The last place receives the numbers that are dropped.
+    /// The numbers read so far. The last element receives those that are dropped.
     values: [u16; PARAMETERS_MAX + 1],
-    /// The index of the number that the next digit belongs to.
+    /// The index in `values` of the number that the next digit belongs to.
     last: usize,
-    /// Bit i is set if number i follows a colon, and so belongs to the number before it.
+    /// Bit i is set if number i follows a colon, and so is a sub-parameter of the number before it.
     joined: u64,
     given: bool,
 }
@@ -35,7 +35,7 @@ impl Parameters {
         self.given = false;
     }
 
-    /// Reads the digits, semicolons and colons at the start of `bytes`. Returns how many there are.
+    /// Reads the digits, semicolons and colons at the start of `bytes`. Returns the number of bytes read.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> usize {
         let mut number = self.values[self.last];
         let mut taken = 0;
@@ -66,7 +66,7 @@ impl Parameters {
         }
     }
 
-    /// Returns whether the sequence has any digit or separator.
+    /// Returns whether the sequence has any number or separator.
     pub(crate) const fn given(&self) -> bool {
         self.given
     }
@@ -76,22 +76,22 @@ impl Parameters {
         self.joined != 0
     }
 
-    /// Returns number `index`; 0 if it is missing.
+    /// Returns number `index`, from 0 on; 0 if it is missing.
     pub(crate) fn value(&self, index: usize) -> u16 {
         self.values().get(index).copied().unwrap_or(0)
     }
 
-    /// Returns number `index`. If it is 0 or missing, it counts as 1.
+    /// Returns number `index` as a count: 0 or a missing number counts as 1.
     pub(crate) fn count(&self, index: usize) -> u16 {
         self.value(index).max(1)
     }
 
-    /// Returns the numbers, with any separators between them.
+    /// Returns all numbers, whether semicolons or colons separate them.
     pub(crate) fn values(&self) -> &[u16] {
         &self.values[..(self.last + 1).min(PARAMETERS_MAX)]
     }
 
-    /// Returns the number at `index` with its sub-parameters.
+    /// Returns the number at `index` with its sub-parameters. Empty if there is no such number.
     pub(crate) fn group(&self, index: usize) -> &[u16] {
         let Some(numbers) = self.values().get(index..).filter(|numbers| !numbers.is_empty()) else {
             return &[];

@@ -1,11 +1,11 @@
-//! UTF-8: finds runs of text and decodes single characters, which may be malformed.
+//! UTF-8: finds runs of text, and decodes single characters, which may be malformed.
 
 /// Returns the number of bytes at the start that are printable ASCII.
 pub(super) fn ascii_len(bytes: &[u8]) -> usize {
     len_before(bytes, |byte| !(0x20..=0x7e).contains(&byte))
 }
 
-/// Returns the number of bytes at the start that are no control, neither C0 nor C1.
+/// Returns the number of bytes at the start before the first C0 or C1 control or DEL.
 pub(super) fn text_len(bytes: &[u8]) -> usize {
     let suspect = |byte| (byte < 0x20) | (byte == 0x7f) | (byte == 0xc2);
     let mut at = len_before(bytes, suspect);
@@ -15,7 +15,7 @@ pub(super) fn text_len(bytes: &[u8]) -> usize {
     at
 }
 
-/// Returns the number of bytes in front of the first that is `wanted`.
+/// Returns the number of bytes before the first byte that is `wanted`.
 ///
 /// The loop tests sixteen bytes at once. The compiler turns this into a vector comparison if the loop has no exit in its
 /// middle, and `wanted` no `||`.
@@ -28,9 +28,9 @@ fn len_before(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
     without + rest.iter().position(|byte| wanted(*byte)).unwrap_or(rest.len())
 }
 
-/// Returns the first character and its length in bytes; `None` if the bytes end within it.
+/// Decodes the first character. Returns the character and its length in bytes. `None` if the bytes end within it.
 ///
-/// A maximal subpart of an ill-formed sequence becomes a U+FFFD (Unicode 3.9, table 3-8).
+/// A maximal subpart of an ill-formed sequence becomes U+FFFD (Unicode 3.9, table 3-8).
 pub(super) fn decode(bytes: &[u8]) -> Option<(char, usize)> {
     let first = *bytes.first()?;
     if first < 0x80 {

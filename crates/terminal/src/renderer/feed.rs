@@ -1,5 +1,5 @@
-//! The history of the user's terminal. It gets the text that was on the screen before the session, and the lines that
-//! scroll off at the host. No other rows may get there, and none may be lost.
+//! The scrollback history of the user's terminal. The text that was on the screen before the session enters it, and
+//! then the lines that scroll off at the host. No other rows may enter, and no line may be lost.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use crate::screen::Screen;
 use crate::screen::row::Row;
 use crate::scrollback::ScrollbackLine;
 
-/// The known state of the terminal's main screen and history.
+/// The known state of the main screen and the history of the user's terminal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Feed {
-    /// Whether lines come with the frames. Otherwise only rows that scroll off between frames are known.
+    /// Whether the lines that scroll off at the host come with the frames. Otherwise the renderer knows only frames.
     is_followed: bool,
     /// Whether the main screen still shows the text from before the session.
     is_new: bool,
-    /// The rows of the last frame on the main screen; 0 if there was none.
+    /// The height of the last frame on the main screen, in rows; 0 if there was none.
     rows: u16,
-    /// The least number of the session's lines that are in the history.
+    /// A lower bound of the session's rows that are in the terminal's history.
     fed: u64,
 }
 
@@ -35,7 +35,7 @@ impl Feed {
         self.is_new = true;
     }
 
-    /// Returns the rows that go to the history with a frame on the main or the alternate screen.
+    /// Returns which rows enter the terminal's history with a frame on the main or the alternate screen.
     pub(super) const fn history(
         &self,
         capabilities: &TerminalCapabilities,
@@ -48,8 +48,8 @@ impl Feed {
         }
     }
 
-    /// Appends the bytes that scroll `lines` into the history, then turn the first screen into the second. Returns all
-    /// bytes.
+    /// Appends the bytes that scroll `lines` into the terminal's history, then turn screen `shown` into `frame`.
+    /// Returns `out` with these bytes.
     pub(super) fn frame(
         &mut self,
         mut out: Vec<u8>,
@@ -88,7 +88,7 @@ impl Feed {
     }
 }
 
-/// Moves the cursor below everything that the terminal shows, as a program does that prints lines.
+/// Moves the cursor to the line below all shown text, where the output of the next program begins.
 pub(super) fn go_below(out: &mut Vec<u8>, shown: &Screen, is_main: bool) {
     let is_written = |row: &Arc<Row>| row.cells.iter().any(|cell| !cell.is_blank());
     let end = shown.rows.len() - shown.rows.iter().rev().take_while(|row| !is_written(row)).count();

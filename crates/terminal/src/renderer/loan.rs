@@ -1,4 +1,4 @@
-//! State that the renderer lends the user's terminal beside the picture, and takes back at the end: colours, working
+//! State of the user's terminal beside the screen that the renderer sets, and resets at the end: colours, working
 //! directory, progress bar.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::screen::Screen;
 use crate::screen::palette::Colors;
 use crate::screen::progress::Progress;
 
-/// The state that the terminal has at the moment.
+/// The colours, working directory and progress bar that the user's terminal has because the renderer set them.
 #[derive(Clone, Debug)]
 pub(super) struct Loan {
     colors: Arc<Colors>,
@@ -24,7 +24,7 @@ impl Default for Loan {
 }
 
 impl Loan {
-    /// Writes the state of `frame` that differs. A repaint writes all of it.
+    /// Writes the colours, directory and progress of `frame` that the terminal does not have. A repaint writes all.
     pub(super) fn follow(
         &mut self,
         out: &mut Vec<u8>,
@@ -49,7 +49,7 @@ impl Loan {
         }
     }
 
-    /// Resets the state that `frame` does not have. After a repaint any of it may be on the terminal.
+    /// Forgets what the terminal has, so that `frame` is written as a whole. Colours that `frame` lacks are reset.
     fn forget(&mut self, out: &mut Vec<u8>, frame: &Screen) {
         reset_colors(out, &self.colors, &frame.colors);
         self.colors = Arc::default();
@@ -61,7 +61,7 @@ impl Loan {
         }
     }
 
-    /// Writes the bytes that reset everything lent.
+    /// Writes the bytes that reset the colours, the working directory and the progress bar.
     pub(super) fn give_back(&mut self, out: &mut Vec<u8>) {
         let none = Self::default();
         colors(out, &self.colors, &none.colors);

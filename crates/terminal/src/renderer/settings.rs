@@ -13,28 +13,28 @@ pub(super) const POP_KITTY_KEYBOARD: &[u8] = b"\x1b[<u";
 /// xterm-256color it is a steady block, whatever the user has chosen.
 pub(super) const OWN_CURSOR_STYLE: &[u8] = b"\x1b[0 q";
 
-/// The settings that the renderer has made. The default is none.
+/// The settings of the user's terminal that the renderer has changed. By default it has changed none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settings {
-    /// The modes that are set. An alternate scroll of `None` is the terminal's own. The alternate screen counts only if
-    /// the program asked for it.
+    /// The modes that the renderer has set. An alternate scroll of `None` is the terminal's own. The alternate screen
+    /// counts only if the program asked for it.
     modes: RichModes,
-    /// Whether flags of kitty's protocol were set on the screen that is shown.
+    /// Whether the session has pushed flags of kitty's keyboard protocol on the screen that is shown.
     has_pushed: bool,
 }
 
 impl Settings {
-    /// Returns whether the terminal shows its alternate screen for the program.
+    /// Returns whether the terminal shows its alternate screen because the program asked for it.
     pub(super) const fn alternate_screen(&self) -> bool {
         self.modes.alternate_screen
     }
 
-    /// Returns whether the renderer has changed alternate scroll.
+    /// Returns whether the renderer has changed alternate scroll (mode 1007).
     pub(super) const fn sets_alternate_scroll(&self) -> bool {
         self.modes.alternate_scroll.is_some()
     }
 
-    /// Shows the screen that `wanted` needs. Returns whether it was not shown yet.
+    /// Switches to the normal or alternate screen as `wanted` says. Returns whether that was a change.
     pub(super) fn change_screen(
         &mut self,
         out: &mut Vec<u8>,
@@ -51,7 +51,7 @@ impl Settings {
         true
     }
 
-    /// Leaves the alternate screen on which the session has been.
+    /// Writes the bytes that take the session from the alternate screen to the normal one.
     pub(super) fn leave_alternate_screen(
         &mut self,
         out: &mut Vec<u8>,
@@ -65,8 +65,9 @@ impl Settings {
         out.extend(&capabilities.leave);
     }
 
-    /// Writes the settings of `wanted` that differ. With `all`, other programs may have changed the terminal, so it
-    /// writes all of them. Settings that no program has ever asked for are left alone in any case.
+    /// Writes the settings of `wanted` that differ from the terminal's. With `all`, it writes all of them, because
+    /// other programs may have changed the terminal. A setting that no program has asked for is left alone in both
+    /// cases.
     pub(super) fn change(&mut self, out: &mut Vec<u8>, wanted: RichModes, all: bool) {
         let old = core::mem::replace(&mut self.modes, wanted);
         if all || old.application_cursor_keys != wanted.application_cursor_keys {
@@ -96,7 +97,7 @@ impl Settings {
         }
     }
 
-    /// Restores all settings except which screen is shown.
+    /// Writes the bytes that restore all settings except which screen is shown.
     pub(super) fn restore(&mut self, out: &mut Vec<u8>, capabilities: &TerminalCapabilities) {
         self.pop_kitty_keyboard(out);
         let RichModes { modify_other_keys: level, cursor_style, alternate_scroll, .. } = self.modes;
@@ -121,7 +122,7 @@ impl Settings {
     }
 }
 
-/// Returns whether the program of a frame uses the alternate screen, and the terminal has one.
+/// Returns whether the program that drew `frame` uses the alternate screen, and the user's terminal has one.
 pub(super) fn wants_alternate_screen(
     frame: &Screen,
     capabilities: &TerminalCapabilities,
@@ -130,7 +131,7 @@ pub(super) fn wants_alternate_screen(
     vocabulary != Vocabulary::Stock && !capabilities.enter.is_empty() && frame.rich.alternate_screen
 }
 
-/// Returns the settings of the user's terminal for a frame.
+/// Returns the settings that the user's terminal must have while it shows `frame`.
 pub(super) fn wanted(
     frame: &Screen,
     capabilities: &TerminalCapabilities,

@@ -1,17 +1,17 @@
-//! Cells, and the pen that paints them. A cell is plain data of 16 bytes.
+//! Cells of the screen, and the pen (colours and attributes) of their text. A cell is plain data of 16 bytes.
 
 use std::hash::{Hash, Hasher};
 
 /// A colour in the form in which a program sets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Color {
-    /// The terminal's own foreground or background.
+    /// The terminal's own text or background colour.
     #[default]
     Default,
     /// A colour of the sixteen with names: 0-7 are SGR 30-37, 8-15 are 90-97.
     ///
-    /// It looks like the palette's entry of the same number, except on terminals that brighten bold text in a named
-    /// colour only. A stock peer does not distinguish the two.
+    /// It looks like the palette's entry of the same number. The exception is bold text, which some terminals brighten
+    /// in a named colour only. A stock Mosh peer does not distinguish the two forms.
     Named(u8),
     /// An entry of the 256-colour palette by its number: SGR `38;5;n`.
     Indexed(u8),
@@ -20,7 +20,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Returns the number of its entry in the palette; `None` for other colours.
+    /// Returns the number of the colour's entry in the palette of 256. `None` for the default and for 24-bit colours.
     pub const fn palette_index(self) -> Option<u8> {
         match self {
             Self::Named(index) | Self::Indexed(index) => Some(index),
@@ -28,7 +28,7 @@ impl Color {
         }
     }
 
-    /// Returns a named colour for the first sixteen entries of the palette, and other colours unchanged.
+    /// Returns a named colour for one of the first sixteen entries of the palette, and another colour unchanged.
     #[must_use]
     pub(crate) const fn named(self) -> Self {
         match self {
@@ -41,23 +41,23 @@ impl Color {
 /// A kind of underline. The values are those of SGR `4:n`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Underline {
-    /// No underline.
+    /// No underline: SGR 24.
     #[default]
     None = 0,
-    /// A line: SGR 4.
+    /// A straight line: SGR 4.
     Straight = 1,
-    /// Two lines: SGR 21. A stock peer shows this kind and those below as a line.
+    /// Two lines: SGR 21. A stock Mosh peer shows every kind of underline as a straight line.
     Double = 2,
-    /// A wave.
+    /// A wavy line: SGR 4:3.
     Curly = 3,
-    /// Dots.
+    /// A dotted line: SGR 4:4.
     Dotted = 4,
-    /// Dashes.
+    /// A dashed line: SGR 4:5.
     Dashed = 5,
 }
 
 impl Underline {
-    /// Returns the kind of a number; `None` for an unknown number.
+    /// Returns the kind of underline with the number of SGR `4:n`. `None` for an unknown number.
     pub const fn from_number(number: u16) -> Option<Self> {
         Some(match number {
             0 => Self::None,
@@ -73,49 +73,49 @@ impl Underline {
 
 /// A set of character attributes: a bit for each, and the kind of underline.
 ///
-/// Another bit says whether selective erasing spares the character (DECSCA). It is invisible, so comparisons ignore it,
-/// also those of pens, cells, rows and screens.
+/// Another bit says whether selective erasing spares the character (DECSCA). Because this bit is invisible, comparisons
+/// ignore it, also comparisons of pens, cells, rows and screens.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes(u16);
 
 impl Attributes {
-    /// No attribute.
+    /// The set without attributes.
     pub const NONE: Self = Self(0);
-    /// SGR 1.
+    /// Bold or brighter text: SGR 1.
     pub const BOLD: Self = Self(1);
-    /// SGR 3.
+    /// Italic text: SGR 3.
     pub const ITALIC: Self = Self(1 << 1);
-    /// SGR 5.
+    /// Blinking text: SGR 5.
     pub const BLINK: Self = Self(1 << 2);
-    /// SGR 7.
+    /// Text with foreground and background exchanged: SGR 7.
     pub const INVERSE: Self = Self(1 << 3);
-    /// SGR 8.
+    /// Hidden text: SGR 8.
     pub const INVISIBLE: Self = Self(1 << 4);
-    /// SGR 2. Only another rove understands it, and those below.
+    /// Faint text: SGR 2. Stock Mosh does not transfer it.
     pub const FAINT: Self = Self(1 << 5);
-    /// SGR 9: struck out.
+    /// Struck out text: SGR 9. Stock Mosh does not transfer it.
     pub const STRIKE: Self = Self(1 << 6);
-    /// SGR 53.
+    /// Text with a line above: SGR 53. Stock Mosh does not transfer it.
     pub const OVERLINE: Self = Self(1 << 7);
-    /// The position of the kind of underline among the bits.
+    /// The position of the number of the underline's kind among the bits.
     const UNDERLINE_SHIFT: u16 = 8;
     const UNDERLINE_MASK: u16 = 7 << Self::UNDERLINE_SHIFT;
-    /// DECSCA and SPA. Only a host stores it: diffs carry the result of each erasing.
+    /// Protection against selective erasing (DECSCA, SPA). Only a host stores it; diffs carry the erased cells.
     const PROTECTED: u16 = 1 << 11;
 
-    /// Returns whether the character is protected against erasing.
+    /// Returns whether the character is protected against selective erasing.
     pub(crate) const fn is_protected(self) -> bool {
         self.0 & Self::PROTECTED != 0
     }
 
-    /// Returns the set with the character protected, or not.
+    /// Returns the set with the character protected against selective erasing, or not.
     #[must_use]
     pub(crate) const fn protected(self, protected: bool) -> Self {
         let bit = if protected { Self::PROTECTED } else { 0 };
         Self(self.0 & !Self::PROTECTED | bit)
     }
 
-    /// Returns the bits that are visible.
+    /// Returns the bits of visible attributes, which comparisons use.
     const fn visible(self) -> u16 {
         self.0 & !Self::PROTECTED
     }
@@ -138,7 +138,7 @@ impl Attributes {
         Self(self.0 & !Self::UNDERLINE_MASK | (underline as u16) << Self::UNDERLINE_SHIFT)
     }
 
-    /// Returns whether every attribute in `other` is set.
+    /// Returns whether every attribute in `other` is in `self`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -176,20 +176,20 @@ impl Hash for Attributes {
     }
 }
 
-/// The colours and attributes of a printed character. Few cells have more than that, which is stored beside the row's
-/// cells ([`crate::Decoration`]).
+/// The colours and attributes of a printed character. Hyperlinks and the underline's colour are rare, so they are
+/// stored beside the row's cells ([`crate::Decoration`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pen {
-    /// Text colour.
+    /// Colour of the text.
     pub foreground: Color,
     /// Background colour, which erased cells also get.
     pub background: Color,
-    /// All attributes.
+    /// Bold, underline and all other attributes.
     pub attributes: Attributes,
 }
 
 impl Pen {
-    /// Returns the pen of erased cells: this background, and nothing else.
+    /// Returns the pen of erased cells: the background colour of this pen, and nothing else.
     #[must_use]
     pub const fn erased(self) -> Self {
         Self {
@@ -200,7 +200,7 @@ impl Pen {
     }
 }
 
-/// A place on the screen.
+/// A cell of the screen: one column of one row.
 ///
 /// An empty cell has no character. A cell with a space is not empty. The right half of a wide character is an empty
 /// cell. Combining characters ([`crate::Row::marks`]) and decorations ([`crate::Row::decoration`]) are stored beside the
@@ -209,11 +209,11 @@ impl Pen {
 pub struct Cell {
     /// The base character; `None` for an empty cell.
     pub base: Option<char>,
-    /// The pen that it was painted with.
+    /// The colours and attributes that the cell was printed or erased with.
     pub pen: Pen,
-    /// Whether it takes two columns.
+    /// Whether the character takes two columns. The next cell is then its right half.
     pub wide: bool,
-    /// Whether it has combining characters. Without a base they are drawn after a no-break space.
+    /// Whether the cell has combining characters. In a cell without a base they are drawn after a no-break space.
     pub combined: bool,
 }
 
@@ -225,12 +225,12 @@ impl Cell {
         Self { base: None, pen: pen.erased(), wide: false, combined: false }
     }
 
-    /// Returns whether it has neither a base nor combining characters.
+    /// Returns whether the cell has neither a base nor combining characters.
     pub(crate) const fn is_blank(&self) -> bool {
         self.base.is_none() && !self.combined
     }
 
-    /// Returns the columns it takes: 1 or 2.
+    /// Returns the columns of the cell's character: 1 or 2.
     pub const fn width(&self) -> u16 {
         if self.wide { 2 } else { 1 }
     }

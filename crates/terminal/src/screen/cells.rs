@@ -1,7 +1,7 @@
 //! The cells of a row, and the column from which on they are known to be blank.
 //!
 //! Most lines are shorter than the screen is wide. Rows are cleared often: when they scroll in, and when programs erase
-//! the rest of a line. This is cheap if the blank part is known.
+//! the rest of a line. Clearing is cheap if the blank part is known.
 
 use std::ops::{Deref, DerefMut, Range};
 
@@ -17,13 +17,13 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Creates cells that were erased with `pen`.
+    /// Creates the cells of a row that was erased with `pen`.
     pub(crate) fn erased(columns: u16, pen: Pen) -> Self {
         let all = vec![Cell::erased(pen); usize::from(columns)].into_boxed_slice();
         Self { all, blank_from: 0 }
     }
 
-    /// Returns the cells without the blank ones at the end, if these have the default pen.
+    /// Returns the cells without the blank cells at the end, if these have the default pen.
     pub(crate) fn trimmed(&self) -> Self {
         let blank = Cell::default();
         let is_blank_behind = self.all.last() == Some(&blank);
@@ -36,14 +36,14 @@ impl Cells {
         Self { all: self.all[..end].into(), blank_from: end }
     }
 
-    /// Returns the cells of `range` for writing.
+    /// Returns the cells of `range` for writing. Afterwards they count as not blank.
     pub(crate) fn for_writing(&mut self, range: Range<usize>) -> &mut [Cell] {
         self.blank_from = self.blank_from.max(range.end);
         &mut self.all[range]
     }
 
-    /// Writes the start of `text` at `column`: as much as fits, up to the first character without a column of its own.
-    /// Returns the number of bytes written, and the column after them.
+    /// Writes the start of `text` at `column`: as much as fits, up to the first combining character. Returns the number
+    /// of bytes written, and the column after the text.
     pub(crate) fn write_text(&mut self, column: usize, text: &str, pen: Pen) -> (usize, usize) {
         let columns = self.all.len();
         let mut free = self.all[column..].iter_mut();
@@ -66,12 +66,12 @@ impl Cells {
         (bytes, end)
     }
 
-    /// Returns whether the cells of `range` are known to be erased with `pen` already.
+    /// Returns whether the cells of `range` are already erased with `pen`. If this is not known, the result is false.
     pub(crate) fn is_erased(&self, range: Range<usize>, pen: Pen) -> bool {
         range.start >= self.blank_from && self.all.last() == Some(&Cell::erased(pen))
     }
 
-    /// Erases the cells of `range`.
+    /// Erases the cells of `range` with the background of `pen`.
     pub(crate) fn erase(&mut self, range: Range<usize>, pen: Pen) {
         let columns = self.all.len();
         let blank = Cell::erased(pen);
@@ -88,7 +88,7 @@ impl Cells {
         }
     }
 
-    /// Copies cells that are all blank.
+    /// Copies the cells of a row in which every cell is blank.
     pub(crate) fn copy_blank(&mut self, blank: &Self) {
         let columns = self.all.len();
         let blank_alike = self.blank_from < columns && self.all[columns - 1] == blank.all[0];
@@ -97,7 +97,7 @@ impl Cells {
         self.blank_from = 0;
     }
 
-    /// Inserts `count` empty cells at `column`. The cells from there on move right.
+    /// Inserts `count` empty cells at `column`. The cells from `column` on move right, and the last cells are lost.
     pub(crate) fn insert(&mut self, column: usize, count: usize, pen: Pen) {
         let columns = self.all.len();
         debug_assert!(column + count <= columns && self.blank_from <= columns);
@@ -106,7 +106,7 @@ impl Cells {
         self.blank_from = columns.min(self.blank_from.max(column) + count);
     }
 
-    /// Deletes `count` cells at `column`. The cells after them move left, and empty ones fill the end.
+    /// Deletes `count` cells at `column`. The cells after them move left, and empty cells fill the end.
     pub(crate) fn delete(&mut self, column: usize, count: usize, pen: Pen) {
         let columns = self.all.len();
         debug_assert!(column + count <= columns && self.blank_from <= columns);

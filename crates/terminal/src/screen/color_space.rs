@@ -1,12 +1,12 @@
-//! The colour spaces of X that do not depend on the screen, and their colours on a screen.
+//! The colour spaces of X that do not depend on the screen, and their conversion to the screen's red, green and blue.
 //!
 //! The formulas are libX11's, including its mistakes, because programs chose colours by their look in xterm. A colour
-//! outside the screen's range becomes the most saturated one of the same hue and luminance that the screen shows.
+//! that the screen cannot show becomes the most saturated colour of the same hue and luminance that it can.
 
 use crate::screen::intensity::{Intensities, three_numbers};
 use crate::screen::rgb::Rgb;
 
-/// Conversion of luminance and chromaticity to the intensities of a screen that has no colour profile.
+/// Matrix from CIE XYZ to the red, green and blue intensities of a screen without a colour profile.
 /// Source: libX11's profile of a screen that has none.
 const INTENSITIES_OF_XYZ: [[f64; 3]; 3] = [
     [3.483_404_812_535_39, -1.521_763_749_272_852, -0.559_231_333_540_497_8],
@@ -14,15 +14,15 @@ const INTENSITIES_OF_XYZ: [[f64; 3]; 3] = [
     [0.063_511_797_904_977_88, -0.200_205_010_004_964_8, 0.810_709_420_316_482_2],
 ];
 
-/// The white of a screen without a profile, at full intensity. Source: the sums of the rows of that profile's other
-/// matrix.
+/// The white of a screen without a colour profile, at full intensity. Source: the sums of the rows of the inverse
+/// matrix in libX11's profile.
 const WHITE: Xyz = Xyz { x: 0.949_664_400_870_032_6, y: 1.0, z: 1.406_040_301_998_017_3 };
 
-/// The distance from the valid range at which an intensity still counts as valid. Source: libX11's `EPS`.
+/// The distance outside 0 to 1 at which an intensity still counts as valid. Source: libX11's `EPS`.
 const TOLERANCE: f64 = 0.001;
 
-/// The lightness up to which it is proportional to luminance, and the factor between the two. Source: CIE 15, section
-/// 8.2.1, as libX11 rounds it.
+/// The lightness up to which lightness is proportional to luminance, and the factor between the two. Source: CIE 15,
+/// section 8.2.1, as libX11 rounds it.
 const LINEAR_LIGHTNESS: f64 = 7.999_536_24;
 const LIGHTNESS_PER_LUMINANCE: f64 = 903.29;
 
@@ -39,8 +39,8 @@ struct Xyz {
     z: f64,
 }
 
-/// Returns the colour of `text` in a colour space, on a screen without a profile. `None` for unknown spaces and for
-/// invalid numbers.
+/// Returns the colour whose numbers in the colour space named `space` are `text`, on a screen without a colour profile.
+/// `None` for unknown spaces and for invalid numbers.
 pub(crate) fn parse(space: &str, text: &str) -> Option<Rgb> {
     let numbers = three_numbers(text)?;
     let xyz = match &*space.to_ascii_lowercase() {
@@ -75,7 +75,8 @@ impl Xyz {
         }
     }
 
-    /// CIELab. libX11 uses 5 and 2 instead of the standard's 500 and 200, and 9.03292 instead of 903.292.
+    /// Creates a colour from CIELab. libX11 uses 5 and 2 instead of the standard's 500 and 200, and 9.03292 instead of
+    /// 903.292.
     fn from_lab([lightness, a, b]: [f64; 3]) -> Option<Self> {
         if !is_lightness(lightness) {
             return None;
@@ -90,7 +91,7 @@ impl Xyz {
         Some(Self { x: WHITE.x * x, y, z: WHITE.z * z })
     }
 
-    /// CIELuv. libX11 uses a hundredth of the standard's factor.
+    /// Creates a colour from CIELuv. libX11 uses a hundredth of the standard's factor.
     fn from_luv([lightness, u, v]: [f64; 3]) -> Option<Self> {
         let (white_u, white_v) = WHITE.uv();
         let scale = 13.0 * lightness / 100.0;
@@ -99,7 +100,7 @@ impl Xyz {
         })
     }
 
-    /// TekHVC: hue in degrees, value, chroma.
+    /// Creates a colour from TekHVC: hue in degrees, value, chroma.
     fn from_hvc([hue, value, chroma]: [f64; 3]) -> Option<Self> {
         if !is_lightness(value) || chroma < 0.0 {
             return None;
@@ -124,8 +125,8 @@ impl Xyz {
         self.x + 15.0 * self.y + 3.0 * self.z
     }
 
-    /// Returns the intensities of this colour. Outside the screen's range they are those of the nearest colour towards
-    /// grey.
+    /// Returns the red, green and blue intensities of this colour. For a colour that the screen cannot show, they are
+    /// those of the nearest colour towards grey.
     fn intensities(self) -> Intensities {
         let grey = self.y;
         if grey == 0.0 {
@@ -154,7 +155,7 @@ const fn is_lightness(value: f64) -> bool {
     value >= 0.0 && value <= 100.0
 }
 
-/// Returns the luminance of a lightness.
+/// Returns the luminance, 0 to 1, of a lightness from 0 to 100.
 fn luminance(lightness: f64) -> f64 {
     if lightness < LINEAR_LIGHTNESS {
         lightness / LIGHTNESS_PER_LUMINANCE

@@ -1,4 +1,4 @@
-//! Screens made from other screens: notices over a picture, parts of a picture in another.
+//! Screens made from other screens: notices over a screen, parts of a screen in another.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::scrollback::ScrollbackLine;
 use crate::width::char_width;
 
 impl Screen {
-    /// Returns the memory of this screen, without the parts that it shares with `neighbour`.
+    /// Returns the memory of this screen in bytes, without the parts that it shares with `neighbour`.
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let shared = neighbour.map(|screen| row_addresses(&screen.rows)).unwrap_or_default();
         let rows = rows_beyond(&self.rows, &shared);
@@ -33,8 +33,8 @@ impl Screen {
         Bytes::new(u64::try_from(itself + rows + texts + colors).expect("memory fits 64 bits"))
     }
 
-    /// Writes a line of text over the picture, from `position` to the right edge. The cursor does not move. A wide
-    /// character that does not fit, or that loses a half, becomes blank.
+    /// Writes a line of text over the screen's cells, from `position` to the right edge. The cursor does not move. A
+    /// wide character that does not fit, or that loses a half, becomes blank.
     pub fn write_text(&mut self, position: Position, text: &str, pen: Pen) {
         let Some(slot) = self.rows.get_mut(usize::from(position.row)) else { return };
         if position.column >= self.size.columns() {
@@ -62,8 +62,8 @@ impl Screen {
         }
     }
 
-    /// Returns a screen half way from `base` to `target`. It is `base` with some rows of `target`: the upper half of the
-    /// rows that differ. `None` if at most one row differs.
+    /// Returns a screen half way from `base` to `target`: `base` with the upper half of the differing rows taken from
+    /// `target`. `None` if at most one row differs.
     ///
     /// If the sizes differ, all other rows are blank, because a change of size repaints from a clear screen.
     pub fn midpoint(base: &Self, target: &Self) -> Option<Self> {
@@ -86,9 +86,8 @@ impl Screen {
         Some(middle)
     }
 
-    /// Returns a screen on the way from `base` to `target`, which have the same size. It is `target`, but rows at the
-    /// bottom are those of `base`, so that no more than `cells_max` cells must be drawn. `None` if all of `target` can
-    /// be drawn.
+    /// Returns a screen between `base` and `target`, which have the same size, for which at most `cells_max` cells are
+    /// drawn. It is `target`, with the last differing rows of `base`. `None` if all of `target` can be drawn.
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
         debug_assert_eq!(base.size, target.size);
         let rows_max = (cells_max / usize::from(target.size.columns())).max(1);
@@ -102,7 +101,7 @@ impl Screen {
         Some(middle)
     }
 
-    /// Creates a picture of lines below each other, without a wrap after the last one. `None` if there are no lines or
+    /// Creates a screen of lines below each other, without a wrap after the last line. `None` if there are no lines or
     /// too many, or if a line's width is not `columns`.
     pub fn of_lines<'a>(
         columns: u16,
@@ -127,7 +126,7 @@ impl Screen {
     }
 }
 
-/// Returns the memory of rows whose addresses are not `shared`. A row that occurs twice counts once.
+/// Returns the memory in bytes of the rows whose addresses are not in `shared`. A row that occurs twice counts once.
 pub(crate) fn rows_beyond(rows: &[Arc<Row>], shared: &[usize]) -> usize {
     let mut own: Vec<(usize, &Arc<Row>)> =
         rows.iter().map(|row| (Arc::as_ptr(row).addr(), row)).collect();
@@ -139,7 +138,7 @@ pub(crate) fn rows_beyond(rows: &[Arc<Row>], shared: &[usize]) -> usize {
         .sum()
 }
 
-/// Returns the addresses of rows in memory, sorted.
+/// Returns the memory addresses of rows, sorted. Screens share a row if its address is equal.
 pub(crate) fn row_addresses(rows: &[Arc<Row>]) -> Vec<usize> {
     let mut addresses: Vec<usize> = rows.iter().map(|row| Arc::as_ptr(row).addr()).collect();
     addresses.sort_unstable();

@@ -1,20 +1,20 @@
-//! The cursor: the place of the next character.
+//! The cursor: the position of the next character.
 
 use crate::screen::Position;
 
-/// The cursor of a screen.
+/// The position and visibility of a screen's cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// Row, from 0.
     pub row: u16,
-    /// Column, from 0. It is less than the width even if a wrap is pending.
+    /// Column, from 0. It is less than the screen's width even if a wrap is pending.
     pub column: u16,
-    /// Whether it is shown (DECTCEM).
+    /// Whether the cursor is shown (DECTCEM).
     pub visible: bool,
 }
 
 impl Cursor {
-    /// Returns its place.
+    /// Returns the cursor's row and column.
     pub const fn position(self) -> Position {
         Position { row: self.row, column: self.column }
     }

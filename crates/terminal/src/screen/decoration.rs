@@ -1,7 +1,7 @@
 //! Decorations of cells: hyperlinks and colours of underlines.
 //!
-//! Few cells have any. They are stored beside the row's cells, as combining characters are. So a cell stays small, and a
-//! row without decorations needs no memory for them.
+//! Few cells have decorations. They are stored beside the row's cells, as combining characters are. So a cell stays
+//! small, and a row without decorations needs no memory for them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,37 +13,37 @@ use crate::screen::cell::Color;
 /// Source: the limit of the terminals that introduced OSC 8, as its specification gives it.
 pub(crate) const URI_BYTES_MAX: usize = 2083;
 
-/// Longest identifier of a hyperlink, in bytes. Source: the same.
+/// Longest identifier of a hyperlink, in bytes. Source: the specification of OSC 8.
 pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
 
-/// Memory of a link besides its text, in bytes. Chosen: its fields, and the overhead of three allocations.
+/// Memory of a hyperlink besides its text, in bytes. Chosen: its fields, and the overhead of three allocations.
 const LINK_BYTES: usize = 112;
 
-/// Most bytes of hyperlinks that programs may put into one row, each run of linked cells counted; text beyond is kept
+/// Most bytes of hyperlinks that programs may put into one row, each run of linked cells counted; further text is kept
 /// without its link. Chosen: a row of 80 columns full of wide characters, each of which is a run of its own, with an
 /// address of 1500 bytes; runs share the memory of their link.
 pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes of hyperlinks in all rows of a host's screen together, whatever its size. Chosen: 24 rows of
+/// Bytes of hyperlinks that the rows of a host's screen share, whatever its size. Chosen: 24 rows of
 /// [`HOST_ROW_LINK_BYTES_MAX`].
 const HOST_SCREEN_LINK_BYTES: usize = 24 * HOST_ROW_LINK_BYTES_MAX;
 
-/// Further bytes of hyperlinks for each cell. Chosen: a link of 50 bytes for every seven cells.
+/// Bytes of hyperlinks that each cell adds to its row's share. Chosen: a link of 50 bytes for every seven cells.
 const CELL_LINK_BYTES: usize = 24;
 
-/// Most bytes of hyperlinks in any row: when a run is cut into pieces each counts.
+/// Most bytes of hyperlinks in any row: when a run of linked cells is cut into pieces, each piece counts.
 pub(crate) const ROW_LINK_BYTES_MAX: usize = 4 * HOST_ROW_LINK_BYTES_MAX;
 
 /// Returns the most bytes of hyperlinks that programs may put into a row of a screen of this size. A replica's row may
-/// hold twice as many: halfway through a diff it has old links and new ones.
+/// hold twice as many: halfway through a diff it has old links and new links.
 pub(crate) fn row_link_bytes_max(size: Size) -> usize {
     let (columns, rows) = (usize::from(size.columns()), usize::from(size.rows()));
     let share = HOST_SCREEN_LINK_BYTES / rows + columns * CELL_LINK_BYTES;
     share.min(HOST_ROW_LINK_BYTES_MAX)
 }
 
-/// Schemes of links that are kept. Chosen: those that open a page, a file or a conversation. Other schemes may run a
-/// program on the user's computer, with arguments that the far host chooses.
+/// URI schemes of links that are kept. Chosen: schemes that open a page, a file or a conversation. Other schemes may
+/// run a program on the user's computer, with arguments that the far host chooses.
 const SCHEMES: [&str; 20] = [
     "file", "ftp", "ftps", "gemini", "git", "gopher", "http", "https", "info", "irc", "ircs",
     "mailto", "man", "news", "nntp", "sftp", "sip", "ssh", "tel", "xmpp",
@@ -57,8 +57,8 @@ pub struct Hyperlink {
 }
 
 impl Hyperlink {
-    /// Reads the parameters and the address of OSC 8, `parameters;address`. `None` if they end a link, or if the address
-    /// is too long, not printable ASCII or of an unknown scheme.
+    /// Reads the text of OSC 8, `parameters;address`. `None` if the text ends a link, or if the address is too long,
+    /// not printable ASCII or of an unknown scheme.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (parameters, uri) = text.split_once(';')?;
         let id = parameters.split(':').find_map(|part| part.strip_prefix("id=")).unwrap_or("");
@@ -73,12 +73,12 @@ impl Hyperlink {
         is_link.then(|| Self { id: id.into(), uri: uri.into() })
     }
 
-    /// Returns the identifier. Pieces of text with the same one form a link. It is empty if there is none.
+    /// Returns the identifier (`id=`), empty if there is none. Pieces of text with the same identifier form one link.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns the address.
+    /// Returns the address (URI) that the link opens.
     pub fn uri(&self) -> &str {
         &self.uri
     }
@@ -88,20 +88,20 @@ impl Hyperlink {
     }
 }
 
-/// The state of a cell beside its pen.
+/// The rare attributes of a cell, which are stored beside its pen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decoration {
     /// The underline's colour. The default is the colour of the text.
     pub underline_color: Color,
-    /// The hyperlink that the text leads to.
+    /// The hyperlink that the cell's text opens.
     pub link: Option<Arc<Hyperlink>>,
 }
 
 impl Decoration {
-    /// No decoration.
+    /// The decoration of nearly all cells: no underline colour and no link.
     pub const NONE: &'static Self = &Self { underline_color: Color::Default, link: None };
 
-    /// Returns whether this is no decoration.
+    /// Returns whether there is neither an underline colour nor a link.
     pub fn is_none(&self) -> bool {
         self == Self::NONE
     }
@@ -124,7 +124,7 @@ impl Run {
     }
 }
 
-/// The decorations of a row, in order. No run is empty, and no two equal runs touch.
+/// The decorations of a row as runs from left to right. No run is empty, and no two equal runs touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Decorations {
     runs: Vec<Run>,
@@ -141,19 +141,19 @@ impl Decorations {
         self.runs.len()
     }
 
-    /// Returns the number of runs that end after `column`.
+    /// Returns the number of runs that end after `column`, which is the cost of moving them.
     pub(crate) fn len_from(&self, column: u16) -> usize {
         self.runs.len() - self.first_behind(column)
     }
 
-    /// Returns the decoration of the cell in `column`.
+    /// Returns the decoration of the cell in `column`; [`Decoration::NONE`] if there is no run.
     pub(crate) fn at(&self, column: u16) -> &Decoration {
         let run = self.runs.get(self.first_behind(column));
         run.filter(|run| run.columns.contains(&column))
             .map_or(Decoration::NONE, |run| &run.decoration)
     }
 
-    /// Decorates `columns`. A link that would bring the row over `link_bytes_max` is left out.
+    /// Decorates the cells of `columns`. A link that would bring the row over `link_bytes_max` is left out.
     pub(crate) fn set(
         &mut self,
         columns: Range<u16>,
@@ -180,15 +180,15 @@ impl Decorations {
         }
     }
 
-    /// Removes the decorations of `columns`. This may cut a run in two. The second part loses its link if the links of
-    /// the row would exceed [`ROW_LINK_BYTES_MAX`].
+    /// Removes the decorations of the cells in `columns`. This may cut a run in two. The second part loses its link if
+    /// the links of the row would exceed [`ROW_LINK_BYTES_MAX`].
     pub(crate) fn clear(&mut self, columns: Range<u16>) {
         if !columns.is_empty() {
             self.cut(columns);
         }
     }
 
-    /// Removes the decorations of `columns`. An empty range cuts the run around it in two.
+    /// Removes the decorations of the cells in `columns`. An empty range cuts the run around it in two.
     fn cut(&mut self, columns: Range<u16>) {
         let Range { start: mut from, end: mut to } = self.reached_by(&columns);
         if from == to {
@@ -221,8 +221,8 @@ impl Decorations {
         }
     }
 
-    /// Copies the decorations of `columns` in `from` to the columns from `to` on, which have none. A link that would
-    /// bring the row over `link_bytes_max` is left out.
+    /// Copies the decorations of `columns` in row `from` to the columns of this row from `to` on, which must have none.
+    /// A link that would bring the row over `link_bytes_max` is left out.
     pub(crate) fn copy(
         &mut self,
         from: &Self,
@@ -260,7 +260,7 @@ impl Decorations {
         }
     }
 
-    /// Moves decorations from `column` on right by `count`, as cells moved. `end` is the width of the row.
+    /// Moves the decorations from `column` on right by `count`, together with the cells. `end` is the width of the row.
     pub(crate) fn insert(&mut self, column: u16, count: u16, end: u16) {
         if count == 0 {
             return;
@@ -274,7 +274,7 @@ impl Decorations {
         }
     }
 
-    /// Moves decorations left by `count` to `column`, as cells moved.
+    /// Removes the decorations of `count` cells at `column`, and moves those after them left, together with the cells.
     pub(crate) fn delete(&mut self, column: u16, count: u16) {
         self.clear(column..column + count);
         for run in &mut self.runs {
@@ -287,12 +287,12 @@ impl Decorations {
         }
     }
 
-    /// Returns roughly the memory of the decorations in bytes.
+    /// Returns the approximate memory of the decorations in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.runs.capacity() * size_of::<Run>() + self.link_bytes
     }
 
-    /// Panics if the runs are not valid.
+    /// Panics if a run is empty, lies outside the row, overlaps the next or could be merged with it.
     pub(crate) fn assert_integrity(&self, columns: u16) {
         assert!(self.runs.iter().all(|run| !run.columns.is_empty() && !run.decoration.is_none()));
         assert!(self.runs.last().is_none_or(|run| run.columns.end <= columns));
@@ -310,7 +310,7 @@ impl Decorations {
         self.runs.partition_point(|run| run.columns.end <= column)
     }
 
-    /// Returns the indices of the runs that decorate any of `columns`, or surround an empty range.
+    /// Returns the indices of the runs that decorate any of `columns`. For an empty range this is the run around it.
     fn reached_by(&self, columns: &Range<u16>) -> Range<usize> {
         let from = self.first_behind(columns.start);
         let reached = self.runs[from..].partition_point(|run| run.columns.start < columns.end);

@@ -3,19 +3,19 @@
 use crate::screen::cell::Cell;
 use crate::screen::decoration::Decoration;
 
-/// A cell taken out of its row, with everything it needs in another place.
+/// A cell outside of its row, with its combining characters and decoration, so that it can be put anywhere.
 #[derive(Clone, Debug, Default, Eq)]
 pub struct Glyph {
-    /// The cell. `combined` is set if there are `marks`.
+    /// The cell. Its field `combined` is set if there are `marks`.
     pub cell: Cell,
-    /// Its combining characters.
+    /// The combining characters of the cell.
     pub marks: Box<str>,
-    /// Its hyperlink and its underline's colour.
+    /// The hyperlink and the underline's colour of the cell.
     pub decoration: Decoration,
 }
 
 impl Glyph {
-    /// Returns whether it looks empty except for its colours: it has no character, a space or a no-break space.
+    /// Returns whether the glyph shows nothing but its background: it has no character, a space or a no-break space.
     pub fn is_blank(&self) -> bool {
         matches!(self.cell.base, None | Some(' ' | '\u{a0}')) && self.marks.is_empty()
     }

@@ -1,18 +1,18 @@
-//! The intensities of a colour's components, each from 0 to 1. X's `rgbi:r/g/b` specifies them.
+//! The linear intensities of a colour's red, green and blue, each from 0 to 1. X's `rgbi:r/g/b` specifies them.
 //!
-//! The colour of an intensity depends on the monitor. Nearly all X servers have no profile of their monitor. They assume
-//! the monitor that was measured for libX11, and so does this module.
+//! The component values that give an intensity depend on the monitor. Nearly all X servers have no profile of their
+//! monitor. They assume the monitor that was measured for libX11, and so does this module.
 
 use crate::screen::rgb::Rgb;
 
-/// The intensities of a component's values: `floor` plus one step, and so on up to 255. Straight lines connect them. The
-/// first line starts at `floor` for the intensity 0.
+/// The intensity of each component value, in millionths: for `floor` plus one, then in steps of five, up to 255.
+/// Intensities between two values are interpolated linearly. The first segment starts at `floor` for the intensity 0.
 struct Curve {
     floor: u8,
     millionths: &'static [u32],
 }
 
-/// Difference of neighbouring values of a component in a curve.
+/// Difference of neighbouring component values in a [`Curve`].
 const STEP: f64 = 5.0;
 
 // Source: libX11's profile of a screen that has none (a 19-inch Tektronix monitor). xterm 379 gave the same components
@@ -67,7 +67,7 @@ impl Intensities {
 }
 
 impl Curve {
-    /// Returns the component that is nearest to an intensity.
+    /// Returns the component value, 0 to 255, that is nearest to an intensity.
     fn component(&self, intensity: f64) -> u8 {
         if intensity <= 0.0 {
             return 0;
@@ -86,7 +86,7 @@ impl Curve {
     }
 }
 
-/// Reads three numbers, separated by `/`.
+/// Reads three finite numbers, separated by `/`. `None` for other text.
 pub(crate) fn three_numbers(text: &str) -> Option<[f64; 3]> {
     let mut numbers = text.split('/').map(|text| text.parse().ok().filter(|n: &f64| n.is_finite()));
     let three = [numbers.next()??, numbers.next()??, numbers.next()??];

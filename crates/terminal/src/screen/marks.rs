@@ -7,15 +7,15 @@ use std::ops::Range;
 /// are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 
-/// Most bytes of combining characters in one cell: the last may begin one byte below the limit.
+/// Most bytes of combining characters in one cell: the last character may begin one byte below the limit of the cell.
 const MARKS_BYTES_MAX: usize = CELL_TEXT_BYTES_MAX - 1 + 4;
 
-/// The combining characters of one cell.
+/// The combining characters of one cell in column `column`, as UTF-8 of `len` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Marked {
     column: u16,
     len: u8,
-    /// UTF-8, followed by zeros.
+    /// The combining characters in UTF-8, followed by zeros.
     text: [u8; MARKS_BYTES_MAX],
 }
 
@@ -45,17 +45,17 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Returns the number of cells with marks.
+    /// Returns the number of cells with combining characters.
     pub(crate) const fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Returns the number of cells with marks from `column` on.
+    /// Returns the number of cells with combining characters from `column` on.
     pub(crate) fn len_from(&self, column: u16) -> usize {
         self.cells.len() - self.places(column..column).start
     }
 
-    /// Returns the marks of the cell in `column`; empty if there are none.
+    /// Returns the combining characters of the cell in `column`. Empty if there are none.
     pub(crate) fn at(&self, column: u16) -> &str {
         if self.cells.is_empty() {
             return "";
@@ -63,7 +63,7 @@ impl Marks {
         self.find(column).map_or("", |at| self.cells[at].text())
     }
 
-    /// Adds a mark to the cell in `column`, whose base takes `base_bytes`. Returns whether there was room.
+    /// Adds a combining character to the cell in `column`, whose base has `base_bytes`. Returns whether there was room.
     pub(crate) fn push(&mut self, column: u16, base_bytes: usize, mark: char) -> bool {
         match self.find(column) {
             Ok(at) if base_bytes + usize::from(self.cells[at].len) < CELL_TEXT_BYTES_MAX => {
@@ -80,7 +80,7 @@ impl Marks {
         }
     }
 
-    /// Removes the marks of `columns`.
+    /// Removes the combining characters of the cells in `columns`.
     pub(crate) fn clear(&mut self, columns: Range<u16>) {
         if !self.cells.is_empty() {
             let places = self.places(columns);
@@ -88,8 +88,8 @@ impl Marks {
         }
     }
 
-    /// Moves the marks from `column` on to the columns that `target` returns, which must keep their order. Marks without
-    /// a target are lost.
+    /// Moves the combining characters from `column` on to the columns that `target` returns, which must keep their
+    /// order. A column without a target loses its combining characters.
     pub(crate) fn shift(&mut self, column: u16, target: impl Fn(u16) -> Option<u16>) {
         if !self.reach(column) {
             return;
@@ -105,7 +105,8 @@ impl Marks {
         self.cells.truncate(kept);
     }
 
-    /// Copies the marks of `columns` in `from` to the columns from `to` on, which have none.
+    /// Copies the combining characters of `columns` in row `from` to the columns of this row from `to` on, which must
+    /// have none.
     pub(crate) fn copy(&mut self, from: &Self, columns: Range<u16>, to: u16) {
         let places = from.places(columns.clone());
         let moved = from.cells[places]
@@ -115,7 +116,7 @@ impl Marks {
         self.cells.splice(at..at, moved);
     }
 
-    /// Returns whether a cell from `column` on has marks.
+    /// Returns whether a cell from `column` on has combining characters.
     pub(crate) fn reach(&self, column: u16) -> bool {
         self.cells.last().is_some_and(|last| last.column >= column)
     }
@@ -124,7 +125,7 @@ impl Marks {
         self.cells.iter().map(|marked| marked.column)
     }
 
-    /// Returns the memory of the marks in bytes.
+    /// Returns the memory of the combining characters in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.cells.capacity() * size_of::<Marked>()
     }

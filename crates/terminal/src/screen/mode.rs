@@ -1,40 +1,40 @@
-//! The modes that the user's terminal must follow.
+//! The modes of a screen that the user's terminal must follow.
 
-/// The mouse events that are reported. The values are the numbers of the modes.
+/// The mouse events that a program asks for. The values are the numbers of the private modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseReporting {
-    /// No events.
+    /// No mouse events.
     #[default]
     Off = 0,
-    /// `CSI ? 9 h`.
+    /// Button presses only: `CSI ? 9 h`.
     X10 = 9,
-    /// `CSI ? 1000 h`.
+    /// Button presses and releases: `CSI ? 1000 h`.
     Normal = 1000,
-    /// `CSI ? 1001 h`.
+    /// Presses and releases, with the text between them highlighted by the terminal: `CSI ? 1001 h`.
     Highlight = 1001,
-    /// `CSI ? 1002 h`.
+    /// Presses, releases and motion with a button held: `CSI ? 1002 h`.
     ButtonMotion = 1002,
-    /// `CSI ? 1003 h`.
+    /// Presses, releases and all motion: `CSI ? 1003 h`.
     AnyMotion = 1003,
 }
 
-/// The form in which mouse events are reported. The values are the numbers of the modes.
+/// The form in which the terminal reports mouse events. The values are the numbers of the private modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseEncoding {
-    /// Bytes offset by 32.
+    /// One byte for each coordinate, offset by 32.
     #[default]
     Default = 0,
-    /// `CSI ? 1005 h`.
+    /// Coordinates as UTF-8 characters: `CSI ? 1005 h`.
     Utf8 = 1005,
-    /// `CSI ? 1006 h`.
+    /// Decimal numbers after `CSI <`: `CSI ? 1006 h`.
     Sgr = 1006,
-    /// `CSI ? 1015 h`.
+    /// Decimal numbers after `CSI`, as urxvt sends them: `CSI ? 1015 h`.
     Urxvt = 1015,
-    /// `CSI ? 1016 h`: as 1006, but in pixels.
+    /// As mode 1006, but in pixels instead of cells: `CSI ? 1016 h`.
     SgrPixels = 1016,
 }
 
-/// The modes of a screen that a stock client has too.
+/// The modes of a screen that stock Mosh transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InputModes {
     pub(crate) bracketed_paste: bool,
@@ -43,30 +43,30 @@ pub(crate) struct InputModes {
     pub(crate) mouse_encoding: MouseEncoding,
 }
 
-/// The modes of a screen that a stock client does not have.
+/// The modes of a screen that stock Mosh does not transfer; two roves do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RichModes {
-    /// DECSCUSR, 0 to [`CURSOR_STYLE_MAX`].
+    /// The cursor's style (DECSCUSR), 0 to [`CURSOR_STYLE_MAX`]; 0 is the terminal's own.
     pub(crate) cursor_style: u8,
-    /// DECCKM.
+    /// Whether cursor keys send their application form (DECCKM).
     pub(crate) application_cursor_keys: bool,
-    /// DECNKM.
+    /// Whether the keypad sends its application form (DECNKM).
     pub(crate) application_keypad: bool,
-    /// Whether the alternate screen is shown. A replica has a single picture for both.
+    /// Whether the program uses the alternate screen. A replica has the same cells for both screens.
     pub(crate) alternate_screen: bool,
-    /// 1007: the wheel sends cursor keys on the alternate screen. `None` if no program has set it.
+    /// Whether the wheel sends cursor keys on the alternate screen (mode 1007). `None` if no program has set this.
     pub(crate) alternate_scroll: Option<bool>,
     /// The flags of the keyboard protocol of kitty that are in force, 0 to [`KITTY_FLAGS_MAX`].
     pub(crate) kitty_keyboard: u8,
-    /// `modifyOtherKeys`, 0 to [`MODIFY_OTHER_KEYS_MAX`].
+    /// The level of xterm's modifyOtherKeys, 0 to [`MODIFY_OTHER_KEYS_MAX`].
     pub(crate) modify_other_keys: u8,
 }
 
-/// The last cursor style. Source: xterm, DECSCUSR: 5 and 6 are bars.
+/// The highest cursor style. Source: xterm, DECSCUSR: 5 and 6 are bars.
 pub(crate) const CURSOR_STYLE_MAX: u16 = 6;
 
-/// All flags of the keyboard protocol of kitty. Source: its specification, "Progressive enhancement".
+/// The bits of all flags of kitty's keyboard protocol. Source: its specification, "Progressive enhancement".
 pub(crate) const KITTY_FLAGS_MAX: u8 = 31;
 
-/// The highest level of modifyOtherKeys. Source: xterm, XTMODKEYS.
+/// The highest level of xterm's modifyOtherKeys. Source: xterm, XTMODKEYS.
 pub(crate) const MODIFY_OTHER_KEYS_MAX: u16 = 2;

@@ -1,6 +1,6 @@
-//! Drawing on a copy of the screen, which a client shows instead of the far end's picture.
+//! Drawing on a copy of the screen, which a client shows instead of the screen that the server sent.
 //!
-//! These functions replace cells at a place. Unlike those of a terminal, they do not wrap, scroll or use the pen.
+//! These functions replace cells at a position. Unlike a terminal's functions, they do not wrap, scroll or use the pen.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
 impl Screen {
-    /// Returns the glyph in a place; `None` outside the screen.
+    /// Returns the glyph at a position. `None` outside the screen.
     pub fn glyph(&self, at: Position) -> Option<Glyph> {
         let row = self.rows.get(usize::from(at.row))?;
         (at.column < self.size.columns()).then(|| row.glyph(at.column))
     }
 
-    /// Replaces the glyph in a place. Outside the screen it does nothing. Call [`Screen::mend_row`] afterwards, because
-    /// it may cut a wide character.
+    /// Replaces the glyph at a position. Outside the screen it does nothing. Call [`Screen::mend_row`] afterwards,
+    /// because this may cut a wide character.
     pub fn put(&mut self, at: Position, glyph: &Glyph) {
         let Some(row) = self.rows.get_mut(usize::from(at.row)) else { return };
         if at.column < self.size.columns() {
@@ -28,22 +28,22 @@ impl Screen {
         }
     }
 
-    /// Blanks all halves of wide characters in a row.
+    /// Blanks every half of a wide character in a row that has lost its other half.
     pub fn mend_row(&mut self, row: u16) {
         if let Some(row) = self.rows.get_mut(usize::from(row)) {
             Arc::make_mut(row).mend();
         }
     }
 
-    /// Replaces a row by empty cells. Below the screen it does nothing.
+    /// Replaces a row by cells erased with `pen`. Below the screen it does nothing.
     pub fn clear_row(&mut self, row: u16, pen: Pen) {
         if let Some(row) = self.rows.get_mut(usize::from(row)) {
             *row = Arc::new(Row::erased(self.size.columns(), pen));
         }
     }
 
-    /// Replaces `columns` of a row by those of row `from` of another screen of the same size, or by empty cells for
-    /// `None`. Call [`Screen::mend_row`] afterwards, because it may cut wide characters.
+    /// Replaces `columns` of a row by those of row `from` of a screen of the same size. A `from` of `None` empties
+    /// them. Call [`Screen::mend_row`] afterwards, because this may cut wide characters.
     pub fn copy_row(&mut self, row: u16, columns: Range<u16>, other: &Self, from: Option<u16>) {
         if columns == (0..self.size.columns()) {
             let Some(row) = self.rows.get_mut(usize::from(row)) else { return };
@@ -60,7 +60,7 @@ impl Screen {
         }
     }
 
-    /// Moves the cursor. Outside the screen it goes to the nearest place inside.
+    /// Moves the cursor to a position. If that is outside the screen, the nearest position inside is used.
     pub fn place_cursor(&mut self, at: Position) {
         self.cursor.row = at.row.min(self.size.rows() - 1);
         self.cursor.column = at.column.min(self.size.columns() - 1);
@@ -71,8 +71,7 @@ impl Screen {
         self.cursor.visible = visible;
     }
 
-    /// Returns the picture in a window of another size. It is cut or extended by empty space at the bottom and the
-    /// right.
+    /// Returns the screen with another size: rows and columns are cut, or added empty, at the bottom and the right.
     #[must_use]
     pub fn clipped(&self, size: Size) -> Self {
         let mut clipped = self.clone();

@@ -1,4 +1,4 @@
-//! Colours that programs can set: the palette's, the default ones and the cursor's.
+//! Colours that programs can set: palette entries, default text and background, and the cursor's colour.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::screen::color_space;
 use crate::screen::intensity::Intensities;
 use crate::screen::rgb::Rgb;
 
-/// The sixteen named colours of xterm.
+/// Xterm's sixteen named colours, in the order of the palette.
 /// Source: xterm's defaults (XTerm-col.ad).
 const NAMED: [Rgb; 16] = [
     Rgb::new(0x00, 0x00, 0x00),
@@ -64,14 +64,13 @@ impl Rgb {
         components.next().is_none().then_some(color)
     }
 
-    /// Returns this colour in the form of xterm's answers.
+    /// Returns this colour in the form of xterm's answers: `rgb:rrrr/gggg/bbbb`.
     pub(crate) fn answer(self) -> String {
         let Self { red, green, blue } = self;
         format!("rgb:{red:02x}{red:02x}/{green:02x}{green:02x}/{blue:02x}{blue:02x}")
     }
 
-    /// Returns entry `index` of xterm's palette of 256 colours: the named ones, a cube with six steps a side, and 24
-    /// greys.
+    /// Returns entry `index` of xterm's default palette: 16 named colours, a cube with six steps a side, and 24 greys.
     pub fn of_palette(index: u8) -> Self {
         let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
         match index {
@@ -88,26 +87,26 @@ impl Rgb {
     }
 }
 
-/// Reads one to four hexadecimal digits.
+/// Reads one to four hexadecimal digits. `None` for other text.
 fn hexadecimal(digits: &str) -> Option<u16> {
     let valid = matches!(digits.len(), 1..=4) && digits.bytes().all(|c| c.is_ascii_hexdigit());
     u16::from_str_radix(digits, 16).ok().filter(|_| valid)
 }
 
-/// A colour that a program can set.
+/// A colour of the terminal that a program can set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ColorSlot {
     /// An entry of the palette: OSC 4.
     Palette(u8),
     /// The default text colour: OSC 10.
     Foreground,
-    /// The default background: OSC 11.
+    /// The default background colour: OSC 11.
     Background,
     /// The cursor's colour: OSC 12.
     Cursor,
 }
 
-/// The colours that programs have set. All others are the terminal's own.
+/// The colours that programs have set. Every other colour is the terminal's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Colors {
     set: BTreeMap<ColorSlot, Rgb>,
@@ -119,12 +118,12 @@ impl Colors {
         self.set.is_empty()
     }
 
-    /// Returns the colour that was set for `slot`.
+    /// Returns the colour that a program set for `slot`. `None` if it is the terminal's own.
     pub fn get(&self, slot: ColorSlot) -> Option<Rgb> {
         self.set.get(&slot).copied()
     }
 
-    /// Returns the colours that are set, the palette first.
+    /// Returns the slots that programs have set and their colours, palette entries first.
     pub fn iter(&self) -> impl Iterator<Item = (ColorSlot, Rgb)> {
         self.set.iter().map(|(&slot, &color)| (slot, color))
     }
@@ -146,7 +145,7 @@ impl Colors {
         self.set.retain(|slot, _| !matches!(slot, ColorSlot::Palette(_)));
     }
 
-    /// Returns the memory of the entries in bytes.
+    /// Returns the memory of the set colours in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.set.len() * size_of::<(ColorSlot, Rgb)>()
     }

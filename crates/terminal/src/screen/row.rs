@@ -9,22 +9,22 @@ use crate::screen::glyph::Glyph;
 use crate::screen::marks::Marks;
 use crate::width::char_width;
 
-/// The result of writing a run of text.
+/// The result of writing a run of text into a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
     /// The number of bytes written.
     pub(crate) bytes: usize,
-    /// The last character that has a cell of its own.
+    /// The last character that took a cell of its own, so not a combining character.
     pub(crate) last: char,
-    /// The column of that cell.
+    /// The column of the cell of `last`.
     pub(crate) column: u16,
-    /// The columns of that cell: 1 or 2.
+    /// The columns that `last` takes: 1 or 2.
     pub(crate) columns: u16,
-    /// The number of pieces of the text: each cell with combining characters ends a piece.
+    /// The number of pieces of the text, for the effort; each cell with combining characters ends a piece.
     pub(crate) pieces: usize,
 }
 
-/// A row: its cells, the marks and decorations beside them, and whether it wraps into the next row.
+/// A row of the screen: its cells, combining characters and decorations, and whether its text wraps into the next row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub(crate) cells: Cells,
@@ -45,7 +45,7 @@ impl Row {
         }
     }
 
-    /// Returns the cells, left to right.
+    /// Returns the cells of the row, left to right.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
@@ -69,17 +69,17 @@ impl Row {
         }
     }
 
-    /// Returns whether its text goes on in the next row without a line break.
+    /// Returns whether the text of the row continues in the next row without a line break.
     pub const fn wrapped(&self) -> bool {
         self.wrapped
     }
 
-    /// Returns the width.
+    /// Returns the width of the row in columns.
     pub(crate) fn columns(&self) -> u16 {
         u16::try_from(self.cells.len()).expect("a row has at most 4096 columns")
     }
 
-    /// Returns the column of the last cell. If the row ends with a wide character, that is its left half.
+    /// Returns the column of the last character. For a wide character, that is the column of its left half.
     pub(crate) fn last_glyph(&self) -> u16 {
         let last = self.columns() - 1;
         let index = usize::from(last);
@@ -87,7 +87,7 @@ impl Row {
         last - u16::from(wide)
     }
 
-    /// Returns roughly the memory of the row in bytes.
+    /// Returns the approximate memory of the row in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.cells)
@@ -95,7 +95,7 @@ impl Row {
             + self.decorations.bytes()
     }
 
-    /// Becomes equal to a blank row of the same width, and keeps its memory.
+    /// Becomes equal to `blank`, an erased row of the same width, without allocating memory.
     pub(crate) fn copy_blank(&mut self, blank: &Self) {
         self.cells.copy_blank(&blank.cells);
         // Nearly all rows have nothing to clear, and the test is cheaper than clearing.
@@ -115,7 +115,7 @@ impl Row {
         }
     }
 
-    /// Writes a character at `column`. A wide one also gets an empty right half, if there is room.
+    /// Writes a character at `column`. A wide character also gets an empty right half, if there is room.
     pub(crate) fn write(&mut self, column: u16, c: char, wide: bool, pen: Pen) {
         let column = usize::from(column);
         let end = (column + 1 + usize::from(wide)).min(self.cells.len());
@@ -133,8 +133,8 @@ impl Row {
         self.cells.for_writing(range).fill(cell);
     }
 
-    /// Writes as much of `text` at `column` as fits. Combining characters go to the cell at their left, so the text must
-    /// not begin with one.
+    /// Writes as much of `text` at `column` as fits. Combining characters go to the cell on their left, so the text
+    /// must not begin with one. `None` if nothing was written.
     pub(crate) fn write_text(&mut self, column: u16, text: &str, pen: Pen) -> Option<Written> {
         let (mut written, mut bytes, mut end, mut pieces) = (None, 0, usize::from(column), 0);
         if self.marks.len() > 0 {
@@ -158,7 +158,7 @@ impl Row {
         written
     }
 
-    /// Returns the column after `text`, as much of it as fits at `column`.
+    /// Returns the column after as much of `text` as fits at `column`.
     fn reach(&self, column: usize, text: &str) -> usize {
         let mut end = column;
         for c in text.chars() {
@@ -171,8 +171,7 @@ impl Row {
         end
     }
 
-    /// Decorates the cells of `range`, which must have no decoration. A link that would bring the row over
-    /// `link_bytes_max` is left out.
+    /// Decorates the cells of `range`. A link that would bring the row over `link_bytes_max` is left out.
     pub(crate) fn decorate(
         &mut self,
         range: Range<u16>,
@@ -182,20 +181,20 @@ impl Row {
         self.decorations.set(range, decoration, link_bytes_max);
     }
 
-    /// Returns whether the cells of `range` are known to be erased with `pen` already.
+    /// Returns whether the cells of `range` are already erased with `pen`. If this is not known, the result is false.
     pub(crate) fn is_erased(&self, range: Range<u16>, pen: Pen) -> bool {
         let range = usize::from(range.start)..usize::from(range.end);
         !self.wrapped && self.cells.is_erased(range, pen)
     }
 
-    /// Erases the cells of `range`.
+    /// Erases the cells of `range` with the background of `pen`.
     pub(crate) fn erase(&mut self, range: Range<u16>, pen: Pen) {
         let range = usize::from(range.start)..usize::from(range.end);
         self.before_write(range.clone());
         self.cells.erase(range, pen);
     }
 
-    /// Inserts `count` empty cells at `column`. The cells from there on move right.
+    /// Inserts `count` empty cells at `column`. The cells from `column` on move right, and the last cells are lost.
     pub(crate) fn insert(&mut self, column: u16, count: u16, pen: Pen) {
         let columns = self.columns();
         let count = count.min(columns - column);
@@ -207,7 +206,7 @@ impl Row {
         self.wrapped = false;
     }
 
-    /// Deletes `count` cells at `column`. The cells after them move left, and empty ones fill the end.
+    /// Deletes `count` cells at `column`. The cells after them move left, and empty cells fill the end.
     pub(crate) fn delete(&mut self, column: u16, count: u16, pen: Pen) {
         let columns = self.columns();
         let count = count.min(columns - column);
@@ -219,8 +218,8 @@ impl Row {
         self.before_write(usize::from(columns - count)..usize::from(columns));
     }
 
-    /// Copies `columns` of `from` to the columns from `to` on. Wide characters that are cut are blanked, and a link that
-    /// does not fit is left out.
+    /// Copies `columns` of row `from` to the columns of this row from `to` on. Wide characters that are cut become
+    /// blank, and a link that does not fit is left out.
     pub(crate) fn copy_columns(
         &mut self,
         from: &Self,
@@ -240,7 +239,7 @@ impl Row {
         self.split_wide(target.end);
     }
 
-    /// Adds a combining character to the cell at `column`, which may be empty.
+    /// Adds a combining character to the cell in `column`, which may be empty.
     pub(crate) fn combine(&mut self, column: u16, mark: char) {
         let cell = self.cells[usize::from(column)];
         if self.marks.push(column, cell.base.map_or(0, char::len_utf8), mark) {
@@ -249,7 +248,7 @@ impl Row {
         }
     }
 
-    /// Sets the width of the character at `column`. If it becomes wide, the cell after it is overwritten.
+    /// Makes the character in `column` wide or narrow. If it becomes wide, the cell after it is erased.
     pub(crate) fn set_wide(&mut self, column: u16, wide: bool) {
         let (at, pen) = (usize::from(column), self.cells[usize::from(column)].pen);
         if wide {
@@ -260,7 +259,7 @@ impl Row {
         self.cells.for_writing(at..at + 2)[0].wide = wide;
     }
 
-    /// Blanks the wide character whose right half is at `column`, because that cell is about to change.
+    /// Blanks the wide character whose right half is in `column`, because that cell is about to change.
     pub(crate) fn split_wide(&mut self, column: u16) {
         if let Some(left) = column.checked_sub(1)
             && let Some(cell) = self.cells.get(usize::from(left))
@@ -271,7 +270,7 @@ impl Row {
         }
     }
 
-    /// Puts a glyph in `column`. Call [`Row::mend`] afterwards, because it may cut a wide character.
+    /// Replaces the glyph in `column`. Call [`Row::mend`] afterwards, because this may cut a wide character.
     pub(crate) fn put(&mut self, column: u16, glyph: &Glyph, link_bytes_max: usize) {
         debug_assert_eq!(glyph.cell.combined, !glyph.marks.is_empty());
         self.cells[usize::from(column)] = glyph.cell;
@@ -300,7 +299,7 @@ impl Row {
         self.split_wide(self.columns());
     }
 
-    /// Returns the row with another width. It is cut or filled at the right.
+    /// Returns the row with another width: cut at the right, or filled with cells erased with `pen`.
     pub(crate) fn resized(&self, columns: u16, pen: Pen) -> Self {
         let mut row = Self::erased(columns, pen);
         let kept = columns.min(self.columns());
@@ -324,7 +323,7 @@ impl Row {
         Self { cells, marks: self.marks.clone(), decorations, wrapped: self.wrapped }
     }
 
-    /// Panics if half a wide character is missing, if marks have no cell, or if a cell is not blank that is known to be.
+    /// Panics if half a wide character is missing, if marks have no cell, or if a cell counted as blank is not blank.
     pub(crate) fn assert_integrity(&self) {
         self.cells.assert_integrity();
         let blank_from = self.cells.blank_from();
@@ -342,7 +341,7 @@ impl Row {
         self.decorations.assert_integrity(end);
     }
 
-    /// Removes the marks and decorations of cells that are about to be replaced.
+    /// Removes the marks and decorations of cells that are about to be replaced. The last cell also ends the wrap.
     fn before_write(&mut self, range: Range<usize>) {
         if range.end == self.cells.len() && !range.is_empty() {
             self.wrapped = false;

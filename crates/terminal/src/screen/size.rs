@@ -1,25 +1,25 @@
-//! The dimensions of a screen, and places on it.
+//! The size of a screen, and positions on it.
 
-/// Most columns a screen may have. Chosen: four times the widest wall of monitors seen; bounds what a hostile peer can
-/// make us hold.
+/// Most columns of a screen. Chosen: four times the widest wall of monitors seen; it bounds the memory that a hostile
+/// peer can make us hold.
 pub const COLUMNS_MAX: u16 = 4096;
-/// Most rows a screen may have.
+/// Most rows of a screen. The reason is that of [`COLUMNS_MAX`].
 pub const ROWS_MAX: u16 = 2048;
 
-/// The dimensions of a screen in cells, each at least 1.
+/// The size of a screen in columns and rows, each at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     columns: u16,
     rows: u16,
 }
 
-/// A size that no screen may have.
+/// The error of a size that no screen may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a screen of {columns} columns and {rows} rows is outside 1x1 to {COLUMNS_MAX}x{ROWS_MAX}")]
 pub struct SizeError {
-    /// The columns asked for.
+    /// The number of columns that was asked for.
     pub columns: i64,
-    /// The rows asked for.
+    /// The number of rows that was asked for.
     pub rows: i64,
 }
 
@@ -27,7 +27,7 @@ impl Size {
     /// The size of a terminal that does not report its own.
     pub const DEFAULT: Self = Self { columns: 80, rows: 24 };
 
-    /// Creates a size.
+    /// Creates a size of `columns` and `rows`.
     ///
     /// # Errors
     ///
@@ -41,27 +41,27 @@ impl Size {
         }
     }
 
-    /// Creates the nearest allowed size.
+    /// Creates the allowed size that is nearest to `columns` and `rows`.
     pub fn clamped(columns: u16, rows: u16) -> Self {
         Self { columns: columns.clamp(1, COLUMNS_MAX), rows: rows.clamp(1, ROWS_MAX) }
     }
 
-    /// Returns the columns.
+    /// Returns the number of columns.
     pub const fn columns(self) -> u16 {
         self.columns
     }
 
-    /// Returns the rows.
+    /// Returns the number of rows.
     pub const fn rows(self) -> u16 {
         self.rows
     }
 }
 
-/// A place on the screen. Both numbers count from 0.
+/// The position of a cell on the screen. Row and column count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Row, from the top.
+    /// The row, from the top.
     pub row: u16,
-    /// Column, from the left.
+    /// The column, from the left.
     pub column: u16,
 }

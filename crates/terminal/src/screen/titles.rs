@@ -1,11 +1,11 @@
-//! The titles of a window.
+//! The titles that a program gives its window.
 
 use std::sync::Arc;
 
-/// The titles that a program gives its window.
+/// The window title and icon name that programs have set. Empty if none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Titles {
-    /// Whether any title was ever set. Until then the outer terminal keeps its titles.
+    /// Whether any title was ever set. Until then the user's terminal keeps its own titles.
     pub(crate) given: bool,
     pub(crate) icon_name: Arc<str>,
     pub(crate) title: Arc<str>,
