@@ -1,30 +1,30 @@
-//! AIMD: additive increase, multiplicative decrease and nothing else (Chiu, Jain: *Analysis of the Increase and Decrease Algorithms
-//! for Congestion Avoidance in Computer Networks*, 1989).
+//! AIMD: additive increase, multiplicative decrease and nothing else (Chiu, Jain: *Analysis of the Increase and
+//! Decrease Algorithms for Congestion Avoidance in Computer Networks*, 1989).
 //!
-//! The evaluations of Remy have it as the controller that everything has to beat: no slow start, one packet to begin with.
+//! In the evaluations of Remy, every other controller must beat AIMD: no slow start, and a first window of one packet.
 
 use rove_units::{Bytes, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
 use crate::packet_window::PacketWindow;
 
-/// Packets more in each round trip. Source: as the module says; TCP's.
+/// Packets by which the window grows in each round trip. Source: TCP.
 const INCREASE: f64 = 1.0;
 
-/// The share of the window that a loss leaves. Source: as above.
+/// The share of the window that remains after a loss. Source: TCP.
 const DECREASE: f64 = 0.5;
 
-/// Least window, in packets, and the first.
+/// Least window, and first window, in packets.
 const LEAST: f64 = 1.0;
 
-/// Additive increase, multiplicative decrease.
+/// A congestion controller with additive increase and multiplicative decrease.
 #[derive(Clone, Debug)]
 pub struct Aimd {
     window: PacketWindow,
 }
 
 impl Aimd {
-    /// Creates a controller for full packets of this size.
+    /// Creates a controller for full packets of size `packet`.
     pub const fn new(packet: Bytes) -> Self {
         Self { window: PacketWindow::new(LEAST, LEAST, packet) }
     }

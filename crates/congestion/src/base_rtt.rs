@@ -1,15 +1,15 @@
-//! The round-trip time of a path without a queue, as far as it has been seen.
+//! The least round-trip time measured on a path: its round-trip time without a queue.
 
 use rove_units::{Duration, Instant};
 
-/// How long a sample counts. Source: BBR (Cardwell et al., ACM Queue 2016), `RTpropFilterLen`.
+/// How long a sample counts as the least. Source: BBR (Cardwell et al., ACM Queue 2016), `RTpropFilterLen`.
 const LIFETIME: Duration = Duration::from_secs(10);
 
-/// How long the queue is kept empty at least to measure again. Source: as above, `ProbeRTTDuration`.
+/// Least time for which the window shrinks to empty the queue. Source: BBR, `ProbeRTTDuration`.
 const PROBE: Duration = Duration::from_millis(200);
 
-/// The least round-trip time of the last 10 s. A flow whose own queue stands would take that for the path in the end, so the window is
-/// to shrink for a moment when nothing as low has been seen for that long: [`BaseRtt::is_probing`].
+/// The least round-trip time of the last 10 s. A flow that keeps a queue would take the queue's delay for the path's.
+/// So if no sample was as low for 10 s, the window must shrink for a moment ([`BaseRtt::is_probing`]).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BaseRtt {
     least: Option<Duration>,
@@ -24,7 +24,7 @@ struct Probe {
 }
 
 impl BaseRtt {
-    /// Counts a sample.
+    /// Counts a sample of the round-trip time.
     pub(crate) fn update(&mut self, now: Instant, sample: Duration) {
         if self.least.is_none_or(|least| sample <= least) {
             (self.least, self.seen_at, self.probe) = (Some(sample), now, None);
@@ -42,12 +42,12 @@ impl BaseRtt {
         }
     }
 
-    /// Returns the least round-trip time; `None` before the first sample.
+    /// Returns the least round-trip time of the last 10 s. `None` before the first sample.
     pub(crate) const fn least(&self) -> Option<Duration> {
         self.least
     }
 
-    /// Returns whether the queue should be empty now.
+    /// Returns whether the window must shrink, so that the queue empties and the path can be measured.
     pub(crate) const fn is_probing(&self) -> bool {
         self.probe.is_some()
     }

@@ -1,5 +1,5 @@
-//! Compound TCP: a window by losses and one by delays, which add up (Tan, Song, Zhang, Sridharan: *A Compound TCP Approach for High-Speed
-//! and Long Distance Networks*, IEEE INFOCOM 2006).
+//! Compound TCP: the sum of a window that follows losses and a window that follows delays (Tan, Song, Zhang, Sridharan:
+//! *A Compound TCP Approach for High-Speed and Long Distance Networks*, IEEE INFOCOM 2006).
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -8,28 +8,28 @@ use crate::packet_window::{LEAST, PacketWindow};
 use crate::rounds::{Round, Rounds};
 use crate::slow_start::{Begin, SlowStart};
 
-/// Growth of a round trip without a queue: `ALPHA * window ^ K` packets. Source: the paper, section III.
+/// Growth of the window in a round trip without a queue: `ALPHA * window ^ K` packets. Source: the paper, section III.
 const ALPHA: f64 = 0.125;
 const K: f64 = 0.75;
 
-/// Share of the whole window that a loss takes. Source: as above.
+/// Share of the whole window that a loss removes. Source: the paper, section III.
 const BETA: f64 = 0.5;
 
-/// Share of the window by losses that a loss leaves. Source: RFC 5681, section 3.1, as NewReno.
+/// Share of the window by losses that remains after a loss. Source: RFC 5681, section 3.1.
 const BY_LOSSES_LEFT: f64 = 0.5;
 
-/// Packets in the queue from which the window by delays shrinks. Source: as above.
+/// Packets in the queue at which the window by delays begins to shrink. Source: the paper, section III.
 const GAMMA: f64 = 30.0;
 
-/// Packets by which it shrinks for each packet in the queue. Chosen: the paper names the factor and no value; with one, what is in the queue
-/// is taken back within a round trip.
+/// Packets by which the window by delays shrinks for each packet in the queue. Chosen: the paper gives no value; with
+/// 1, the queue empties within a round trip.
 const ZETA: f64 = 1.0;
 
-/// The control of Compound TCP, with HyStart++ (RFC 9406) to end slow start, as our NewReno.
+/// The congestion controller of Compound TCP. HyStart++ (RFC 9406) ends its slow start.
 #[derive(Clone, Debug)]
 pub struct Compound {
     by_losses: PacketWindow,
-    /// In packets.
+    /// The window that follows delays, in packets.
     by_delays: f64,
     slow_start: SlowStart,
     base: Option<Duration>,
@@ -37,12 +37,12 @@ pub struct Compound {
 }
 
 impl Compound {
-    /// Creates a controller for full packets of this size.
+    /// Creates a controller for full packets of size `packet`.
     pub fn new(packet: Bytes) -> Self {
         Self::with_begin(packet, Begin::Modern)
     }
 
-    /// Creates one whose flow begins in this way.
+    /// Creates a controller for full packets of size `packet`, whose flow begins as `begin` says.
     pub fn with_begin(packet: Bytes, begin: Begin) -> Self {
         Self {
             by_losses: PacketWindow::new(begin.packets(), LEAST, packet),
@@ -53,12 +53,12 @@ impl Compound {
         }
     }
 
-    /// Returns the whole window, in packets.
+    /// Returns the sum of both windows, in packets.
     fn in_all(&self) -> f64 {
         self.by_losses.packets + self.by_delays
     }
 
-    /// Adjusts the window by delays once each round trip.
+    /// Adjusts the window by delays. Call this once each round trip.
     fn adjust(&mut self, rtt: Duration, base: Duration) {
         let window = self.in_all();
         let queued = window * (1.0 - base.as_secs_f64() / rtt.as_secs_f64().max(1e-9));

@@ -1,9 +1,10 @@
-//! The interface between a flow and what controls it.
+//! The interface between a flow and its congestion controller.
 //!
-//! A flow calls [`Controller::on_start`] once, then [`Controller::on_sent`] for each packet, [`Controller::on_ack`] for each packet that is
-//! acknowledged followed by one [`Controller::on_end_acks`] for the batch, and [`Controller::on_loss`] for packets given up. It sends a
-//! packet while the bytes in flight and the packet fit [`Controller::window`], and not sooner after the last one than
-//! [`Controller::spacing`]. Times passed in never go backwards. A packet is acknowledged or lost at most once.
+//! A flow calls [`Controller::on_start`] once, then [`Controller::on_sent`] for each packet. It calls
+//! [`Controller::on_ack`] for each acknowledged packet, followed by one [`Controller::on_end_acks`] for the batch, and
+//! [`Controller::on_loss`] for lost packets. It sends a packet if the bytes in flight and the packet fit
+//! [`Controller::window`], and [`Controller::spacing`] has passed since the last packet. Times passed in never go
+//! backwards. A packet is acknowledged or lost at most once.
 //!
 //! The calls are those of `quinn`'s `congestion::Controller`, so that an adapter needs no state of its own.
 
@@ -11,77 +12,78 @@ use core::fmt::Debug;
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// A packet that has been acknowledged.
+/// A packet that the receiver has acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// When the packet was sent.
     pub sent: Instant,
-    /// When it came to the receiver, on a clock whose offset is constant and unknown: only differences mean anything. The time
-    /// of the acknowledgment where the receiver does not say.
+    /// When the packet arrived, on a clock whose offset is constant and unknown: only differences mean anything. If the
+    /// receiver does not say, this is the time of the acknowledgment.
     pub received: Instant,
-    /// The packet's size.
+    /// The size of the packet.
     pub size: Bytes,
-    /// The round-trip time that it took, without the time that the receiver says it held the acknowledgment.
+    /// The round-trip time of the packet, without the time for which the receiver says it held the acknowledgment.
     pub rtt: Duration,
-    /// Bytes still on their way, this packet's not among them.
+    /// Bytes still in flight, without this packet.
     pub in_flight: Bytes,
-    /// Whether the flow had less to send than the window allowed, so that the window was not what held it back.
+    /// Whether the flow had less to send than the window allowed, so that the window did not limit it.
     pub is_app_limited: bool,
 }
 
-/// Packets that have been given up, or a mark of congestion on the way.
+/// Packets that were declared lost, or a congestion mark of a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// When the newest of them was sent.
+    /// When the newest lost packet was sent.
     pub sent: Instant,
-    /// Their bytes; none where a router has only marked a packet.
+    /// Bytes of the lost packets; zero if a router has only marked a packet.
     pub size: Bytes,
-    /// Bytes still on their way, those of the lost packets not among them.
+    /// Bytes still in flight, without the lost packets.
     pub in_flight: Bytes,
-    /// Whether everything was lost for so long that nothing known of the path still counts
-    /// (RFC 9002, section 7.6; the retransmission timeout of RFC 5681).
+    /// Whether everything was lost for so long that the controller must forget what it knows of the path: persistent
+    /// congestion (RFC 9002, section 7.6), or the retransmission timeout of RFC 5681.
     pub is_persistent: bool,
 }
 
-/// Decides how much of a flow may be on its way, and how fast it is sent.
+/// A congestion controller: decides how many bytes of a flow may be in flight, and how fast packets are sent.
 pub trait Controller: Debug + Send {
-    /// Called when the flow begins, and each time it begins again after it had ended: what was learnt of the path may be forgotten.
+    /// Called when the flow begins, or begins again after an end. The controller may forget what it knows of the path.
     fn on_start(&mut self, _now: Instant) {}
 
-    /// Called when a packet of `size` has been sent; `in_flight` counts it.
+    /// Called when a packet of `size` has been sent. `in_flight` includes the packet.
     fn on_sent(&mut self, _now: Instant, _size: Bytes, _in_flight: Bytes) {}
 
-    /// Called for each packet that is acknowledged.
+    /// Called for each packet that the receiver acknowledges.
     fn on_ack(&mut self, now: Instant, ack: &Ack);
 
-    /// Called when all packets that one datagram acknowledges have been passed to [`Controller::on_ack`].
+    /// Called after all packets that one datagram acknowledges were passed to [`Controller::on_ack`].
     fn on_end_acks(&mut self, _now: Instant, _in_flight: Bytes, _is_app_limited: bool) {}
 
-    /// Called when packets are given up, once for all that are found lost at one time.
+    /// Called when packets are declared lost, once for all that are found lost at one time.
     fn on_loss(&mut self, now: Instant, loss: &Loss);
 
-    /// Called when [`Controller::poll_timeout`] has come. A caller without timers may leave that out: every call moves time on.
+    /// Called at the time that [`Controller::poll_timeout`] returned. A caller without timers may leave this out,
+    /// because every call advances the controller's time.
     fn on_tick(&mut self, _now: Instant) {}
 
-    /// Returns when [`Controller::on_tick`] is due, if anything changes by itself.
+    /// Returns when [`Controller::on_tick`] is due. `None` if nothing changes without other calls.
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
 
-    /// Called when the size of a full packet has changed.
+    /// Called when the size of a full packet has changed to `packet`.
     fn on_mtu_update(&mut self, packet: Bytes);
 
-    /// Returns how many bytes may be on their way. A flow with nothing in flight may always send one packet.
+    /// Returns the window: how many bytes may be in flight. A flow with nothing in flight may always send one packet.
     fn window(&self) -> Bytes;
 
-    /// Returns the least time between the beginnings of two packets; zero where packets may follow each other at once. A full packet
-    /// in this time is the pacing rate.
+    /// Returns the least time between the starts of two packets; zero if packets may follow each other at once. The
+    /// pacing rate is a full packet in this time.
     fn spacing(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Returns the longest silence of a flow with something in flight that the controller can do with: after that a small packet is sent
-    /// beyond the window (in QUIC a PING frame). Its acknowledgment is the first that tells of a link that carries again.
+    /// Returns the longest silence of a flow with packets in flight. After it a small packet must be sent beyond the
+    /// window (in QUIC a PING frame). Its acknowledgment shows that a stalled link works again. `None`: no such packet.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }

@@ -7,43 +7,43 @@ use crate::packet_window::{LEAST, PacketWindow};
 use crate::rtt::Smoothed;
 use crate::slow_start::{Begin, SlowStart};
 
-/// How fast the function grows, in packets per second cubed. Source: RFC 9438, section 5.1.
+/// Factor of the cubic function of time, in packets per second cubed. Source: RFC 9438, section 5.1.
 const C: f64 = 0.4;
 
-/// The share of the window that a loss leaves. Source: RFC 9438, section 4.6.
+/// The share of the window that remains after a loss. Source: RFC 9438, section 4.6.
 const BETA: f64 = 0.7;
 
-/// How fast Reno's window would grow that gets as much on average. Source: RFC 9438, section 4.3.
+/// Packets by which a Reno window grows each round trip to be as large on average. Source: RFC 9438, section 4.3.
 const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// The control of TCP CUBIC.
+/// The congestion controller of TCP CUBIC.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     window: PacketWindow,
-    /// The window before the last loss, in packets.
+    /// The window before the last loss or the end of slow start (`W_max`), in packets; 0 if neither has happened.
     window_before: f64,
     epoch: Option<Epoch>,
     slow_start: SlowStart,
     rtt: Smoothed,
 }
 
-/// The growth since congestion avoidance began.
+/// The state of congestion avoidance since its last beginning.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     began: Instant,
-    /// When the function reaches the window before the loss, in seconds.
+    /// When the function reaches the window before the loss (`K`), in seconds after `began`.
     plateau: f64,
-    /// The window that Reno would have, in packets.
+    /// The window that Reno would have by this time, in packets.
     reno: f64,
 }
 
 impl Cubic {
-    /// Creates a controller for full packets of this size.
+    /// Creates a controller for full packets of size `packet`.
     pub fn new(packet: Bytes) -> Self {
         Self::with_begin(packet, Begin::Modern)
     }
 
-    /// Creates one whose flow begins in this way.
+    /// Creates a controller for full packets of size `packet`, whose flow begins as `begin` says.
     pub fn with_begin(packet: Bytes, begin: Begin) -> Self {
         Self {
             window: PacketWindow::new(begin.packets(), LEAST, packet),
@@ -59,7 +59,7 @@ impl Cubic {
         let begin =
             || Epoch { began: now, plateau: ((before - window).max(0.0) / C).cbrt(), reno: window };
         let epoch = self.epoch.get_or_insert_with(begin);
-        // An epoch without a loss before it begins at its plateau.
+        // If no loss began the epoch, it begins at its plateau.
         let origin = before.max(if epoch.plateau > 0.0 { 0.0 } else { epoch.reno });
         let growth = if epoch.reno < before { RENO_GROWTH } else { 1.0 };
         let ahead = now.saturating_since(epoch.began).as_secs_f64() + self.rtt.secs();
@@ -107,7 +107,7 @@ impl Controller for Cubic {
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
         let window = self.window.packets;
         if self.window.cut(now, loss, BETA) {
-            // A flow that had not come back to its old window makes room for others. Source: RFC 9438, section 4.7.
+            // A flow that had not regained its old window makes room for others. Source: RFC 9438, section 4.7.
             let is_shrinking = window < self.window_before;
             let share = if is_shrinking { (1.0 + BETA) / 2.0 } else { 1.0 };
             self.window_before = window * share;

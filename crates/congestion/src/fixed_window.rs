@@ -1,12 +1,12 @@
-//! A window that never changes: TCP with all the data of the world, whose window has reached the receiver's.
+//! A window that never changes, like that of TCP when the receiver's window limits it.
 //!
-//! Run with every size, it draws the frontier of throughput against delay that adaptive controllers are compared with.
+//! Runs with every size give the curve of throughput against delay that adaptive controllers are compared with.
 
 use rove_units::{Bytes, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
 
-/// Keeps the same number of packets on their way.
+/// A congestion controller that keeps the same number of packets in flight.
 #[derive(Clone, Debug)]
 pub struct FixedWindow {
     packets: u64,
@@ -14,7 +14,7 @@ pub struct FixedWindow {
 }
 
 impl FixedWindow {
-    /// Creates a window of so many full packets of this size, at least one.
+    /// Creates a window of `packets` full packets of size `packet`, at least one.
     pub fn new(packets: u64, packet: Bytes) -> Self {
         Self { packets: packets.max(1), packet }
     }

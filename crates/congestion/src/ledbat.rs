@@ -1,4 +1,4 @@
-//! LEDBAT: yields to everything that queues for longer than 100 ms (RFC 6817).
+//! LEDBAT: a controller that yields to other traffic if packets queue for longer than 100 ms (RFC 6817).
 
 use std::collections::VecDeque;
 
@@ -7,45 +7,46 @@ use rove_units::{Bytes, Duration, Instant};
 use crate::controller::{Ack, Controller, Loss};
 use crate::packet_window::PacketWindow;
 
-/// The queueing delay that it adds at most, in seconds. Source: RFC 6817, section 2.5: `TARGET`, at most 100 ms.
+/// Largest queueing delay that the flow adds, in seconds. Source: RFC 6817, section 2.5: `TARGET`, at most 100 ms.
 const TARGET: f64 = 0.1;
 
-/// How fast the window moves: by so many packets each round trip at most. Source: as above, `GAIN`, at most 1.
+/// Largest change of the window in a round trip, in packets. Source: RFC 6817, section 2.5: `GAIN`, at most 1.
 const GAIN: f64 = 1.0;
 
-/// Samples of which the least is the current delay. Source: as above, `CURRENT_FILTER`, at least 1; four are BitTorrent's.
+/// Number of delay samples whose least is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least
+/// 1; four are BitTorrent's.
 const CURRENT: usize = 4;
 
-/// Minutes of which the least delay is the base. Source: as above, `BASE_HISTORY`.
+/// Number of minutes whose least delay is the base delay. Source: RFC 6817, section 2.5: `BASE_HISTORY`.
 const BASE: usize = 10;
 
-/// How long a base delay is gathered.
+/// Time over which one entry of the base delays is measured.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Packets that the window may be above what is on its way. Source: as above, `ALLOWED_INCREASE`.
+/// Packets by which the window may exceed the packets in flight. Source: RFC 6817, section 2.5: `ALLOWED_INCREASE`.
 const ALLOWED_INCREASE: f64 = 1.0;
 
-/// Least window in packets, and the first. Source: as above, `MIN_CWND` and `INIT_CWND`.
+/// Least window, and first window, in packets. Source: RFC 6817, section 2.5: `MIN_CWND` and `INIT_CWND`.
 const LEAST: f64 = 2.0;
 
-/// The share of the window that a loss leaves. Source: as above, section 2.4.1: at least half.
+/// The share of the window that remains after a loss. Source: RFC 6817, section 2.4.1: at least half.
 const DECREASE: f64 = 0.5;
 
-/// The control of LEDBAT.
+/// The congestion controller of LEDBAT.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     window: PacketWindow,
-    /// The bytes on their way when the last packet had been sent: acknowledgments of a batch leave none.
+    /// Bytes in flight after the last packet was sent. A batch of acknowledgments may leave none in flight.
     flight: Bytes,
-    /// The last samples of the one-way delay, in ns, of clocks that need not agree.
+    /// The last samples of the one-way delay, in ns. Only differences count, as the clocks' offset is unknown.
     current: VecDeque<i128>,
-    /// The least delay of each of the last minutes.
+    /// The least one-way delay of each of the last minutes, in ns, oldest first.
     base: VecDeque<i128>,
     minute: Option<Instant>,
 }
 
 impl Ledbat {
-    /// Creates a controller for full packets of this size.
+    /// Creates a controller for full packets of size `packet`.
     pub const fn new(packet: Bytes) -> Self {
         Self {
             window: PacketWindow::new(LEAST, LEAST, packet),
@@ -74,7 +75,7 @@ impl Ledbat {
         }
     }
 
-    /// Returns how long packets queue, in seconds.
+    /// Returns the current queueing delay, in seconds.
     fn queueing(&self) -> f64 {
         let least = |of: &VecDeque<i128>| of.iter().copied().min().unwrap_or_default();
         let nanos = (least(&self.current) - least(&self.base)).max(0);

@@ -1,13 +1,14 @@
-//! Congestion control: how much of a flow may be on its way, and how fast it is sent.
+//! Congestion control: how many bytes of a flow may be in flight, and how fast packets are sent.
 //!
 //! [`Controller`] is the one interface. The caller hands in the time, and nothing here does I/O or draws randomness. The
 //! same controllers drive the laboratory's flows in virtual time and can drive a QUIC connection.
 //!
 //! # Modules, from the bottom up
 //!
-//! - `numbers` converts counts. `rtt`, `base_rtt`, `rounds`, `recovery`, `packet_window` and `slow_start` are parts that several controllers share.
+//! - `numbers` converts counts. `rtt`, `base_rtt`, `rounds`, `recovery`, `packet_window` and `slow_start` are parts
+//!   that several controllers share.
 //! - `controller` is the interface.
-//! - [`fixed_window`] never changes. Others are compared with it.
+//! - [`fixed_window`] never changes, and is a reference for the others.
 //! - [`aimd`], [`new_reno`] and [`cubic`] follow losses, [`vegas`] and [`ledbat`] follow delays, and [`compound`] follows
 //!   both.
 //! - [`remy`] follows a `table` of rules that a search has found. A rule maps a `memory` of signals in a `domain` to an

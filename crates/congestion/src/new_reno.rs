@@ -1,5 +1,5 @@
-//! NewReno: a packet more each round trip, half after a loss (RFC 5681, RFC 6582; RFC 9002, section 7, for times in place of
-//! sequence numbers).
+//! NewReno: the window grows by a packet each round trip, and halves after a loss (RFC 5681, RFC 6582; RFC 9002,
+//! section 7, for times in place of sequence numbers).
 
 use rove_units::{Bytes, Instant};
 
@@ -7,25 +7,25 @@ use crate::controller::{Ack, Controller, Loss};
 use crate::packet_window::{LEAST, PacketWindow};
 use crate::slow_start::{Begin, SlowStart};
 
-/// The share of the window that a loss leaves. Source: RFC 5681, section 3.1, equation 4.
+/// The share of the window that remains after a loss. Source: RFC 5681, section 3.1, equation 4.
 const DECREASE: f64 = 0.5;
 
-/// The control of TCP NewReno, with HyStart++ (RFC 9406) to end slow start: on a link that never drops nothing else would.
+/// The congestion controller of TCP NewReno. HyStart++ (RFC 9406) ends slow start even if a link never drops packets.
 #[derive(Clone, Debug)]
 pub struct NewReno {
     window: PacketWindow,
     slow_start: SlowStart,
-    /// Packets acknowledged since the window last grew.
+    /// Packets acknowledged since the window last grew by a packet.
     acked: f64,
 }
 
 impl NewReno {
-    /// Creates a controller for full packets of this size.
+    /// Creates a controller for full packets of size `packet`.
     pub fn new(packet: Bytes) -> Self {
         Self::with_begin(packet, Begin::Modern)
     }
 
-    /// Creates one whose flow begins in this way.
+    /// Creates a controller for full packets of size `packet`, whose flow begins as `begin` says.
     pub fn with_begin(packet: Bytes, begin: Begin) -> Self {
         Self {
             window: PacketWindow::new(begin.packets(), LEAST, packet),

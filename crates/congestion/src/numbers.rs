@@ -1,20 +1,20 @@
-//! Conversions between counts, sizes and numbers to calculate with.
+//! Conversions between counts, sizes and floating-point numbers.
 
 use rove_units::Bytes;
 
-/// Returns a count as a number to calculate with.
+/// Returns a count as a floating-point number.
 #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
 pub(crate) fn float(count: usize) -> f64 {
     count as f64
 }
 
-/// Returns a number with seven digits.
+/// Returns a number in single precision, which keeps seven digits.
 #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough where it is called")]
 pub(crate) fn single(number: f64) -> f32 {
     number as f32
 }
 
-/// Returns the whole part of a number, 0 of one below and of none.
+/// Returns the whole part of a number; 0 for a negative number and for NaN.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -24,7 +24,7 @@ pub(crate) fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// Returns a size as a multiple of a packet.
+/// Returns `size` as a multiple of `packet`.
 pub(crate) fn in_packets(size: Bytes, packet: Bytes) -> f64 {
     let [size, packet] = [size, packet].map(|it| u32::try_from(it.get()).unwrap_or(u32::MAX));
     f64::from(size) / f64::from(packet.max(1))

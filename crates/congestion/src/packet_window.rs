@@ -1,4 +1,4 @@
-//! A congestion window that is counted in packets, and what losses do to it.
+//! A congestion window counted in packets, and its reaction to losses.
 
 use rove_units::{Bytes, Instant};
 
@@ -6,28 +6,28 @@ use crate::controller::{Ack, Loss};
 use crate::numbers::{in_packets, whole};
 use crate::recovery::Recovery;
 
-/// The first window of controllers that start as QUIC does, in packets. Source: RFC 9002, section 7.2; RFC 6928.
+/// The first window of controllers that begin as QUIC does, in packets. Source: RFC 9002, section 7.2; RFC 6928.
 pub(crate) const INITIAL: f64 = 10.0;
 
-/// The least window of controllers that keep QUIC's, in packets. Source: RFC 9002, section 7.2.
+/// The least window of controllers that follow QUIC, in packets. Source: RFC 9002, section 7.2.
 pub(crate) const LEAST: f64 = 2.0;
 
-/// A window in packets, of any fraction. A congestion event leaves a share of it, persistent congestion the least window.
+/// A congestion window in packets, with fractions. A congestion event leaves a share, persistent congestion the least.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketWindow {
-    /// The window, in packets.
+    /// The current window, in packets.
     pub(crate) packets: f64,
     /// The size of a full packet.
     packet: Bytes,
-    /// The window that is never fallen below, in packets.
+    /// The least window, in packets.
     least: f64,
-    /// The slow start threshold, in packets: the window grows by slow start below it.
+    /// The slow start threshold, in packets. A smaller window is in slow start.
     threshold: f64,
     recovery: Recovery,
 }
 
 impl PacketWindow {
-    /// Creates a window of `first` full packets that never falls below `least` and starts slowly.
+    /// Creates a window of `first` full packets, in slow start, that never falls below `least` packets.
     pub(crate) const fn new(first: f64, least: f64, packet: Bytes) -> Self {
         Self { packets: first, packet, least, threshold: f64::INFINITY, recovery: Recovery::NONE }
     }
@@ -43,28 +43,29 @@ impl PacketWindow {
         Bytes::from(whole(self.packets * packet))
     }
 
-    /// Returns a size as a number of full packets.
+    /// Returns `size` as a number of full packets.
     pub(crate) fn packets_in(&self, size: Bytes) -> f64 {
         in_packets(size, self.packet)
     }
 
-    /// Returns whether the window is below the slow start threshold.
+    /// Returns whether the window is in slow start, below its threshold.
     pub(crate) fn is_starting(&self) -> bool {
         self.packets < self.threshold
     }
 
-    /// Ends slow start without a loss: the threshold is the window as it is.
+    /// Ends slow start without a loss: the current window becomes the threshold.
     pub(crate) const fn end_slow_start(&mut self) {
         self.threshold = self.packets;
     }
 
-    /// Returns whether an acknowledged packet was sent before the last congestion event: it says nothing of the window since.
+    /// Returns whether an acknowledged packet left before the last congestion event, and so says nothing of the new
+    /// window.
     pub(crate) fn predates_recovery(&self, ack: &Ack) -> bool {
         self.recovery.covers(ack.sent)
     }
 
-    /// Leaves a `share` of the window, which becomes the slow start threshold, if the loss is a new congestion event; returns whether it
-    /// is. Persistent congestion leaves the least window in any case, below that threshold.
+    /// Cuts the window to `share` of it if the loss is a new congestion event, and returns whether it is. The result is
+    /// also the slow start threshold. Persistent congestion leaves the least window in any case, below the threshold.
     pub(crate) fn cut(&mut self, now: Instant, loss: &Loss, share: f64) -> bool {
         let is_new = self.recovery.begins(now, loss.sent);
         if is_new {
@@ -77,7 +78,7 @@ impl PacketWindow {
         is_new
     }
 
-    /// Changes the size of a full packet; the window keeps its number of packets.
+    /// Changes the size of a full packet. The window keeps its number of packets.
     pub(crate) const fn on_mtu_update(&mut self, packet: Bytes) {
         self.packet = packet;
     }

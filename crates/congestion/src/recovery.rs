@@ -1,19 +1,19 @@
-//! The rule that losses of one window are one event.
+//! The rule that all losses of one window are one congestion event.
 
 use rove_units::Instant;
 
-/// Tells a new congestion event from more of the last one: packets that were sent before the window was cut say nothing of the
-/// smaller window. Source: RFC 9002, section 7.3.2; NewReno's `recover` (RFC 6582) by times in place of numbers.
+/// Tells a new congestion event from further losses of the last event. Packets sent before the window was cut say
+/// nothing of the smaller window. Source: RFC 9002, section 7.3.2; RFC 6582, `recover`, by times in place of numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recovery {
     began: Option<Instant>,
 }
 
 impl Recovery {
-    /// The state of a flow that has lost nothing.
+    /// The state of a flow without any loss.
     pub(crate) const NONE: Self = Self { began: None };
 
-    /// Counts a loss of packets of which the newest was sent at `sent`; returns whether the loss is a new event.
+    /// Counts a loss whose newest packet was sent at `sent`. Returns whether the loss is a new congestion event.
     pub(crate) fn begins(&mut self, now: Instant, sent: Instant) -> bool {
         let is_new = !self.covers(sent);
         if is_new {
@@ -22,7 +22,7 @@ impl Recovery {
         is_new
     }
 
-    /// Returns whether a packet was sent before the last event.
+    /// Returns whether a packet sent at `sent` left before the last congestion event.
     pub(crate) fn covers(&self, sent: Instant) -> bool {
         self.began.is_some_and(|began| sent <= began)
     }

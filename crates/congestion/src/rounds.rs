@@ -1,26 +1,26 @@
-//! Round trips of a flow: one ends when a packet is acknowledged that was sent after it began.
+//! Round trips of a flow. A round trip ends when a packet is acknowledged that was sent after the round trip began.
 
 use rove_units::{Duration, Instant};
 
-/// Divides a flow's acknowledgments into round trips, and keeps each one's least round-trip time.
+/// Divides a flow's acknowledgments into round trips, and finds the least round-trip time of each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     began: Option<Instant>,
     current: Round,
 }
 
-/// The samples of a round trip.
+/// The samples of the round-trip time within one round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Round {
-    /// The least round-trip time; `None` before the first sample.
+    /// The least of the samples. `None` before the first sample.
     pub(crate) rtt: Option<Duration>,
-    /// How many samples there were.
+    /// The number of samples.
     pub(crate) samples: u32,
 }
 
 impl Rounds {
-    /// Counts the acknowledgment of a packet that was sent at `sent`; returns the round that the acknowledgment ends, if it ends one. Its
-    /// own sample is the next round's first.
+    /// Counts the acknowledgment of a packet that was sent at `sent`. Returns the round trip that ends with it. `None`
+    /// if none ends. The acknowledgment's own sample belongs to the next round trip.
     pub(crate) fn update(&mut self, now: Instant, sent: Instant, rtt: Duration) -> Option<Round> {
         let ended = self.began.is_none_or(|began| sent >= began).then_some(self.current);
         if ended.is_some() {
@@ -31,7 +31,7 @@ impl Rounds {
         ended.filter(|round| round.samples > 0)
     }
 
-    /// Returns the round that has not ended.
+    /// Returns the round trip that has not ended yet.
     pub(crate) const fn current(&self) -> Round {
         self.current
     }

@@ -2,10 +2,10 @@
 
 use rove_units::Duration;
 
-/// The part that a sample moves it by: 1/8. Source: RFC 6298, section 2.3.
+/// Divisor of a sample's weight in the average: a sample counts 1/8. Source: RFC 6298, section 2.3.
 const SHARE: u32 = 8;
 
-/// SRTT.
+/// The smoothed round-trip time (SRTT) of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Smoothed {
     srtt: Option<Duration>,
@@ -16,12 +16,12 @@ impl Smoothed {
         self.srtt = Some(self.srtt.map_or(sample, |srtt| srtt - srtt / SHARE + sample / SHARE));
     }
 
-    /// Returns it; zero before the first sample.
+    /// Returns the smoothed round-trip time; zero before the first sample.
     pub(crate) fn value(&self) -> Duration {
         self.srtt.unwrap_or_default()
     }
 
-    /// Returns it in seconds.
+    /// Returns the smoothed round-trip time in seconds; zero before the first sample.
     pub(crate) fn secs(&self) -> f64 {
         self.value().as_secs_f64()
     }

@@ -1,4 +1,4 @@
-//! Slow start, and HyStart++: how it ends before a queue has grown (RFC 9406).
+//! Slow start, and HyStart++, which ends it before a queue has grown (RFC 9406).
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -6,28 +6,28 @@ use crate::controller::Ack;
 use crate::packet_window::{INITIAL, PacketWindow};
 use crate::rounds::{Round, Rounds};
 
-/// Least and most that the round-trip time has to grow by. Source: RFC 9406, section 4.3.
+/// Least and most that the round-trip time must grow to show a queue. Source: RFC 9406, section 4.3.
 const GROWTH: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(16)];
 
-/// The part of the round-trip time that it has to grow by, between those. Source: as above, `MIN_RTT_DIVISOR`.
+/// Divisor of the round-trip time that gives the growth between these limits. Source: RFC 9406, `MIN_RTT_DIVISOR`.
 const RTT_DIVISOR: u32 = 8;
 
-/// Samples before a round trip is judged. Source: as above, `N_RTT_SAMPLE`.
+/// Samples of a round trip before its delay is judged. Source: RFC 9406, `N_RTT_SAMPLE`.
 const SAMPLES: u32 = 8;
 
-/// How much slower the window grows while it is made sure that the queue does. Source: as above, `CSS_GROWTH_DIVISOR`.
+/// Divisor of the window's growth during conservative slow start (CSS). Source: RFC 9406, `CSS_GROWTH_DIVISOR`.
 const CONSERVATIVE_DIVISOR: u64 = 4;
 
-/// How many round trips that takes. Source: as above, `CSS_ROUNDS`.
+/// Round trips of conservative slow start (CSS), after which slow start ends. Source: RFC 9406, `CSS_ROUNDS`.
 const CONSERVATIVE_ROUNDS: u32 = 5;
 
-/// The way in which flows begin.
+/// How a flow begins: its first window and its slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Begin {
-    /// Ten packets (RFC 6928), and HyStart++.
+    /// A first window of ten packets (RFC 6928), and HyStart++.
     #[default]
     Modern,
-    /// Two packets, and slow start until a loss, as RFC 2581 has it and ns-2 in publications up to 2014.
+    /// A first window of two packets, and slow start until a loss (RFC 2581; ns-2 in publications up to 2014).
     Classic,
 }
 
@@ -41,7 +41,7 @@ impl Begin {
     }
 }
 
-/// Grows a window by what is acknowledged.
+/// The slow start of a flow, which grows its window by the acknowledged bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlowStart {
     begin: Begin,
@@ -50,10 +50,10 @@ pub(crate) struct SlowStart {
     conservative: Option<Conservative>,
 }
 
-/// The time in which it is made sure that the queue grows.
+/// Conservative slow start: round trips of slow growth that confirm whether the queue grows.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// The round-trip time when it began: below it the growth was a chance one.
+    /// The round-trip time when conservative slow start began. A lower sample shows that there is no queue.
     baseline: Duration,
     rounds: u32,
 }
@@ -67,12 +67,12 @@ impl SlowStart {
         self.begin
     }
 
-    /// Begins again, after persistent congestion.
+    /// Begins slow start again, after persistent congestion.
     pub(crate) fn restart(&mut self) {
         *self = Self::new(self.begin);
     }
 
-    /// Grows a window by an acknowledgment. Returns whether slow start ends with it.
+    /// Grows the window by an acknowledgment. Returns whether slow start ends with it.
     pub(crate) fn grow(&mut self, now: Instant, ack: &Ack, window: &mut PacketWindow) -> bool {
         let is_over = self.begin == Begin::Modern && self.follow(now, ack);
         let divisor = if self.conservative.is_some() { CONSERVATIVE_DIVISOR } else { 1 };
@@ -83,7 +83,7 @@ impl SlowStart {
         is_over
     }
 
-    /// Follows the round trips. Returns whether the queue has grown for long enough.
+    /// Counts the acknowledgment's sample. Returns whether the queue has grown for so long that slow start must end.
     fn follow(&mut self, now: Instant, ack: &Ack) -> bool {
         let mut is_over = false;
         if let Some(Round { rtt, .. }) = self.rounds.update(now, ack.sent, ack.rtt) {

@@ -1,13 +1,14 @@
 //! Sprout: forecasts instead of congestion signals (Winstein, Sivaraman, Balakrishnan: NSDI 2013).
 //!
-//! The receiver infers the link's rate from when packets arrive, forecasts how much the link will at least carry, and the sender has
-//! no more on its way than will be through within 100 ms with a probability of 95 %. From the bottom up:
+//! The receiver infers the link's rate from the arrival times of packets, and forecasts how much the link will carry at
+//! least. With a probability of 95 %, all that the sender has in flight arrives within 100 ms. From the bottom up:
 //!
-//! - `terms`: ticks, counts and forecasts, which all of it shares.
-//! - `normal` → `grid` → `kernel`, `columns` (a tick of the random walk); `horizon`, `spread` over `quantile` (what arrives) → `model`:
-//!   all that is known before a link is seen. `belief`: its rate. `lanes`: sums.
+//! - `terms`: ticks, counts and forecasts, which all parts share.
+//! - `normal` → `grid` → `kernel`, `columns` (a tick of the random walk); `horizon`, `spread` over `quantile`
+//!   (arrivals) → `model`: all that is known before a link is observed. `belief`: the link's rate. `lanes`: sums.
 //! - [`estimator`]: the inference, or the moving average of Sprout-EWMA in its place.
-//! - [`receiver`]: arrivals, counted by ticks. [`sender`]: the window. [`packet`]: their messages. [`endpoint`]: one end, both ways.
+//! - [`receiver`]: arrivals, counted by ticks. [`sender`]: the window. [`packet`]: their messages. [`endpoint`]: one
+//!   end, with both halves.
 //! - [`tunnel`]: a queue for each flow that shares the window.
 
 pub(crate) mod belief;

@@ -1,8 +1,9 @@
-//! Sprout-ACK: Sprout's forecast where only acknowledgments are seen, as by a QUIC sender.
+//! Sprout-ACK: Sprout's forecast for a sender that observes only acknowledgments, such as a QUIC sender.
 //!
-//! The acknowledgments are the link's deliveries, a return path later. The sender knows what is on its way and since when, which
-//! tells a link that stands still from a flow that has nothing to send. The window is what the link acknowledges within a
-//! round trip and a little more with a probability of 95 %. Losses do not shrink it: lost packets are never acknowledged, and that is seen.
+//! The acknowledgments are the link's deliveries, delayed by the return path. The sender knows how many bytes are in
+//! flight and since when. This tells a stalled link from a flow that has nothing to send. The window is what the link
+//! acknowledges, with a probability of 95 %, within a round trip and a little more. A loss does not shrink the window
+//! by itself, but the forecast counts the missing acknowledgments.
 
 mod backlog;
 
@@ -22,48 +23,49 @@ use crate::sprout::{QUANTILE, TICK};
 
 use self::backlog::Backlog;
 
-/// The time beyond a round trip within which a packet shall be acknowledged, besides some [`QUEUE`]. Chosen: 15 ms leave a recorded link
-/// 17 % below Sprout (EVDO down), where 15 % are allowed. 25 ms make one 21 ms slower (Verizon LTE up), where 20 ms are allowed.
+/// The time beyond a round trip within which packets in flight shall be acknowledged. Chosen: 15 ms leave a recorded
+/// link (EVDO down) 17 % below Sprout, where 15 % are allowed. 25 ms make another (Verizon LTE up) 21 ms slower, where
+/// 20 ms are allowed.
 const LOOK_AHEAD: Duration = Duration::from_millis(20);
 
-/// An acknowledgment that is later than this beyond a round trip has waited for the packets before it, and not only for the link's next
-/// opportunity to carry something. Chosen: links of phones carry nothing for some 10 ms at a time, which is no queue.
+/// The delay beyond a round trip that shows that a packet waited in a queue, and not only for the link's next delivery
+/// opportunity. Chosen: links of phones carry nothing for some 10 ms at a time, which is no queue.
 const QUEUE: Duration = Duration::from_millis(30);
 
-/// The part of a tick in which packets must wait in a queue for the tick's acknowledgments to count as all that the link could carry.
-/// Chosen: nearly all of it; a tick in which the queue has run dry says only that the link is no slower.
+/// The share of a tick in which packets must wait in a queue, if the tick's acknowledgments are to count as all that
+/// the link could carry. Chosen: nearly all; if the queue runs dry, the link may be faster.
 const BUSY_SHARE: f64 = 0.9;
 
-/// While an acknowledgment is later than this beyond a round trip, no more than the least window is sent. Chosen: the look-ahead and a
-/// tick, as a forecast is that old at most: the packets on their way have shown it to be wrong.
+/// The delay beyond a round trip of the oldest packet in flight at which the window shrinks to its least. Chosen: the
+/// look-ahead and a tick, the greatest age of a forecast; so late a packet has shown the forecast to be wrong.
 const LATE: Duration = Duration::from_millis(40);
 
 /// Least window, in packets. Source: RFC 9002, section 7.2.
 const WINDOW_PACKETS_MIN: u64 = 2;
 
-/// The bytes that a window has room for beyond its whole packets: two heartbeats of 40 bytes, which take the place of no packet.
-/// Chosen: without them a window of two packets lets one go while a heartbeat is on its way, and links that often stand still carry a
-/// sixth less. EVDO's links then have 26 and 25 % less than Sprout.
+/// Bytes of a window beyond its whole packets: two heartbeats of 40 bytes, so that they replace no packet. Chosen:
+/// without them a window of two packets sends only one while a heartbeat is in flight, and links that often stall carry
+/// a sixth less. EVDO's links then have 26 and 25 % less than Sprout.
 const HEARTBEAT_ROOM: u64 = 80;
 
-/// The round-trip time before any is known. Source: RFC 9002, section 6.2.2.
+/// The round-trip time assumed before the first sample. Source: RFC 9002, section 6.2.2.
 const INITIAL_RTT: Duration = Duration::from_millis(333);
 
-/// Ticks that are followed one by one after a silence. Chosen: 20 s, after which nothing is left of what was believed.
+/// Most ticks followed one by one after a silence. Chosen: 20 s, after which nothing is left of the old belief.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
-/// Controls a flow by a forecast of its acknowledgments.
+/// A congestion controller that forecasts the acknowledgments of its flow.
 #[derive(Clone, Debug)]
 pub struct SproutAck {
     packet: Bytes,
-    /// How long a receiver may hold an acknowledgment.
+    /// The longest time for which the receiver holds an acknowledgment.
     ack_delay: Duration,
     model: Arc<Model>,
     belief: Belief,
     base: BaseRtt,
-    /// The beginning of the current tick; `None` before the first packet.
+    /// The start of the current tick. `None` before the first packet.
     tick: Option<Instant>,
-    /// Bytes acknowledged in the current tick, with what no whole packet was made of before.
+    /// Bytes acknowledged in the current tick, with the part of a packet that earlier ticks left over.
     acked: u64,
     /// Whether something was acknowledged in the current tick.
     is_acked: bool,
@@ -72,7 +74,8 @@ pub struct SproutAck {
 }
 
 impl SproutAck {
-    /// Creates a controller for full packets of this size, whose receiver holds acknowledgments for `ack_delay` at most.
+    /// Creates a controller for full packets of size `packet`. A receiver holds acknowledgments for at most
+    /// `ack_delay`.
     pub fn new(scale: Scale, packet: Bytes, ack_delay: Duration) -> Self {
         let model = Model::shared(scale);
         let mut controller = Self {
@@ -91,12 +94,12 @@ impl SproutAck {
         controller
     }
 
-    /// Returns how long an acknowledgment takes at least, and with the receiver's delay at most, over an empty queue.
+    /// Returns the time until an acknowledgment if no queue delays it, with the receiver's longest delay.
     fn round_trip(&self) -> Duration {
         self.base.least().unwrap_or(INITIAL_RTT) + self.ack_delay
     }
 
-    /// Lets all ticks that have ended by `now` go by.
+    /// Passes all ticks that have ended by `now` to the belief.
     fn advance(&mut self, now: Instant) {
         let Some(mut tick) = self.tick else { return };
         let ended = now.saturating_since(tick).as_nanos() / TICK.as_nanos();
@@ -123,7 +126,7 @@ impl SproutAck {
         self.belief.tick(if is_busy {
             Some(Count::Exactly(packets))
         } else {
-            // The queue has run dry, or nearly: the link may be faster.
+            // The queue has run dry, or nearly, so the link may be faster.
             is_acked.then_some(Count::AtLeast(packets))
         });
     }
@@ -136,7 +139,7 @@ impl SproutAck {
         self.window = Bytes::new(whole.saturating_add(HEARTBEAT_ROOM));
     }
 
-    /// Returns how many packets are acknowledged within a round trip and the look-ahead.
+    /// Returns how many packets are forecast to be acknowledged within a round trip and the look-ahead.
     fn forecast(&self) -> u64 {
         let look_ahead = if self.base.is_probing() { Duration::ZERO } else { LOOK_AHEAD };
         let time = self.round_trip() + look_ahead;

@@ -1,5 +1,5 @@
-//! Vegas: holds a few packets in the queue, as it infers them from the round-trip time (Brakmo, Peterson: *TCP Vegas: End to End
-//! Congestion Avoidance on a Global Internet*, IEEE JSAC 13(8), 1995).
+//! Vegas: keeps a few packets in the queue, and infers their number from the round-trip time (Brakmo, Peterson: *TCP
+//! Vegas: End to End Congestion Avoidance on a Global Internet*, IEEE JSAC 13(8), 1995).
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::controller::{Ack, Controller, Loss};
 use crate::packet_window::PacketWindow;
 use crate::rounds::{Round, Rounds};
 
-/// Least and most packets that wait in the queue. Source: the paper, section 4, "Vegas-2,4".
+/// Least and most packets that the flow keeps in the queue. Source: the paper, section 4, "Vegas-2,4".
 const ALPHA: f64 = 2.0;
 const BETA: f64 = 4.0;
 
@@ -17,21 +17,21 @@ const GAMMA: f64 = 1.0;
 /// The first window, in packets. Source: RFC 5681, section 3.1.
 const FIRST: f64 = 2.0;
 
-/// The share of the window that a loss leaves. Source: RFC 5681, section 3.1.
+/// The share of the window that remains after a loss. Source: RFC 5681, section 3.1.
 const DECREASE: f64 = 0.5;
 
-/// The control of TCP Vegas.
+/// The congestion controller of TCP Vegas.
 #[derive(Clone, Debug)]
 pub struct Vegas {
     window: PacketWindow,
     base: Option<Duration>,
     rounds: Rounds,
-    /// Slow start grows every other round trip, and compares in those between.
+    /// Whether slow start grows the window in this round trip. In every other round trip it only compares.
     grows: bool,
 }
 
 impl Vegas {
-    /// Creates a controller for full packets of this size.
+    /// Creates a controller for full packets of size `packet`.
     pub fn new(packet: Bytes) -> Self {
         Self {
             window: PacketWindow::new(FIRST, FIRST, packet),
@@ -41,9 +41,9 @@ impl Vegas {
         }
     }
 
-    /// Adjusts the window once each round trip.
+    /// Adjusts the window. Call this once each round trip.
     fn adjust(&mut self, rtt: Duration, base: Duration) {
-        // (Expected - Actual) * BaseRTT: what of the window is in the queue.
+        // (Expected - Actual) * BaseRTT: the part of the window that is in the queue.
         let queued = self.window.packets * (1.0 - base.as_secs_f64() / rtt.as_secs_f64().max(1e-9));
         if self.window.is_starting() {
             self.grows = !self.grows;

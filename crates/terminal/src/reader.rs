@@ -2,7 +2,7 @@
 
 use crate::parse::{Parser, Perform, Sequence, Terminator};
 
-/// What a terminal would do with a part of a byte stream. Strings (OSC, DCS) are left out.
+/// The action of a terminal on a part of a byte stream. Strings (OSC, DCS) are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A printed character.

@@ -1,24 +1,23 @@
-//! Action: what a rule does to the window and to the pace of sending.
+//! Action: how a rule changes the window and the time between packets.
 
 use rove_units::Duration;
 
-/// Largest window in packets. Source: the published evaluator, as observed.
+/// Largest window of a RemyCC, in packets. Source: the published evaluator, as observed.
 pub const WINDOW_MAX: u32 = 1_000_000;
 
-/// The action of a rule.
+/// The action of a rule: a change of the window, and a least time between packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Action {
-    /// The window is multiplied by this, ...
+    /// The factor by which the window is multiplied.
     pub multiple: f64,
-    /// ... then changed by so many packets.
+    /// Packets that are added to the window after the multiplication. The number may be negative.
     pub increment: i32,
-    /// The least time between two packets, in ms.
+    /// The least time between two packets of the flow, in ms.
     pub intersend_ms: f64,
 }
 
 impl Action {
-    /// Returns the window in packets that follows on `window`: cut to a whole number toward zero, and held within 0 and
-    /// [`WINDOW_MAX`].
+    /// Returns the next window after `window`, in packets: rounded toward zero, and held within 0 and [`WINDOW_MAX`].
     pub fn window_after(&self, window: u32) -> u32 {
         let next = f64::from(window) * self.multiple + f64::from(self.increment);
         #[expect(
@@ -30,7 +29,7 @@ impl Action {
         next
     }
 
-    /// Returns the least time between two packets.
+    /// Returns the least time between two packets of the flow.
     pub fn intersend(&self) -> Duration {
         #[expect(
             clippy::cast_possible_truncation,

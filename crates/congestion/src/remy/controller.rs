@@ -1,4 +1,4 @@
-//! A RemyCC as a controller of a flow.
+//! A RemyCC as the congestion controller of a flow.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::controller::{Ack, Controller, Loss};
 use crate::remy::sender::RemySender;
 use crate::remy::table::Table;
 
-/// Follows a table. Losses do not count: what they do to the acknowledgments does. Only after persistent congestion does the
-/// flow begin again.
+/// A congestion controller that follows a RemyCC table. Losses count only by their effect on the acknowledgments. After
+/// persistent congestion the flow begins again.
 #[derive(Clone, Debug)]
 pub struct RemyController {
     table: Arc<Table>,
@@ -19,7 +19,7 @@ pub struct RemyController {
 }
 
 impl RemyController {
-    /// Creates a controller of a flow with packets of this size, which has not begun yet.
+    /// Creates a controller for packets of size `packet`. Its flow has not begun yet.
     pub fn new(table: Arc<Table>, packet: Bytes) -> Self {
         let sender = RemySender::new(&table);
         Self { table, sender, packet, has_heard: false }
@@ -33,7 +33,7 @@ impl Controller for RemyController {
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
-        // The receiver's clock has another zero than ours: the round trip tells when the packet came, by ours.
+        // The receiver's clock has an unknown offset. The round-trip time gives the arrival by the sender's clock.
         let received = ack.sent + ack.rtt;
         self.sender.acknowledge(ack.sent, received.min(now));
         self.has_heard = true;

@@ -1,7 +1,7 @@
-//! The published form of a table: a `.dna` file, a tree of boxes as a protobuf message.
+//! The published form of a RemyCC table: a `.dna` file, which is a tree of boxes as a protobuf message.
 //!
-//! Written by hand over prost's primitives and not derived, as `ssp`'s instruction is: fields that later or earlier programs added
-//! are skipped. The tree's shape is not kept: its leaves, in their order, are the rules.
+//! The code uses prost's primitives and derives nothing. Fields that other versions of the programs added are skipped.
+//! The shape of the tree is not kept: its leaves, in their order, are the rules.
 
 use prost::bytes::Buf;
 use prost::encoding::{
@@ -14,11 +14,10 @@ use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis};
 use crate::remy::table::{RULES_MAX, Rule, Table};
 
-/// Largest file in bytes. Chosen: a rule takes 180 bytes, and its share of the nodes above it as many; ten times that for each of the
-/// most rules.
+/// Largest `.dna` file, in bytes. Chosen: ten times the most rules, of 180 bytes and as many in the nodes above each.
 const FILE_BYTES_MAX: usize = 16_777_216;
 
-/// Most levels of a tree. Chosen: a bisection adds one, and a box of 16384 that was halved so often has no width left.
+/// Most levels of a tree. Chosen: a bisection adds a level, and a box halved 64 times has no width left.
 const LEVELS_MAX: usize = 64;
 
 // Field numbers. Source: fact sheet of the published files.
@@ -34,7 +33,7 @@ const RULE_MULTIPLE: u32 = 32;
 const RULE_INTERSEND: u32 = 33;
 const RULE_DOMAIN: u32 = 34;
 
-/// Field of the first signal; the others follow in their order.
+/// Field number of the first signal. The numbers of the other signals follow in their order.
 const SIGNAL: u32 = 21;
 
 impl Table {
@@ -42,7 +41,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// Returns [`TableError`] if the file is damaged, is none, or holds no usable table.
+    /// Returns [`TableError`] if the file is damaged, is no `.dna` file, or holds no usable table.
     pub fn from_dna(bytes: &[u8]) -> Result<Self, TableError> {
         if bytes.len() > FILE_BYTES_MAX {
             return Err(TableError::TooLarge { len: bytes.len(), max: FILE_BYTES_MAX });
@@ -71,7 +70,7 @@ impl Table {
     }
 }
 
-/// A field of a message.
+/// The value of a field in a protobuf message.
 enum Field<'a> {
     Message(&'a [u8]),
     Double(f64),
@@ -110,7 +109,8 @@ fn read_fields<'a>(
     Ok(())
 }
 
-/// Reads a node and all below it: its leaves are added to `rules`. Returns its box, if it names one.
+/// Reads a node of the tree and all nodes below it, and adds the rules of the leaves to `rules`. Returns the node's
+/// box. `None` if the node names no box.
 fn read_node(
     bytes: &[u8],
     level: usize,
@@ -149,7 +149,7 @@ fn read_node(
     Ok(domain)
 }
 
-/// Reads a rule. The box of its node counts, since it is what a lookup in the tree goes by.
+/// Reads a rule. The box of its node has precedence, because lookups in the tree use that box.
 fn read_rule(bytes: &[u8], node: Option<Domain>) -> Result<Rule, TableError> {
     let mut domain = None;
     let mut action = Action { multiple: 0.0, increment: 0, intersend_ms: 0.0 };
@@ -166,7 +166,7 @@ fn read_rule(bytes: &[u8], node: Option<Domain>) -> Result<Rule, TableError> {
     Ok(Rule { domain: node.or(domain).unwrap_or(Domain::WHOLE), action })
 }
 
-/// Reads a box. A bound that is not named does not bound.
+/// Reads a box. A bound that the message does not name is that of [`Domain::WHOLE`].
 fn read_box(bytes: &[u8]) -> Result<Domain, TableError> {
     let mut domain = Domain::WHOLE;
     read_fields(bytes, |number, field| match (number, field) {
@@ -235,7 +235,7 @@ fn put_message(field: u32, message: &[u8], out: &mut Vec<u8>) {
     out.extend(message);
 }
 
-/// Returns the number of a sint32: protobuf keeps the low 32 bits of a longer varint.
+/// Returns the number of a protobuf sint32, for which the low 32 bits of a longer varint count.
 fn from_zigzag(value: u64) -> i32 {
     let low = u32::try_from(value & u64::from(u32::MAX)).unwrap_or(0);
     (low >> 1).cast_signed() ^ -(low & 1).cast_signed()

@@ -1,21 +1,21 @@
-//! Domain: a box in the space of the signals.
+//! Domain: a box in the space of a RemyCC's signals.
 
 use crate::remy::memory::{AXES, Axis, Memory};
 
-/// A box with a side along each axis: a memory is in it if `lower <= value < upper` on each.
+/// A box with a side along the axis of each signal. A memory is in it if `lower <= value < upper` for each signal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Domain {
-    /// Lower bounds, which belong to the box.
+    /// The lower bound of each signal, which is in the box.
     pub lower: [f64; AXES],
-    /// Upper bounds, which do not.
+    /// The upper bound of each signal, which is not in the box.
     pub upper: [f64; AXES],
 }
 
 impl Domain {
-    /// Bound of each axis where a table names none. Source: tables of the learnability paper (SIGCOMM 2014).
+    /// Upper bound of a signal for which a table names none. Source: tables of the learnability paper (SIGCOMM 2014).
     pub const UPPER_BOUND: f64 = 163_840.0;
 
-    /// The box of all memories that a table is asked for.
+    /// The box with all memories from 0 to [`Self::UPPER_BOUND`].
     pub const WHOLE: Self = Self { lower: [0.0; AXES], upper: [Self::UPPER_BOUND; AXES] };
 
     /// Returns whether a memory is in the box.
@@ -24,19 +24,19 @@ impl Domain {
         sides.into_iter().all(|((lower, upper), value)| lower <= value && value < upper)
     }
 
-    /// Returns whether no memory is in the box.
+    /// Returns whether the box is empty, so that no memory is in it.
     pub fn is_empty(&self) -> bool {
         self.lower.iter().zip(&self.upper).any(|(lower, upper)| lower >= upper)
     }
 
-    /// Returns whether two boxes have a part in common.
+    /// Returns whether the two boxes overlap.
     pub(super) fn meets(&self, other: &Self) -> bool {
         (0..AXES).all(|axis| {
             self.lower[axis] < other.upper[axis] && other.lower[axis] < self.upper[axis]
         })
     }
 
-    /// Returns the parts below and above `at` on an axis.
+    /// Returns the two parts of the box, below and above the value `at` of a signal.
     pub fn split(&self, axis: Axis, at: f64) -> [Self; 2] {
         let (mut below, mut above) = (*self, *self);
         below.upper[axis.index()] = at;

@@ -1,42 +1,42 @@
-//! The faults of a table of rules, or of its file.
+//! The faults of a RemyCC table or of its file.
 
 use crate::remy::memory::AXES;
 
-/// A table that cannot be used. Rules count from 1, in the order of the file.
+/// A fault that makes a table unusable. Rules count from 1, in the order of the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TableError {
-    /// The file is larger than any table.
+    /// The file is larger than any table can be.
     #[error("the file has {len} bytes, and no table has more than {max}; is it a table at all?")]
     TooLarge {
-        /// Bytes of the file.
+        /// Size of the file in bytes.
         len: usize,
-        /// Most bytes.
+        /// Size of the largest allowed file, in bytes.
         max: usize,
     },
     /// The file is no protobuf message, or its end is missing.
     #[error("the file is cut off or is no .dna file: its bytes do not read as a protobuf message")]
     Malformed,
-    /// The file holds a table of another kind.
+    /// The file holds a table of rates (a FinTree), which rove does not use.
     #[error(
         "the file holds a table of Poisson rates (a FinTree); only tables of windows can be used"
     )]
     FinTree,
-    /// Its tree is too deep.
+    /// The tree in the file has too many levels.
     #[error("the tree has more than {max} levels; a tree that bisection made has far fewer")]
     TooDeep {
-        /// Most levels.
+        /// Most levels that a tree may have.
         max: usize,
     },
-    /// A node is no node.
+    /// A node of the tree has both a rule and children, or neither.
     #[error("a node of the tree has {what}; each has either one rule or children")]
     Node {
-        /// The children and rules that it has.
+        /// The wrong content of the node, in words for the message.
         what: &'static str,
     },
-    /// The table divides by a signal that is not known.
+    /// The table divides by a signal that rove does not measure.
     #[error("the table divides by signal {number}, which rove does not measure; it knows 0 to 3")]
     UnknownAxis {
-        /// The signal's number.
+        /// The number of the unknown signal.
         number: u64,
     },
     /// The table has no rules.
@@ -45,54 +45,54 @@ pub enum TableError {
     /// The table has too many rules.
     #[error("the table has more than {max} rules")]
     TooManyRules {
-        /// Most rules.
+        /// Most rules that a table may have.
         max: usize,
     },
-    /// A box is none.
+    /// A box has bounds that no box can have.
     #[error("the box of {whose} cannot be: on {axis} it goes from {lower} to {upper}")]
     Box {
-        /// The rule, or the table.
+        /// The owner of the box: a rule, or the whole table.
         whose: String,
-        /// The signal.
+        /// The name of the signal with the wrong bounds.
         axis: &'static str,
-        /// Where the box begins.
+        /// The lower bound of the box for this signal.
         lower: f64,
-        /// Where it ends.
+        /// The upper bound of the box for this signal.
         upper: f64,
     },
-    /// An action is out of range.
+    /// A value in the action of a rule is out of range.
     #[error("the action of rule {rule} cannot be: its {field} is {value}")]
     Action {
-        /// The rule.
+        /// The number of the rule, from 1.
         rule: usize,
-        /// The part of its action.
+        /// The name of the value in the action.
         field: &'static str,
-        /// The part's value.
+        /// The value that is out of range.
         value: f64,
     },
-    /// Two boxes have a part in common.
+    /// The boxes of two rules overlap.
     #[error("the boxes of rules {first} and {second} overlap; a memory must have one rule")]
     Overlap {
-        /// The number of the rule.
+        /// The number of the first rule, from 1.
         first: usize,
-        /// The other one.
+        /// The number of the second rule, from 1.
         second: usize,
     },
-    /// A part of the domain is in no box.
+    /// No rule has a box for a part of the table's domain.
     #[error(
         "no rule is for memories around {at:?} (send_ewma_ms, ack_ewma_ms, rtt_ratio, slow_ack_ewma_ms)"
     )]
     Gap {
-        /// The lower corner of that part.
+        /// The lower corner of the part without a rule.
         at: [f64; AXES],
     },
-    /// The boxes are no result of bisections.
+    /// The boxes need too many comparisons to find a memory's box. Boxes that bisection makes do not.
     #[error("the boxes are too entangled to look a memory up; those that bisection makes are not")]
     Tangled,
-    /// The readable form breaks a rule.
+    /// The readable form of the table is malformed.
     #[error("the file is no readable table: {sentence}")]
     Readable {
-        /// The fault, with its place.
+        /// The fault and its place in the file, as a sentence.
         sentence: String,
     },
 }

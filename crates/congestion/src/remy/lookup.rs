@@ -1,32 +1,33 @@
-//! Lookup: which rule's box a memory is in, by a few comparisons.
+//! Lookup: finds the rule whose box holds a memory, by a few comparisons.
 //!
-//! The boxes of a table are cut apart by planes, each chosen so that it goes through as few boxes as possible, until one box is
-//! left on either side. That finds boxes that overlap and places in no box, too. A memory beyond the table's domain belongs to the
-//! box at the border.
+//! The boxes of a table are separated by planes until one box is left on either side. Each plane is chosen so that it
+//! cuts as few boxes as possible. The construction also finds boxes that overlap, and places in no box. A memory
+//! outside the table's domain belongs to the nearest box at the border.
 
 use crate::remy::domain::Domain;
 use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis, Memory};
 
-/// Most nodes of a lookup. Chosen: sixteen for each of the most rules of a table; boxes that bisection made need two.
+/// Most nodes of a lookup tree. Chosen: sixteen for each of the most rules of a table; boxes of a bisection need two.
 const NODES_MAX: usize = 65_536;
 
-/// A place in the lookup.
+/// A node of the lookup tree.
 #[derive(Clone, Copy, Debug)]
 enum Node {
-    /// Memories whose value on the axis is below `at` go on at one node, all others at the next one.
+    /// If a memory's value on `axis` is less than `at`, the search continues at node `below`, otherwise at the next
+    /// node.
     Cut { axis: u8, below: u32, at: f64 },
-    /// The box of this rule.
+    /// The search ends at the box of the rule with this index.
     Rule(u32),
 }
 
-/// Finds the rule of a memory.
+/// Finds the rule of a memory by a tree of comparisons.
 #[derive(Clone, Debug)]
 pub(super) struct Lookup {
     nodes: Vec<Node>,
 }
 
-/// A part of the domain that is still to be cut, and the rules whose boxes reach into it.
+/// A part of the domain that is not divided yet, and the rules whose boxes reach into it.
 struct Part {
     node: usize,
     region: Domain,
@@ -34,11 +35,11 @@ struct Part {
 }
 
 impl Lookup {
-    /// Builds the lookup of boxes that divide a domain.
+    /// Builds the lookup tree of boxes that divide the domain `whole`.
     ///
     /// # Errors
     ///
-    /// Returns an error if boxes overlap, if they leave a part of the domain out, or if no few cuts part them.
+    /// Returns an error if boxes overlap, if they leave out a part of the domain, or if they need too many nodes.
     pub(super) fn new(whole: &Domain, boxes: &[Domain]) -> Result<Self, TableError> {
         let mut nodes = vec![Node::Rule(0)];
         let is_met = |rule: &usize| !boxes[*rule].is_empty() && boxes[*rule].meets(whole);
@@ -71,7 +72,7 @@ impl Lookup {
         Ok(Self { nodes })
     }
 
-    /// Returns the number of the rule whose box has a memory, or the box that is next to it.
+    /// Returns the index of the rule whose box holds a memory, or of the nearest box.
     pub(super) fn find(&self, memory: &Memory) -> usize {
         let mut place = 0;
         loop {
@@ -86,8 +87,8 @@ impl Lookup {
     }
 }
 
-/// Returns the plane that cuts through the fewest boxes, and of those the one that leaves the fewest on its fuller side; `None` if no
-/// edge of a box is inside the region.
+/// Returns the plane that cuts the fewest boxes. Among equal planes, it is the one with the fewest boxes on its fuller
+/// side. `None` if no edge of a box is inside the region.
 fn best_cut(region: &Domain, rules: &[usize], boxes: &[Domain]) -> Option<(Axis, f64)> {
     let mut best: Option<((usize, usize), (Axis, f64))> = None;
     for axis in Axis::ALL {

@@ -1,35 +1,35 @@
-//! Memory: the congestion signals that a sender keeps of a flow.
+//! Memory: the congestion signals that a RemyCC sender measures on a flow.
 
 use rove_units::Instant;
 
-/// Number of signals.
+/// Number of congestion signals.
 pub const AXES: usize = 4;
 
-/// Weight of a new sample in the averages. Source: Remy paper (SIGCOMM 2013), section 4.1.
+/// Weight of a new sample in the moving averages. Source: Remy paper (SIGCOMM 2013), section 4.1.
 const WEIGHT: f64 = 1.0 / 8.0;
 
-/// Weight of a new sample in the slow average. Source: tables of the learnability paper (SIGCOMM 2014).
+/// Weight of a new sample in the slow moving average. Source: tables of the learnability paper (SIGCOMM 2014).
 const SLOW_WEIGHT: f64 = 1.0 / 256.0;
 
-/// A signal: one axis of the space that the rules divide.
+/// A congestion signal, which is one axis of the space that the rules divide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Axis {
-    /// Average time between the sendings of acknowledged packets, in ms.
+    /// Moving average of the time between the sendings of acknowledged packets, in ms.
     SendEwma,
-    /// Average time between acknowledgments, in ms.
+    /// Moving average of the time between the arrivals of acknowledged packets, in ms.
     AckEwma,
-    /// The last round-trip time by the least one of the flow.
+    /// Ratio of the last round-trip time to the least of the flow, 1 or more.
     RttRatio,
-    /// The same average over many more acknowledgments (tables of 2014).
+    /// Slow moving average of the time between the arrivals of acknowledged packets, in ms (tables of 2014).
     SlowAckEwma,
 }
 
 impl Axis {
-    /// All signals, in the order in which a [`Memory`] has them.
+    /// All signals, in the order of a [`Memory`].
     pub const ALL: [Self; AXES] =
         [Self::SendEwma, Self::AckEwma, Self::RttRatio, Self::SlowAckEwma];
 
-    /// Returns the place of the signal in a [`Memory`].
+    /// Returns the index of the signal in a [`Memory`].
     pub const fn index(self) -> usize {
         match self {
             Self::SendEwma => 0,
@@ -39,7 +39,7 @@ impl Axis {
         }
     }
 
-    /// Returns the name, with the unit of its values.
+    /// Returns the name of the signal, which includes the unit of its values.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SendEwma => "send_ewma_ms",
@@ -50,7 +50,7 @@ impl Axis {
     }
 }
 
-/// The values of all signals at one moment. The default is that of a flow that begins: all zero.
+/// The values of all signals of a flow at one moment. When a flow begins, all are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Memory(pub [f64; AXES]);
 
@@ -61,23 +61,23 @@ impl Memory {
     }
 }
 
-/// Keeps the memory of one flow up to date.
+/// Updates the [`Memory`] of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryTracker {
     memory: Memory,
-    /// When the packet that was acknowledged last was sent, and when it was received.
+    /// When the packet that was acknowledged last was sent and received. `None` before the first.
     last: Option<(Instant, Instant)>,
     rtt_min_ms: f64,
 }
 
 impl MemoryTracker {
-    /// Returns the signals.
+    /// Returns the current values of all signals.
     pub const fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// Called when a packet of this flow is acknowledged. After the first packet of a flow all signals are still zero: there is
-    /// nothing yet to compare it with.
+    /// Updates the signals when a packet of this flow is acknowledged. After the first packet all signals are still
+    /// zero, because there is no earlier packet to compare it with.
     pub fn acknowledge(&mut self, sent: Instant, received: Instant) {
         let rtt_ms = millis(sent, received);
         let Some((last_sent, last_received)) = self.last.replace((sent, received)) else {
@@ -97,7 +97,7 @@ impl MemoryTracker {
     }
 }
 
-/// Returns the time between two moments in ms, or zero if the later one comes first.
+/// Returns the time from `from` to `to` in ms; zero if `to` is earlier.
 fn millis(from: Instant, to: Instant) -> f64 {
     to.as_nanos().saturating_sub(from.as_nanos()) as f64 * 1e-6
 }

@@ -1,6 +1,6 @@
-//! The readable form of a table: TOML, made for people and for version control.
+//! The readable form of a RemyCC table: TOML, made for people and for version control.
 //!
-//! A side of a box that is that of the whole table is left out. Numbers are written so that they read as the same number again.
+//! A side of a box that equals the whole table's is left out. Numbers are written so that they read the same again.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
@@ -13,13 +13,13 @@ use crate::remy::error::TableError;
 use crate::remy::memory::Axis;
 use crate::remy::table::{Rule, Table};
 
-/// The first word of a file of this form, with its version.
+/// The name and version of this form, which a file states as `form`.
 const FORM: &str = "rove-remy-1";
 
-/// Largest file in bytes. Chosen: as the published form.
+/// Largest readable file, in bytes. Chosen: as the published form.
 const FILE_BYTES_MAX: usize = 16_777_216;
 
-/// A file as it stands.
+/// The contents of a file in the readable form.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -32,7 +32,7 @@ struct File {
     rule: Vec<Entry>,
 }
 
-/// A rule as it stands.
+/// A rule in a file of the readable form.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -44,7 +44,7 @@ struct Entry {
 }
 
 impl Table {
-    /// Reads the readable form.
+    /// Reads a table in the readable form.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Returns the readable form.
+    /// Returns the table in the readable form.
     pub fn to_readable(&self) -> String {
         let mut out = format!("form = {FORM:?}\n");
         if !self.about.is_empty() {
@@ -101,7 +101,7 @@ impl Table {
     }
 }
 
-/// Returns the box with the sides that are named, and the others of `whole`.
+/// Returns a box with the sides in `named`, and the sides of `whole` for all other signals.
 fn sides(named: &BTreeMap<String, [f64; 2]>, whole: &Domain) -> Result<Domain, TableError> {
     let mut domain = *whole;
     for (name, [lower, upper]) in named {
@@ -116,7 +116,7 @@ fn sides(named: &BTreeMap<String, [f64; 2]>, whole: &Domain) -> Result<Domain, T
     Ok(domain)
 }
 
-/// Writes the sides of a box that differ from those of another one.
+/// Writes the sides of `domain` that differ from those of `whole`.
 fn put_sides(key: &str, domain: &Domain, whole: &Domain, out: &mut String) {
     let side =
         |domain: &Domain, axis: Axis| (domain.lower[axis.index()], domain.upper[axis.index()]);

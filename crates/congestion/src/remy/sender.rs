@@ -1,11 +1,11 @@
-//! A sender's use of a table: its memory, its window and its pace.
+//! The state of a flow that follows a RemyCC table: memory, window and time between packets.
 
 use rove_units::{Duration, Instant};
 
 use crate::remy::memory::MemoryTracker;
 use crate::remy::table::Table;
 
-/// The state of one flow that follows a table. The table itself comes in by argument: all flows share it.
+/// The state of one flow that follows a RemyCC table. The table is an argument, because all flows share it.
 #[derive(Clone, Debug, Default)]
 pub struct RemySender {
     tracker: MemoryTracker,
@@ -15,20 +15,19 @@ pub struct RemySender {
 }
 
 impl RemySender {
-    /// Creates the state at the begin of a flow: memory and window are zero, and the rule for that is followed.
+    /// Creates the state at the start of a flow: memory and window are zero, and the rule for this memory is applied.
     pub fn new(table: &Table) -> Self {
         let mut sender = Self::default();
         sender.decide(table);
         sender
     }
 
-    /// Called when a packet of this flow is acknowledged; for packets that are acknowledged together once each, before one
-    /// [`RemySender::decide`].
+    /// Counts a packet of this flow that is acknowledged. [`RemySender::decide`] follows once for each batch.
     pub fn acknowledge(&mut self, sent: Instant, received: Instant) {
         self.tracker.acknowledge(sent, received);
     }
 
-    /// Looks the memory up, and follows its rule once.
+    /// Finds the rule for the current memory, and applies its action once.
     pub fn decide(&mut self, table: &Table) {
         self.rule = table.find(self.tracker.memory());
         let action = &table.rules()[self.rule].action;
@@ -36,22 +35,22 @@ impl RemySender {
         self.intersend = action.intersend();
     }
 
-    /// Returns the signals.
+    /// Returns the current values of all signals.
     pub const fn memory(&self) -> &crate::remy::memory::Memory {
         self.tracker.memory()
     }
 
-    /// Returns the most packets that may be on their way.
+    /// Returns the window: the most packets that may be in flight.
     pub const fn window(&self) -> u32 {
         self.window
     }
 
-    /// Returns the least time between two packets.
+    /// Returns the least time between two packets of the flow.
     pub const fn intersend(&self) -> Duration {
         self.intersend
     }
 
-    /// Returns the number of the rule that was followed last, from 0.
+    /// Returns the index of the rule that was applied last.
     pub const fn rule(&self) -> usize {
         self.rule
     }

@@ -6,38 +6,38 @@ use crate::remy::error::TableError;
 use crate::remy::lookup::Lookup;
 use crate::remy::memory::{Axis, Memory};
 
-/// Most rules of a table. Chosen: twenty times the largest published one.
+/// Most rules of a table. Chosen: twenty times the largest published table.
 pub(super) const RULES_MAX: usize = 4_096;
 
 /// Longest time between two packets that an action may ask for, in ms. Chosen: an hour; published tables have 30 ms.
 const INTERSEND_LONGEST_MS: f64 = 3_600_000.0;
 
-/// A rule: a box, and what to do in it.
+/// A rule: a box in the space of signals, and the action for memories in this box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
-    /// The memories that the rule is for.
+    /// The box of memories that the rule applies to.
     pub domain: Domain,
-    /// The answer of a sender to them.
+    /// The sender's action for these memories.
     pub action: Action,
 }
 
-/// Rules for every memory: exactly one is for each.
+/// The rules of a RemyCC. Exactly one rule applies to each memory.
 #[derive(Clone, Debug)]
 pub struct Table {
     domain: Domain,
     rules: Vec<Rule>,
     lookup: Lookup,
-    /// Remarks of the table's makers: where it comes from, and how to make it again. No part of its rules.
+    /// Remarks of the table's makers: its origin, and how to make it again. They do not affect the rules.
     pub about: String,
 }
 
 impl Table {
-    /// Creates a table of rules that divide a domain.
+    /// Creates a table of rules whose boxes divide `domain`.
     ///
     /// # Errors
     ///
-    /// Returns [`TableError`] if there is none or too many, if an action or a box makes no sense, if boxes overlap or if they leave
-    /// out a part of the domain.
+    /// Returns [`TableError`] if there are no rules or too many, if an action or a box is not valid, or if boxes
+    /// overlap or leave out a part of the domain.
     pub fn new(domain: Domain, rules: Vec<Rule>) -> Result<Self, TableError> {
         if rules.is_empty() {
             return Err(TableError::NoRules);
@@ -55,44 +55,44 @@ impl Table {
         Ok(Self { domain, rules, lookup, about: String::new() })
     }
 
-    /// Creates a table that does the same at every memory.
+    /// Creates a table with the same action for every memory.
     ///
     /// # Errors
     ///
-    /// Returns [`TableError`] if the action makes no sense.
+    /// Returns [`TableError`] if the action is not valid.
     pub fn uniform(action: Action) -> Result<Self, TableError> {
         Self::new(Domain::WHOLE, vec![Rule { domain: Domain::WHOLE, action }])
     }
 
-    /// Returns the box of all memories that the table was made for. Others are taken for the nearest one in it.
+    /// Returns the box of all memories that the table was made for. Memories outside count as the nearest inside.
     pub const fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// Returns the rules.
+    /// Returns the rules in the order of the table.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// Returns the number of the rule for a memory, from 0.
+    /// Returns the index of the rule for a memory.
     pub fn find(&self, memory: &Memory) -> usize {
         self.lookup.find(memory)
     }
 
-    /// Returns the action for a memory.
+    /// Returns the action of the rule for a memory.
     pub fn action(&self, memory: &Memory) -> &Action {
         &self.rules[self.find(memory)].action
     }
 
-    /// Returns the table with another action for one rule.
+    /// Returns the table with another action for the rule at index `rule`.
     ///
     /// # Errors
     ///
-    /// Returns [`TableError`] if the action makes no sense.
+    /// Returns [`TableError`] if the action is not valid.
     ///
     /// # Panics
     ///
-    /// Panics if there is no such rule.
+    /// Panics if the table has no rule at this index.
     pub fn with_action(&self, rule: usize, action: Action) -> Result<Self, TableError> {
         check_action(&action, rule + 1)?;
         let mut table = self.clone();
@@ -100,7 +100,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Returns the table with several rules in the place of one.
+    /// Returns the table with the rules `parts` in place of the rule at index `rule`.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// Panics if there is no such rule.
+    /// Panics if the table has no rule at this index.
     pub fn with_rules(
         &self,
         rule: usize,
@@ -120,7 +120,7 @@ impl Table {
         Ok(Self { about, ..Self::new(self.domain, rules)? })
     }
 
-    /// Returns the signals by which the rules divide the domain.
+    /// Returns the signals by which the rules differ in their boxes.
     pub fn dividing_axes(&self) -> Vec<Axis> {
         let divides = |axis: &Axis| {
             let side = |domain: &Domain| (domain.lower[axis.index()], domain.upper[axis.index()]);
@@ -130,7 +130,7 @@ impl Table {
     }
 }
 
-/// Two tables are equal if they have the same rules in the same order; remarks do not count.
+/// Two tables are equal if they have the same domain and the same rules in the same order. Remarks do not count.
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
         self.domain == other.domain && self.rules == other.rules
@@ -140,7 +140,7 @@ impl PartialEq for Table {
 fn check_box(domain: &Domain, whose: impl Fn() -> String) -> Result<(), TableError> {
     for axis in Axis::ALL {
         let (lower, upper) = (domain.lower[axis.index()], domain.upper[axis.index()]);
-        // A number that is none fails every comparison. Published tables have boxes of no width, which no memory is in.
+        // NaN fails every comparison. Published tables have boxes of no width, which no memory is in.
         if !(lower >= 0.0 && lower <= upper && upper.is_finite()) {
             return Err(TableError::Box { whose: whose(), axis: axis.name(), lower, upper });
         }

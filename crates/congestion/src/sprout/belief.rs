@@ -1,4 +1,4 @@
-//! The belief in a link's rate: a probability for each bin of a grid, brought up to date by Bayes' rule.
+//! The belief in a link's rate: the probability of each bin of a grid of rates, updated by Bayes' rule.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use crate::sprout::lanes;
 use crate::sprout::model::Model;
 use crate::sprout::terms::Count;
 
-/// A bin below this share is empty. Chosen: what is left out never shows, and smaller numbers of this precision would be slow to
-/// calculate with. With 10^-15 an outage is believed too late.
+/// Least probability of a bin; below it the bin is empty. Chosen: smaller probabilities never show, and numbers this
+/// small are slow to compute with. With 10^-15 an outage is believed too late.
 const NEGLIGIBLE: f32 = 1e-30;
 
-/// A distribution of the rate.
+/// A probability distribution of a link's rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Belief {
     model: Arc<Model>,
-    /// Seven digits are enough: a forecast counts whole packets.
+    /// The probability of each bin. Seven digits are enough, because a forecast counts whole packets.
     shares: Vec<f32>,
-    /// Where the next tick's shares are put together.
+    /// The probabilities of the next tick, while they are computed.
     next: Vec<f32>,
-    /// Room for work.
+    /// Scratch memory for the computation.
     work: Vec<f32>,
 }
 
 impl Belief {
-    /// Creates a belief that holds all rates equally likely.
+    /// Creates a belief in which all rates are equally likely.
     pub(crate) fn new(model: Arc<Model>) -> Self {
         let shares = vec![0.0; model.bins()];
         let mut belief = Self { shares, next: Vec::new(), work: Vec::new(), model };
@@ -32,25 +32,25 @@ impl Belief {
         belief
     }
 
-    /// Forgets everything: all rates are equally likely.
+    /// Makes all rates equally likely.
     pub(crate) fn reset(&mut self) {
         self.shares.fill(1.0);
         self.normalise();
     }
 
-    /// Forgets everything but that the link seems to stand still: half of the weight is on that.
+    /// Makes an outage as likely as all rates together, which are equally likely.
     pub(crate) fn reset_to_outage(&mut self) {
         self.reset();
         self.shares[0] = 1.0;
         self.normalise();
     }
 
-    /// Returns the probability of each bin; they sum to 1.
+    /// Returns the probability of each bin. The probabilities sum to 1.
     pub(crate) fn shares(&self) -> &[f32] {
         &self.shares
     }
 
-    /// Lets a tick go by, in which a count was observed or none.
+    /// Advances by a tick in which `count` was observed. `None`: nothing was observed.
     pub(crate) fn tick(&mut self, count: Option<Count>) {
         self.model.evolve(&self.shares, &mut self.next, &mut self.work);
         core::mem::swap(&mut self.shares, &mut self.next);
@@ -68,7 +68,7 @@ impl Belief {
                 *share = if *share > NEGLIGIBLE { *share * factor } else { 0.0 };
             }
         } else {
-            // No rate of the grid explains this: what was believed was wrong.
+            // No rate of the grid explains the observation, so the belief was wrong.
             let share = 1.0 / single(float(self.shares.len()));
             self.shares.fill(share);
         }

@@ -1,26 +1,26 @@
-//! A tick of the random walk on any grid: for each bin, the shares of the bins that lead to it.
+//! A tick of the random walk on any grid: for each bin, the sum over the bins that lead to it.
 
 use crate::sprout::grid::Grid;
 use crate::sprout::lanes;
 
-/// The transitions by where they lead. A sum for each bin is quicker than a part for each transition: nothing is read and
-/// written again.
+/// The transition probabilities, grouped by the bin that they lead to. A sum for each bin is faster than adding parts
+/// for each transition, because no result is read and written again.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     columns: Vec<Column>,
 }
 
-/// The transitions to a bin.
+/// The transition probabilities to one bin.
 #[derive(Clone, Debug, Default)]
 struct Column {
-    /// The first bin that leads here.
+    /// The first bin from which a transition leads to this bin.
     first: usize,
-    /// The probability of each from there on.
+    /// The probabilities of the transitions from `first` and from the bins after it.
     shares: Vec<f32>,
 }
 
 impl Columns {
-    /// Turns the rows of a grid.
+    /// Transposes the rows of a grid.
     pub(crate) fn new(grid: &Grid) -> Self {
         let mut columns = vec![Column::default(); grid.rows.len()];
         for (from, row) in grid.rows.iter().enumerate() {
@@ -28,7 +28,7 @@ impl Columns {
                 if column.shares.is_empty() {
                     column.first = from;
                 }
-                // The bins that lead to one are neighbours, but for the outage, which leads further than the lowest rates.
+                // The bins that lead to a bin are neighbours. Only an outage leads further than the lowest rates.
                 column.shares.resize(from - column.first, 0.0);
                 column.shares.push(*share);
             }
@@ -36,7 +36,7 @@ impl Columns {
         Self { columns }
     }
 
-    /// Writes a belief as it is a tick later.
+    /// Writes to `next` the belief that follows `shares` a tick later.
     pub(crate) fn evolve(&self, shares: &[f32], next: &mut Vec<f32>) {
         let to = |column: &Column| lanes::dot(&column.shares, &shares[column.first..]);
         next.clear();

@@ -1,4 +1,4 @@
-//! An end of a Sprout flow, which sends and tells its peer what arrives.
+//! An end of a Sprout flow, which sends packets and tells its peer what arrives.
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -8,38 +8,38 @@ use crate::sprout::receiver::Receiver;
 use crate::sprout::sender::Sender;
 use crate::sprout::terms::Config;
 
-/// How long an end is silent at most: it promises its next packet within this time. Source: the published program.
+/// Longest silence of an end: each packet promises the next within this time. Source: the published program.
 pub const HEARTBEAT: Duration = Duration::from_millis(50);
 
-/// An end of a flow, without the bytes that the flow carries.
+/// An end of a Sprout flow, without the bytes that the flow carries.
 #[derive(Clone, Debug)]
 pub struct Endpoint<E> {
     config: Config,
     receiver: Receiver<E>,
     sender: Sender,
-    /// When the last packet was sent; `None` before the first.
+    /// When the last packet was sent. `None` before the first.
     sent_at: Option<Instant>,
-    /// Whether the last packet ended a flight: the next one may carry a forecast.
+    /// Whether the last packet ended a flight, so that the next packet may carry a forecast.
     has_landed: bool,
-    /// The tick of the last forecast that was sent.
+    /// The tick of the forecast that was sent last. `None` before the first.
     told: Option<u64>,
-    /// Whether data has come since.
+    /// Whether data has arrived since the last forecast was sent.
     has_news: bool,
 }
 
 /// Application data that waits to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// No data waits.
+    /// No data waits to be sent.
     Nothing,
-    /// So many bytes of a stream, which may be cut anywhere.
+    /// This many bytes of a stream wait, which may be cut anywhere.
     Stream(Bytes),
-    /// Packets that go whole: the sizes of the first and, if there is one, of the second.
+    /// Packets wait that must not be cut: the sizes of the first and, if there is one, of the second.
     Packets(Bytes, Option<Bytes>),
 }
 
 impl<E: Estimator> Endpoint<E> {
-    /// Creates an end that has heard nothing. The first forecast is that of its own receiver.
+    /// Creates an end that has received nothing. Its sender begins with the forecast of its own receiver.
     pub fn new(config: Config, estimator: E, now: Instant) -> Self {
         let receiver = Receiver::new(estimator, config.packet);
         let sender = Sender::new(config, receiver.forecast(), now);
@@ -54,12 +54,12 @@ impl<E: Estimator> Endpoint<E> {
         }
     }
 
-    /// Returns the most application data of a packet: a full one has room for a forecast.
+    /// Returns the most application data of a packet, which leaves room for a forecast.
     pub fn payload_max(&self) -> Bytes {
         self.config.packet - HEADER - FEEDBACK
     }
 
-    /// Counts a packet of the peer, and follows the forecast in it.
+    /// Counts a packet of the peer, and follows the forecast in the packet.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.receiver.handle_packet(now, packet);
         self.has_news |= !packet.is_empty();
@@ -68,18 +68,18 @@ impl<E: Estimator> Endpoint<E> {
         }
     }
 
-    /// Returns how many bytes of packets may be sent now.
+    /// Returns the window: how many bytes of packets may be sent now.
     pub fn window(&mut self, now: Instant) -> Bytes {
         self.sender.window(now)
     }
 
-    /// Returns how many bytes the link carries while the forecast lasts.
+    /// Returns how many bytes the link carries within the whole time of the forecast.
     pub fn deliverable(&self) -> Bytes {
         self.sender.deliverable()
     }
 
-    /// Returns the packet to be sent now, if there is one: with the first piece that waits if the window has room for it, else with
-    /// none if the peer must hear something.
+    /// Returns the packet to send now. It has the first piece of waiting data if the window has room for it. Otherwise
+    /// it is empty, if the peer must hear from this end. `None` if no packet is due.
     pub fn poll_send(&mut self, now: Instant, waiting: Waiting) -> Option<Packet> {
         let window = self.window(now);
         if let Some((piece, is_last)) = self.next_piece(window, waiting) {
@@ -90,7 +90,8 @@ impl<E: Estimator> Endpoint<E> {
         is_due.then(|| self.packet(now, Bytes::ZERO, HEARTBEAT))
     }
 
-    /// Returns how much data the next packet carries, and whether it ends a flight; `None` if the window has no room for it.
+    /// Returns the bytes of data in the next packet, and whether it ends a flight. `None`: no data, or no room in
+    /// `window`.
     fn next_piece(&self, window: Bytes, waiting: Waiting) -> Option<(Bytes, bool)> {
         // The window has room for a forecast even if the packet carries none.
         let fields = HEADER + FEEDBACK;
@@ -110,19 +111,19 @@ impl<E: Estimator> Endpoint<E> {
         }
     }
 
-    /// Returns when to poll next if nothing comes before; `is_waiting` says whether there is data to be sent.
+    /// Returns when to call [`Self::poll_send`] if no packet arrives earlier. `is_waiting`: data waits to be sent.
     pub fn poll_timeout(&self, now: Instant, is_waiting: bool) -> Option<Instant> {
         let Some(heartbeat) = self.next_heartbeat() else { return Some(now) };
         let change = self.sender.next_change(now).filter(|_| is_waiting);
         Some(change.map_or(heartbeat, |change| change.min(heartbeat)))
     }
 
-    /// Returns when a packet is due even without data. An end that only receives tells of each tick in which data came: its peer waits
-    /// for nothing else. `None` before the first packet, which is due at once.
+    /// Returns when a packet is due even without data. An end that only receives reports each tick in which data
+    /// arrived, because its peer sends nothing before that. `None` before the first packet, which is due at once.
     fn next_heartbeat(&self) -> Option<Instant> {
         let heartbeat = self.sent_at? + HEARTBEAT;
         let news = self.receiver.tick_ends().filter(|_| self.has_news);
-        // A tick's news go after its end.
+        // The arrivals of a tick are reported after its end.
         Some(news.map_or(heartbeat, |news| news.min(heartbeat)))
     }
 

@@ -1,4 +1,4 @@
-//! Estimators: from the packets of each tick to a forecast.
+//! Estimators make a forecast from the number of packets in each tick.
 
 use core::fmt::Debug;
 use std::sync::Arc;
@@ -10,33 +10,34 @@ use crate::sprout::model::Model;
 use crate::sprout::terms::Count;
 use crate::sprout::terms::{FORECAST_TICKS, QUANTILE};
 
-/// Ticks that the published program lets go by before it sees anything. Source: its clock starts at 1000 ms, its belief at 0.
+/// Ticks that the published program passes before its first observation. Source: its clock starts at 1000 ms, its
+/// belief at 0.
 const WARM_UP_TICKS: usize = 49;
 
-/// The rate that a moving average starts with, in packets a tick. Chosen: the first window is 5 packets as with the belief's
-/// start, which gives 5.
+/// First rate of a moving average, in packets per tick. Chosen: the first window is 5 packets, as in [`Bayesian`].
 const FIRST_RATE: f64 = 1.0;
 
-/// Infers how fast a link is from the packets of each tick.
+/// Infers the rate of a link from the number of packets in each tick.
 pub trait Estimator: Debug + Send {
-    /// Lets a tick go by, in which `count` packets came; `None` if that says nothing of the link.
+    /// Advances by a tick in which `count` packets arrived. `None` if the tick says nothing of the link.
     fn tick(&mut self, count: Option<f64>);
 
-    /// Returns how many packets arrive within the next 1, 2, ... ticks.
+    /// Returns how many packets are forecast to arrive within the next 1, 2, ... ticks.
     fn forecast(&self) -> [f64; FORECAST_TICKS];
 }
 
-/// The belief that the first packet meets.
+/// The belief in the link's rate before the first packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// Each rate is as likely as any other, as the paper says.
+    /// Each rate is equally likely, as in the paper.
     #[default]
     Uniform,
-    /// The same after 49 ticks without an observation, as in the published program: the first window is two and a half times as large.
+    /// Each rate is equally likely 49 ticks before the first packet, as in the published program. The first window is
+    /// two and a half times as large.
     WarmedUp,
 }
 
-/// Sprout: Bayesian inference of the rate, and a cautious forecast.
+/// Sprout's estimator: Bayesian inference of the rate, and a cautious forecast.
 #[derive(Clone, Debug)]
 pub struct Bayesian {
     model: Arc<Model>,
@@ -50,12 +51,12 @@ impl Bayesian {
         Self::with_quantile(QUANTILE)
     }
 
-    /// Creates one whose forecast is too high with this probability, within 0 and 1.
+    /// Creates an estimator whose forecast is too high with the probability `quantile`, from 0 to 1.
     pub fn with_quantile(quantile: f64) -> Self {
         Self::from_model(Model::shared(Scale::Linear), quantile)
     }
 
-    /// Creates one with another rule for outages, or another start.
+    /// Creates an estimator with another rule for outages, or another start.
     pub fn variant(outage: OutageRow, start: Start) -> Self {
         let model = match outage {
             OutageRow::Published => Model::shared(Scale::Linear),
@@ -93,19 +94,20 @@ impl Estimator for Bayesian {
     }
 }
 
-/// Sprout-EWMA: a moving average of the rate, and a forecast without caution.
+/// The estimator of Sprout-EWMA: a moving average of the rate, and a forecast without caution.
 #[derive(Clone, Debug)]
 pub struct MovingAverage {
     gain: f64,
-    /// Packets a tick.
+    /// The moving average of the rate, in packets per tick.
     rate: f64,
 }
 
 impl MovingAverage {
-    /// The gain of each tick. Chosen: neither the paper nor the published program gives it; `rove-lab figures sprout-gain` has others.
+    /// The weight of a tick in the moving average. Chosen: neither the paper nor the published program gives it;
+    /// `rove-lab figures sprout-gain` has others.
     pub const GAIN: f64 = 0.125;
 
-    /// Creates an average that moves by this share with each tick.
+    /// Creates a moving average in which each tick has the weight `gain`.
     pub const fn new(gain: f64) -> Self {
         Self { gain, rate: FIRST_RATE }
     }

@@ -1,56 +1,57 @@
-//! The rates that a belief is over, and how likely each becomes each other within a tick.
+//! The grid of rates that a belief distinguishes, and the probabilities of moving between them within a tick.
 
 use crate::numbers::{float, single};
 use crate::sprout::normal::cumulative;
 use crate::sprout::terms::TICK_SECONDS;
 
-/// Bins of the linear grid, the one of an outage among them.
-/// Source: the published program, which has one more than the 256 of the Sprout paper (NSDI 2013), section 3.1.
+/// Number of bins of the linear grid, including that of an outage. Source: the published program, which has one more
+/// than the 256 of the Sprout paper (NSDI 2013), section 3.1.
 const LINEAR_BINS: usize = 257;
 
 /// Highest rate of the linear grid, in packets/s. Source: Sprout paper, section 3.1.
 const LINEAR_TOP_RATE: f64 = 1_000.0;
 
-/// Bins of the wide grid, the one of an outage among them. Chosen: a step of 4.6 %, finer than any forecast can tell.
+/// Number of bins of the wide grid, including that of an outage. Chosen: steps of 4.6 %, too fine for any forecast.
 const WIDE_BINS: usize = 256;
 
 /// Lowest and highest rate of the wide grid, in packets/s. Chosen: 24 kbit/s to 2.4 Gbit/s.
 const WIDE_RATES: [f64; 2] = [2.0, 200_000.0];
 
-/// How far a rate moves in a second, in packets/s. Source: Sprout paper, section 3.1.
+/// Standard deviation of a rate after a second, in packets/s. Source: Sprout paper, section 3.1.
 const VOLATILITY: f64 = 200.0;
 
-/// How far a rate of the wide grid moves in a tick at least, as a share of it. Chosen: that of the linear grid at 190 packets/s.
+/// Least standard deviation of a rate of the wide grid after a tick, as a share of the rate. Chosen: that of the linear
+/// grid at 190 packets/s.
 const RELATIVE_STEP: f64 = 0.15;
 
-/// How often an outage ends, in 1/s. Source: Sprout paper, section 3.1.
+/// How often an outage ends, in outages per second. Source: Sprout paper, section 3.1.
 const OUTAGE_ESCAPE: f64 = 1.0;
 
-/// How far a rate moves in a tick at most, in standard deviations. Source: the published program.
+/// Largest change of a rate in a tick, in standard deviations. Source: the published program.
 const REACH: f64 = 5.0;
 
-/// The rates that a belief is over.
+/// The range of rates that a belief distinguishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// 0 to 1000 packets/s in even steps: Sprout's. Links above 12 Mbit/s cannot be told from one of that.
+    /// From 0 to 1000 packets/s in even steps, as in Sprout. A link above 12 Mbit/s looks like a link of 12 Mbit/s.
     #[default]
     Linear,
-    /// 2 to 200 000 packets/s in even ratios, and 0: for links of any rate.
+    /// An outage, and from 2 to 200 000 packets/s in even ratios: for links of any rate.
     Wide,
 }
 
-/// How the probabilities of staying in an outage and of leaving it are weighed.
+/// How the probabilities of staying in an outage and of leaving it are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutageRow {
-    /// As the published program: each is multiplied with that of the random walk, and they do not sum to 1. An outage loses 45 %
-    /// of its weight with each tick. Expected forecasts were measured with this rule.
+    /// As in the published program: each is multiplied with the probability of the random walk, so they do not sum to
+    /// 1. An outage loses 45 % of its weight with each tick. The expected forecasts were measured with this rule.
     #[default]
     Published,
-    /// The two sum to 1: 98 % stay, the rest goes where the random walk leads.
+    /// The probabilities sum to 1: 98 % stay, and the rest follows the random walk.
     Proper,
 }
 
-/// A bin: a range of rates that count as one.
+/// A bin of the grid: a range of rates that the belief does not distinguish, in packets/s.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     rate: f64,
@@ -58,23 +59,23 @@ struct Bin {
     high: f64,
 }
 
-/// A row of the transition matrix: from a bin to those around it.
+/// A row of the transition matrix: the probabilities of moving from one bin to the bins around it.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// The first bin that it leads to.
+    /// The first bin that can be reached.
     pub(crate) first: usize,
-    /// The probabilities of this one and of those after it.
+    /// The probabilities of moving to `first` and to the bins after it.
     pub(crate) shares: Vec<f32>,
 }
 
-/// The bins of a scale, and the transitions between them.
+/// The bins of a scale, and the transition probabilities between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
-    /// The rate that stands for each bin, in packets per second; 0 first.
+    /// The rate of each bin, in packets per second. The first is 0, for an outage.
     pub(crate) rates: Vec<f64>,
-    /// The standard deviation of a rate after a tick.
+    /// The standard deviation of each bin's rate after a tick, in packets/s.
     pub(crate) deviations: Vec<f64>,
-    /// The transitions from each bin.
+    /// The transition probabilities from each bin.
     pub(crate) rows: Vec<Row>,
 }
 
@@ -114,7 +115,7 @@ fn wide() -> Vec<Bin> {
     bounded((1..WIDE_BINS).map(bin))
 }
 
-/// Puts the bin of an outage first, and lets the first and the last bin reach to infinity.
+/// Puts the bin of an outage first, and extends the first and the last bin to infinity.
 fn bounded(bins: impl Iterator<Item = Bin>) -> Vec<Bin> {
     let mut all = vec![Bin { rate: 0.0, low: f64::NEG_INFINITY, high: 0.0 }];
     all.extend(bins);

@@ -1,26 +1,26 @@
-//! How many packets arrive within the next ticks, from each rate on: tables of cumulative distributions, and their quantiles.
+//! The number of packets that arrive within the next ticks: tables of cumulative distributions, and their quantiles.
 //!
-//! Each tick's count is taken as independent of those before it, given the first rate, as the published program does: the
-//! distribution is a little narrower than that of the model, and the forecast a little less cautious.
+//! Given the current rate, the counts of ticks are taken as independent, as in the published program. So the
+//! distribution is a little narrower than the model's, and the forecast a little less cautious.
 
 use crate::numbers::single;
 use crate::sprout::grid::Grid;
 use crate::sprout::terms::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS};
 use crate::sprout::{lanes, quantile};
 
-/// Bins at the ends with less weight each are left out. Chosen: all 257 of them are a five-thousandth of the quantile.
+/// Least probability of a bin at either end that counts. Chosen: 257 such bins are a five-thousandth of the quantile.
 const NEGLIGIBLE: f32 = 4e-8;
 
-/// Distributions of the packets that arrive within 1, 2, ... ticks.
+/// Distributions of the number of packets that arrive within 1, 2, ... ticks.
 #[derive(Clone, Debug)]
 pub(crate) struct Horizons {
     bins: usize,
-    /// For each horizon, for each count, for each bin the probability of at most so many.
-    /// Single precision keeps 10^-7, and half of the memory.
+    /// The probability of at most a count, for each number of ticks, each count and each bin. Single precision keeps
+    /// 10^-7, and takes half of the memory.
     tables: Vec<Vec<f32>>,
 }
 
-/// The distribution of rates and of counts after some ticks, from one bin on.
+/// The distributions of rates and of counts after some ticks, if the rate starts in one bin.
 struct Path {
     rates: Vec<f64>,
     counts: Vec<f64>,
@@ -57,13 +57,13 @@ impl Horizons {
         Self { bins, tables }
     }
 
-    /// Returns the least counts, of 1, 2, ... ticks, that are not exceeded with at least the probability `quantile`.
+    /// Returns for 1, 2, ... ticks the least count that is not exceeded with at least the probability `quantile`.
     pub(crate) fn quantiles(&self, shares: &[f32], quantile: f64) -> [u32; FORECAST_TICKS] {
         let shares = weighty(shares);
         let mut quantiles = [0; FORECAST_TICKS];
         let (mut before, mut last, mut most) = (0, 0, 0);
         for (result, table) in quantiles.iter_mut().zip(&self.tables) {
-            // A longer time brings no fewer packets, and about as many more as the last tick did.
+            // A longer time brings no fewer packets, and the increase is about that of the last tick.
             most += u64::from(COUNT_MAX);
             let guess = 2 * last - before;
             let is_enough = |count| self.cumulative(table, count, shares) >= single(quantile);
@@ -73,7 +73,8 @@ impl Horizons {
         quantiles
     }
 
-    /// Returns the same of one number of ticks. It is found soonest if it is near the guess.
+    /// Returns the least count of `ticks` ticks that is not exceeded with at least the probability `quantile`. The
+    /// search is short if `guess` is near.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         let Some(table) = ticks.checked_sub(1).and_then(|place| self.tables.get(place)) else {
             return 0;
@@ -84,7 +85,7 @@ impl Horizons {
         quantile::least(guess, [0, most], is_enough)
     }
 
-    /// Returns the probability of at most `count`. `shares` are those from a bin on.
+    /// Returns the probability of at most `count` packets. `shares` are the probabilities of the bins from `first` on.
     fn cumulative(&self, table: &[f32], count: u64, (first, shares): (usize, &[f32])) -> f32 {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let from = (count * self.bins).min(table.len() - self.bins) + first;
@@ -92,7 +93,7 @@ impl Horizons {
     }
 }
 
-/// Returns the first bin of any weight, and the shares from there to the last one.
+/// Returns the first bin whose probability counts, and the probabilities from this bin to the last such bin.
 fn weighty(shares: &[f32]) -> (usize, &[f32]) {
     let is_weighty = |share: &f32| *share > NEGLIGIBLE;
     let first = shares.iter().position(is_weighty).unwrap_or(0);
@@ -113,7 +114,7 @@ impl Path {
         self.rates = next;
     }
 
-    /// Adds a tick's packets.
+    /// Adds the packets of a tick to the distribution of counts.
     fn count(&mut self, counts: &[Vec<f64>]) {
         let of_tick = |likelihoods: &Vec<f64>| -> f64 {
             likelihoods.iter().zip(&self.rates).map(|(likely, share)| likely * share).sum()
@@ -129,7 +130,7 @@ impl Path {
     }
 }
 
-/// Returns the probability of `count` events where `mean` are expected.
+/// Returns the probability of `count` events if `mean` are expected (Poisson).
 pub(crate) fn poisson(count: u32, mean: f64) -> f64 {
     (1..=count).fold((-mean).exp(), |share, number| share * mean / f64::from(number))
 }

@@ -1,30 +1,30 @@
-//! A tick of the random walk on the linear grid: every bin but that of an outage goes to its neighbours in the same way.
+//! A tick of the random walk on the linear grid, where all bins but an outage have the same transition probabilities.
 //!
-//! The result is the product with the rows of the grid, in a tenth of the time: each share of the kernel counts for both
-//! sides at once, and the sums stay in registers.
+//! The result is the product with the rows of the grid, in a tenth of the time: each probability serves both directions
+//! at once, and the sums stay in registers.
 
 use crate::sprout::grid::{Grid, Row};
 use crate::sprout::lanes::{self, LANES};
 
-/// The way from a bin to its neighbours.
+/// The transition probabilities of a linear grid, which are the same for every bin but an outage.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
-    /// The share that stays.
+    /// The probability of staying in a bin.
     middle: f32,
-    /// The shares that go one bin up or down, two, and so on.
+    /// The probabilities of moving by one bin, by two bins, and so on, in either direction.
     sides: Vec<f32>,
-    /// The shares of each of the first bins, the outage's first, that go to the outage.
+    /// The probabilities of moving to the outage, from the outage and from each of the first bins after it.
     to_first: Vec<f32>,
-    /// The shares of each of the last bins, the last one's last, that go to the last.
+    /// The probabilities of moving to the last bin, from each of the last bins, the last bin itself at the end.
     to_last: Vec<f32>,
-    /// The shares of an outage that go to each bin.
+    /// The probabilities of moving from an outage to each bin.
     from_outage: Vec<f32>,
 }
 
 impl Kernel {
     /// Creates the kernel of a linear grid.
     pub(crate) fn new(grid: &Grid) -> Self {
-        // A bin in the middle, from which no way ends at the grid's ends.
+        // From a bin in the middle, no transition reaches an end of the grid.
         let middle = grid.rows.len() / 2;
         let row = &grid.rows[middle];
         let sides = row.shares[middle - row.first..].to_vec();
@@ -43,12 +43,12 @@ impl Kernel {
         }
     }
 
-    /// Writes a belief as it is a tick later. `padded` is room for work.
+    /// Writes to `next` the belief that follows `shares` a tick later. `padded` is scratch memory.
     pub(crate) fn evolve(&self, shares: &[f32], next: &mut Vec<f32>, padded: &mut Vec<f32>) {
         let reach = self.sides.len();
         let bins = shares.len();
         let blocks = bins.div_ceil(LANES);
-        // The bins with nothing around them, as many as are reached from the last block. The outage does not walk.
+        // The bins between zeros, as many as the last block can reach. The outage does not walk.
         padded.clear();
         padded.resize(blocks * LANES + 2 * reach, 0.0);
         padded[reach + 1..reach + bins].copy_from_slice(&shares[1..]);
@@ -64,7 +64,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the shares of a block of bins, which are in the middle of `around`.
+    /// Returns the probabilities of a block of bins a tick later. `around` has the block in its middle.
     fn block(&self, around: &[f32]) -> [f32; LANES] {
         let reach = self.sides.len();
         let mut sums: [f32; LANES] =

@@ -1,6 +1,6 @@
-//! Sums over many numbers, in parts that do not wait for each other: a processor adds them at the same time.
+//! Sums of many numbers, as independent partial sums that a processor adds at the same time.
 
-/// Numbers that are added at the same time. Chosen: four registers of the least x86-64.
+/// Number of partial sums. Chosen: four registers of the least x86-64.
 pub(crate) const LANES: usize = 16;
 
 /// Returns the sum of all numbers.
@@ -16,7 +16,7 @@ pub(crate) fn sum(numbers: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// Returns the sum of the products of numbers at the same places; numbers of the longer slice beyond the shorter one are left out.
+/// Returns the dot product of two slices. Numbers of the longer slice beyond the end of the shorter are left out.
 pub(crate) fn dot(one: &[f32], other: &[f32]) -> f32 {
     let len = one.len().min(other.len());
     let (ones, others) = (one[..len].chunks_exact(LANES), other[..len].chunks_exact(LANES));

@@ -1,5 +1,5 @@
-//! The model of a link before the link is seen: the grid, the likelihood of each count, and the distributions of what arrives
-//! from each rate on. The model is computed once and shared.
+//! The model of a link before the link is observed: the grid of rates, the likelihood of each count, and the
+//! distributions of later arrivals. The model is computed once and shared.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,32 +12,32 @@ use crate::sprout::spread::{Spread, Ticks};
 use crate::sprout::terms::Count;
 use crate::sprout::terms::{FORECAST_TICKS, TICK_SECONDS};
 
-/// Counts whose likelihoods are kept in a table. Chosen: those of a tick at the linear grid's highest rate.
+/// Number of counts whose likelihoods are in a table. Chosen: the counts of a tick at the linear grid's highest rate.
 const TABLED: u32 = 30;
 
-/// The model of all links of a kind.
+/// The model of all links whose rates are on the same scale.
 #[derive(Debug)]
 pub(crate) struct Model {
     grid: Grid,
-    /// The logarithm of the packets that each bin expects in a tick.
+    /// The logarithm of the packets expected in a tick, for each bin.
     log_means: Vec<f64>,
-    /// For each count the likelihood in each bin.
+    /// The likelihood of each count (first index) in each bin (second index).
     likelihoods: Vec<Vec<f32>>,
-    /// For each count the likelihood of at least so many.
+    /// The likelihood of at least each count (first index) in each bin (second index).
     at_leasts: Vec<Vec<f32>>,
     horizons: OnceLock<Horizons>,
-    /// Whether the tables have room for the packets of a tick at every rate.
+    /// Whether the tables of `horizons` have room for the packets of a tick at every rate.
     has_tables: bool,
     spread: Spread,
     walk: Walk,
 }
 
-/// A tick of the random walk.
+/// How a tick of the random walk is computed.
 #[derive(Debug)]
 enum Walk {
-    /// On the linear grid, where each bin's is the same.
+    /// On the linear grid, where all bins but an outage have the same transition probabilities.
     Even(Kernel),
-    /// On any other.
+    /// On any other grid, where each bin has its own transition probabilities.
     Uneven(Columns),
 }
 
@@ -70,7 +70,7 @@ impl Model {
         }
     }
 
-    /// Returns the model of a scale with the published row of an outage. All that ask share it.
+    /// Returns the model of a scale with the published rule for outages. All callers share it.
     pub(crate) fn shared(scale: Scale) -> Arc<Self> {
         static SHARED: [OnceLock<Arc<Model>>; 2] = [OnceLock::new(), OnceLock::new()];
         let place = usize::from(scale == Scale::Wide);
@@ -83,17 +83,17 @@ impl Model {
         &self.grid
     }
 
-    /// Returns how many bins the grid has.
+    /// Returns the number of bins of the grid.
     pub(crate) const fn bins(&self) -> usize {
         self.grid.rates.len()
     }
 
-    /// Returns what arrives from each bin on. It is computed when it is first asked for.
+    /// Returns the distributions of later arrivals from each bin. The first call computes them.
     pub(crate) fn horizons(&self) -> &Horizons {
         self.horizons.get_or_init(|| Horizons::new(&self.grid))
     }
 
-    /// Writes a belief as it is a tick later, up to a common factor. `work` is room for that.
+    /// Writes to `next` the belief that follows `shares` a tick later, up to a common factor. `work` is scratch memory.
     pub(crate) fn evolve(&self, shares: &[f32], next: &mut Vec<f32>, work: &mut Vec<f32>) {
         match &self.walk {
             Walk::Even(kernel) => kernel.evolve(shares, next, work),
@@ -101,8 +101,8 @@ impl Model {
         }
     }
 
-    /// Returns the least count of some ticks together that is not exceeded with at least the probability `quantile`. It is found soonest
-    /// if it is near the guess.
+    /// Returns the least count of `ticks` ticks that is not exceeded with at least the probability `quantile`. The
+    /// search is short if `guess` is near.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         if self.has_tables && (1..=FORECAST_TICKS).contains(&ticks) {
             self.horizons().quantile(shares, ticks, quantile, guess)
@@ -111,7 +111,7 @@ impl Model {
         }
     }
 
-    /// Multiplies each bin's share with the likelihood of a count, up to a common factor.
+    /// Multiplies the probability of each bin by the likelihood of a count, up to a common factor.
     pub(crate) fn weigh(&self, count: Count, shares: &mut [f32]) {
         let tabled = |tables: &'_ [Vec<f32>], count: u32| -> Option<usize> {
             usize::try_from(count).ok().filter(|place| *place < tables.len())
@@ -136,7 +136,7 @@ impl Model {
         shares.iter_mut().zip(likelihoods).for_each(|(share, likely)| *share *= likely);
     }
 
-    /// Returns the likelihood of a large count in each bin, the largest as 1: none is too small for the type then.
+    /// Returns the likelihood of a large count in each bin, scaled so that the largest is 1 and none is too small.
     fn likelihood(&self, count: u32) -> Vec<f32> {
         let count = f64::from(count);
         let of = |(log, rate): (&f64, &f64)| count * log - rate * TICK_SECONDS;
@@ -146,12 +146,12 @@ impl Model {
     }
 }
 
-/// Returns the likelihood of at least `count` packets in a tick in each bin.
+/// Returns for each bin the likelihood of at least `count` packets in a tick.
 fn at_leasts(grid: &Grid, count: u32) -> Vec<f32> {
     grid.rates.iter().map(|rate| single(at_least(count, rate * TICK_SECONDS))).collect()
 }
 
-/// Returns the probability of at least `count` events where `mean` are expected.
+/// Returns the probability of at least `count` events if `mean` are expected (Poisson).
 fn at_least(count: u32, mean: f64) -> f64 {
     if count == 0 {
         return 1.0;

@@ -1,13 +1,13 @@
 //! The standard normal distribution.
 
-/// Points of the table for each unit. Chosen: straight lines between them are off by less than 10^-5, a hundredth of the
-/// 10^-3 that no forecast shows.
+/// Points of the table per standard deviation. Chosen: linear interpolation is off by less than 10^-5, a hundredth of
+/// the 10^-3 that no forecast shows.
 const STEPS: f64 = 128.0;
 
-/// Beyond this many standard deviations the distribution is 0 or 1. Source: 10^-15 lies there, the precision of the type.
+/// Standard deviations beyond which the distribution is 0 or 1. Source: the rest is 10^-15, the precision of the type.
 const END: f64 = 8.0;
 
-/// Returns the probability of a value up to `x`.
+/// Returns the probability that a standard normal variable is at most `x`.
 /// Source: Abramowitz and Stegun, *Handbook of Mathematical Functions*, 7.1.26; off by 1.5 * 10^-7 at most.
 pub(crate) fn cumulative(x: f64) -> f64 {
     let z = x.abs() / core::f64::consts::SQRT_2;
@@ -18,7 +18,7 @@ pub(crate) fn cumulative(x: f64) -> f64 {
     if x < 0.0 { tail } else { 1.0 - tail }
 }
 
-/// [`cumulative`] in a table, for where it is asked for thousands of times in a tick.
+/// A table of [`cumulative`], which is faster for thousands of calls in a tick.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     values: Vec<f64>,
@@ -31,7 +31,7 @@ impl Table {
         Self { values: (0..points + 2).map(at).collect() }
     }
 
-    /// Returns the probability of a value up to `x`.
+    /// Returns the probability that a standard normal variable is at most `x`, from the table.
     pub(crate) fn cumulative(&self, x: f64) -> f64 {
         let place = (x.clamp(-END, END) + END) * STEPS;
         let point = crate::numbers::whole(place);

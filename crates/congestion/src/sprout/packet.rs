@@ -1,4 +1,4 @@
-//! The fields that the two ends of a Sprout flow send with each packet, and their bytes.
+//! The fields that the two ends of a Sprout flow send with each packet, and their form in bytes.
 //!
 //! The fields are those of the paper; the layout is our own, all numbers big-endian:
 //!
@@ -14,54 +14,55 @@ use rove_units::{Bytes, Duration};
 
 use crate::sprout::terms::{FORECAST_TICKS, Forecast};
 
-/// Bytes of a packet's fields without a forecast.
+/// Bytes of a packet's fields, without a forecast and application data.
 pub const HEADER: Bytes = Bytes::new(15);
 
-/// Bytes that a forecast adds.
+/// Bytes that a forecast adds to a packet.
 pub const FEEDBACK: Bytes = Bytes::new(48);
 
-/// Bytes that count for the headers of each packet in sequence numbers. Source: the published program.
+/// Bytes that sequence numbers count for the headers of each packet. Source: the published program.
 pub(crate) const SEQUENCE_OVERHEAD: u64 = 50;
 
-/// A packet without its application data.
+/// The fields of a Sprout packet, and the size of its application data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Bytes sent before this packet, with 50 for the headers of each packet.
+    /// The sequence number: bytes sent before this packet, with 50 for the headers of each packet.
     pub sequence: u64,
-    /// Bytes before `sequence` of which the last was sent more than 10 ms earlier: everything before those has come or is lost.
+    /// The throwaway window: bytes before `sequence` that were sent in the last 10 ms. All bytes before the window have
+    /// arrived or are lost.
     pub throwaway: u32,
-    /// The sender's promise of how long until its next packet; zero inside a flight.
+    /// The time until the sender's next packet, as it promises. Zero inside a flight.
     pub time_to_next: Duration,
-    /// The forecast of the other direction, if there is a new one.
+    /// The receiver's report of the other direction. `None` if there is no new report.
     pub feedback: Option<Feedback>,
-    /// The application's bytes.
+    /// The size of the application data.
     pub payload: Bytes,
 }
 
-/// A receiver's account of the direction that it hears.
+/// A receiver's report of the direction that it receives: arrivals, and a forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// Bytes of sequence that have come or are lost.
+    /// The bytes of the sequence that have arrived or are lost.
     pub received_or_lost: u64,
-    /// The tick that it was made at, in ms of the receiver's clock. It only tells one forecast from another.
+    /// The tick of the report, in ms of the receiver's clock. It only tells which report is newer.
     pub tick: u64,
-    /// The forecast.
+    /// The forecast of the bytes that arrive in the next ticks.
     pub forecast: Forecast,
 }
 
 impl Packet {
-    /// Returns how many bytes it has with its application data.
+    /// Returns the size of the packet, with its application data.
     pub fn len(&self) -> Bytes {
         let feedback = if self.feedback.is_some() { FEEDBACK } else { Bytes::ZERO };
         HEADER + feedback + self.payload
     }
 
-    /// Returns whether it has no application data.
+    /// Returns whether the packet has no application data.
     pub fn is_empty(&self) -> bool {
         self.payload == Bytes::ZERO
     }
 
-    /// Appends its fields. The application data comes next.
+    /// Appends the fields of the packet to `bytes`. The application data must follow.
     pub fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.push(u8::from(self.feedback.is_some()));
         bytes.extend(self.sequence.to_be_bytes());
@@ -76,7 +77,7 @@ impl Packet {
         }
     }
 
-    /// Reads a packet; returns it and its application data. `None` of bytes that are no packet.
+    /// Reads a packet. Returns its fields and its application data. `None` if the bytes are no Sprout packet.
     pub fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let mut reader = Reader(bytes);
         let has_feedback = match reader.take::<1>()? {

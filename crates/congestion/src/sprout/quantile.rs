@@ -1,7 +1,8 @@
-//! The search for a quantile: the least count that is enough.
+//! The search for a quantile: the least count that is large enough.
 
-/// Returns the least count from `low` to `high` that is enough, `high` if none below is. A count above one that is enough is, too. A
-/// `guess` that is near needs few calls; a wrong one costs twice as many as bisection.
+/// Returns the least count from `low` to `high` for which `is_enough` is true; `high` if there is none below. Once
+/// true, `is_enough` must stay true for larger counts. A `guess` that is near needs few calls; a wrong guess costs
+/// twice as many as bisection.
 pub(crate) fn least(guess: u64, [low, high]: [u64; 2], is_enough: impl Fn(u64) -> bool) -> u64 {
     let [mut low, mut high] = bracket(guess.clamp(low, high), [low, high], &is_enough);
     while low < high {
@@ -15,7 +16,7 @@ pub(crate) fn least(guess: u64, [low, high]: [u64; 2], is_enough: impl Fn(u64) -
     low
 }
 
-/// Returns a small range within another one that has the least count which is enough, or its end: it is near the guess.
+/// Returns a small part of the range, near the guess, that holds the least count for which `is_enough` is true.
 fn bracket(guess: u64, [low, high]: [u64; 2], is_enough: &impl Fn(u64) -> bool) -> [u64; 2] {
     let mut step = 1;
     if is_enough(guess) {

@@ -1,4 +1,4 @@
-//! The receiving half: arrivals counted by ticks, what has come or is lost, and the forecast made of that.
+//! The receiving half of a Sprout end: counts arrivals by ticks and lost bytes, and makes a forecast.
 
 use std::collections::BTreeMap;
 
@@ -9,33 +9,33 @@ use crate::sprout::estimator::Estimator;
 use crate::sprout::packet::{Feedback, Packet};
 use crate::sprout::terms::{Forecast, TICK};
 
-/// Ticks that are followed one by one after a silence; the estimator sees no more of a longer one.
-/// Chosen: 20 s, after which nothing is left of what was believed.
+/// Most ticks that are followed one by one after a silence. The estimator does not see the rest of a longer silence.
+/// Chosen: 20 s, after which nothing is left of the old belief.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
-/// Most packets held above the throwaway mark; the lowest are written off beyond it. Chosen: 10 ms of 2 Gbit/s.
+/// Most packets held above the throwaway mark; beyond it the lowest are written off. Chosen: 10 ms of 2 Gbit/s.
 const HELD_MAX: usize = 2_048;
 
-/// Counts what arrives.
+/// The receiving half of a Sprout end, which counts arrivals.
 #[derive(Clone, Debug)]
 pub struct Receiver<E> {
     estimator: E,
-    /// The size that counts as a packet.
+    /// The size that counts as one packet.
     packet: Bytes,
-    /// The beginning of the current tick; `None` before the first packet.
+    /// The start of the current tick. `None` before the first packet.
     tick: Option<Instant>,
-    /// From when on a tick without arrivals says that the link stood still: the sender has broken its promise then.
+    /// The time by which the sender has promised a packet. Later ticks without arrivals show that the link is stalled.
     score_from: Instant,
-    /// The packets that came in the current tick, with fractions.
+    /// The packets that arrived in the current tick, with fractions.
     count: f64,
-    /// The sequence number before which every byte has come or is lost.
+    /// The sequence number before which every byte has arrived or is lost.
     written_off: u64,
-    /// Packets from there on, by their sequence number.
+    /// The sizes of packets that arrived beyond `written_off`, by sequence number.
     held: BTreeMap<u64, Bytes>,
 }
 
 impl<E: Estimator> Receiver<E> {
-    /// Creates a receiver that has heard nothing.
+    /// Creates a receiver that has received nothing.
     pub const fn new(estimator: E, packet: Bytes) -> Self {
         Self {
             estimator,
@@ -48,7 +48,7 @@ impl<E: Estimator> Receiver<E> {
         }
     }
 
-    /// Counts a packet. A copy, or a packet that is too late, counts as an arrival all the same: the link has carried it.
+    /// Counts a packet. A copy or a late packet is an arrival too, because the link has carried it.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.advance(now);
         let tick = *self.tick.get_or_insert(now);
@@ -65,7 +65,7 @@ impl<E: Estimator> Receiver<E> {
         }
     }
 
-    /// Lets all ticks that have ended go by.
+    /// Passes all ticks that have ended by `now` to the estimator.
     pub fn advance(&mut self, now: Instant) {
         let Some(mut tick) = self.tick else { return };
         let ended = now.saturating_since(tick).as_nanos() / TICK.as_nanos();
@@ -81,23 +81,23 @@ impl<E: Estimator> Receiver<E> {
         self.tick = Some(tick);
     }
 
-    /// Returns the tick that a forecast would be made at, in ms.
+    /// Returns the tick of a forecast made now, in ms. `None` before the first packet.
     pub fn current_tick(&self) -> Option<u64> {
         self.tick.map(Instant::as_millis)
     }
 
-    /// Returns when the current tick ends.
+    /// Returns when the current tick ends. `None` before the first packet.
     pub fn tick_ends(&self) -> Option<Instant> {
         // Strictly after the end, as `advance` has it.
         self.tick.map(|tick| tick + TICK + Duration::from_nanos(1))
     }
 
-    /// Returns the forecast.
+    /// Returns the forecast of the bytes that arrive in the next ticks.
     pub fn forecast(&self) -> Forecast {
         Forecast::of(self.estimator.forecast(), self.packet)
     }
 
-    /// Returns what the peer is told; `None` before the first packet.
+    /// Returns the report for the peer. `None` before the first packet.
     pub fn feedback(&self) -> Option<Feedback> {
         let tick = self.current_tick()?;
         let held: Bytes = self.held.values().copied().sum();
@@ -113,7 +113,7 @@ impl<E: Estimator> Receiver<E> {
     }
 }
 
-/// Returns how long so many ticks take.
+/// Returns the duration of `count` ticks.
 pub(crate) fn ticks(count: u64) -> Duration {
     let tick = u64::try_from(TICK.as_nanos()).unwrap_or(u64::MAX);
     Duration::from_nanos(tick.saturating_mul(count))

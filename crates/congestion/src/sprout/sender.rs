@@ -1,4 +1,4 @@
-//! The sending half: how much waits before the link, and how much more may be sent.
+//! The sending half of a Sprout end: estimates the queue before the link, and how much more may be sent.
 
 use std::collections::VecDeque;
 
@@ -7,32 +7,32 @@ use rove_units::{Bytes, Duration, Instant};
 use crate::sprout::packet::{Feedback, SEQUENCE_OVERHEAD};
 use crate::sprout::terms::{Config, Drain, FORECAST_TICKS, Forecast, LOOK_AHEAD_TICKS, TICK};
 
-/// How far apart packets are sent that no network exchanges. Source: Sprout paper, section 3.4.
+/// Least time between two packets that no network reorders. Source: Sprout paper, section 3.4.
 const REORDERING: Duration = Duration::from_millis(10);
 
-/// Most packets whose times are kept; the throwaway window is larger than it need be beyond it. Chosen: 10 ms of 5 Gbit/s.
+/// Most packets whose send times are kept; with more, the throwaway window is too short. Chosen: 10 ms of 5 Gbit/s.
 const RECENT_MAX: usize = 4_096;
 
-/// Decides how much is sent.
+/// The sending half of a Sprout end, which decides how much is sent.
 #[derive(Clone, Debug)]
 pub struct Sender {
     config: Config,
-    /// The number of the next byte.
+    /// The sequence number of the next byte.
     sequence: u64,
-    /// Sequence number and time of the packets of the last 10 ms.
+    /// Sequence number and send time of the packets of the last 10 ms, oldest first.
     recent: VecDeque<(u64, Instant)>,
     forecast: Forecast,
     forecast_at: Instant,
-    /// The tick that the newest forecast was made at.
+    /// The tick of the newest report of the receiver. `None` before the first.
     newest: Option<u64>,
-    /// Ticks of the forecast whose deliveries have been taken off the queue.
+    /// Number of ticks of the forecast whose deliveries were subtracted from `queue`.
     drained: usize,
     /// The bytes that wait before the link, as far as the sender knows.
     queue: u64,
 }
 
 impl Sender {
-    /// Creates a sender with the forecast that it starts with.
+    /// Creates a sender that begins with `forecast`.
     pub const fn new(config: Config, forecast: Forecast, now: Instant) -> Self {
         Self {
             config,
@@ -46,7 +46,7 @@ impl Sender {
         }
     }
 
-    /// Follows a receiver's forecast. Feedback that is older than the newest, or counts bytes that were never sent, is left alone.
+    /// Follows the forecast of a report. A report that is not new, or that counts bytes never sent, is ignored.
     pub fn handle_feedback(&mut self, now: Instant, feedback: &Feedback) {
         let is_old = self.newest.is_some_and(|newest| feedback.tick <= newest);
         if is_old || feedback.received_or_lost > self.sequence {
@@ -59,7 +59,7 @@ impl Sender {
         self.queue = self.sequence - feedback.received_or_lost;
     }
 
-    /// Counts a packet that is sent now; returns its sequence number and its throwaway window.
+    /// Counts a packet that is sent now. Returns its sequence number and its throwaway window, in bytes.
     pub fn handle_sent(&mut self, now: Instant, size: Bytes) -> (u64, u32) {
         let sequence = self.sequence;
         self.sequence += size.get() + SEQUENCE_OVERHEAD;
@@ -74,7 +74,7 @@ impl Sender {
         (sequence, u32::try_from(sequence - oldest).unwrap_or(u32::MAX))
     }
 
-    /// Returns how many bytes may be sent now.
+    /// Returns the window: how many bytes may be sent now.
     pub fn window(&mut self, now: Instant) -> Bytes {
         let ticks = now.saturating_since(self.forecast_at).as_nanos() / TICK.as_nanos();
         let last = FORECAST_TICKS - 1;
@@ -93,19 +93,19 @@ impl Sender {
         Bytes::new(carried.saturating_sub(self.queue))
     }
 
-    /// Returns when the window next changes by itself, after `now`.
+    /// Returns when the window next changes without a call, after `now`. `None` if the forecast has ended.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
         let ticks = now.saturating_since(self.forecast_at).as_nanos() / TICK.as_nanos();
         let next = u32::try_from(ticks + 1).ok()?;
         (next < 8).then(|| self.forecast_at + TICK * next)
     }
 
-    /// Returns how many bytes the forecast's whole time carries: more than that need not wait.
+    /// Returns how many bytes the link carries within the whole time of the forecast. No more than these need wait.
     pub fn deliverable(&self) -> Bytes {
         Bytes::new(self.forecast.bytes[FORECAST_TICKS - 1])
     }
 
-    /// Returns what waits before the link, as far as the sender knows.
+    /// Returns the bytes that wait before the link, as far as the sender knows.
     pub const fn queue(&self) -> Bytes {
         Bytes::new(self.queue)
     }

@@ -1,5 +1,5 @@
-//! How many packets arrive within some time, from each rate on, by the normal approximation: for rates and times that are
-//! beyond tables.
+//! The number of packets that arrive within some time, for each current rate, by the normal approximation. It serves
+//! rates and times beyond the tables of `horizon`.
 
 use crate::numbers::float;
 use crate::sprout::grid::Grid;
@@ -7,26 +7,26 @@ use crate::sprout::normal::Table;
 use crate::sprout::quantile;
 use crate::sprout::terms::TICK_SECONDS;
 
-/// Longest time looked ahead, in ticks. Chosen: 20 s, beyond which a normal walk of the rate says nothing any more.
+/// Longest time of a forecast, in ticks. Chosen: 20 s, beyond which a random walk of the rate says nothing any more.
 const TICKS_MAX: usize = 1_000;
 
-/// Bins of less weight are left out. Chosen: all of them together are a thousandth of a quantile.
+/// Least probability of a bin that counts. Chosen: all bins below it together are a thousandth of a quantile.
 const NEGLIGIBLE: f32 = 1e-7;
 
-/// How the counts of two ticks depend on each other, given the rate before both.
+/// Whether the counts of two ticks depend on each other, given the rate before both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ticks {
-    /// Not at all, as the tables have it: for times that are too long for those.
+    /// The counts are independent, as in the tables of `horizon`. This is for times beyond these tables.
     Independent,
-    /// By the rate's way through both: the model as the paper states it, more cautious.
+    /// The counts depend on the rate's random walk, as in the paper's model. The forecast is more cautious.
     Correlated,
 }
 
-/// The walk of the rate from each bin on.
+/// The random walk of the rate from each bin, for quantiles of the arrivals.
 #[derive(Clone, Debug)]
 pub(crate) struct Spread {
     ticks: Ticks,
-    /// Each bin's rate, and how far that moves in a second (its variance).
+    /// For each bin its rate, and the variance of the rate after a second.
     bins: Vec<(f64, f64)>,
     normal: Table,
 }
@@ -42,8 +42,7 @@ impl Spread {
         }
     }
 
-    /// Returns the least count that is not exceeded with at least this `probability`, of some ticks together. It is found
-    /// soonest if it is near the guess.
+    /// Returns the least count of `ticks` ticks that is not exceeded with `probability`. A near `guess` is found fast.
     pub(crate) fn quantile(
         &self,
         shares: &[f32],
@@ -52,7 +51,7 @@ impl Spread {
         guess: u64,
     ) -> u64 {
         let time = float(ticks.min(TICKS_MAX)) * TICK_SECONDS;
-        // A Poisson count has its mean for its variance; a rate's walk adds to that.
+        // The variance of a Poisson count is its mean. The walk of the rate adds to it.
         let cubed = match self.ticks {
             Ticks::Independent => TICK_SECONDS * time.powi(2) / 2.0,
             Ticks::Correlated => time.powi(3) / 3.0,

@@ -4,30 +4,30 @@ use rove_units::{Bytes, Duration};
 
 use crate::numbers::{float, whole};
 
-/// The time that arrivals are counted in. Source: Sprout paper, section 3.2.
+/// Length of a tick, in which arrivals are counted. Source: Sprout paper, section 3.2.
 pub const TICK: Duration = Duration::from_millis(20);
 
-/// [`TICK`] in seconds.
+/// Length of a tick ([`TICK`]) in seconds.
 pub(crate) const TICK_SECONDS: f64 = 0.02;
 
-/// Ticks that a forecast reaches. Source: Sprout paper, section 3.3.
+/// Number of ticks in a forecast. Source: Sprout paper, section 3.3.
 pub const FORECAST_TICKS: usize = 8;
 
-/// The time after which a packet shall be through. Source: Sprout paper, section 3.4: 100 ms.
+/// Ticks within which a packet shall arrive. Source: Sprout paper, section 3.4: 100 ms.
 pub(crate) const LOOK_AHEAD_TICKS: usize = 5;
 
-/// Most packets of a tick that a forecast counts with. Source: the published program.
+/// Most packets of a tick in the tables of forecasts. Source: the published program.
 pub(crate) const COUNT_MAX: u32 = 29;
 
 /// The probability that a forecast is too high. Source: Sprout paper, section 3.3: 95 % confidence.
 pub const QUANTILE: f64 = 0.05;
 
-/// How a Sprout endpoint counts and drains.
+/// How a Sprout end counts packets and empties its queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The size that counts as a packet: that of a full datagram, so that a packet is a delivery opportunity.
+    /// The size that counts as one packet: that of a full datagram, so that a packet is a delivery opportunity.
     pub packet: Bytes,
-    /// How a sender takes a forecast that has grown old.
+    /// How the sender uses a forecast that is not new any more.
     pub drain: Drain,
 }
 
@@ -38,15 +38,15 @@ impl Config {
     }
 }
 
-/// How much arrives within the next 1, 2, ... ticks, as a receiver tells its peer.
+/// How many bytes arrive within the next 1, 2, ... ticks, as a receiver tells its peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
-    /// Bytes, each tick's with those before.
+    /// Bytes that arrive up to the end of each tick, from the first tick on.
     pub bytes: [u64; FORECAST_TICKS],
 }
 
 impl Forecast {
-    /// Returns what arrives within a number of packets' sizes.
+    /// Returns the forecast in bytes for a forecast in packets of size `packet`.
     pub(super) fn of(packets: [f64; FORECAST_TICKS], packet: Bytes) -> Self {
         let size = float(usize::try_from(packet.get()).unwrap_or_default());
         let bytes = |count: f64| u64::try_from(whole(count * size)).unwrap_or(u64::MAX);
@@ -54,22 +54,22 @@ impl Forecast {
     }
 }
 
-/// How a forecast that has grown old empties the queue.
+/// How a sender's assumed queue empties while no new forecast arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Drain {
-    /// By what was expected in each tick, as the paper says.
+    /// By the bytes expected in each tick, as in the paper.
     #[default]
     ByTick,
-    /// By what was expected from the forecast's beginning to the end of each tick, as the published program has it: it sends too
-    /// much when forecasts stay out.
+    /// By the bytes expected from the forecast's start to the end of each tick, as in the published program. Without
+    /// new forecasts the sender sends too much.
     Cumulative,
 }
 
-/// The packets of a tick.
+/// The number of packets observed in a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
-    /// So many came, as many as the link could carry.
+    /// This many packets arrived, which is all that the link could carry.
     Exactly(u32),
-    /// So many came, and the link could have carried more.
+    /// This many packets arrived, and the link could have carried more.
     AtLeast(u32),
 }

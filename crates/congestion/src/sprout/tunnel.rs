@@ -1,7 +1,7 @@
-//! The queues of a tunnel: one for each flow, filled into the window in turn.
+//! The queues of a Sprout tunnel: one for each flow, from which packets are sent in turn.
 //!
-//! No more bytes wait than the link carries while the forecast lasts. Packets beyond that are dropped from the head of the longest queue:
-//! the flow that queues most loses first, its oldest packets before its newer ones.
+//! No more bytes wait than the link carries within the forecast's time. Packets beyond that are dropped from the head
+//! of the longest queue: the flow that queues most loses first, its oldest packets before newer packets.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,26 +9,26 @@ use rove_units::Bytes;
 
 use crate::sprout::endpoint::Waiting;
 
-/// Most flows of a tunnel. Chosen: beyond what a person has open at once.
+/// Most flows of a tunnel. Chosen: more than a person has open at once.
 pub const FLOWS_MAX: usize = 256;
 
-/// The bytes that may wait with any forecast: a tunnel over a link that stands still keeps its newest packets.
-/// Chosen: ten full packets, as a first window.
+/// Bytes that may wait whatever the forecast is, so that a tunnel over a stalled link keeps its newest packets. Chosen:
+/// ten full packets, as a first window.
 const BACKLOG_LEAST: Bytes = Bytes::new(15_000);
 
-/// Packets that wait, by their flows.
+/// The packets that wait in a tunnel, in a queue for each flow.
 #[derive(Clone, Debug, Default)]
 pub struct Queues {
     flows: BTreeMap<u16, VecDeque<Vec<u8>>>,
-    /// The flow that was served last.
+    /// The flow whose packet was sent last.
     last: u16,
     backlog: Bytes,
     dropped: u64,
 }
 
 impl Queues {
-    /// Appends a packet to its flow's queue, then drops what is beyond the backlog that `deliverable` allows. A flow beyond
-    /// [`FLOWS_MAX`] has its packet dropped.
+    /// Appends a packet to its flow's queue, then drops packets beyond the backlog that `deliverable` allows. A packet
+    /// of a flow beyond [`FLOWS_MAX`] is dropped.
     pub fn push(&mut self, flow: u16, packet: Vec<u8>, deliverable: Bytes) {
         if self.flows.len() >= FLOWS_MAX && !self.flows.contains_key(&flow) {
             self.dropped += 1;
@@ -39,7 +39,7 @@ impl Queues {
         self.limit(deliverable);
     }
 
-    /// Drops packets until no more wait than `deliverable` allows.
+    /// Drops packets until at most `deliverable` bytes wait, or ten full packets.
     pub fn limit(&mut self, deliverable: Bytes) {
         while self.backlog > deliverable.max(BACKLOG_LEAST) {
             let bytes = |queue: &VecDeque<Vec<u8>>| queue.iter().map(Vec::len).sum::<usize>();
@@ -50,7 +50,7 @@ impl Queues {
         }
     }
 
-    /// Returns the packets that come next, for [`crate::sprout::Endpoint::poll_send`], each with `overhead` bytes more.
+    /// Returns the sizes of the next packets for [`crate::sprout::Endpoint::poll_send`], each with `overhead` more.
     pub fn waiting(&self, overhead: Bytes) -> Waiting {
         let Some(first) = self.next_flow(self.last) else { return Waiting::Nothing };
         let size = |flow: u16, place: usize| {
@@ -64,24 +64,24 @@ impl Queues {
         })
     }
 
-    /// Removes and returns the packet that comes next, and its flow.
+    /// Removes and returns the next packet and its flow. `None` if no packet waits.
     pub fn pop(&mut self) -> Option<(u16, Vec<u8>)> {
         let flow = self.next_flow(self.last)?;
         self.last = flow;
         Some((flow, self.take(flow)?))
     }
 
-    /// Returns the bytes that wait.
+    /// Returns the number of bytes that wait.
     pub const fn backlog(&self) -> Bytes {
         self.backlog
     }
 
-    /// Returns how many packets were dropped.
+    /// Returns the number of packets dropped so far.
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Returns the flow with something waiting that comes after another one, in a circle.
+    /// Returns the next flow after flow `after` that has a packet, in a circle. `None` if no packet waits.
     fn next_flow(&self, after: u16) -> Option<u16> {
         let later =
             self.flows.range((core::ops::Bound::Excluded(after), core::ops::Bound::Unbounded));

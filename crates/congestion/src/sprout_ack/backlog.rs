@@ -1,23 +1,24 @@
-//! The bytes of a flow that are neither acknowledged nor lost, and how long some of them have been late.
+//! The bytes of a flow in flight, and how long the oldest of them have been late.
 
 use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
-/// Most milliseconds in which packets were sent that are told apart. Chosen: 16 s of a round trip; those beyond it count as sent later.
+/// Most milliseconds of sending that are kept apart. Chosen: 16 s of a round trip; further bytes are added to the last.
 const BINS_MAX: usize = 16_384;
 
-/// The bytes on their way, by the millisecond in which they were sent, with a stop watch that runs while the oldest of them is late.
+/// The bytes in flight, by the millisecond in which they were sent, and a stopwatch that runs while the oldest are
+/// late.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backlog {
     bins: VecDeque<(u64, u64)>,
-    /// How long bytes have been late since that was last asked.
+    /// How long bytes have been late since [`Self::take_late`] was last called.
     late: Duration,
     watched: Instant,
 }
 
 impl Backlog {
-    /// Adds bytes that were sent in a millisecond.
+    /// Adds `size` bytes that were sent in the millisecond `millis`.
     pub(super) fn add(&mut self, millis: u64, size: u64) {
         let is_full = self.bins.len() >= BINS_MAX;
         match self.bins.back_mut() {
@@ -28,7 +29,7 @@ impl Backlog {
         }
     }
 
-    /// Removes acknowledged bytes that were sent in a millisecond.
+    /// Removes `size` acknowledged bytes that were sent in the millisecond `millis`.
     pub(super) fn remove(&mut self, millis: u64, size: u64) {
         let after = self.bins.partition_point(|(at, _)| *at <= millis);
         if let Some((_, bytes)) = after.checked_sub(1).and_then(|place| self.bins.get_mut(place)) {
@@ -37,7 +38,7 @@ impl Backlog {
         self.forget_empty();
     }
 
-    /// Removes lost bytes from the oldest that were sent up to a time: losses are told together.
+    /// Removes `size` lost bytes sent by the millisecond `millis`, oldest first. Losses are reported together.
     pub(super) fn lose(&mut self, millis: u64, mut size: u64) {
         for (_, bytes) in self.bins.iter_mut().take_while(|(at, _)| *at <= millis) {
             let lost = size.min(*bytes);
@@ -47,17 +48,17 @@ impl Backlog {
         self.forget_empty();
     }
 
-    /// Returns whether nothing is on its way.
+    /// Returns whether no bytes are in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.bins.is_empty()
     }
 
-    /// Returns whether bytes that were sent `age` ago or before are on their way.
+    /// Returns whether bytes that were sent at least `age` ago are in flight.
     pub(super) fn has_older(&self, now: Instant, age: Duration) -> bool {
         self.late_from(age).is_some_and(|from| from <= now)
     }
 
-    /// Lets the time up to `now` go by, in which bytes were late from an `age` on. It is called before bytes are removed.
+    /// Advances the stopwatch to `now`. Bytes are late from the age `age` on. Call this before bytes are removed.
     pub(super) fn watch(&mut self, now: Instant, age: Duration) {
         if let Some(from) = self.late_from(age) {
             self.late += now.saturating_since(from.max(self.watched));
@@ -65,12 +66,12 @@ impl Backlog {
         self.watched = self.watched.max(now);
     }
 
-    /// Returns for how long bytes have been late since this was last called.
+    /// Returns how long bytes have been late since the last call, and resets the stopwatch.
     pub(super) fn take_late(&mut self) -> Duration {
         core::mem::take(&mut self.late)
     }
 
-    /// Returns when the oldest bytes reach an age.
+    /// Returns when the oldest bytes in flight reach an age. `None` if nothing is in flight.
     fn late_from(&self, age: Duration) -> Option<Instant> {
         // All bytes of a millisecond count as sent at its end.
         self.bins.front().map(|(at, _)| Instant::from_millis(at.saturating_add(1)) + age)

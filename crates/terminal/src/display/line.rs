@@ -1,6 +1,6 @@
 //! Draws a row: chooses the cells that are written, and the bytes for them.
 //!
-//! Terminals disagree about clusters, such as emoji joined by U+200D. Some draw all of a cluster into the columns of its
+//! Terminals disagree about clusters, such as emoji joined by U+200D. Many draw all of a cluster into the columns of its
 //! first character, others draw each character into columns of its own. So a row of a real terminal is erased from its
 //! first cluster on before anything is written there. The bytes of a cluster are written together, so that a terminal
 //! can join them. The cell after it is placed absolutely. Columns between them that no character was drawn into are

@@ -21,7 +21,7 @@ pub enum MouseReporting {
 /// The form in which the terminal reports mouse events. The values are the numbers of the private modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseEncoding {
-    /// One byte for each coordinate, offset by 32.
+    /// A byte for each coordinate, offset by 32.
     #[default]
     Default = 0,
     /// Coordinates as UTF-8 characters: `CSI ? 1005 h`.
