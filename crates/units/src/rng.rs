@@ -1,26 +1,25 @@
 //! Counter-keyed randomness: every draw is a pure function of a seed, a name and a number.
 //!
-//! A simulation that drops packet 17 drops it whatever else is drawn before, and two policies
-//! compared under one seed meet the same losses. The generator is `SplitMix64`'s output function
-//! (Steele, Lea and Flood, OOPSLA 2014) over a keyed counter. It is for simulation and for padding;
-//! session keys never come from here.
+//! A simulation that drops packet 17 drops it whatever else is drawn before, and two policies compared under one seed
+//! have the same losses. The generator is the output function of `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014) over
+//! a keyed counter. It serves simulations and padding, never session keys.
 
-/// The source of all randomness of a run.
+/// The source of all randomness of a run: a run with the same seed is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seed(u64);
 
 impl Seed {
-    /// Creates a seed from its number, the one a failing run prints.
+    /// Creates a seed from its number, which a failing run prints.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// Returns the seed's number.
+    /// Returns the number of the seed.
     pub const fn number(self) -> u64 {
         self.0
     }
 
-    /// Returns the stream of draws with this name, independent of every other name's.
+    /// Returns the stream of random draws with this name, which is independent of all other streams.
     pub fn stream(self, name: &str) -> Stream {
         // FNV-1a spreads the name; the mixer below does the rest.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -30,53 +29,53 @@ impl Seed {
     }
 }
 
-/// A named sequence of draws.
+/// A named sequence of random draws, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stream(u64);
 
 impl Stream {
-    /// Returns draw `number`. Asking again gives the same draw.
+    /// Returns draw `number` of the stream. A repeated call returns the same draw.
     pub const fn at(self, number: u64) -> Draw {
         Draw(mix(self.0.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA))))
     }
 
-    /// Returns a separate stream for item `number`, for items that need several draws.
+    /// Returns a separate stream for item `number`, if each item needs several draws.
     pub const fn fork(self, number: u64) -> Self {
         Self(mix(self.at(number).0 ^ GOLDEN_GAMMA))
     }
 }
 
-/// A random value. Read it once, in a single way.
+/// A random value of 64 bits. Use it once, by one of its methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Draw(u64);
 
 impl Draw {
-    /// Returns 64 uniform bits.
+    /// Returns the draw as 64 uniform bits.
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// Returns a uniform number in `[0, 1)`.
+    /// Returns the draw as a uniform number in `[0, 1)`.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit an f64 exactly")]
     pub const fn unit(self) -> f64 {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns true with this probability; always below 0 is never, above 1 is always.
+    /// Returns true with this probability. A probability of 0 or less is never, of 1 or more is always.
     pub const fn chance(self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// Returns a uniform number below `bound`, or zero for a bound of zero.
+    /// Returns the draw as a uniform whole number below `bound`; zero if `bound` is zero.
     pub const fn below(self, bound: u64) -> u64 {
         ((self.0 as u128 * bound as u128) >> 64) as u64
     }
 }
 
-/// 2^64 divided by the golden ratio, the step between counters. Source: Steele, Lea and Flood.
+/// Step between counters: 2^64 divided by the golden ratio. Source: Steele, Lea and Flood.
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The output function of `SplitMix64`. Source: as above.
+/// The output function of `SplitMix64`. Source: Steele, Lea and Flood.
 const fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(GOLDEN_GAMMA);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Numbers of bytes and bits per second.
+//! Sizes in bytes, and rates in bits per second.
 
 use core::fmt;
 use core::iter::Sum;
@@ -7,12 +7,12 @@ use core::str::FromStr;
 
 use core::time::Duration;
 
-/// A text that does not read as the quantity it should be.
+/// The error of a text that is no size, rate or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseUnitError {
     /// The text as it was given.
     pub text: String,
-    /// The expected form, with an example.
+    /// The expected form, with an example, for the message.
     pub wanted: &'static str,
 }
 
@@ -24,32 +24,32 @@ impl fmt::Display for ParseUnitError {
 
 impl core::error::Error for ParseUnitError {}
 
-/// A number of bytes.
+/// A size as a number of bytes. Sums and differences stay within its range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// No bytes.
+    /// A size of no bytes.
     pub const ZERO: Self = Self(0);
-    /// More bytes than anything holds: no limit.
+    /// The largest size, used where there is no limit.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Creates a number of bytes.
+    /// Creates a size from a number of bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// Creates a number of KiB (1024 bytes).
+    /// Creates a size from a number of KiB (1024 bytes).
     pub const fn kib(kib: u64) -> Self {
         Self(kib * 1024)
     }
 
-    /// Creates a number of MiB (1024 * 1024 bytes).
+    /// Creates a size from a number of MiB (1024 * 1024 bytes).
     pub const fn mib(mib: u64) -> Self {
         Self(mib * 1024 * 1024)
     }
 
-    /// Returns the number.
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -78,7 +78,7 @@ impl AddAssign for Bytes {
 impl Sub for Bytes {
     type Output = Self;
 
-    /// Returns the difference, or zero where it would be negative.
+    /// Returns the difference; zero if it would be negative.
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -121,12 +121,12 @@ impl FromStr for Bytes {
     }
 }
 
-/// A rate in bits per second, above zero.
+/// A rate in bits per second, always above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BitRate(core::num::NonZeroU64);
 
 impl BitRate {
-    /// Creates a rate of `bits` per second, or `None` for zero.
+    /// Creates a rate from a number of bits per second. `None` if it is zero.
     pub const fn from_bits_per_second(bits: u64) -> Option<Self> {
         match core::num::NonZeroU64::new(bits) {
             Some(bits) => Some(Self(bits)),
@@ -134,12 +134,12 @@ impl BitRate {
         }
     }
 
-    /// Returns the bits per second.
+    /// Returns the rate in bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.0.get()
     }
 
-    /// Returns how long `size` occupies the link, rounded up to a nanosecond.
+    /// Returns how long the transmission of `size` takes at this rate, rounded up to a nanosecond.
     pub fn transmission_time(self, size: Bytes) -> Duration {
         let nanos = (u128::from(size.get()) * 8 * 1_000_000_000).div_ceil(u128::from(self.0.get()));
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -190,7 +190,7 @@ impl FromStr for BitRate {
     }
 }
 
-/// Splits a trailing `k`, `M` or `G` off, and returns what it multiplies by.
+/// Removes a trailing `k`, `M` or `G` from `text`. Returns the rest and the factor: a power of `base`, or 1.
 fn split_prefix(text: &str, base: u64) -> (&str, u64) {
     for (letters, power) in [(['k', 'K'], 1), (['m', 'M'], 2), (['g', 'G'], 3)] {
         if let Some(number) = text.strip_suffix(letters) {

@@ -9,16 +9,16 @@ use crate::size::ParseUnitError;
 
 /// A point in time: nanoseconds since the run began.
 ///
-/// It has no `now()`. A driver reads its clock once per turn of its loop and passes the value to
-/// the cores; a simulator passes virtual time. Range: 584 years from the run's start; sums past
-/// the end stay at [`Instant::FAR_FUTURE`].
+/// The type has no `now()`. A driver reads its clock once per turn of its loop and passes the value to the cores; a
+/// simulator passes virtual time. The range is 584 years from the run's start. Later sums stay at
+/// [`Instant::FAR_FUTURE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
 impl Instant {
-    /// The start of the run.
+    /// The start of the run, 0 nanoseconds.
     pub const ZERO: Self = Self(0);
-    /// The last representable instant: a deadline that never comes.
+    /// The last representable instant, used for a deadline that is never reached.
     pub const FAR_FUTURE: Self = Self(u64::MAX);
 
     /// Creates the instant `nanos` nanoseconds after the run's start.
@@ -41,13 +41,13 @@ impl Instant {
         self.0 / 1_000_000
     }
 
-    /// Returns the time from `earlier` to `self`, or zero when `earlier` is the later one.
+    /// Returns the time from `earlier` to `self`; zero if `earlier` is the later of the two.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// Returns `duration` in nanoseconds, held within what an [`Instant`] can count.
+/// Returns `duration` in nanoseconds, limited to the range of an [`Instant`].
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -69,7 +69,7 @@ impl AddAssign<Duration> for Instant {
 impl Sub<Duration> for Instant {
     type Output = Self;
 
-    /// Returns the earlier instant, or [`Instant::ZERO`] where that would lie before the run.
+    /// Returns the earlier instant; [`Instant::ZERO`] if it would be before the run.
     fn sub(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(nanos(duration)))
     }
@@ -81,12 +81,11 @@ impl fmt::Display for Instant {
     }
 }
 
-/// Reads a duration as people write it: `500ms`, `1.5s`, `20us`, `3m`, or a bare number of
-/// milliseconds.
+/// Reads a duration as people write it: `500ms`, `1.5s`, `20us`, `3m`, or a number of milliseconds without a unit.
 ///
 /// # Errors
 ///
-/// Returns [`ParseUnitError`] for anything else, for negative and for non-finite numbers.
+/// Returns [`ParseUnitError`] for any other text, and for negative or non-finite numbers.
 pub fn parse_duration(text: &str) -> Result<Duration, ParseUnitError> {
     const UNITS: [(&str, f64); 7] = [
         ("ns", 1e-9),

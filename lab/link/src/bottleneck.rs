@@ -1,4 +1,4 @@
-//! The bottleneck: a queue and the server that empties it.
+//! The bottleneck of a link: a queue and the server that empties it.
 
 use rove_units::{Bytes, Instant, Stream};
 
@@ -10,13 +10,13 @@ use crate::queue::Queue;
 use crate::serialiser::Serialiser;
 use crate::tally::Tally;
 
-/// A queue and its server. The server may become another kind while packets wait.
+/// A queue and its server. The kind of server may change while packets wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Bottleneck<P> {
     queue: Queue<P>,
     server: Server,
-    /// The packet that has left the queue and not yet the bottleneck, and the bytes of it still to be sent. A serialiser
-    /// knows at the start when a packet is through, and keeps none.
+    /// The packet that has left the queue but not the bottleneck, and the bytes of it still to be sent. A serialiser
+    /// keeps none, because it knows at the start when a packet ends.
     in_service: Option<(Item<P>, Bytes)>,
 }
 
@@ -34,8 +34,9 @@ impl<P> Bottleneck<P> {
         Self { queue: Queue::new(config, chance), server, in_service: None }
     }
 
-    /// Sends a packet that need not wait, if a serialiser is idle, and returns when it is through. A queue of no length
-    /// still passes traffic. Packets that were due before `now` must have been [served](Self::serve).
+    /// Sends a packet that need not wait, if a serialiser is idle, and returns when the packet has been sent. `None` if
+    /// the packet must wait. So even a queue of length 0 passes traffic. Packets that were due before `now` must have
+    /// been [served](Self::serve).
     pub(crate) fn bypass(&mut self, now: Instant, size: Bytes) -> Option<Instant> {
         let Server::Serialiser(serialiser) = &mut self.server else { return None };
         let is_wire = serialiser.rate.is_none() && self.queue.is_empty();
@@ -43,7 +44,7 @@ impl<P> Bottleneck<P> {
         (is_wire || is_idle).then(|| serialiser.transmit(now, size))
     }
 
-    /// Lets a packet in that could not [bypass](Self::bypass) the queue.
+    /// Queues a packet that could not [bypass](Self::bypass) the queue. The queue may drop it.
     pub(crate) fn push(&mut self, now: Instant, item: Item<P>, tally: &mut Tally) {
         match &mut self.server {
             Server::Serialiser(_) => {}
@@ -62,7 +63,8 @@ impl<P> Bottleneck<P> {
         self.queue.push(now, item, tally);
     }
 
-    /// Returns the next packet that is through, or being sent, by `until`, and when it is through.
+    /// Returns the next packet that is sent by `until`, or whose transmission has begun, and when the transmission
+    /// ends.
     pub(crate) fn serve(
         &mut self,
         until: Instant,
@@ -88,7 +90,7 @@ impl<P> Bottleneck<P> {
         Some((through, item))
     }
 
-    /// Returns when something is to be served.
+    /// Returns when the next packet is to be served. `None` if nothing waits.
     pub(crate) fn next_service(&self) -> Option<Instant> {
         match &self.server {
             Server::Serialiser(serialiser) => {
@@ -104,15 +106,15 @@ impl<P> Bottleneck<P> {
         }
     }
 
-    /// Returns when a serialiser has sent the packet that it sends or has sent last. A packet that comes before then waits,
-    /// at whichever instant it comes. `None` where that instant matters, as to disciplines that measure times.
+    /// Returns when a serialiser ends its current or last transmission. A packet that arrives earlier waits until then,
+    /// whenever it arrives. `None` if the time of arrival matters, as in disciplines that measure times.
     pub(crate) fn busy_until(&self) -> Option<Instant> {
         let Server::Serialiser(serialiser) = &self.server else { return None };
         let is_timeless = serialiser.rate.is_some() && self.queue.is_passive();
         is_timeless.then(|| serialiser.free_at())
     }
 
-    /// Changes rate, schedule, queue discipline and limits from `now` on. Packets that wait are kept.
+    /// Changes rate, schedule, queue discipline and limits from `now` on. Packets in the queue are kept.
     pub(crate) fn reconfigure(&mut self, now: Instant, config: &LinkConfig, tally: &Tally) {
         self.server = self.server.reconfigured(now, config);
         self.queue.reconfigure(config);
@@ -122,36 +124,36 @@ impl<P> Bottleneck<P> {
                 opportunities.wait(now);
             }
         } else if let Some((item, _)) = self.in_service.take() {
-            // A packet that opportunities have sent in part begins again.
+            // A packet that opportunities have sent in part is sent again from its start.
             self.queue.restore(item);
         }
     }
 
-    /// Follows all delivery opportunities from now on: somebody wants to know of each.
+    /// Follows all delivery opportunities from here on, because a caller records each.
     pub(crate) fn follow_all(&mut self) {
         if let Server::Opportunities(opportunities) = &mut self.server {
             opportunities.follow_all();
         }
     }
 
-    /// Returns the bytes that wait.
+    /// Returns the bytes in the queue.
     pub(crate) const fn queued(&self) -> Bytes {
         self.queue.size()
     }
 
-    /// Returns whether nothing waits or is in service.
+    /// Returns whether no packet is in the queue or in service.
     pub(crate) fn is_idle(&self) -> bool {
         self.in_service.is_none() && self.queue.is_empty()
     }
 
-    /// Returns the packets in the queue and in service.
+    /// Returns the number of packets in the queue and in service.
     pub(crate) fn len(&self) -> usize {
         self.queue.len() + usize::from(self.in_service.is_some())
     }
 }
 
 impl Server {
-    /// Returns the server that a config asks for, with what it keeps of this one.
+    /// Returns the server for a config. It keeps the state of this server if the kind is the same.
     fn reconfigured(&self, now: Instant, config: &LinkConfig) -> Self {
         if let Some(schedule) = &config.schedule {
             return Self::Opportunities(match self {
@@ -178,8 +180,8 @@ impl Server {
     }
 }
 
-/// Lets the next packet pass for which there are tokens by `until`. The packet that waits for them has left the queue: a
-/// discipline decides when the packet before it has passed, as under the kernel's token bucket.
+/// Removes and returns the next packet for which there are tokens by `until`, and when it passes. The packet that waits
+/// for tokens has left the queue. So a discipline decides when the last packet has passed, as under the kernel's tbf.
 fn serve_bucket<P>(
     bucket: &mut TokenBucket,
     queue: &mut Queue<P>,
@@ -214,8 +216,8 @@ fn serve_bucket<P>(
     }
 }
 
-/// Uses the delivery opportunities up to `until` for the next packet. Each carries whole packets and parts of them, and
-/// what of it nothing waits for is lost.
+/// Uses the delivery opportunities up to `until` for the next packet. Returns the packet and when it has been sent as a
+/// whole. An opportunity carries whole packets and parts of packets. Bytes of it that no packet waits for are lost.
 fn serve_opportunities<P>(
     opportunities: &mut Opportunities,
     queue: &mut Queue<P>,

@@ -1,16 +1,16 @@
-//! The token bucket: a rate that lets as much pass at once as was not used before, up to a burst.
+//! The token bucket: a rate limit that saves unused capacity up to a burst.
 
 use rove_units::{BitRate, Bytes, Instant};
 
-/// Price of a byte: a token is a billionth of a bit, so that each nanosecond adds as many as the rate in bit/s says.
+/// Tokens per byte. A token is a billionth of a bit, so each nanosecond adds as many tokens as the rate in bit/s.
 const TOKENS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
-/// A token bucket, exact to the nanosecond. It begins full, as the kernel's does.
+/// A token bucket, exact to the nanosecond. It begins full, as the kernel's bucket does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {
     rate: BitRate,
     burst: Bytes,
-    /// Tokens at `counted_at`.
+    /// The tokens in the bucket at `counted_at`.
     tokens: u128,
     counted_at: Instant,
 }
@@ -20,7 +20,7 @@ impl TokenBucket {
         Self { rate, burst, tokens: price(burst), counted_at: now }
     }
 
-    /// Changes rate and size from `now` on. The bucket keeps its tokens, as far as there is room for them.
+    /// Changes rate and size from `now` on. The bucket keeps its tokens, up to the new size.
     pub(crate) fn reconfigure(&mut self, now: Instant, rate: BitRate, burst: Bytes) {
         self.count(now);
         self.rate = rate;
@@ -28,12 +28,12 @@ impl TokenBucket {
         self.tokens = self.tokens.min(price(burst));
     }
 
-    /// Returns whether a packet of `size` ever passes.
+    /// Returns whether a packet of `size` can ever pass.
     pub(crate) fn can_pass(&self, size: Bytes) -> bool {
         size <= self.burst
     }
 
-    /// Returns when there are tokens for a packet that [can pass](Self::can_pass).
+    /// Returns when there are enough tokens for a packet that [can pass](Self::can_pass).
     pub(crate) fn ready(&self, size: Bytes) -> Instant {
         let missing = price(size).saturating_sub(self.tokens);
         let nanos = missing.div_ceil(self.rate.bits_per_second().into());
@@ -46,7 +46,7 @@ impl TokenBucket {
         self.tokens = self.tokens.saturating_sub(price(size));
     }
 
-    /// Returns when tokens were last counted: when the last packet passed.
+    /// Returns when the tokens were last counted, which is when the last packet passed.
     pub(crate) const fn counted_at(&self) -> Instant {
         self.counted_at
     }

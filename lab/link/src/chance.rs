@@ -1,23 +1,23 @@
-//! Draws from distributions that are not uniform.
+//! Random numbers from distributions that are not uniform.
 //!
-//! They use the platform's `ln` and `cos`: a seed gives the same packets in every run of one build, and may differ in
-//! the last nanosecond between builds for different C libraries.
+//! The functions use the platform's `ln` and `cos`. So a seed gives the same packets in every run of one build, but may
+//! differ in the last nanosecond between builds for different C libraries.
 
 use core::f64::consts::TAU;
 
 use rove_units::Draw;
 
-/// 2^32.
+/// 2^32, the number of values of half a draw.
 const STEPS: f64 = 4_294_967_296.0;
 
-/// Returns a standard normal number, by the Box-Muller transform of the draw's two halves.
+/// Returns a standard normal number, by the Box-Muller transform of the two halves of a draw.
 /// Its magnitude is at most 6.7.
 pub(crate) fn normal(draw: Draw) -> f64 {
     let (radius, angle) = halves(draw);
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
 }
 
-/// Returns an exponential number with mean 1.
+/// Returns an exponentially distributed number with mean 1.
 pub(crate) fn exponential(draw: Draw) -> f64 {
     // `unit` is below one, so the logarithm is finite.
     -(1.0 - draw.unit()).ln()

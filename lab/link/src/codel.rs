@@ -1,31 +1,30 @@
-//! Controlled Delay: drops at the head once packets have waited too long for too long (RFC 8289).
+//! Controlled Delay: drops packets at the head when the queue has been too long for some time (RFC 8289).
 
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::fifo::Fifo;
 use crate::item::Item;
 
-/// Least queue that is worth a drop: one full packet. Source: RFC 8289, section 5 (`maxpacket`, the interface's MTU).
+/// Largest queue that CoDel leaves alone: a full packet. Source: RFC 8289, section 5 (`maxpacket`: the MTU).
 const FULL_PACKET: Bytes = Bytes::new(1500);
 
-/// Dropping that ended at most so many intervals ago goes on at its rate.
+/// Number of intervals after the end of dropping within which a new drop continues at the former rate.
 /// Source: RFC 8289, section 5 (the dequeue routine).
 const MEMORY_INTERVALS: u32 = 16;
 
-/// Parameters of CoDel.
+/// Parameters of the CoDel queue discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelConfig {
-    /// Longest wait in the queue that never causes a drop.
+    /// Longest wait in the queue that never causes a drop (`TARGET`).
     pub target: Duration,
-    /// How long packets may wait longer than `target` before the first drop: the longest usual round trip.
+    /// How long packets must wait longer than `target` before the first drop: the longest usual round-trip time.
     pub interval: Duration,
-    /// Whether the packet *behind* the one that waited too long is dropped, as Mahimahi does. How many are dropped is
-    /// the same.
+    /// Whether the packet *after* the one that waited too long is dropped, as in Mahimahi. There are as many drops.
     pub drops_second: bool,
 }
 
 impl Default for CoDelConfig {
-    /// Returns the values of RFC 8289, section 4: 5 ms and 100 ms.
+    /// Returns the values of RFC 8289, section 4: a target of 5 ms and an interval of 100 ms.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(5),
@@ -35,10 +34,10 @@ impl Default for CoDelConfig {
     }
 }
 
-/// CoDel's state. The names are those of RFC 8289, section 5.
+/// The state of CoDel. The names of the fields are those of RFC 8289, section 5.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoDel {
-    /// When a drop becomes due; `None` while packets wait less than the target.
+    /// When a drop becomes due. `None` while packets wait for less than the target.
     first_above: Option<Instant>,
     drop_next: Instant,
     count: u32,
@@ -47,7 +46,7 @@ pub(crate) struct CoDel {
 }
 
 impl CoDel {
-    /// Removes the packet that is to be sent at `now`, and hands those that are not to `drop`.
+    /// Removes and returns the packet to send at `now`. Packets that CoDel drops before it are passed to `drop`.
     pub(crate) fn pop<P>(
         &mut self,
         config: &CoDelConfig,
@@ -79,7 +78,7 @@ impl CoDel {
         next
     }
 
-    /// Drops one of the two packets at the head and returns the other, and whether another drop is due.
+    /// Drops one of the two packets at the head. Returns the other packet, and whether another drop is due.
     fn drop_one<P>(
         &mut self,
         config: &CoDelConfig,
@@ -94,7 +93,7 @@ impl CoDel {
         (kept, may_drop)
     }
 
-    /// Removes the oldest packet and says whether it has waited so long that one may be dropped.
+    /// Removes the oldest packet. Returns it, and whether packets have waited so long that one may be dropped.
     fn take<P>(
         &mut self,
         config: &CoDelConfig,
@@ -116,7 +115,8 @@ impl CoDel {
     }
 }
 
-/// Returns when to drop after `from`, the sooner the more were dropped. Source: RFC 8289, section 5 (`control_law`).
+/// Returns when the next drop after `from` is due. The more packets were dropped (`count`), the earlier it is. Source:
+/// RFC 8289, section 5 (`control_law`).
 fn control_law(config: &CoDelConfig, from: Instant, count: u32) -> Instant {
     let wait = config.interval.div_f64(f64::from(count.max(1)).sqrt());
     from + wait.max(Duration::from_nanos(1))

@@ -1,73 +1,73 @@
-//! The event log: what happened to each packet and when, and its two text forms.
+//! The event log of a link: what happened to each packet and when, in two text forms.
 
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::item::{DropCause, PacketId};
 
-/// Something that happened in a link. Sizes include the link's overhead.
+/// Something that happened to a packet or at the bottleneck. Sizes include the link's overhead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The nominal time, which does not depend on when the link was polled.
+    /// The nominal time of the event, which does not depend on when the link was polled.
     pub at: Instant,
-    /// The event itself.
+    /// What happened, to which packet.
     pub kind: EventKind,
 }
 
-/// The kinds of events.
+/// The kinds of events in a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A packet entered the link.
     Entered {
-        /// Which.
+        /// The packet that entered.
         id: PacketId,
-        /// How large.
+        /// Size of the packet.
         size: Bytes,
     },
-    /// A packet came to the queue, which may refuse it.
+    /// A packet arrived at the queue, which may drop it.
     Queued {
-        /// Which.
+        /// The packet that arrived at the queue.
         id: PacketId,
-        /// How large.
+        /// Size of the packet.
         size: Bytes,
     },
-    /// A delivery opportunity came, used or not.
+    /// A delivery opportunity arrived, used or not.
     Opportunity {
-        /// Bytes that it can carry.
+        /// Bytes that the opportunity can carry.
         size: Bytes,
     },
     /// A packet left the bottleneck.
     Departed {
-        /// Which.
+        /// The packet that left the bottleneck.
         id: PacketId,
-        /// How large.
+        /// Size of the packet.
         size: Bytes,
-        /// How long it was in the queue and in transmission.
+        /// Time that the packet spent in the queue and in transmission.
         waited: Duration,
     },
     /// A packet left the link.
     Delivered {
-        /// Which.
+        /// The packet that left the link.
         id: PacketId,
-        /// How large.
+        /// Size of the packet.
         size: Bytes,
-        /// How long it was in the link.
+        /// Time that the packet spent in the link.
         delay: Duration,
     },
     /// A packet was dropped.
     Dropped {
-        /// Which.
+        /// The packet that was dropped.
         id: PacketId,
-        /// How large.
+        /// Size of the packet.
         size: Bytes,
-        /// Why.
+        /// The reason for the drop.
         cause: DropCause,
     },
 }
 
 impl Event {
-    /// Returns the line of Mahimahi's log: milliseconds since `base`, then `+ size` for an arrival at the queue,
-    /// `d 1 size` for a packet dropped when it arrived there, `# size` for an opportunity, `- size delay` for a
-    /// departure. Returns `None` for events that this log leaves out, such as CoDel's drops.
+    /// Returns the event as a line of Mahimahi's log: milliseconds since `base`, then `+ size` for an arrival at the
+    /// queue, `d 1 size` for a packet dropped on arrival, `# size` for an opportunity, `- size delay` for a departure.
+    /// `None` for events that Mahimahi's log leaves out, such as CoDel's drops.
     ///
     /// Delays are differences of whole milliseconds, as a millisecond clock measures them.
     pub fn mahimahi_line(&self, base: Instant) -> Option<String> {
@@ -90,7 +90,8 @@ impl Event {
         }
     }
 
-    /// Returns the line of rove's log: nanoseconds since the start of the run, a word for the event, and its fields.
+    /// Returns the event as a line of rove's log: nanoseconds since the start of the run, a word for the event, and its
+    /// fields.
     /// `docs/lab.md` lists them.
     pub fn line(&self) -> String {
         let time = self.at.as_nanos();
@@ -111,7 +112,7 @@ impl Event {
     }
 }
 
-/// Returns the lines that begin a log of Mahimahi: the link's name, its queue, and the base that times are counted from.
+/// Returns the first lines of a log of Mahimahi: the link's name, its queue, and the base that times are counted from.
 pub fn mahimahi_header(name: &str, queue: &str, base: Instant) -> String {
     let base = base.as_millis();
     format!("# link: {name}\n# queue: {queue}\n# init timestamp: {base}\n# base timestamp: 0\n")

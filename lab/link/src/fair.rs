@@ -1,4 +1,4 @@
-//! Fair queueing: a queue with a CoDel of its own for each flow, served in turn (FQ-CoDel, RFC 8290).
+//! Fair queueing: a queue with its own CoDel for each flow, served in turn (FQ-CoDel, RFC 8290).
 
 use std::collections::VecDeque;
 
@@ -8,33 +8,33 @@ use crate::codel::{CoDel, CoDelConfig};
 use crate::fifo::Fifo;
 use crate::item::Item;
 
-/// Queues that flows are spread over by their keys. Source: RFC 8290, section 5.2.
+/// Number of queues over which flows are spread by their hash. Source: RFC 8290, section 5.2.
 const BINS: usize = 1_024;
 
-/// Bytes that a flow may send in a turn. Source: as above, a full packet of Ethernet.
+/// Bytes that a flow may send in each round. Source: RFC 8290, section 5.2: a full packet of Ethernet.
 const QUANTUM: i64 = 1_514;
 
 /// Parameters of fair queueing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FairConfig {
-    /// The CoDel of each flow.
+    /// The CoDel parameters of each flow's queue.
     pub codel: CoDelConfig,
-    /// The bytes of a packet that tell its flow.
+    /// The bytes of a packet that identify its flow.
     pub key: FlowKey,
 }
 
-/// The bytes of a packet that tell its flow.
+/// The bytes of a packet that identify its flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowKey {
-    /// Addresses, protocol and ports of an IP packet. Other packets are one flow.
+    /// Addresses, protocol and ports of an IP packet. Packets that are not IP form one flow.
     #[default]
     Ip,
-    /// Two bytes from this place on. Shorter packets are one flow.
+    /// Two bytes of the packet, from this offset on. Shorter packets form one flow.
     At(usize),
 }
 
 impl FlowKey {
-    /// Returns the flow of a packet.
+    /// Returns the number of the flow that a packet belongs to.
     pub(crate) fn flow(self, packet: &[u8]) -> u16 {
         match self {
             Self::Ip => ip_flow(packet).unwrap_or(0),
@@ -46,7 +46,7 @@ impl FlowKey {
     }
 }
 
-/// Returns the flow of an IP packet; `None` if it is none.
+/// Returns the number of the flow of an IP packet. `None` if the packet is not IP.
 fn ip_flow(packet: &[u8]) -> Option<u16> {
     let (addresses, protocol, payload) = match packet.first()? >> 4 {
         4 => {
@@ -70,22 +70,22 @@ fn ip_flow(packet: &[u8]) -> Option<u16> {
     Some(u16::from_be_bytes([high ^ low, more ^ least]))
 }
 
-/// The queue of the flows of a bin.
+/// The queue of all flows whose hash falls into the same bin.
 #[derive(Clone, Debug)]
 struct Bin<P> {
     fifo: Fifo<P>,
     codel: CoDel,
-    /// Bytes that it may still send in its turn.
+    /// Bytes that the bin may still send in this round.
     credit: i64,
-    /// Whether it is in one of the lists.
+    /// Whether the bin is in the list of new or of old bins.
     is_listed: bool,
 }
 
-/// Queues of flows. Flows that have just begun to send come first.
+/// The queues of all flows. Flows that have just begun to send are served first.
 #[derive(Clone, Debug)]
 pub(crate) struct Fair<P> {
     bins: Vec<Bin<P>>,
-    /// The new bins, whose flows have begun to send, and the old bins, which have had a turn.
+    /// The new bins, whose flows have just begun to send. The old bins have already been served.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     len: usize,
@@ -111,7 +111,7 @@ impl<P> Fair<P> {
         }
     }
 
-    /// Puts a packet back where it was taken from. Its flow comes next.
+    /// Puts a packet back at the head of its flow's queue. The flow is served next.
     pub(crate) fn restore(&mut self, item: Item<P>) {
         let bin = self.bin(item.flow);
         self.count(&item);
@@ -123,7 +123,7 @@ impl<P> Fair<P> {
         self.new.push_front(bin);
     }
 
-    /// Removes the packet that is to be sent at `now`, and hands those that are not to `drop`.
+    /// Removes and returns the packet to send at `now`. Packets that CoDel drops are passed to `drop`.
     /// Source: RFC 8290, section 4.2.
     pub(crate) fn pop(
         &mut self,
@@ -146,7 +146,7 @@ impl<P> Fair<P> {
             self.len -= len - bin.fifo.len();
             self.size -= size - bin.fifo.size();
             let Some(item) = next else {
-                // A flow that has run dry gives those that wait a turn before it counts as new again.
+                // A flow that has run dry lets the waiting flows send before it counts as new again.
                 if is_new {
                     self.old.push_back(place);
                 } else {
@@ -161,7 +161,7 @@ impl<P> Fair<P> {
         }
     }
 
-    /// Removes all packets, and returns them in the order in which they came.
+    /// Removes all packets, and returns them in the order of arrival.
     pub(crate) fn take(&mut self) -> Vec<Item<P>> {
         let bins = core::mem::take(self).bins;
         let items =
@@ -180,7 +180,7 @@ impl<P> Fair<P> {
         Some(item)
     }
 
-    /// Returns the oldest packet that waits.
+    /// Returns the packet that has waited longest. `None` if no packet waits.
     pub(crate) fn head(&self) -> Option<&Item<P>> {
         let listed = self.new.iter().chain(&self.old);
         listed.filter_map(|bin| self.bins[*bin].fifo.head()).min_by_key(|head| head.queued)
@@ -199,7 +199,7 @@ impl<P> Fair<P> {
         self.size += item.size;
     }
 
-    /// Returns the bin of a flow.
+    /// Returns the index of the bin for a flow.
     fn bin(&mut self, flow: u16) -> usize {
         if self.bins.is_empty() {
             let bin = || Bin {
@@ -214,7 +214,7 @@ impl<P> Fair<P> {
     }
 }
 
-/// Returns the bytes that a packet takes of its flow's turn.
+/// Returns the bytes that a packet takes from its flow's credit.
 fn credit<P>(item: &Item<P>) -> i64 {
     i64::try_from(item.size.get()).unwrap_or(i64::MAX)
 }

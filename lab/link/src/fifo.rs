@@ -1,4 +1,4 @@
-//! Packets waiting, first in first out, with their bytes counted.
+//! A queue of packets, first in first out, that counts its bytes.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use rove_units::Bytes;
 
 use crate::item::Item;
 
-/// A queue without a limit of its own.
+/// A first-in-first-out queue without a limit of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo<P> {
     items: VecDeque<Item<P>>,
@@ -25,13 +25,13 @@ impl<P> Fifo<P> {
         self.items.push_back(item);
     }
 
-    /// Puts an item back at the head.
+    /// Puts a packet back at the head of the queue.
     pub(crate) fn restore(&mut self, item: Item<P>) {
         self.size += item.size;
         self.items.push_front(item);
     }
 
-    /// Removes the oldest item.
+    /// Removes and returns the oldest packet. `None` if the queue is empty.
     pub(crate) fn pop(&mut self) -> Option<Item<P>> {
         let item = self.items.pop_front()?;
         self.size -= item.size;
@@ -50,7 +50,7 @@ impl<P> Fifo<P> {
         self.items.len()
     }
 
-    /// Returns the bytes waiting.
+    /// Returns the bytes in the queue.
     pub(crate) const fn size(&self) -> Bytes {
         self.size
     }

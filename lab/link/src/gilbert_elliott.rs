@@ -16,7 +16,7 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    /// Returns the share of packets lost in the long run.
+    /// Returns the share of packets that are lost in the long run.
     pub fn mean_loss(&self) -> f64 {
         let changes = self.p_bad + self.p_good;
         let bad = if changes > 0.0 { self.p_bad / changes } else { 0.0 };
@@ -24,11 +24,11 @@ impl GilbertElliott {
     }
 }
 
-/// The state of the channel.
+/// The state of a Gilbert-Elliott channel.
 ///
-/// It begins good and makes one transition at each packet that enters the link, lost or not, by the draw with that
-/// packet's number. The state at packet `n` is thus a function of the draws 0 to `n`, whenever the packets come, and one
-/// bit is all that is kept.
+/// The channel begins good. It makes one transition at each packet that enters the link, lost or not, by the draw with
+/// the packet's number. So the state at packet `n` is a function of the draws 0 to `n`, whenever the packets arrive,
+/// and one bit is all that is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     transition: Stream,
@@ -41,8 +41,8 @@ impl Channel {
         Self { transition: chance.fork(0), loss: chance.fork(1), is_bad: false }
     }
 
-    /// Makes the transition at packet `number` and returns whether the packet is lost.
-    /// To be called once for each packet, in order.
+    /// Makes the transition at packet `number`. Returns whether the packet is lost. Call it once for each packet in
+    /// order.
     pub(crate) fn loses(&mut self, model: &GilbertElliott, number: u64) -> bool {
         let change = if self.is_bad { model.p_good } else { model.p_bad };
         self.is_bad ^= self.transition.at(number).chance(change);

@@ -1,15 +1,15 @@
-//! A packet on its way through the stages of a link, and the decisions about it.
+//! A packet inside a link, with the decisions about it.
 
 use core::fmt;
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// Which packet: its number among those that entered the link, from 0, and whether it is the copy of that packet.
+/// Identifies a packet of a link: its number among those that entered, from 0, and whether it is a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PacketId {
-    /// The number of the packet that entered.
+    /// The number of the packet among those that entered the link, from 0.
     pub number: u64,
-    /// Whether this is its duplicate.
+    /// Whether this is the duplicate of the packet that entered.
     pub is_copy: bool,
 }
 
@@ -20,53 +20,53 @@ impl fmt::Display for PacketId {
     }
 }
 
-/// A packet with what was decided on it when it entered.
+/// A packet inside a link, with the decisions that were made when it entered.
 #[derive(Clone, Debug)]
 pub(crate) struct Item<P> {
     pub(crate) packet: P,
     pub(crate) id: PacketId,
-    /// The flow that it belongs to, where the queue asks for that.
+    /// The flow that the packet belongs to; 0 unless the queue asks for flows.
     pub(crate) flow: u16,
-    /// Bytes that it counts in the queue and at the bottleneck: its length and the overhead.
+    /// Bytes that the packet counts in the queue and at the bottleneck: its length and the overhead.
     pub(crate) size: Bytes,
-    /// When it entered the link.
+    /// When the packet entered the link.
     pub(crate) entered: Instant,
-    /// When it came to the queue.
+    /// When the packet arrived at the queue.
     pub(crate) queued: Instant,
-    /// Its delay, jitter included.
+    /// The delay of the packet, jitter included.
     pub(crate) propagation: Duration,
     pub(crate) fate: Fate,
 }
 
-/// Outcome of loss and duplication for a packet.
+/// The outcome of loss and duplication for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It goes on.
+    /// The packet passes.
     Passes,
-    /// It goes on, and a copy with it.
+    /// The packet passes, and a copy with it.
     Doubled,
-    /// It is lost.
+    /// The packet is lost.
     Lost(DropCause),
 }
 
-/// Why a packet was dropped.
+/// The reason for which a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
-    /// Lost by chance on its own, or on request.
+    /// The packet was lost by independent chance, or on request.
     Loss,
-    /// Lost by the Gilbert-Elliott channel.
+    /// The packet was lost in a burst, by the Gilbert-Elliott channel.
     BurstLoss,
-    /// It came in an outage or in an off period.
+    /// The packet arrived in an outage or in an off period.
     Outage,
-    /// The delay line was full.
+    /// The delay line was full when the packet arrived.
     LineFull,
-    /// The queue was full.
+    /// The queue was full when the packet arrived.
     QueueFull,
-    /// CoDel dropped it.
+    /// CoDel dropped the packet.
     CoDel,
-    /// PIE dropped it.
+    /// PIE dropped the packet.
     Pie,
-    /// It is larger than the path takes, or than the token bucket, and would never pass.
+    /// The packet is larger than the path's MTU or the token bucket, and would never pass.
     TooLarge,
 }
 

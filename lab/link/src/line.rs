@@ -1,4 +1,4 @@
-//! The delay line: packets on their way, by the time at which they are released.
+//! The delay line: packets in flight, ordered by the time of their release.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,12 +7,12 @@ use rove_units::{Duration, Instant, Stream};
 use crate::chance::normal;
 use crate::config::{Distribution, LinkConfig};
 
-/// Items by release time; equal times come out in the order in which they went in.
+/// Items ordered by their time of release. Items with equal times keep the order in which they entered.
 #[derive(Clone, Debug)]
 pub(crate) struct DelayLine<T> {
-    /// Items that went in in the order of their release: nearly all.
+    /// Items that entered in the order of their release, which are nearly all.
     ordered: VecDeque<(Instant, T)>,
-    /// Items that are released before one that went in earlier.
+    /// Items that are released before an item that entered earlier.
     overtaking: BTreeMap<(Instant, u64), T>,
     overtakers: u64,
 }
@@ -33,7 +33,7 @@ impl<T> DelayLine<T> {
         }
     }
 
-    /// Removes the next item whose release has come.
+    /// Removes and returns the next item that is released by `now`, with the time of its release.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(Instant, T)> {
         if !self.overtaking.is_empty() {
             return self.pop_first(now);
@@ -44,7 +44,7 @@ impl<T> DelayLine<T> {
         self.ordered.pop_front()
     }
 
-    /// Returns when the next item is released.
+    /// Returns when the next item is released. `None` if the line is empty.
     pub(crate) fn next_release(&self) -> Option<Instant> {
         let ordered = self.ordered.front().map(|(release, _)| *release);
         if self.overtaking.is_empty() {
@@ -54,7 +54,7 @@ impl<T> DelayLine<T> {
         ordered.into_iter().chain(overtaking).min()
     }
 
-    /// Returns how many items are released after `at`.
+    /// Returns the number of items that are released after `at`.
     pub(crate) fn held_after(&self, at: Instant) -> usize {
         let released = self.ordered.partition_point(|(release, _)| *release <= at);
         let overtaking = self.overtaking.range((at, u64::MAX)..).count();
@@ -68,7 +68,7 @@ impl<T> DelayLine<T> {
     fn pop_first(&mut self, now: Instant) -> Option<(Instant, T)> {
         let overtaking = self.overtaking.first_entry()?;
         let release = overtaking.key().0;
-        // An item that overtakes went in after all ordered ones with its release: they would be later otherwise.
+        // An overtaking item entered after all ordered items with the same release, or these would be later.
         if self.ordered.front().is_some_and(|(ordered, _)| *ordered <= release) {
             return self.ordered.pop_front_if(|(ordered, _)| *ordered <= now);
         }
@@ -76,7 +76,7 @@ impl<T> DelayLine<T> {
     }
 }
 
-/// Draws how long each packet is on its way.
+/// Draws the delay of each packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Propagation {
     jitter: Stream,
@@ -88,7 +88,7 @@ impl Propagation {
         Self { jitter, copy_jitter }
     }
 
-    /// Returns the delay of packet `number`, or that of its copy.
+    /// Returns the delay of packet `number`, or of its copy.
     pub(crate) fn of(&self, config: &LinkConfig, number: u64, is_copy: bool) -> Duration {
         if config.jitter.is_zero() {
             return config.delay;

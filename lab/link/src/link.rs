@@ -1,4 +1,4 @@
-//! A direction of a path: the stages in their order, and the state machine around them.
+//! A direction of a path: the stages in their order, as a state machine.
 
 use rove_units::{Bytes, Instant, Stream};
 
@@ -12,14 +12,14 @@ use crate::outage::Gate;
 use crate::steps::Steps;
 use crate::tally::{LinkStats, Tally};
 
-/// Most bytes in the delay line and waiting to be taken out; packets beyond are dropped.
-/// Chosen: two seconds of 1 Gbit/s, past which the model is of no use and only memory grows.
+/// Most bytes in the delay line and among packets ready to be polled; further packets are dropped. Chosen: two seconds
+/// of 1 Gbit/s, beyond which the model is useless and only memory grows.
 const IN_FLIGHT_MAX: Bytes = Bytes::mib(256);
 
-/// A direction of a path: a state machine that packets go into and come out of.
+/// A direction of a path: a state machine that packets enter and leave.
 ///
-/// `P` is a packet; its length decides its transmission time. Chance decides by the packet's number, and every stage acts
-/// at nominal times, so nothing depends on when or how often the link is polled.
+/// `P` is a packet, whose length decides its transmission time. Random decisions depend on the packet's number, and
+/// every stage acts at nominal times. So nothing depends on when or how often the link is polled.
 #[derive(Clone, Debug)]
 pub struct Link<P> {
     config: LinkConfig,
@@ -31,20 +31,21 @@ pub struct Link<P> {
     gate: Gate,
     propagation: Propagation,
     bottleneck: Bottleneck<P>,
-    /// Packets that are delayed before they meet another stage.
+    /// Packets in a delay that is not the last stage.
     line: DelayLine<Item<P>>,
-    /// Packets that have met all stages, by the time at which they come out: the delay line where it is the last stage.
+    /// Packets that have passed all stages, by the time at which they leave the link. This is the delay line if the
+    /// delay is the last stage.
     exit: DelayLine<P>,
     /// The bytes in `line` and `exit`.
     in_flight: Bytes,
-    /// The newest release, which no later packet may precede while order is kept.
+    /// The latest release so far, which no later packet may precede if order is kept.
     last_release: Instant,
     tally: Tally,
 }
 
 impl<P: Clone + AsRef<[u8]>> Link<P> {
-    /// Creates an empty link. `chance` decides every loss, duplication and delay by packet number: two links with one
-    /// stream, as one in real time and one in virtual time, lose the same packets.
+    /// Creates an empty link. `chance` decides every loss, duplication and delay by packet number. So two links with
+    /// the same stream lose the same packets, for example one in real time and one in virtual time.
     pub fn new(config: impl Into<Steps>, chance: Stream) -> Self {
         let steps = config.into();
         let config = steps.first().clone();
@@ -66,7 +67,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         }
     }
 
-    /// Lets a packet in. `now` must not lie before an earlier call's.
+    /// Lets a packet enter the link. `now` must not be earlier than in an earlier call.
     pub fn handle_packet(&mut self, now: Instant, packet: P) {
         self.advance(now);
         let number = self.tally.stats.entered;
@@ -90,8 +91,8 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.pass(0, now, item);
     }
 
-    /// Returns the next packet that has come out by `now`, and when it did, or `None`. A driver in real time is late by
-    /// the difference; packets after it are not.
+    /// Returns the next packet that leaves the link by `now`, and when it leaves. `None` if no packet does. A driver in
+    /// real time is late by the difference to `now`, but later packets are not.
     pub fn poll_packet(&mut self, now: Instant) -> Option<(Instant, P)> {
         self.advance(now);
         let (at, packet) = self.exit.pop(now)?;
@@ -100,7 +101,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         Some((at, packet))
     }
 
-    /// Returns when to poll next, or `None` while nothing in the link will ever come out.
+    /// Returns when to poll next. `None` if no packet will ever leave the link.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let mut next = self.exit.next_release();
         if !self.delays_last {
@@ -113,9 +114,9 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         next
     }
 
-    /// Returns the next instant from which on the time of entry matters; it may have passed. Packets that enter before it, in the same
-    /// order, leave the link at the same times whenever they enter, as they wait for the packet that the bottleneck sends until then.
-    /// Returns `None` where each instant matters.
+    /// Returns the next instant from which on the time of entry matters, which may have passed. Packets that enter
+    /// earlier, in the same order, leave the link at the same times whenever they enter. They wait for the packet in
+    /// transmission. `None` if every instant matters.
     pub fn entry_matters_from(&self) -> Option<Instant> {
         let Drops { outages, on_off, .. } = &self.config.drops;
         let is_open = outages.is_empty() && on_off.is_none();
@@ -127,8 +128,8 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         Some(self.steps.next_change().map_or(until, |change| change.min(until)))
     }
 
-    /// Changes what the link does to packets that enter from `now` on; steps that were still to come do not. Packets in the
-    /// delay line keep their releases; those before the bottleneck meet its new rate. The order of the stages stays.
+    /// Replaces the config and all later steps for packets that enter from `now` on. Packets in the delay line keep
+    /// their releases. Packets before the bottleneck are sent at its new rate. The order of the stages stays.
     pub fn reconfigure(&mut self, now: Instant, config: impl Into<Steps>) {
         self.advance(now);
         self.steps = config.into();
@@ -136,47 +137,47 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.advance(now);
     }
 
-    /// Loses the next `count` packets that enter, whatever chance says.
+    /// Loses the next `count` packets that enter, whatever the random decisions are.
     pub fn drop_next(&mut self, count: u64) {
         self.loss.drop_next(count);
     }
 
-    /// Keeps events for [`Link::poll_event`] from now on.
+    /// Records events for [`Link::poll_event`] from here on.
     pub fn record_events(&mut self) {
         self.tally.record();
         self.bottleneck.follow_all();
     }
 
-    /// Returns the oldest event that has happened by `now` and was not yet returned; none without
-    /// [`Link::record_events`]. They come by nominal time. Half a million wait at most.
+    /// Returns the oldest event by `now` that was not returned yet, in the order of nominal times. `None` without
+    /// [`Link::record_events`]. At most half a million events are kept.
     pub fn poll_event(&mut self, now: Instant) -> Option<Event> {
         self.advance(now);
         self.tally.poll_event(now)
     }
 
-    /// Returns how many events were left out because too many waited.
+    /// Returns how many events were not kept because too many waited.
     pub const fn events_missed(&self) -> u64 {
         self.tally.missed()
     }
 
-    /// Returns the counters of the packets so far.
+    /// Returns the packet counters of the link so far.
     pub const fn stats(&self) -> LinkStats {
         self.tally.stats
     }
 
-    /// Returns the bytes waiting before the bottleneck.
+    /// Returns the bytes that wait before the bottleneck.
     pub const fn queued(&self) -> Bytes {
         self.bottleneck.queued()
     }
 
-    /// Returns the packets that have entered and neither come out nor been dropped, copies included.
+    /// Returns the number of packets inside the link: entered, but neither delivered nor dropped. Copies are included.
     pub fn inside(&self) -> usize {
         self.bottleneck.len() + self.line.len() + self.exit.len()
     }
 
-    /// Does everything that is due by `now`.
+    /// Performs everything that is due by `now`.
     fn advance(&mut self, now: Instant) {
-        // Most calls find nothing to do: the line is read where packets come out.
+        // Most calls find nothing to do, because the last delay line is read where packets leave.
         let is_at_rest = self.bottleneck.is_idle() && (self.delays_last || self.line.len() == 0);
         if is_at_rest && !self.tally.is_recording() && self.steps.next_change().is_none() {
             return;
@@ -203,7 +204,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.config = config;
     }
 
-    /// Brings a packet through the stages from `position` on, up to the first that keeps it, or out of the link.
+    /// Moves a packet through the stages from `position` on, up to the first that keeps it, or out of the link.
     fn pass(&mut self, position: usize, mut at: Instant, mut item: Item<P>) {
         for (position, stage) in self.stages.into_iter().enumerate().skip(position) {
             match stage {
@@ -238,7 +239,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         }
     }
 
-    /// Returns why a packet is lost at `at`, if it is.
+    /// Returns why a packet is lost at `at`. `None` if it passes.
     fn loses(&mut self, at: Instant, item: &Item<P>) -> Option<DropCause> {
         let Drops { outages, on_off, mtu, .. } = &self.config.drops;
         if !self.gate.is_open(outages, on_off.as_ref(), at) {
@@ -253,21 +254,21 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         }
     }
 
-    /// Returns the duplicate of a packet, which has its own delay.
+    /// Returns the duplicate of a packet, which has a delay of its own.
     fn copy(&self, item: &Item<P>) -> Item<P> {
         let id = PacketId { is_copy: true, ..item.id };
         let propagation = self.propagation.of(&self.config, id.number, true);
         Item { id, propagation, ..item.clone() }
     }
 
-    /// Passes on everything that the bottleneck, the stage at `position`, has finished or begun by `until`.
+    /// Passes on every packet that the bottleneck, the stage at `position`, has begun to send by `until`.
     fn serve(&mut self, position: usize, until: Instant) {
         while let Some((at, item)) = self.bottleneck.serve(until, &mut self.tally) {
             self.pass(position + 1, at, item);
         }
     }
 
-    /// Passes on everything that the delay line, the stage at `position`, has released by `until`.
+    /// Passes on every packet that the delay line, the stage at `position`, has released by `until`.
     fn release(&mut self, position: usize, until: Instant) {
         if self.delays_last {
             return;
@@ -278,7 +279,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         }
     }
 
-    /// Brings a packet into the delay line.
+    /// Puts a packet into the delay line, or drops it if the line is full.
     fn delay(&mut self, at: Instant, item: Item<P>) {
         let max = self.config.drops.line_packets_max.unwrap_or(usize::MAX);
         // Packets that have been released but not yet taken out no longer count.
@@ -308,7 +309,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.exit.push(at, item.packet);
     }
 
-    /// Counts a packet as in flight, unless there is no room.
+    /// Counts a packet as in flight, and returns whether there was room for it.
     fn takes_off(&mut self, item: &Item<P>) -> bool {
         let bytes = self.in_flight + length(&item.packet);
         let fits = bytes <= IN_FLIGHT_MAX;

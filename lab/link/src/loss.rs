@@ -1,4 +1,4 @@
-//! Loss and duplication: a packet's fate by its number.
+//! Loss and duplication: the fate of each packet by its number.
 
 use rove_units::Stream;
 
@@ -6,13 +6,13 @@ use crate::config::LinkConfig;
 use crate::gilbert_elliott::Channel;
 use crate::item::{DropCause, Fate};
 
-/// Decides which packets are lost and which come twice.
+/// Decides which packets are lost and which are duplicated.
 #[derive(Clone, Debug)]
 pub(crate) struct Loss {
     loss: Stream,
     duplicate: Stream,
     channel: Channel,
-    /// Packets still to be lost on request.
+    /// Number of packets that are still to be lost on request.
     doomed: u64,
 }
 
@@ -21,12 +21,12 @@ impl Loss {
         Self { loss, duplicate, channel: Channel::new(channel), doomed: 0 }
     }
 
-    /// Loses the next `count` packets, whatever chance says.
+    /// Loses the next `count` packets, whatever the random decisions are.
     pub(crate) fn drop_next(&mut self, count: u64) {
         self.doomed = count;
     }
 
-    /// Returns the fate of packet `number`. To be called once for each packet, in order.
+    /// Returns the fate of packet `number`. Call this once for each packet, in order.
     pub(crate) fn fate(&mut self, config: &LinkConfig, number: u64) -> Fate {
         // The channel changes state at every packet, also at one that is lost for another reason.
         let bursts = config.drops.gilbert_elliott.as_ref();

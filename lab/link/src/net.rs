@@ -1,7 +1,7 @@
-//! A virtual network: one clock, two ends, a link each way. Time jumps from event to event.
+//! A virtual network: one clock, two ends, and a link in each direction. Time jumps from event to event.
 //!
-//! The left end, by custom the client, may move to other addresses and may be stopped as a process is. Datagrams that the right end
-//! still sends to an address that the left end has given up are lost.
+//! The left end, by custom the client, may move to other addresses, and may be stopped as a process is. Datagrams from
+//! the right end to an address that the left end has left are lost.
 
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::collections::VecDeque;
@@ -11,31 +11,31 @@ use rove_units::{Bytes, Duration, Instant, Seed};
 use crate::link::Link;
 use crate::steps::Steps;
 
-/// The left end's first address (a documentation network, RFC 5737).
+/// The first address of the left end (a documentation network, RFC 5737).
 pub const LEFT_ADDRESS: SocketAddr =
     SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 50_000));
 
-/// The right end's address.
+/// The address of the right end (a documentation network, RFC 5737).
 pub const RIGHT_ADDRESS: SocketAddr =
     SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(198, 51, 100, 1), 60_001));
 
-/// Bytes that a stopped end's socket buffer holds before it drops datagrams.
+/// Bytes that a stopped end's socket buffer holds; further datagrams are dropped.
 /// Source: Linux's default `net.core.rmem_default`, socket(7).
 const SOCKET_BUFFER_MAX: Bytes = Bytes::new(212_992);
 
-/// How often an end may ask to be woken at one instant before the run is called stuck.
+/// Most wake-ups of an end at one instant, beyond which the run counts as stuck.
 /// Chosen: far above the packets any end sends at one instant.
 const TURNS_PER_INSTANT_MAX: u32 = 100_000;
 
-/// An end of the network: any sans-I/O machine.
+/// An end of the network: any state machine that does no I/O.
 pub trait End {
-    /// Handles a datagram from the network.
+    /// Handles a datagram that arrived from the network.
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]);
-    /// Does what is due.
+    /// Performs what is due at `now`.
     fn handle_timeout(&mut self, now: Instant);
-    /// Returns the next datagram to send, and where to.
+    /// Returns the next datagram to send, and its destination. `None` if there is nothing to send.
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)>;
-    /// Returns when to call [`End::handle_timeout`] next.
+    /// Returns when to call [`End::handle_timeout`] next. `None` if nothing will be due.
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
@@ -64,21 +64,21 @@ pub struct Net<A, B> {
     pub left: A,
     /// The end on the right, by custom the server.
     pub right: B,
-    /// Left to right.
+    /// The link from left to right.
     pub uplink: Link<Packet>,
-    /// Right to left.
+    /// The link from right to left.
     pub downlink: Link<Packet>,
     now: Instant,
     left_socket: Socket,
     right_socket: Socket,
 }
 
-/// A datagram on its way.
+/// A datagram in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The address that it seems to come from.
+    /// The source address, as the receiver sees it.
     pub source: SocketAddr,
-    /// The address that it is sent to.
+    /// The destination address.
     pub destination: SocketAddr,
     /// The UDP payload.
     pub payload: Vec<u8>,
@@ -90,20 +90,20 @@ impl AsRef<[u8]> for Packet {
     }
 }
 
-/// The address that an end sends from, and the datagrams that have arrived there.
+/// The address from which an end sends, and the datagrams that have arrived there.
 #[derive(Debug)]
 struct Socket {
     address: SocketAddr,
-    /// After how many more datagrams the address changes, and to which.
+    /// The number of datagrams after which the address changes, and the new address.
     change: Option<(u32, SocketAddr)>,
-    /// Whether the end is stopped, so that datagrams wait.
+    /// Whether the end is stopped, so that arriving datagrams wait.
     stopped: bool,
     waiting: VecDeque<Packet>,
     waiting_bytes: Bytes,
 }
 
 impl<A: End, B: End> Net<A, B> {
-    /// Joins two ends at time zero. `uplink` carries left to right.
+    /// Connects two ends at time zero. `uplink` carries datagrams from left to right.
     pub fn new(
         left: A,
         right: B,
@@ -122,7 +122,7 @@ impl<A: End, B: End> Net<A, B> {
         }
     }
 
-    /// Returns the virtual time.
+    /// Returns the current virtual time.
     pub const fn now(&self) -> Instant {
         self.now
     }
@@ -132,11 +132,11 @@ impl<A: End, B: End> Net<A, B> {
         self.run_until(span, |_, _| false);
     }
 
-    /// Runs until `done` holds after some event, or until `limit` has passed; returns whether it held.
+    /// Runs until `done` is true after an event, or until `limit` has passed. Returns whether `done` was true.
     ///
     /// # Panics
     ///
-    /// Panics when an end keeps asking to be woken without time moving on.
+    /// Panics if an end asks to be woken again and again without time moving on.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&A, &B) -> bool) -> bool {
         let deadline = self.now + limit;
         let mut turns = 0;
@@ -155,33 +155,34 @@ impl<A: End, B: End> Net<A, B> {
         }
     }
 
-    /// Changes both directions of the path for packets that enter from now on.
+    /// Changes the config of both links for packets that enter from now on.
     pub fn reconfigure(&mut self, uplink: impl Into<Steps>, downlink: impl Into<Steps>) {
         self.uplink.reconfigure(self.now, uplink);
         self.downlink.reconfigure(self.now, downlink);
     }
 
-    /// Gives the left end a new address: it has roamed. Datagrams on their way to the old address are lost.
+    /// Gives the left end a new address, as after roaming. Datagrams in flight to the old address are lost.
     pub fn move_left(&mut self, address: SocketAddr) {
         (self.left_socket.address, self.left_socket.change) = (address, None);
     }
 
-    /// Gives the left end a new address as soon as it has sent `datagrams` more, so that it roams in the middle of an instruction.
+    /// Gives the left end a new address after it has sent `datagrams` more, so that it roams in the middle of an
+    /// instruction.
     pub fn move_left_after(&mut self, datagrams: u32, address: SocketAddr) {
         self.left_socket.change = Some((datagrams, address));
     }
 
-    /// Stops or continues the left end, as signals stop a process: datagrams wait in its socket.
+    /// Stops or continues the left end, as signals stop a process. Datagrams for a stopped end wait in its socket.
     pub fn stop_left(&mut self, stopped: bool) {
         self.left_socket.stopped = stopped;
     }
 
-    /// Stops or continues the right end.
+    /// Stops or continues the right end, as signals stop a process.
     pub fn stop_right(&mut self, stopped: bool) {
         self.right_socket.stopped = stopped;
     }
 
-    /// Lets both ends take what has arrived, do what is due and send.
+    /// Lets both ends receive what has arrived, perform what is due, and send.
     fn turn(&mut self) {
         let now = self.now;
         while let Some((_, packet)) = self.uplink.poll_packet(now) {
@@ -214,7 +215,7 @@ impl Socket {
         Self { address, change, stopped, waiting, waiting_bytes: Bytes::ZERO }
     }
 
-    /// Returns where the next datagram comes from.
+    /// Returns the source address of the next datagram.
     fn source(&mut self) -> SocketAddr {
         match &mut self.change {
             Some((0, address)) => {
@@ -241,7 +242,7 @@ fn run_end(now: Instant, end: &mut impl End, socket: &mut Socket, out: &mut Link
     if socket.stopped {
         return;
     }
-    // Sending between arrivals is what a driver does that takes one datagram per turn of its loop.
+    // A driver that takes one datagram per turn of its loop sends between arrivals, too.
     while let Some(packet) = socket.waiting.pop_front() {
         end.handle_datagram(now, packet.source, &packet.payload);
         transmit(now, end, socket, out);

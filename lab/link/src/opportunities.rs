@@ -1,19 +1,19 @@
-//! Delivery opportunities in use: the next one, and the bytes that are left of the current one.
+//! Delivery opportunities in use: the next one, and the bytes left of the current one.
 
 use rove_units::{Bytes, Instant};
 
 use crate::tally::Tally;
 use crate::trace::Schedule;
 
-/// A bottleneck that carries a number of bytes at each of the times of a schedule.
+/// A bottleneck that can carry a number of bytes at each time of a schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunities {
     pub(crate) schedule: Schedule,
-    /// The number of the next opportunity and its time; `None` while nothing waits for one.
+    /// The number and time of the next opportunity. `None` while no packet waits for one.
     next: Option<(u64, Instant)>,
-    /// The time of the opportunity at hand.
+    /// The time of the current opportunity.
     pub(crate) at: Instant,
-    /// Bytes that are left of it.
+    /// Bytes that are left of the current opportunity.
     pub(crate) left: Bytes,
 }
 
@@ -22,7 +22,7 @@ impl Opportunities {
         Self { schedule, next: None, at: Instant::ZERO, left: Bytes::ZERO }
     }
 
-    /// Waits for the first opportunity after `now`, unless one is waited for already. Opportunities at `now` itself are over.
+    /// Begins to wait for the first opportunity after `now`, if none is waited for. Those at `now` itself have passed.
     pub(crate) fn wait(&mut self, now: Instant) {
         if self.next.is_none() {
             self.look_at(self.schedule.first_after(now));
@@ -36,7 +36,7 @@ impl Opportunities {
         }
     }
 
-    /// Goes on to the next opportunity, if it comes by `until`, and returns whether it did.
+    /// Moves on to the next opportunity, if it is at `until` or earlier. Returns whether it is.
     pub(crate) fn take(&mut self, until: Instant, tally: &mut Tally) -> bool {
         let Some((number, at)) = self.next.filter(|(_, at)| *at <= until) else { return false };
         self.at = at;
@@ -46,18 +46,18 @@ impl Opportunities {
         true
     }
 
-    /// Forgets the next opportunity, as nothing waits for it.
+    /// Stops waiting for the next opportunity, because no packet needs it.
     pub(crate) fn rest(&mut self) {
         self.next = None;
     }
 
-    /// Returns when the next one comes; `None` if none does.
+    /// Returns when the next opportunity is. `None` if there is no next one, or if no packet waits for it.
     pub(crate) fn next_time(&self) -> Option<Instant> {
         self.next.map(|(_, at)| at).filter(|at| *at < Instant::FAR_FUTURE)
     }
 
     fn look_at(&mut self, number: u64) {
-        // After the end of a trace that is played once the next one never comes.
+        // After the end of a trace that is played once, there is no next opportunity.
         self.next = Some((number, self.schedule.time(number).unwrap_or(Instant::FAR_FUTURE)));
     }
 }

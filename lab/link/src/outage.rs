@@ -1,4 +1,4 @@
-//! Times at which a link carries nothing: outages at known times, and on/off periods.
+//! Times at which a link carries nothing: outages at known times, and alternating on and off periods.
 
 use std::sync::Arc;
 
@@ -6,41 +6,41 @@ use rove_units::{Duration, Instant, Stream};
 
 use crate::chance::exponential;
 
-/// Shortest mean of an on or off period.
-/// Chosen: no radio changes faster, and an hour of them takes milliseconds to step through.
+/// Shortest mean of an on or off period. Chosen: no radio changes faster, and an hour of such periods takes
+/// milliseconds to compute.
 pub const PERIOD_MIN: Duration = Duration::from_millis(1);
 
-/// Times without a link: packets that arrive in one are lost. Each outage is a pair of instants, its start and its end; the link is
-/// back at the end. Clones share the list.
+/// Outages of a link: packets that arrive in one are lost. Each outage is a pair of instants, its start and its end,
+/// and the link works again at the end. Clones share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outages(Arc<[(Instant, Instant)]>);
 
-/// A mistake in a list of outages or a pair of periods.
+/// A mistake in a list of outages or in the lengths of on and off periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutageError {
     /// An outage ends before it begins.
     #[error("outage {number} ends before it begins: write [start, end]")]
     Reversed {
-        /// Its number in the list, from 1.
+        /// The number of the outage in the list, from 1.
         number: usize,
     },
-    /// An outage begins before the one listed above it is over.
+    /// An outage begins before the outage listed above it has ended.
     #[error("outage {number} begins before the one above it is over: list them in order")]
     Overlapping {
-        /// Its number in the list, from 1.
+        /// The number of the later outage in the list, from 1.
         number: usize,
     },
-    /// The mean of the on or the off periods is too short.
+    /// The mean length of the on or the off periods is below [`PERIOD_MIN`].
     #[error("on and off periods last at least {PERIOD_MIN:?} in the mean")]
     PeriodTooShort,
 }
 
 impl Outages {
-    /// Creates outages from their starts and ends, on the clock of the run.
+    /// Creates outages from pairs of start and end, as times of the run.
     ///
     /// # Errors
     ///
-    /// Returns an error if one ends before it begins or begins before the one listed before it has ended.
+    /// Returns an error if an outage ends before it begins, or begins before the one listed above it has ended.
     pub fn new(intervals: &[(Instant, Instant)]) -> Result<Self, OutageError> {
         let mut over = Instant::ZERO;
         for (number, (start, end)) in (1..).zip(intervals) {
@@ -55,19 +55,19 @@ impl Outages {
         Ok(Self(intervals.into()))
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the list has no outage.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether there is no link at this instant.
+    /// Returns whether an outage covers this instant, so that the link is down.
     pub fn covers(&self, at: Instant) -> bool {
         let next = self.0.partition_point(|(_, end)| *end <= at);
         self.0.get(next).is_some_and(|(start, _)| *start <= at)
     }
 }
 
-/// A link that is on and off in turn, beginning on at the start of the run.
+/// The lengths of alternating on and off periods. The first begins on, at the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnOff {
     on: Duration,
@@ -75,21 +75,21 @@ pub struct OnOff {
     length: PeriodLength,
 }
 
-/// How long periods last.
+/// The distribution of the length of on and off periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeriodLength {
-    /// All as long as the mean.
+    /// All periods are as long as the mean.
     Fixed,
-    /// Exponentially distributed around the mean.
+    /// The lengths are exponentially distributed around the mean.
     Exponential,
 }
 
 impl OnOff {
-    /// Creates a link that is on and off for these times in the mean.
+    /// Creates alternating periods with these mean lengths.
     ///
     /// # Errors
     ///
-    /// Returns an error if one is shorter than [`PERIOD_MIN`].
+    /// Returns an error if a mean is shorter than [`PERIOD_MIN`].
     pub fn new(on: Duration, off: Duration, length: PeriodLength) -> Result<Self, OutageError> {
         if on.min(off) < PERIOD_MIN {
             return Err(OutageError::PeriodTooShort);
@@ -98,15 +98,15 @@ impl OnOff {
     }
 }
 
-/// The way through outages: where in the on and off periods the link is.
+/// The current state of outages and of on and off periods.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     chance: Stream,
-    /// The periods that `period` and `until` belong to.
+    /// The model that `period` and `until` belong to. `None` before the first call.
     model: Option<OnOff>,
-    /// The number of the current period; even ones are on.
+    /// The number of the current period. Even numbers are on.
     period: u64,
-    /// When the current period is over.
+    /// When the current period ends.
     until: Instant,
 }
 
@@ -115,7 +115,7 @@ impl Gate {
         Self { chance, model: None, period: 0, until: Instant::ZERO }
     }
 
-    /// Returns whether a packet that comes at `at` gets through. To be called with times in order.
+    /// Returns whether a packet that arrives at `at` passes. Call this with times in order.
     pub(crate) fn is_open(
         &mut self,
         outages: &Outages,
@@ -142,7 +142,7 @@ impl Gate {
         self.period.is_multiple_of(2)
     }
 
-    /// Returns how long the current period lasts, by its number.
+    /// Returns the length of the current period, which its number decides.
     fn length(&self, model: &OnOff) -> Duration {
         let mean = if self.period.is_multiple_of(2) { model.on } else { model.off };
         let nanos = mean.as_secs_f64() * exponential(self.chance.at(self.period));

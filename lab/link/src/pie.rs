@@ -1,45 +1,45 @@
-//! PIE: drops at the tail with a probability that a controller moves towards a target delay (RFC 8033).
+//! PIE: drops packets at the tail with a probability that a controller adjusts towards a target delay (RFC 8033).
 
 use rove_units::{Bytes, Draw, Duration, Instant};
 
 use crate::fifo::Fifo;
 
-/// How often the probability is updated. Source: RFC 8033, section 4.2 (`T_UPDATE`).
+/// How often the drop probability is updated. Source: RFC 8033, section 4.2 (`T_UPDATE`).
 const UPDATE_PERIOD: Duration = Duration::from_millis(15);
 
-/// Gains on the delay's distance from the target and on its change, per second.
+/// Gains of the delay's distance from the target and of the delay's change, per second.
 /// Source: RFC 8033, section 4.2 (`ALPHA` and `BETA`).
 const GAINS: [f64; 2] = [0.125, 1.25];
 
-/// A queue of this size loses nothing: two packets. Source: RFC 8033, section 4.1 (`MEAN_PKTSIZE`).
+/// Largest queue that loses nothing: two packets. Source: RFC 8033, section 4.1 (`MEAN_PKTSIZE`).
 const SHORT_QUEUE: Bytes = Bytes::new(2 * 1500);
 
-/// Sums of the probability since the last drop from which on a packet may, and must, be dropped.
+/// Sums of the drop probability since the last drop at which a packet may be dropped, and must be dropped.
 /// Source: RFC 8033, section 5.4 (derandomization).
 const ACCUMULATED: [f64; 2] = [0.85, 8.5];
 
-/// Updates made up for at most after a time without packets. Chosen: by then the probability is below 10^-8 of what it was.
+/// Most updates made up for after a time without packets. Chosen: the probability then is below 10^-8 of what it was.
 const UPDATES_MAX: u32 = 1_000;
 
-/// Parameters of PIE.
+/// Parameters of the PIE queue discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieConfig {
     /// The delay in the queue that the controller aims at (`QDELAY_REF`).
     pub target: Duration,
-    /// How long a burst into an idle queue is let through (`MAX_BURST`).
+    /// How long a burst into an idle queue passes without drops (`MAX_BURST`).
     pub burst_max: Duration,
 }
 
 impl Default for PieConfig {
-    /// Returns the values of RFC 8033, section 4: 15 ms and 150 ms.
+    /// Returns the values of RFC 8033, section 4: a target of 15 ms and a burst of 150 ms.
     fn default() -> Self {
         Self { target: Duration::from_millis(15), burst_max: Duration::from_millis(150) }
     }
 }
 
-/// PIE's state.
+/// The state of PIE.
 ///
-/// The delay in the queue is how long the packet at its head has waited: every packet carries its time here, so the
+/// The delay in the queue is how long the packet at its head has waited. Every packet has its time of arrival, so the
 /// departure rate need not be estimated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pie {
@@ -51,7 +51,7 @@ pub(crate) struct Pie {
 }
 
 impl Pie {
-    /// Makes the updates that are due by `now`. To be called before the queue changes.
+    /// Makes the updates of the drop probability that are due by `now`. Call this before the queue changes.
     pub(crate) fn update<P>(&mut self, config: &PieConfig, now: Instant, fifo: &Fifo<P>) {
         let Some(mut due) = self.next_update else {
             self.burst_left = config.burst_max;
@@ -69,7 +69,7 @@ impl Pie {
         self.next_update = Some(if due <= now { now + UPDATE_PERIOD } else { due });
     }
 
-    /// Returns whether a packet that arrives is let in. `draw` is its own.
+    /// Returns whether an arriving packet enters the queue. `draw` is the packet's own.
     pub(crate) fn admits<P>(&mut self, config: &PieConfig, fifo: &Fifo<P>, draw: Draw) -> bool {
         if self.burst_left > Duration::ZERO {
             return true;
@@ -91,7 +91,7 @@ impl Pie {
         !is_dropped
     }
 
-    /// Updates the probability from the delay now and that of the update before (RFC 8033, sections 4.2 and 5.5).
+    /// Updates the drop probability from the delay and its last value (RFC 8033, sections 4.2 and 5.5).
     fn step(&mut self, config: &PieConfig, delay: Duration) {
         let (now, old) = (delay.as_secs_f64(), self.delay.as_secs_f64());
         let [alpha, beta] = GAINS;
@@ -112,7 +112,7 @@ impl Pie {
     }
 }
 
-/// Returns the factor of the gains: steps are small at small probabilities.
+/// Returns the factor of the gains, so that steps are small at small probabilities.
 /// Source: RFC 8033, section 4.2.
 fn auto_tuning(probability: f64) -> f64 {
     let table =

@@ -1,4 +1,4 @@
-//! The queue before a bottleneck: limits, and which packets go when they are reached.
+//! The queue before a bottleneck: its limits, and which packets it drops.
 
 use rove_units::{Bytes, Instant, Stream};
 
@@ -10,12 +10,12 @@ use crate::item::{DropCause, Item, PacketId};
 use crate::pie::Pie;
 use crate::tally::Tally;
 
-/// A queue of one discipline. Limits and discipline may change while packets wait.
+/// A queue with a discipline. Limits and discipline may change while packets wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<P> {
-    /// The packets that wait, unless each flow has a queue of its own.
+    /// The packets in a queue that all flows share.
     fifo: Fifo<P>,
-    /// The packets that wait where each flow has its own queue.
+    /// The packets in a discipline with a queue for each flow.
     fair: Fair<P>,
     discipline: Discipline,
     bytes_max: Bytes,
@@ -41,8 +41,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Changes limits and discipline for packets that come from now on. A controller that stays keeps what it
-    /// has learnt.
+    /// Changes limits and discipline for packets that arrive from here on. A controller that stays keeps its state.
     pub(crate) fn reconfigure(&mut self, config: &LinkConfig) {
         self.discipline = config.queue;
         self.bytes_max = config.queue_max;
@@ -56,7 +55,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Appends a packet, or drops it or others.
+    /// Appends a packet. As the discipline says, this packet or others may be dropped.
     pub(crate) fn push(&mut self, now: Instant, item: Item<P>, tally: &mut Tally) {
         if self.discipline == Discipline::DropHead {
             self.fifo.push(item);
@@ -91,7 +90,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Removes the packet that is to be sent at `now`.
+    /// Removes and returns the packet to send at `now`. `None` if the queue is empty.
     pub(crate) fn pop(&mut self, now: Instant, tally: &mut Tally) -> Option<Item<P>> {
         match &self.discipline {
             Discipline::DropTail | Discipline::DropHead => self.fifo.pop(),
@@ -108,7 +107,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Puts a packet back at the head.
+    /// Puts a packet back at the head of the queue.
     pub(crate) fn restore(&mut self, item: Item<P>) {
         if let Discipline::Fair(_) = self.discipline {
             self.fair.restore(item);
@@ -117,12 +116,12 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Returns whether a packet may go straight to a free bottleneck.
+    /// Returns whether a packet may bypass the queue if the bottleneck is free.
     pub(crate) fn may_be_bypassed(&self) -> bool {
         self.is_passive() && self.fifo.is_empty()
     }
 
-    /// Returns whether only the lengths of packets and of the queue decide, not times.
+    /// Returns whether drops depend only on sizes, and on no times.
     pub(crate) const fn is_passive(&self) -> bool {
         matches!(self.discipline, Discipline::DropTail | Discipline::DropHead)
     }

@@ -1,12 +1,12 @@
-//! The serialiser: one packet after the other at a rate, without a pause to catch up.
+//! The serialiser: sends one packet after the other at a rate, without bursts.
 
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
-/// A bottleneck that sends at a rate, or at once where there is none.
+/// A bottleneck that sends at a constant rate, or at once if there is no rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Serialiser {
     pub(crate) rate: Option<BitRate>,
-    /// When it has sent what it is sending.
+    /// When the current transmission ends.
     busy_until: Instant,
 }
 
@@ -15,12 +15,12 @@ impl Serialiser {
         Self { rate, busy_until }
     }
 
-    /// Returns when the next packet can begin.
+    /// Returns when the next transmission can begin.
     pub(crate) const fn free_at(&self) -> Instant {
         self.busy_until
     }
 
-    /// Sends a packet from `start` on and returns when it is through.
+    /// Sends a packet from `start` on, and returns when the transmission ends.
     pub(crate) fn transmit(&mut self, start: Instant, size: Bytes) -> Instant {
         let busy = self.rate.map_or(Duration::ZERO, |rate| rate.transmission_time(size));
         self.busy_until = self.busy_until.max(start + busy);

@@ -1,43 +1,43 @@
-//! A link that changes with time: a list of configs, each for its while.
+//! A link that changes with time: a list of configs, each for some time.
 
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::config::{Distribution, Drops, LinkConfig, Order};
 
-/// Ethernet header, which a token bucket counts with each IP packet.
-/// Source: tc-tbf(8) counts what the device sends, and Ethernet's header has 14 bytes.
+/// Bytes of the Ethernet header, which a token bucket counts with each IP packet. Source: tc-tbf(8) counts what the
+/// device sends, and Ethernet's header has 14 bytes.
 const ETHERNET_HEADER: Bytes = Bytes::new(14);
 
-/// Packets that netem's delay line holds. Source: tc-netem(8), `limit`.
+/// Most packets in netem's delay line. Source: tc-netem(8), `limit`.
 const NETEM_PACKETS_MAX: usize = 1_000;
 
-/// Smallest token bucket. Chosen: a full packet with its header, with room.
+/// Smallest token bucket, in bytes. Chosen: a full packet with its header, and some room.
 const BURST_MIN: Bytes = Bytes::new(1_600);
 
-/// Least size of the bucket in time at its rate. Chosen: a timer tick of the slowest kernels.
+/// Least size of the token bucket, as time at its rate. Chosen: a timer tick of the slowest kernels.
 const BURST_TIME: Duration = Duration::from_millis(10);
 
-/// How long a packet may wait for tokens before the queue counts as full.
+/// Longest wait of a packet for tokens, beyond which the queue counts as full.
 /// Chosen: the `latency` of the examples in tc-tbf(8).
 const QUEUE_LATENCY: Duration = Duration::from_millis(400);
 
-/// A step of a netem scenario, for one direction.
+/// A step of a netem scenario, for one direction of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Netem {
-    /// Mean delay of this direction.
+    /// Mean delay of the direction.
     pub delay: Duration,
     /// Standard deviation of the delay.
     pub jitter: Duration,
     /// Probability that a packet is lost.
     pub loss: f64,
-    /// Rate; `None` for no limit.
+    /// Rate of the token bucket. `None`: no limit.
     pub rate: Option<BitRate>,
 }
 
 impl From<Netem> for LinkConfig {
-    /// Returns what netem under a token bucket (tbf) does to IP packets: independent loss, then normal delays that
-    /// reorder, in a line of 1000 packets; then the rate, with a bucket of 10 ms, at least 1600 bytes, and a queue of
-    /// 400 ms. Sizes count with 14 bytes of Ethernet header.
+    /// Returns the link that acts like netem under a token bucket (tbf) on IP packets. Losses are independent, and
+    /// delays are normal and reorder, in a line of 1000 packets. The rate follows, with a bucket of 10 ms, at least
+    /// 1600 bytes, and a queue of 400 ms. Sizes include 14 bytes of Ethernet header.
     fn from(netem: Netem) -> Self {
         let bytes_in = |time: Duration| {
             let bits = netem.rate.map_or(0, BitRate::bits_per_second);
@@ -62,17 +62,17 @@ impl From<Netem> for LinkConfig {
     }
 }
 
-/// Configs in turn. The last one stays.
+/// A sequence of configs of a link. The last one stays in force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steps {
     first: LinkConfig,
-    /// When each of the others begins, the latest first.
+    /// When each of the other configs begins, the latest first.
     later: Vec<(Instant, LinkConfig)>,
 }
 
 impl Steps {
-    /// Creates steps of these durations from the start of the run on, or `None` from no steps.
-    /// The duration of the last one does not matter.
+    /// Creates steps with these durations from the start of the run on. `None` if there are no steps. The duration of
+    /// the last step does not matter.
     pub fn new(steps: impl IntoIterator<Item = (Duration, LinkConfig)>) -> Option<Self> {
         let mut steps = steps.into_iter();
         let (duration, first) = steps.next()?;
@@ -86,7 +86,7 @@ impl Steps {
         Some(Self { first, later })
     }
 
-    /// Changes every config.
+    /// Applies a change to every config.
     #[must_use]
     pub fn map(self, mut change: impl FnMut(LinkConfig) -> LinkConfig) -> Self {
         let first = change(self.first);
@@ -94,17 +94,17 @@ impl Steps {
         Self { first, later }
     }
 
-    /// Returns the config that holds at first.
+    /// Returns the config at the start of the run.
     pub const fn first(&self) -> &LinkConfig {
         &self.first
     }
 
-    /// Returns when the next step begins.
+    /// Returns when the next step begins. `None` if the last step has begun.
     pub(crate) fn next_change(&self) -> Option<Instant> {
         self.later.last().map(|(begin, _)| *begin)
     }
 
-    /// Removes the next step if it has begun by `now`.
+    /// Removes and returns the next step, if it has begun by `now`, and when it began.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(Instant, LinkConfig)> {
         self.later.pop_if(|(begin, _)| *begin <= now)
     }

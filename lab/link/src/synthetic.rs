@@ -1,37 +1,37 @@
-//! Traces from a stochastic process: Poisson deliveries at a rate that wanders and sometimes stops.
+//! Traces from a stochastic process: Poisson deliveries at a rate that moves at random and sometimes stops.
 //!
-//! The process is the one that Sprout takes cellular links for (Winstein, Sivaraman, Balakrishnan: NSDI 2013, section 3.1).
+//! Sprout models cellular links by this process (Winstein, Sivaraman, Balakrishnan: NSDI 2013, section 3.1).
 
 use rove_units::{Duration, Stream};
 
 use crate::chance::{exponential, normal};
 use crate::trace::{OPPORTUNITIES_MAX, Trace, TraceError};
 
-/// How often the rate changes. Source: the tick of the Sprout paper, section 3.2.
+/// How often the rate changes, in milliseconds. Source: the tick of the Sprout paper, section 3.2.
 const TICK_MILLIS: u32 = 20;
 
-/// A tick, in seconds.
+/// Length of a tick, in seconds.
 const TICK: f64 = 0.02;
 
-/// Highest rate of all, in opportunities per second. Chosen: 12 Gbit/s, beyond every link that this process is like.
+/// Highest rate allowed, in opportunities per second. Chosen: 12 Gbit/s, faster than any link of this kind.
 const FASTEST_RATE: f64 = 1e6;
 
 /// A doubly stochastic process of delivery opportunities.
 ///
-/// In each tick of 20 ms deliveries are Poisson with a constant rate. From tick to tick the rate makes a normal step, and
-/// turns back at `rate_max`. A step to zero or below begins an outage, which ends in each tick with the probability that
-/// `outage_mean` says, with a step upwards.
+/// In each tick of 20 ms deliveries are Poisson with a constant rate. From tick to tick the rate makes a normal step,
+/// and is reflected at `rate_max`. A step to zero or below begins an outage. An outage ends in each tick with a
+/// probability that gives `outage_mean`, by a step upwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Synthetic {
-    /// Rate at the start, in opportunities per second; `None` draws it, uniformly up to `rate_max`.
+    /// Rate at the start, in opportunities per second. `None`: a random rate, uniform up to `rate_max`.
     pub start: Option<f64>,
     /// Highest rate, in opportunities per second, up to a million.
     pub rate_max: f64,
-    /// How fast the rate wanders, in opportunities per second and root second.
+    /// Standard deviation of the rate after a second, in opportunities per second.
     pub volatility: f64,
     /// Mean length of an outage.
     pub outage_mean: Duration,
-    /// Length of the trace, rounded down to milliseconds; also its period.
+    /// Length of the trace, rounded down to milliseconds, which is also its period.
     pub length: Duration,
 }
 
@@ -50,8 +50,8 @@ impl Default for Synthetic {
 }
 
 impl Synthetic {
-    /// Makes the trace that `chance` decides. Its last opportunity is at its end, drawn or not, as the last entry is the
-    /// length of a trace.
+    /// Makes the trace that `chance` decides. The last opportunity is at the end of the trace even if none was drawn
+    /// there, because the last entry is the length of a trace.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Synthetic {
         let [rates, escapes, deliveries] = [0, 1, 2].map(|part| chance.fork(part));
         let deviation = self.volatility * TICK.sqrt();
         let escape = 1.0 - (-TICK / self.outage_mean.as_secs_f64()).exp();
-        // A rate that is not a number counts as none.
+        // NaN counts as a rate of zero.
         let number = |rate: f64| if rate.is_nan() { 0.0 } else { rate };
         let rate_max = number(self.rate_max).clamp(0.0, FASTEST_RATE);
         let mut rate = match self.start {
@@ -93,7 +93,7 @@ impl Synthetic {
     }
 }
 
-/// Appends the deliveries of one tick: gaps between them are exponential.
+/// Appends the deliveries of one tick, with exponential gaps between them.
 fn push_tick(millis: &mut Vec<u32>, start: u32, rate: f64, gaps: Stream) {
     if rate <= 0.0 {
         return;

@@ -1,4 +1,4 @@
-//! Counters of packets and their fates, and the events that a caller has asked for.
+//! Counters of packets and their fates, and the recorded events of a link.
 
 use rove_units::{Bytes, Instant};
 
@@ -6,45 +6,45 @@ use crate::event::{Event, EventKind};
 use crate::item::{DropCause, Item};
 use crate::line::DelayLine;
 
-/// Most events kept until they are asked for; newer ones are left out and counted.
-/// Chosen: a second of 100 000 packets, each with its few events.
+/// Most events kept until they are read; newer events are counted and not kept. Chosen: a second of 100 000 packets,
+/// each with its few events.
 const EVENTS_MAX: usize = 1 << 19;
 
-/// Counters of the packets so far.
+/// Counters of the packets of a link so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
-    /// Packets that entered.
+    /// Number of packets that entered the link.
     pub entered: u64,
-    /// Extra copies made.
+    /// Number of copies made by duplication.
     pub duplicated: u64,
-    /// Packets that came out, copies included.
+    /// Number of packets that left the link, copies included.
     pub delivered: u64,
     dropped: [u64; DropCause::ALL.len()],
 }
 
 impl LinkStats {
-    /// Returns how many packets were dropped for this cause, copies included.
+    /// Returns how many packets were dropped for `cause`, copies included.
     pub const fn dropped_by(&self, cause: DropCause) -> u64 {
         self.dropped[cause as usize]
     }
 
-    /// Returns how many packets were dropped, copies included.
+    /// Returns how many packets were dropped for any cause, copies included.
     pub fn dropped(&self) -> u64 {
         self.dropped.iter().sum()
     }
 }
 
-/// The counters of a link and, if a caller reads them, its events.
+/// The counters of a link and, if a caller records them, its events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) stats: LinkStats,
-    /// Events by nominal time: the departure of a packet is known when its transmission begins.
+    /// The events by nominal time, as a departure is known when its transmission begins. `None`: not recorded.
     events: Option<DelayLine<EventKind>>,
     missed: u64,
 }
 
 impl Tally {
-    /// Keeps events from now on.
+    /// Records events from here on.
     pub(crate) fn record(&mut self) {
         self.events.get_or_insert_default();
     }
@@ -62,7 +62,7 @@ impl Tally {
         }
     }
 
-    /// Counts a packet that is dropped.
+    /// Counts a dropped packet, and records the event.
     pub(crate) fn dropped<P>(&mut self, at: Instant, item: &Item<P>, cause: DropCause) {
         self.stats.dropped[cause as usize] += 1;
         self.note(at, || EventKind::Dropped { id: item.id, size: item.size, cause });
@@ -77,13 +77,13 @@ impl Tally {
         self.note(at, || EventKind::Opportunity { size });
     }
 
-    /// Removes the oldest event that has happened by `now`.
+    /// Removes and returns the oldest event that has happened by `now`. `None` if there is none.
     pub(crate) fn poll_event(&mut self, now: Instant) -> Option<Event> {
         let (at, kind) = self.events.as_mut()?.pop(now)?;
         Some(Event { at, kind })
     }
 
-    /// Returns how many events were left out because nobody read those before them.
+    /// Returns how many events were not kept, because too many earlier events were not read.
     pub(crate) const fn missed(&self) -> u64 {
         self.missed
     }

@@ -1,4 +1,4 @@
-//! Recorded delivery opportunities: when a real link could carry a packet.
+//! Recorded delivery opportunities: the times at which a real link could carry a packet.
 
 use core::fmt;
 use core::str::FromStr;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// Bytes that a delivery opportunity carries, in whole packets or parts of them, headers included.
+/// Bytes that a delivery opportunity carries, as whole packets or parts of packets, headers included.
 /// Source: the Mahimahi manual, mm-link(1).
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
-/// Most opportunities of a trace. Chosen: 16 MiB, and an hour of 12 Mbit/s.
+/// Most opportunities of a trace. Chosen: 16 MiB of memory, and an hour of 12 Mbit/s.
 pub(crate) const OPPORTUNITIES_MAX: usize = 4 << 20;
 
-/// Times at which a link can carry a packet: an opportunity of [`OPPORTUNITY`] for each entry, over and over. The
+/// Times at which a link can carry a packet: an opportunity of [`OPPORTUNITY`] for each entry, repeated for ever. The
 /// last entry is also the period.
 ///
-/// Read from text with one number for each opportunity: milliseconds from the start, none before the one
-/// above it. Clones share it.
+/// The text form has a line with a number for each opportunity: milliseconds from the start, in ascending order. Clones
+/// share the entries.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
     millis: Arc<[u32]>,
@@ -27,25 +27,25 @@ pub struct Trace {
 /// A mistake in the text of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
-    /// A line is no number of milliseconds.
+    /// A line is not a number of milliseconds.
     #[error("line {line} is no number of milliseconds: a whole number from 0 to {max} is expected", max = u32::MAX)]
     NoNumber {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: usize,
     },
-    /// A line's time is before that of the line above it.
+    /// The time in a line is before that of the line above.
     #[error("line {line} is before the line above it: times are expected in order")]
     Decreasing {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: usize,
     },
-    /// There is no line.
+    /// The text has no line.
     #[error("it is empty: a line for each delivery opportunity is expected")]
     Empty,
-    /// All lines are zero, so the trace has no period.
+    /// The last time is zero, so the trace has no period.
     #[error("its last line is not above zero, so it has no length")]
     NoPeriod,
-    /// There are more lines than any link needs.
+    /// The text has more lines than a trace may have.
     #[error("it has more than {OPPORTUNITIES_MAX} lines")]
     TooLong,
 }
@@ -55,7 +55,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// Returns an error if they are out of order, none, too many, or none above zero.
+    /// Returns an error if the times are out of order, missing, too many, or all zero.
     pub fn from_millis(millis: Vec<u32>) -> Result<Self, TraceError> {
         let lines = (1..).zip(millis.windows(2));
         if let Some((line, _)) = lines.into_iter().find(|(_, pair)| pair[0] > pair[1]) {
@@ -71,12 +71,12 @@ impl Trace {
         Ok(Self { millis: millis.into(), period })
     }
 
-    /// Returns the times of the opportunities of one lap, from the start.
+    /// Returns the times of the opportunities of one period, from the start of the trace.
     pub fn times(&self) -> impl ExactSizeIterator<Item = Duration> + '_ {
         self.millis.iter().map(|millis| Duration::from_millis((*millis).into()))
     }
 
-    /// Returns how long a lap takes.
+    /// Returns the length of the trace, after which it repeats.
     pub fn period(&self) -> Duration {
         Duration::from_millis(self.period.into())
     }
@@ -85,7 +85,7 @@ impl Trace {
         u64::try_from(self.millis.len()).unwrap_or(u64::MAX)
     }
 
-    /// Returns when opportunity `number` comes, counted from the start of the trace.
+    /// Returns when opportunity `number` is, counted over repetitions, from the start of the trace.
     pub(crate) fn time(&self, number: u64) -> Duration {
         let len = self.len();
         let index = usize::try_from(number % len).unwrap_or_default();
@@ -93,11 +93,11 @@ impl Trace {
         Duration::from_millis(laps.saturating_add(self.millis[index].into()))
     }
 
-    /// Returns the number of the first opportunity later than `elapsed` from the start.
+    /// Returns the number of the first opportunity later than `elapsed` after the start of the trace.
     pub(crate) fn first_after(&self, elapsed: Duration) -> u64 {
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let (laps, rest) = (millis / u64::from(self.period), millis % u64::from(self.period));
-        // Opportunities come at whole milliseconds: one at this very millisecond is not later.
+        // Opportunities are at whole milliseconds, so an opportunity in this very millisecond is not later.
         let index = self.millis.partition_point(|time| u64::from(*time) <= rest);
         laps.saturating_mul(self.len()).saturating_add(u64::try_from(index).unwrap_or(u64::MAX))
     }
@@ -120,7 +120,7 @@ impl FromStr for Trace {
 }
 
 impl fmt::Display for Trace {
-    /// Writes the text that the trace is read from.
+    /// Writes the text form, from which the same trace can be read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.millis.iter().try_for_each(|millis| writeln!(f, "{millis}"))
     }
@@ -132,25 +132,25 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// A trace that began at some instant.
+/// A trace of delivery opportunities, played from an instant on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// The opportunities.
+    /// The opportunities, as recorded.
     pub trace: Trace,
-    /// When it began.
+    /// When the trace begins to play.
     pub start: Instant,
-    /// Where in the trace it began.
+    /// The time in the trace at which it begins to play.
     pub skipped: Duration,
-    /// Bytes that an opportunity carries. Mahimahi's program counts 1504 bytes, and 4 bytes of packet information with each
-    /// packet: the same here is 1504 with 4 bytes of the link's overhead.
+    /// Bytes that an opportunity carries. Mahimahi's program counts 1504 bytes, and 4 bytes of packet information with
+    /// each packet. This is the same as 1504 here with 4 bytes of the link's overhead.
     pub opportunity: Bytes,
-    /// Whether the trace begins again at its end. Otherwise nothing gets through after it.
+    /// Whether the trace repeats at its end. Otherwise nothing passes after its end.
     pub repeats: bool,
 }
 
 impl Schedule {
-    /// Creates a schedule from the start of the run and of the trace on, with opportunities of [`OPPORTUNITY`], over and
-    /// over.
+    /// Creates a schedule that plays the trace from the start of the run on, repeated for ever, with opportunities of
+    /// [`OPPORTUNITY`].
     pub const fn new(trace: Trace) -> Self {
         Self {
             trace,
@@ -161,20 +161,20 @@ impl Schedule {
         }
     }
 
-    /// Returns when the last opportunity comes, or `None` if there is always another one.
+    /// Returns when the last opportunity is. `None` if the trace repeats.
     pub fn end(&self) -> Option<Instant> {
         let end = self.start + self.trace.period().saturating_sub(self.skipped);
         (!self.repeats).then_some(end)
     }
 
-    /// Returns when opportunity `number` comes, or `None` if the trace has ended before it.
+    /// Returns when opportunity `number` is. `None` if the trace ends before it.
     pub(crate) fn time(&self, number: u64) -> Option<Instant> {
         let is_there = self.repeats || number < self.trace.len();
-        // Opportunities that were skipped are before the start, and nothing that waits is due there.
+        // Skipped opportunities lie before the start, when no packet waits.
         is_there.then(|| self.start + self.trace.time(number).saturating_sub(self.skipped))
     }
 
-    /// Returns the number of the first opportunity of all.
+    /// Returns the number of the first opportunity that is not skipped.
     pub(crate) fn first(&self) -> u64 {
         let before = self.skipped.checked_sub(Duration::from_nanos(1));
         before.map_or(0, |before| self.trace.first_after(before))
