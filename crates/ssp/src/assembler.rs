@@ -1,4 +1,4 @@
-//! Puts fragments together again: one instruction in progress, bounded.
+//! Puts the fragments of one instruction at a time together again, within limits of memory.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,28 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 
 /// Collects the fragments of one instruction at a time.
 ///
-/// A fragment of a newer instruction replaces the fragments that are held. A fragment of an older instruction discards nothing: it
-/// is of use only if it is all of its instruction. A fragment that contradicts another of the same id is refused and changes
-/// nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`] bytes in at most
-/// [`FRAGMENTS_MAX`] pieces, and memory only for what arrived.
+/// A fragment of a newer instruction replaces the fragments that are held. A fragment of an older instruction discards
+/// nothing, and is used only if it is the whole instruction. A fragment that contradicts another of the same id is
+/// refused and changes nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`] bytes in at most [`FRAGMENTS_MAX`]
+/// pieces, and memory only for what arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
     /// The id of the instruction in progress, or of the last one completed.
     id: Option<u64>,
-    /// The slices by number.
+    /// Contents of the fragments that arrived, by fragment number.
     slices: BTreeMap<u16, Box<[u8]>>,
-    /// The number of the last fragment, once it has arrived.
+    /// The number of the instruction's last fragment; `None` until that fragment has arrived.
     last: Option<u16>,
-    /// Bytes in `slices`.
+    /// Sum of the lengths in `slices`, in bytes.
     bytes_held: usize,
 }
 
 impl Assembler {
-    /// Adds a fragment; returns the compressed instruction when it completes one.
+    /// Adds a fragment; returns the compressed instruction when this fragment completes one.
     ///
     /// # Errors
     ///
-    /// Returns [`ReceiveError`] for a fragment that contradicts what is held or goes over a limit.
+    /// Returns [`ReceiveError`] for a fragment that contradicts those held or exceeds a limit.
     pub fn handle_fragment(&mut self, fragment: Fragment) -> Result<Option<Vec<u8>>, ReceiveError> {
         if fragment.number >= FRAGMENTS_MAX {
             return Err(ReceiveError::FragmentNumber { number: fragment.number });
@@ -65,17 +65,17 @@ impl Assembler {
         Ok(self.complete())
     }
 
-    /// Returns how many bytes of contents are held.
+    /// Returns how many bytes of fragment contents are held.
     pub fn bytes_held(&self) -> usize {
         self.bytes_held
     }
 
-    /// Returns whether an instruction is in progress that is newer than the one with this id: its sender counts ids up.
+    /// Returns whether the instruction in progress is newer than instruction `id`: its sender counts ids up.
     fn holds_newer_than(&self, id: u64) -> bool {
         !self.slices.is_empty() && self.id > Some(id)
     }
 
-    /// Refuses a fragment behind the last one, and a last one in front of others.
+    /// Refuses a fragment numbered above the last one, and a last one numbered below others.
     fn check_place(&self, fragment: &Fragment) -> Result<(), ReceiveError> {
         let number = fragment.number;
         if let Some(last) = self.last
@@ -92,8 +92,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Returns the instruction if all of it is here. Its id stays, so that a late duplicate of one
-    /// of its fragments does not look like the start of another instruction.
+    /// Returns the compressed instruction if all of its fragments are held, else `None`. Its id stays, so that a late
+    /// duplicate of one of its fragments does not look like the start of another instruction.
     fn complete(&mut self) -> Option<Vec<u8>> {
         // No slice is numbered above the last, so their count says whether one is missing.
         if self.slices.len() != usize::from(self.last?) + 1 {

@@ -11,45 +11,46 @@ use rove_units::{Duration, Instant};
 
 use crate::config::PathConfig;
 
-/// Most addresses of a server; further ones are left out. Chosen: more than a host with several
+/// Most addresses that a client keeps of its server; further ones are left out. Chosen: more than a host with several
 /// interfaces has of both families.
 const CANDIDATES_MAX: usize = 8;
 
-/// How long a datagram may go unanswered later. Chosen: a server without news speaks every 3 s, so this
-/// is two heartbeats lost, and half a second.
+/// Time without an answer from the current address after which a client probes others, once that address has answered.
+/// Chosen: an idle server sends every 3 s, so this is two lost heartbeats and half a second.
 const UNANSWERED_MAX: Duration = Duration::from_millis(6_500);
 
-/// Least pause between two datagrams after which the client counts as asleep, so that nobody can have answered.
-/// Chosen: as long as two heartbeats.
+/// Pause between two datagrams after which the client counts as suspended meanwhile. Missing answers from the pause are
+/// then no sign of a dead address. Chosen: as long as two heartbeats.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 
-/// Time between two probes of a round. Chosen: no burst, and over in a round trip.
+/// Time between two probes of one round, each to another address. Chosen: no burst, and over in a round trip.
 const STAGGER: Duration = Duration::from_millis(50);
 
-/// Time between the first two rounds of probes; it doubles. Chosen: as often as anything is sent again.
+/// Time from the first round of probes to the second; each later wait is twice as long. Chosen: as often as anything is
+/// sent again.
 const ROUND_MIN: Duration = Duration::from_secs(1);
-/// Longest time between two rounds. Chosen: in a long outage probes are rarer than heartbeats.
+/// Longest time between two rounds of probes. Chosen: in a long outage probes are rarer than heartbeats.
 const ROUND_MAX: Duration = Duration::from_secs(10);
 
-/// How long after its newest probe an address may answer. Chosen: the longest round trip that counts as one.
+/// How long after its newest probe an address may answer. Chosen: the longest round trip that counts as a sample.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
-/// How much later a datagram must have been sent than an address was chosen to prove that one. Chosen: an
-/// echoed timestamp is up to this much too new, as the peer may have held it.
+/// How much later than the choice of an address a datagram must have been sent for its answer to prove that address.
+/// Chosen: an echoed timestamp is up to this much too new, as the peer may have held it.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
 /// The addresses that a client's server may be reached at, and which of them is used.
 ///
-/// The address that the client was created with comes first. Others are tried while that does not answer, and the address that
-/// answers is kept.
+/// The address that the client was created with comes first. While the address in use does not answer, the client
+/// probes the others, and keeps the first that answers.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
     /// All addresses in the order of preference; never empty.
     addresses: Vec<Candidate>,
     current: usize,
-    /// When the current one was chosen, until something sent there since then has been answered.
+    /// When the current address was chosen; `None` once a datagram sent to it later has been answered.
     unproven_since: Option<Instant>,
-    /// The address whose datagrams arrive, but where ours do not.
+    /// The index of an address that we receive datagrams from, but that does not receive ours.
     deaf: Option<usize>,
     /// The index of the address to be probed next.
     next: usize,
@@ -57,9 +58,9 @@ pub struct Candidates {
     /// When the newest answered datagram was sent.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
-    /// When the oldest datagram was sent since which nothing has arrived.
+    /// When the oldest unanswered datagram was sent: nothing has arrived since. `None` right after an arrival.
     unanswered_since: Option<Instant>,
-    /// Whether the current address cannot answer, so that a wait is of no use.
+    /// Whether the system has no route to the current address, so that other addresses are probed without a wait.
     is_unreachable: bool,
     round: Option<Round>,
 }
@@ -70,25 +71,25 @@ struct Candidate {
     probed_at: Option<Instant>,
 }
 
-/// A round of probes.
+/// A round of probes: one to each address but the current one.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// When its newest probe was sent.
+    /// When the newest probe of this round was sent.
     probed_at: Instant,
-    /// How many are still to be sent.
+    /// How many probes of this round are still to be sent.
     left: usize,
-    /// How long after the last one the next round begins.
+    /// Time from the last probe of this round to the next round.
     gap: Duration,
 }
 
 impl Candidates {
-    /// Starts with one address.
+    /// Creates the list with one address, which is in use.
     pub(crate) fn new(first: SocketAddr) -> Self {
         let addresses = vec![Candidate { address: first, probed_at: None }];
         Self { addresses, next: 1, ..Self::default() }
     }
 
-    /// Adds an address, if it is new and there is room.
+    /// Adds an address, unless it is in the list or the list is full.
     pub fn add(&mut self, address: SocketAddr) {
         let is_known = self.position(address).is_some();
         if self.addresses.len() < CANDIDATES_MAX && !is_known {
@@ -101,17 +102,17 @@ impl Candidates {
         self.addresses[self.current].address
     }
 
-    /// Returns all addresses, the first of them first.
+    /// Returns all addresses in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> {
         self.addresses.iter().map(|candidate| candidate.address)
     }
 
-    /// Returns whether there is anything to choose from.
+    /// Returns whether there are at least two addresses.
     pub(crate) fn are_several(&self) -> bool {
         self.addresses.len() > 1
     }
 
-    /// Returns whether others than the current one are being tried.
+    /// Returns whether addresses other than the current one are being probed.
     pub fn is_probing(&self) -> bool {
         self.round.is_some()
     }
@@ -126,14 +127,15 @@ impl Candidates {
         self.sent_at = Some(now);
     }
 
-    /// Notes that the system has no way to an address: if it is in use, others are tried at once.
+    /// Notes that the system has no route to an address. If the address is in use, others are probed at once.
     pub fn handle_unreachable(&mut self, address: SocketAddr) {
         self.is_unreachable |= address == self.current();
     }
 
-    /// Called when the server has spoken. Returns whether another address is used from now on.
+    /// Called when a datagram of the server has arrived from `source`. Returns whether the client switches to `source`.
     ///
-    /// A server sends to where it has heard us last, so a probed address that speaks has heard us later than any other.
+    /// A server sends to the source of the newest datagram it received. A probed address that answers has therefore
+    /// been reached later than any other.
     pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
         self.heard_at = Some(now);
         (self.unanswered_since, self.round) = (None, None);
@@ -148,8 +150,8 @@ impl Candidates {
         moves
     }
 
-    /// Notes that what was sent at `sent_at` has been answered: the address that has just spoken listens, too,
-    /// and late answers to probes of others change nothing.
+    /// Notes that the datagram sent at `sent_at` has been answered. The address that has just answered is then known to
+    /// receive, and late answers to probes of others change nothing.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if self.answered_at.is_some_and(|at| sent_at <= at) {
             return;
@@ -161,8 +163,8 @@ impl Candidates {
         }
     }
 
-    /// Notes that nothing sent for a long time has been answered, whatever was heard. Returns whether
-    /// another address is used from now on.
+    /// Notes that no datagram was answered for a long time, even if datagrams arrived. Returns whether the client
+    /// switches to another address.
     pub(crate) fn handle_no_roundtrip(&mut self, now: Instant) -> bool {
         let speaks = self.heard_at.is_some_and(|at| self.unproven_since.is_some_and(|it| at > it));
         self.is_unreachable = true;
@@ -170,7 +172,7 @@ impl Candidates {
             && speaks
             && self.unanswered_since.is_none_or(|at| at + ANSWER_MAX > now)
         {
-            // It was chosen because it speaks, and does not listen.
+            // This address was chosen because it sends, but it does not receive.
             self.deaf = Some(self.current);
             self.choose(now, (self.current + 1) % self.addresses.len());
             return true;
@@ -178,7 +180,7 @@ impl Candidates {
         false
     }
 
-    /// Returns the address to probe now.
+    /// Returns the address to probe now; `None` until the next probe is due.
     pub(crate) fn poll_probe(&mut self, now: Instant, config: &PathConfig) -> Option<SocketAddr> {
         if self.probe_at(config)? > now {
             return None;
@@ -200,7 +202,7 @@ impl Candidates {
         Some(candidate.address)
     }
 
-    /// Returns when the next probe is due.
+    /// Returns when the next probe is due; `None` while none is needed.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let since = self.unanswered_since.filter(|_| self.are_several())?;
         Some(match self.round {

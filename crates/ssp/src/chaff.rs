@@ -1,25 +1,26 @@
-//! Padding of instructions: a little in each, and much in those that try a size.
+//! Random padding of instructions: a few bytes in each, and many in a path size probe.
 
 use rove_units::Stream;
 
 use crate::compress::Codec;
 use crate::instruction::Instruction;
 
-/// Most bytes of padding in an instruction: they blur its length for whoever listens.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Most bytes of padding in a usual instruction, to hide its exact length from an eavesdropper. Source: Mosh 1.4.0 as
+/// observed, docs/wire.md.
 const BLUR_MAX: u64 = 16;
 
-/// How often the length of the padding is set right. Bytes that do not compress need a few more than themselves, and that
-/// number changes with theirs by one or two. Chosen: twice what any length has needed.
+/// How often the length of the padding is corrected until the instruction has the wanted length. Random bytes grow by a
+/// few bytes when compressed, and that number changes with their length by one or two. Chosen: twice what any length
+/// has needed.
 const CORRECTIONS_MAX: u32 = 6;
 
-/// Returns the padding of a usual instruction, from randomness of its own.
+/// Returns 0 to [`BLUR_MAX`] random bytes, the padding of a usual instruction.
 pub(crate) fn blur(draws: Stream) -> Vec<u8> {
     let len = usize::try_from(draws.at(0).below(BLUR_MAX + 1)).expect("at most 16");
     noise(&draws, len)
 }
 
-/// Returns an instruction in its compressed form, padded until that has `len` bytes, or a few less where no padding makes
+/// Returns an instruction in its compressed form, padded to `len` bytes, or to a few less where no padding makes
 /// exactly as many. An instruction that is longer stays as it is.
 pub(crate) fn fill(
     instruction: Instruction,
@@ -48,7 +49,7 @@ pub(crate) fn fill(
     best
 }
 
-/// Returns so many random bytes.
+/// Returns `len` random bytes.
 fn noise(draws: &Stream, len: usize) -> Vec<u8> {
     (1..).flat_map(|at| draws.at(at).bits().to_be_bytes()).take(len).collect()
 }

@@ -1,4 +1,4 @@
-//! A client's ways to its server: its local ports, the server's addresses, and the payload that tries them.
+//! A client's ways to its server: its local ports, the server's addresses, and the payload that probes them.
 
 use core::net::SocketAddr;
 
@@ -10,14 +10,14 @@ use crate::datagram::DATAGRAM_OVERHEAD;
 use crate::hop::PortHop;
 use crate::path_revalidation::PathRevalidation;
 
-/// A client's ways to its server.
+/// A client's local ports, its server's addresses, and the payload for probes.
 #[derive(Debug)]
 pub(crate) struct ClientPath {
     pub(crate) hop: PortHop,
     pub(crate) candidates: Candidates,
-    /// The tries after the client's network has changed.
+    /// Repeated sends after this computer's network has changed.
     pub(crate) revalidation: PathRevalidation,
-    /// The payload of the newest datagram, for those tries and for probes of other addresses.
+    /// The payload of the newest datagram, which probes repeat; empty if it was too large for other paths.
     newest_payload: Vec<u8>,
 }
 
@@ -31,7 +31,8 @@ impl ClientPath {
         }
     }
 
-    /// Called when a datagram is sent. Another path may not take one that is larger than `size_max`.
+    /// Called when a datagram is sent. Its payload is kept for probes if it fits into a datagram of `size_max` bytes,
+    /// as another path may not carry more.
     pub(crate) fn handle_sent(
         &mut self,
         now: Instant,
@@ -47,28 +48,28 @@ impl ClientPath {
         }
     }
 
-    /// Called when the system has refused a datagram of this size.
+    /// Called when the system has refused a datagram of `len` bytes for its size.
     pub(crate) fn handle_refused(&mut self, len: usize) {
         if len <= self.newest_payload.len() + DATAGRAM_OVERHEAD {
             self.newest_payload.clear();
         }
     }
 
-    /// Notes that the datagram of `sent_at` has been answered.
+    /// Notes that the datagram sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         self.hop.handle_roundtrip(sent_at);
         self.candidates.handle_roundtrip(sent_at);
         self.revalidation.handle_roundtrip(sent_at);
     }
 
-    /// Returns when the server, or another address of it, is to be probed.
+    /// Returns when to probe the server or another of its addresses next; `None` while no probe is needed.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let times = [self.candidates.probe_at(config), self.revalidation.due()];
         times.into_iter().flatten().min().filter(|_| !self.newest_payload.is_empty())
     }
 
-    /// Returns the newest payload once more: for the server, after the network of this computer has changed, or for
-    /// another address of it that is to be probed now, if one is.
+    /// Returns the newest payload and where to repeat it now, or `None`. After a network change that is the server's
+    /// current address, else another address that is to be probed.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,

@@ -17,10 +17,10 @@ use crate::sender::ANNOUNCED_FOR;
 const LINGER: Duration = Duration::from_secs(5);
 const _: () = assert!(LINGER.as_millis() > ANNOUNCED_FOR.as_millis());
 
-/// Most loss on the way to the peer, as a share, at which the peer's end is acknowledged once. Where more is lost, it is
-/// acknowledged twice, and again for each announcement that comes after that, though most of those were on their way before
-/// the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; where nothing is lost no datagram
-/// is sent in vain.
+/// Most loss on the way to the peer, as a share from 0 to 1, at which the peer's shutdown is acknowledged once. Where
+/// more is lost, it is acknowledged twice, and again for each later announcement, though most of those were sent before
+/// the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; where nothing is lost no
+/// datagram is sent in vain.
 const TRUSTED_LOSS: f64 = 0.01;
 
 /// How a session ended.
@@ -32,35 +32,35 @@ pub enum Closed {
     ByPeer,
     /// Our shutdown was never acknowledged; we gave up.
     Unacknowledged,
-    /// The key has sealed all it may (2^47 blocks); nothing more can be sent.
+    /// The key has encrypted as many blocks as it may (2^47); nothing more can be sent.
     KeyExhausted,
 }
 
-/// The end of a session, once there is one.
+/// Whether and how the session has ended at this end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Closing {
     is_server: bool,
     closed: Option<Closed>,
     linger: Option<Linger>,
-    /// Whether to acknowledge the peer's end once more.
+    /// Whether the peer's shutdown is still to be acknowledged once more.
     is_owed: bool,
 }
 
-/// The time after the peer's end was acknowledged.
+/// The time in which a server still acknowledges its client's shutdown.
 #[derive(Clone, Copy, Debug)]
 struct Linger {
     until: Instant,
-    /// When the peer's end was last acknowledged.
+    /// When the client's shutdown was last acknowledged.
     answered_at: Instant,
 }
 
 impl Closing {
-    /// Creates the state of a session that goes on.
+    /// Creates the state of a running session.
     pub(crate) const fn new(is_server: bool) -> Self {
         Self { is_server, closed: None, linger: None, is_owed: false }
     }
 
-    /// Notes how the session has ended, unless it had before.
+    /// Records how the session has ended; only the first call counts.
     pub(crate) fn close(&mut self, closed: Closed) {
         if self.closed.is_none() {
             tracing::info!(?closed, "session closed");
@@ -68,17 +68,18 @@ impl Closing {
         }
     }
 
-    /// Returns how the session has ended, once it has.
+    /// Returns how the session has ended; `None` while it runs.
     pub(crate) const fn closed(&self) -> Option<Closed> {
         self.closed
     }
 
-    /// Returns until when announcements of the peer's end are acknowledged that come again.
+    /// Returns until when a server acknowledges repeated shutdown announcements; `None` at a client or in a running
+    /// session.
     pub(crate) fn lingers_until(&self) -> Option<Instant> {
         self.linger.map(|linger| linger.until)
     }
 
-    /// Called when the peer's end has been acknowledged: that is the end of the session.
+    /// Called when the peer's shutdown has been acknowledged, which ends the session.
     pub(crate) fn handle_acknowledged(&mut self, now: Instant, timing: &SendTiming) {
         if let Some(linger) = &mut self.linger {
             linger.answered_at = now;
@@ -91,7 +92,7 @@ impl Closing {
         self.close(Closed::ByPeer);
     }
 
-    /// Called when the peer has announced its end.
+    /// Called when the peer has announced its shutdown, for the first time or again.
     pub(crate) fn handle_announced(&mut self, now: Instant, timing: &SendTiming) {
         let Some(linger) = self.linger else { return };
         self.is_owed |= !is_trusted(timing) || linger.answered_at + timing.rto <= now;
@@ -102,13 +103,13 @@ impl Closing {
         self.linger = self.linger.filter(|linger| now < linger.until);
     }
 
-    /// Returns whether to acknowledge the peer's end once more; if so, that counts as done.
+    /// Returns, once, whether to acknowledge the peer's shutdown one more time.
     pub(crate) fn poll_answer(&mut self) -> bool {
         core::mem::take(&mut self.is_owed)
     }
 }
 
-/// Returns whether the path loses so little that an acknowledgment counts as arrived once it has had the time to.
+/// Returns whether the path loses so few datagrams that an acknowledgment counts as arrived after a round trip.
 fn is_trusted(timing: &SendTiming) -> bool {
     timing.path.loss_out <= TRUSTED_LOSS
 }

@@ -1,4 +1,4 @@
-//! zlib around whole instructions, with states that are reset and never rebuilt.
+//! zlib compression of whole instructions. Its states are reset for each instruction and never rebuilt.
 
 use core::fmt;
 
@@ -12,17 +12,19 @@ pub const INSTRUCTION_LEN_MAX: usize = 4_194_304;
 /// Longest compressed instruction, in bytes. Source: Mosh 1.4.0, docs/wire.md.
 pub const COMPRESSED_LEN_MAX: usize = 4_194_304;
 
-/// Stock's level. Level 1 saves 3 us on 100 bytes and costs a quarter of the size at 1 kB.
+/// The zlib compression level, as in stock Mosh. Level 1 saves 3 us on 100 bytes and costs a quarter of the size at 1
+/// kB.
 const LEVEL: u32 = 6;
 
-/// First room for what a stream inflates to; chosen: a screenful, so that few instructions grow it.
+/// First capacity of the buffer that an instruction inflates into, in bytes. Chosen: a screenful, so that few
+/// instructions grow it.
 const INFLATE_ROOM: usize = 4096;
 
-/// Room beyond `n + n / 7` that a compressed instruction always fits into; chosen: the header, the
-/// trailer and one block's overhead, generously. Should it not do, the room grows by this much.
+/// Bytes beyond `n + n / 7` that the buffer for `n` compressed bytes has. Chosen: the header, the trailer and one
+/// block's overhead, generously. If that is too little, the buffer grows by as much again.
 const DEFLATE_ROOM: usize = 64;
 
-/// Compresses and inflates the instructions of one end.
+/// The zlib states of one end, which compress and inflate its instructions.
 pub struct Codec {
     deflate: Compress,
     inflate: Decompress,
@@ -65,7 +67,7 @@ impl Codec {
         Ok(out)
     }
 
-    /// Inflates a compressed instruction to at most 4 MiB. Bytes behind the stream are ignored, as stock does.
+    /// Inflates a compressed instruction to at most 4 MiB. Bytes after the zlib stream are ignored, as stock does.
     ///
     /// # Errors
     ///
@@ -90,7 +92,7 @@ impl Codec {
             if status == Status::StreamEnd {
                 return Ok(out);
             }
-            // It stopped with room to spare, so it was input that it lacked.
+            // zlib stopped although the buffer had room, so input is missing.
             if out.len() < out.capacity() {
                 return Err(ReceiveError::StreamTruncated);
             }
@@ -110,7 +112,7 @@ impl fmt::Debug for Codec {
     }
 }
 
-/// Returns a count of bytes of a slice, as zlib keeps it, as an index.
+/// Converts zlib's count of consumed bytes to an index into the input.
 fn consumed(total_in: u64) -> usize {
     usize::try_from(total_in).expect("no more is consumed than was given")
 }

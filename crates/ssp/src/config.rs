@@ -11,112 +11,115 @@ use crate::hello::Capabilities;
 pub(crate) use parts::SUSPECT_MIN;
 pub use parts::{AckConfig, FrameConfig, HeartbeatConfig, PathConfig, RepetitionConfig, RttConfig};
 
-/// Entries the list of sent states holds before it is culled.
+/// Most entries of the list of sent states; a longer list loses one from its middle.
 pub(crate) const SENT_MAX: usize = 32;
 
-/// Which entry of an over-long sent list is culled, counted from its end.
-/// The list therefore keeps its 17 oldest and 15 newest entries through an outage.
+/// Which entry of a sent list over [`SENT_MAX`] is dropped, counted from its end. The list therefore keeps its 17
+/// oldest and 15 newest entries through an outage.
 pub(crate) const SENT_CULLED_FROM_END: usize = 16;
 const _: () = assert!(SENT_CULLED_FROM_END < SENT_MAX);
 
-/// Memory the list of sent states may need, shared contents counted once.
-/// Chosen: about 32 screens of 2000 columns by 60 rows with nothing in common.
+/// Most memory of the list of sent states, shared contents counted once. Chosen: about 32 screens of 2000 columns by 60
+/// rows with nothing in common.
 pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
 
 /// Entries the list of received states may hold before new ones are let in at [`Config::quench_interval`] only.
 pub(crate) const RECEIVED_MAX: usize = 1024;
 
-/// Memory the list of received states may need before new ones are refused, for an object that knows no bound of
-/// its own ([`Object::received_bytes_max`]). Chosen: as [`SENT_BYTES_MAX`]; a peer must not choose our memory.
+/// Most memory of the list of received states, for an object without a bound of its own
+/// ([`Object::received_bytes_max`]); new states are refused above it. Chosen: as [`SENT_BYTES_MAX`]; a peer must not
+/// choose our memory.
 ///
 /// [`Object::received_bytes_max`]: crate::Object::received_bytes_max
 pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// Newest refused instructions that are remembered, so that none of them is applied again. Chosen: a peer repeats the
-/// instructions that it has on their way, which are a handful.
+/// How many of the newest refused instructions are remembered, so that none of them is applied again. Chosen: a peer
+/// repeats the instructions that it has on their way, which are a handful.
 pub(crate) const REFUSED_MAX: usize = 16;
 
-/// Most work that a client does for received states before its driver may look at other things again, in the
-/// object's units. Chosen: four million cells of a screen take some 4 ms; a datagram of plain text has a few thousand.
+/// Most work that a client does for received states before it returns to its driver, in the object's units. Chosen:
+/// four million cells of a screen take some 4 ms; a datagram of plain text has a few thousand.
 const WORK_PER_TURN: u64 = 4_000_000;
 
-/// Local ports a hopping client keeps open.
+/// Most local ports that a client keeps open after changes of its port.
 pub(crate) const OPEN_PORTS_MAX: usize = 10;
 
-/// Which sent state a diff is made from. A receiver cannot tell the policies apart.
+/// How an end chooses the sent state that a diff starts from. A receiver cannot tell the policies apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferencePolicy {
     /// The assumed receiver state, or the known one where its diff is no longer, or under 1000 bytes and less
     /// than 100 bytes longer (prospective resend): stock's rule.
     #[default]
     Prospective,
-    /// Always the assumed receiver state, the newest that has no reason to be lost yet.
+    /// Always the assumed receiver state: the newest that need not be lost yet.
     Assumed,
     /// Always the known receiver state, the newest acknowledged.
     Known,
-    /// The known receiver state with this probability, drawn for each diff, and else the assumed one.
+    /// The known receiver state with this probability, drawn at random for each diff, else the assumed one.
     Mixture {
         /// The probability in percent; 0 is [`ReferencePolicy::Assumed`], 100 and more [`ReferencePolicy::Known`].
         known_percent: u8,
     },
     /// The known receiver state where its diff needs no more datagrams than the one from the assumed state.
     Adaptive,
-    /// The state whose diff is worth most. The worth depends on the chance that the peer holds the state (Bayes), on the chance that
-    /// the diff arrives, and on the diff's share of what the path carries in a round trip. While this end's traffic does not fill the
-    /// path, that is the known receiver state.
+    /// The state whose diff is worth most. The worth depends on the chance that the peer holds the state (Bayes), on
+    /// the chance that the diff arrives, and on the diff's share of what the path carries in a round trip. While this
+    /// end's traffic does not fill the path, the known receiver state is worth most.
     Bayesian,
 }
 
 impl ReferencePolicy {
-    /// Returns whether a large change may travel as a chain of states, each from the one before, while none of
-    /// them is acknowledged.
+    /// Returns whether a large change may travel as a chain of unacknowledged states, each a diff from the state before
+    /// it.
     pub(crate) const fn allows_chains(self) -> bool {
         !matches!(self, Self::Known | Self::Mixture { known_percent: 100.. })
     }
 }
 
-/// The policies and timing numbers of an end: a part for each mechanism, and the numbers that belong to none.
+/// The policies and timing numbers of an end: one part for each mechanism, and the numbers of none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Which sent state diffs are made from. [`ReferencePolicy::Prospective`] leaves steady output that comes sooner
     /// ([`FrameConfig::steady_interval_max`]) to [`ReferencePolicy::Bayesian`].
     pub reference: ReferencePolicy,
-    /// When contents are sent again before a timeout says that they are lost.
+    /// When contents are sent again before their retransmission timeout.
     pub repetition: RepetitionConfig,
-    /// When frames go.
+    /// When instructions with contents (frames) are sent.
     pub frames: FrameConfig,
-    /// When acknowledgments go, and how long they are waited for.
+    /// When acknowledgments are sent, and how long they are waited for.
     pub acks: AckConfig,
-    /// Signs of life while there is nothing to send.
+    /// Heartbeats while there is nothing to send.
     pub heartbeat: HeartbeatConfig,
     /// Bounds of round trips and of the retransmission timeout (RTO).
     pub rtt: RttConfig,
-    /// When a path is given up for another one, and what is tried on it.
+    /// When the local port or the server's address is given up for another, and whether datagram sizes are probed.
     pub path: PathConfig,
-    /// Shortest interval between two loss reports, which go with instructions that are sent anyway; `None` sends none. Chosen: a
-    /// server reports as often as its client draws the status. A client's reports, of some eight bytes, stay below a hundredth of its
-    /// bytes: the server uses the loss of its newest datagrams, which takes seconds to change.
+    /// Shortest interval between two loss reports, which travel in instructions that are sent anyway; `None` sends no
+    /// reports. Chosen: a server reports as often as its client draws the status. A client's reports, of some eight
+    /// bytes, stay below a hundredth of its bytes: the server uses the loss of its newest datagrams, which takes
+    /// seconds to change.
     pub loss_report_interval: Option<Duration>,
-    /// How long an unacknowledged shutdown is repeated, at most.
+    /// How long an unacknowledged shutdown is announced, at most.
     pub shutdown_timeout: Duration,
-    /// How often an over-full list of received states takes one more.
+    /// Time between two states that a full list of received states ([`RECEIVED_MAX`]) still accepts.
     pub quench_interval: Duration,
-    /// Most work for received states at once ([`Object::apply_part`]); the rest is left to [`Transport::work`].
+    /// Most work for received states in one call ([`Object::apply_part`]), in the object's units; the rest is left to
+    /// [`Transport::work`].
     ///
     /// [`Object::apply_part`]: crate::Object::apply_part
     /// [`Transport::work`]: crate::Transport::work
     pub work_per_turn: u64,
     /// The extensions that this end offers in its hello; `None` sends no hello and honours none (`--strict`).
     pub capabilities: Option<Capabilities>,
-    /// Whether every diff is checked by [`Object::check`] before it is sent, with errors in the log. A check costs as much as the
-    /// receiver's work.
+    /// Whether every diff is checked by [`Object::check`] before it is sent, with errors in the log. A check costs as
+    /// much as the receiver's work.
     ///
     /// [`Object::check`]: crate::Object::check
     pub self_check: bool,
 }
 
 impl Config {
-    /// Returns the numbers of a client, with an empty hello.
+    /// Returns rove's default values for a client, with an empty hello.
     pub const fn client() -> Self {
         Self {
             frames: FrameConfig::CLIENT,
@@ -126,7 +129,7 @@ impl Config {
         }
     }
 
-    /// Returns the numbers of a server, with an empty hello.
+    /// Returns rove's default values for a server, with an empty hello.
     pub const fn server() -> Self {
         Self {
             repetition: RepetitionConfig::ROVE,
@@ -140,14 +143,14 @@ impl Config {
         }
     }
 
-    /// Returns whether diffs may start from whichever state is worth most ([`ReferencePolicy::Bayesian`]): always, or those of steady
-    /// output.
+    /// Returns whether any diffs may start from the state that is worth most ([`ReferencePolicy::Bayesian`]), be it
+    /// only those of steady output.
     pub(crate) fn weighs_references(&self) -> bool {
         self.reference == ReferencePolicy::Bayesian
             || self.frames.steady_interval_max < self.frames.interval_max
     }
 
-    /// A server's numbers in Mosh 1.4.0; a client differs in [`FrameConfig::collection_delay`].
+    /// The values of a server in Mosh 1.4.0; a client differs in [`FrameConfig::collection_delay`].
     pub(crate) const STOCK_SERVER: Self = Self {
         reference: ReferencePolicy::Prospective,
         repetition: RepetitionConfig::STOCK,

@@ -1,8 +1,8 @@
 //! Datagrams to and from the peer: numbers, timestamps, addresses and sizes.
 //!
-//! A datagram that is newer than all before it tells the round-trip time, where the peer is and that
-//! it is alive. An older datagram that arrives for the first time tells nothing of the path, but its payload still counts: its
-//! meaning is up to the transport. A datagram that has arrived before, or may have, is refused.
+//! A datagram that is newer than all before it shows the round-trip time, the peer's address and that the peer is
+//! alive. An older datagram that arrives for the first time shows nothing of the path, but its payload still counts. A
+//! datagram that has arrived before, or may have, is refused.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -35,25 +35,25 @@ const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
 /// Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper (USENIX ATC 2012), section 2.2.
 const TIMESTAMP_HELD_MAX: Duration = Duration::from_secs(1);
 
-/// How much older a timestamp is made to look after it met congestion, in milliseconds: the peer's
-/// round-trip time grows and it slows down. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Milliseconds by which a timestamp is made older after its datagram met congestion: the peer then measures a longer
+/// round trip and slows down. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONGESTION_PENALTY_MILLIS: u16 = 500;
 
-/// Events kept for a driver that does not ask for them; beyond it the oldest are lost.
-/// Chosen: a turn of the driver's loop makes a handful.
+/// Most events kept for a driver that does not poll them; the oldest are dropped. Chosen: a turn of the driver's loop
+/// makes a handful.
 const EVENTS_MAX: usize = 64;
 
-/// Which end this is.
+/// Whether an end is the client or the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Sends to a fixed address, may hop to new local ports.
+    /// The client: sends to a given address, and may change its local port.
     Client {
-        /// Where the server listens.
+        /// The address where the server listens.
         server: SocketAddr,
     },
-    /// Answers to wherever the newest authentic datagram came from.
+    /// The server: sends to the source of the newest authentic datagram.
     Server {
-        /// Whether the bound socket is IPv6 (a dual-stack socket is): decides the datagram size.
+        /// Whether the bound socket is IPv6 (a dual-stack socket is), which decides the size of datagrams.
         ipv6: bool,
     },
 }
@@ -61,55 +61,55 @@ pub enum Role {
 /// A datagram to be sent now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Where to.
+    /// The address to send the datagram to.
     pub destination: SocketAddr,
     /// The UDP payload.
     pub payload: Vec<u8>,
-    /// Whether it tries how large a datagram the path takes: where the system can see to it, no router is to cut it up,
-    /// and it is better not sent at all than in pieces.
+    /// Whether the datagram probes the path for a larger size. The system should forbid its fragmentation (the DF bit),
+    /// and drop it rather than cut it up.
     pub tries_size: bool,
 }
 
-/// Something the driver must do or may show.
+/// Something that happened on the path, which the driver must do or may show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Client: open a new local UDP port of the same family and send from it from now on.
     OpenPort,
-    /// Client: close the oldest local ports down to this many, the newest stay.
+    /// Client: close the oldest local ports until `keep` are left.
     ClosePorts {
-        /// How many stay open.
+        /// How many of the newest ports stay open.
         keep: usize,
     },
-    /// Server: the client's address is new or has changed, or the client is back after [`Event::PeerLost`].
+    /// Server: the client's address is new, has changed, or is reached again after [`Event::PeerLost`].
     PeerMoved(SocketAddr),
-    /// Server: nothing heard for the association timeout; nothing is sent until the client is back.
+    /// Server: nothing arrived for the association timeout, and nothing is sent until the client sends again.
     PeerLost,
 }
 
-/// The peer's newest timestamp and when it came; echoed once.
+/// The peer's newest timestamp, to be echoed once, and when it arrived.
 #[derive(Clone, Copy, Debug)]
 struct HeldTimestamp {
     bits: u16,
     arrived_at: Instant,
 }
 
-/// An opened datagram.
+/// The payload of an authentic datagram, and what its arrival shows about the client's address.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) payload: Vec<u8>,
-    /// Whether a client is somewhere else than it was.
+    /// Whether a server's client now sends from another address.
     pub(crate) is_peer_moved: bool,
-    /// Whether a client is somewhere else than it was, or back after a silence.
+    /// Whether a server's client sends from another address, or again after a silence.
     pub(crate) is_peer_regained: bool,
 }
 
-/// The datagrams between this end and its peer, and what they tell of the path.
+/// The datagrams between this end and its peer, and what they show of the path.
 #[derive(Debug)]
 pub(crate) struct Connection {
     cipher: Cipher,
     sends: Direction,
     next_seq: u64,
-    /// The numbers that have arrived.
+    /// The sequence numbers that have arrived.
     window: Window,
     held: Option<HeldTimestamp>,
     rtt: RttEstimator,
@@ -117,7 +117,7 @@ pub(crate) struct Connection {
     peer: Option<SocketAddr>,
     heard_at: Option<Instant>,
     size: PathSize,
-    /// A client's ways to its server; `None` at a server.
+    /// A client's ports and its server's addresses; `None` at a server.
     client: Option<ClientPath>,
     loss_reports: LossReports,
     events: VecDeque<Event>,
@@ -125,12 +125,12 @@ pub(crate) struct Connection {
     received: Traffic,
 }
 
-/// Returns the most bytes of a fragment's contents in a UDP payload of this size.
+/// Returns how many bytes of a fragment's contents fit into a UDP payload of `size` bytes.
 pub(crate) const fn contents_of(size: usize) -> usize {
     size - DATAGRAM_OVERHEAD - FRAGMENT_HEADER_LEN
 }
 
-/// Returns the UDP payload of a fragment with so many bytes of contents.
+/// Returns the length of the UDP payload that carries a fragment with `contents` bytes, in bytes.
 pub(crate) const fn size_of(contents: usize) -> usize {
     contents + DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN
 }
@@ -160,12 +160,13 @@ impl Connection {
         }
     }
 
-    /// Returns where all that is derived from the key lies ([`Cipher::memory`]).
+    /// Returns the memory that holds everything derived from the key ([`Cipher::memory`]).
     pub(crate) fn key_memory(&self) -> Range<*const u8> {
         self.cipher.memory()
     }
 
-    /// Opens a datagram and learns from it about the path.
+    /// Opens an arrived datagram, and updates what is known of the path. `hears_by` is until when the peer need not
+    /// send, if that is known.
     pub(crate) fn open(
         &mut self,
         now: Instant,
@@ -177,8 +178,8 @@ impl Connection {
     ) -> Result<Opened, ReceiveError> {
         let sealed = Sealed::parse(self.sends.opposite(), bytes)?;
         let seq = sealed.seq();
-        // Numbers are in clear text, so a datagram that has been here before is refused at the cost of a look. Anybody can claim a
-        // number, so it is recorded only after the seal was found whole.
+        // Numbers are in clear text, so a datagram that has arrived before is refused without decryption. Anybody can
+        // claim a number, so it is recorded only after the tag was verified.
         if !self.window.takes(seq) {
             return Err(ReceiveError::Replayed { seq });
         }
@@ -206,7 +207,8 @@ impl Connection {
         Ok(Opened { payload: datagram.payload, is_peer_moved, is_peer_regained })
     }
 
-    /// Seals a payload for the peer; `None` while no peer is known. The peer does not reply to a mere answer (`is_answer`).
+    /// Seals a payload for the peer; `None` while no peer is known. An answer to a heartbeat (`is_answer`) gets no
+    /// reply from the peer.
     pub(crate) fn seal(
         &mut self,
         now: Instant,
@@ -227,7 +229,8 @@ impl Connection {
         Some(sealed)
     }
 
-    /// Seals a client's newest payload once more, if it is to be sent to the server or to another address of it now.
+    /// Seals a client's newest payload once more, if a probe of the server or of another of its addresses is due now;
+    /// else `None`.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
@@ -238,7 +241,7 @@ impl Connection {
         Some(self.seal_for(now, destination, payload))
     }
 
-    /// Returns when [`Connection::poll_probe`] is due.
+    /// Returns when [`Connection::poll_probe`] is due; `None` while no probe is needed.
     pub(crate) fn probe_at(&self, config: &Config) -> Option<Instant> {
         self.client.as_ref()?.probe_at(&config.path)
     }
@@ -276,7 +279,7 @@ impl Connection {
         self.client.as_ref().map(|client| &client.candidates)
     }
 
-    /// Returns the same to be changed.
+    /// Returns [`Connection::candidates`] for changes to them.
     pub(crate) fn candidates_mut(&mut self) -> Option<&mut Candidates> {
         self.client.as_mut().map(|client| &mut client.candidates)
     }
@@ -289,7 +292,7 @@ impl Connection {
         &self.rtt
     }
 
-    /// Returns the sender's intervals of this moment, where `peer` may be used between the two ends.
+    /// Returns the sender's present intervals; `peer` is the set of extensions that both ends offer.
     pub(crate) fn send_timing(&self, config: &Config, peer: Capabilities) -> SendTiming {
         let path = PathView {
             rtt_min: self.rtt_min.get(),
@@ -300,12 +303,13 @@ impl Connection {
         SendTiming::new(config, &self.rtt, path, peer)
     }
 
-    /// Returns the share of datagrams that do not reach the peer: by its own count, else as much as is lost on the way here.
+    /// Returns the share of datagrams that do not reach the peer, from 0 to 1: by the peer's count, else the same loss
+    /// as on the way here.
     fn loss_out_rate(&self) -> f64 {
         self.loss_reports.rate().unwrap_or_else(|| self.window.loss_rate())
     }
 
-    /// Returns what is known of the path.
+    /// Returns the measurements of the path.
     pub(crate) fn path(&self) -> Path {
         Path {
             srtt: self.rtt.srtt(),
@@ -319,7 +323,7 @@ impl Connection {
         }
     }
 
-    /// Returns the loss report that an instruction of this instant carries, if one is due.
+    /// Returns the loss report that an instruction sent now carries; `None` while none is due.
     pub(crate) fn poll_loss_report(&mut self, now: Instant, interval: Duration) -> Option<Loss> {
         self.loss_reports.poll(now, self.window.settled_loss(), interval)
     }
@@ -329,22 +333,22 @@ impl Connection {
         self.loss_reports.handle_report(report, self.next_seq);
     }
 
-    /// Returns how many datagrams the peer has sent, as far as is known: only its newest ones change that.
+    /// Returns how many datagrams the peer has sent, by the highest sequence number that arrived.
     pub(crate) const fn peer_datagrams(&self) -> u64 {
         self.window.sent()
     }
 
-    /// Returns the most bytes a fragment's contents may have.
+    /// Returns how many bytes of an instruction a datagram carries at most.
     pub(crate) const fn contents_max(&self) -> usize {
         contents_of(self.size.get())
     }
 
-    /// Returns the size of datagrams on the path to the peer.
+    /// Returns the size of datagrams on the path to the peer, for changes.
     pub(crate) const fn size(&mut self) -> &mut PathSize {
         &mut self.size
     }
 
-    /// Falls back to smaller datagrams.
+    /// Falls back to smaller datagrams after the system has refused one of `len` bytes.
     pub(crate) fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         if let Some(client) = &mut self.client {
             client.handle_refused(len);
@@ -353,14 +357,14 @@ impl Connection {
         tracing::debug!(len, "datagram refused for its size");
     }
 
-    /// Notes that what was sent at `sent_at` has been answered.
+    /// Notes that the datagram sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if let Some(client) = &mut self.client {
             client.handle_roundtrip(sent_at);
         }
     }
 
-    /// Sends to the address that the candidates have come to, over another path.
+    /// Sends to the address that the candidates have switched to, over another path.
     fn follow_candidates(&mut self) {
         self.peer = self.candidates().map(Candidates::current);
         if let Some(peer) = self.peer {
@@ -372,8 +376,8 @@ impl Connection {
         self.events.pop_front()
     }
 
-    /// Returns whether a newest datagram shows a server that its client has moved, or that it is back after a silence: nothing was
-    /// heard for a heartbeat's time after a heartbeat was due, by the interval or by `hears_by`.
+    /// Returns whether a newest datagram shows a server that its client has moved, or is back after a silence. A
+    /// silence is a heartbeat's interval longer than the client was due to send, by that interval or by `hears_by`.
     fn regains(
         &self,
         now: Instant,
@@ -401,7 +405,7 @@ impl Connection {
             let bits = timestamp.get().wrapping_sub(penalty);
             self.held = Some(HeldTimestamp { bits, arrived_at: now });
         }
-        // The address that speaks is chosen before round trips are counted for it.
+        // The new address is chosen before the round trip is counted for it.
         if self.candidates_mut().is_some_and(|it| it.handle_answer(now, source)) {
             self.follow_candidates();
         }
@@ -421,8 +425,8 @@ impl Connection {
         }
     }
 
-    /// Returns the echo of the peer's newest timestamp, moved on by the time we held it: a delayed
-    /// acknowledgment must not look like a slow path. Each is echoed once.
+    /// Returns the echo of the peer's newest timestamp, once for each timestamp. It is increased by the time that this
+    /// end held it: a delayed acknowledgment must not look like a slow path.
     fn take_reply(&mut self, now: Instant) -> Option<Timestamp16> {
         let held = self.held?;
         let age = now.as_millis().saturating_sub(held.arrived_at.as_millis());

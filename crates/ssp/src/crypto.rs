@@ -1,4 +1,4 @@
-//! The cipher of one end: AES-128-OCB with this protocol's nonces, and the key's life span.
+//! The cipher of one end: AES-128-OCB with this protocol's nonces, and the limit of use of a key.
 
 use core::fmt;
 use core::ops::Range;
@@ -10,14 +10,14 @@ use crate::num::SeqNum;
 use crate::ocb::{BLOCK_LEN, Ocb, TAG_LEN};
 use crate::wiping::{wiping, wiping_message};
 
-/// Blocks one end may seal with a key. Both ends share the key, so that together they stay below 2^48, the bound of RFC 7253,
-/// section 5. Source: Mosh 1.4.0, docs/wire.md.
+/// Blocks one end may seal with a key. Both ends share the key, so that together they stay below 2^48, the bound of RFC
+/// 7253, section 5. Source: Mosh 1.4.0, docs/wire.md.
 const SEALED_BLOCKS_MAX: u64 = 1 << 47;
 
-/// Seals and opens with one key; counts what it seals.
+/// Seals and opens messages with one key, and counts the blocks that it seals.
 ///
-/// It seals each nonce once: within a direction sequence numbers only go up. There is no way to
-/// copy a cipher; whoever makes two with one key must seal different directions with them.
+/// It seals each nonce once: within a direction sequence numbers only go up. A cipher cannot be cloned. Two ciphers
+/// with one key must seal different directions.
 pub struct Cipher {
     ocb: Box<Ocb>,
     sealed_blocks: u64,
@@ -26,12 +26,12 @@ pub struct Cipher {
 }
 
 impl Cipher {
-    /// Prepares the key schedule.
+    /// Derives the cipher's key schedule from `key`.
     pub fn new(key: &Key) -> Self {
         Self { ocb: wiping(|| Ocb::new(key.bytes())), sealed_blocks: 0, unsealed: [0; 2] }
     }
 
-    /// Returns where all that is derived from the key lies for as long as the cipher lives.
+    /// Returns the memory that holds everything derived from the key for as long as the cipher lives.
     pub(crate) fn memory(&self) -> Range<*const u8> {
         let start = core::ptr::from_ref(&*self.ocb);
         start.cast()..start.wrapping_add(1).cast()
@@ -48,7 +48,7 @@ impl Cipher {
         if seq.get() < *unsealed {
             return Err(SendError::SequenceReused { seq });
         }
-        // Counted even where it is refused, so that an exhausted key stays exhausted.
+        // Blocks count even where the message is refused, so that an exhausted key stays exhausted.
         let blocks = message.len().div_ceil(BLOCK_LEN) as u64;
         self.sealed_blocks = self.sealed_blocks.saturating_add(blocks);
         if self.sealed_blocks >= SEALED_BLOCKS_MAX {
@@ -58,7 +58,7 @@ impl Cipher {
         Ok(wiping_message(|| self.ocb.seal(nonce(direction, seq), message)))
     }
 
-    /// Decrypts `message` in place and returns whether it is authentic; where not, it holds zeros.
+    /// Decrypts `message` in place and returns whether it is authentic; if not, `message` holds zeros.
     #[must_use]
     pub(crate) fn open(
         &mut self,

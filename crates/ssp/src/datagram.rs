@@ -10,10 +10,10 @@ use crate::ocb::{MESSAGE_LEN_MAX, TAG_LEN};
 pub const DATAGRAM_LEN_MAX: usize = 2048;
 const _: () = assert!(DATAGRAM_LEN_MAX <= MESSAGE_LEN_MAX);
 
-/// Bytes of the two timestamps in front of the payload.
+/// Length of the two timestamps before the payload, in bytes.
 const TIMESTAMPS_LEN: usize = 4;
 
-/// The value that stands for "no timestamp".
+/// The timestamp value that means "no timestamp".
 const TIMESTAMP_NONE: u16 = 0xffff;
 
 /// Bytes that sealing adds to a payload.
@@ -36,12 +36,12 @@ pub enum Ecn {
 pub struct Timestamp16(u16);
 
 impl Timestamp16 {
-    /// Creates a timestamp from its 16 bits; 0xFFFF stands for none.
+    /// Creates a timestamp from its 16 bits; `None` for 0xFFFF, which means no timestamp.
     pub const fn new(bits: u16) -> Option<Self> {
         if bits == TIMESTAMP_NONE { None } else { Some(Self(bits)) }
     }
 
-    /// Creates the timestamp of a clock's reading in milliseconds: the low 16 bits, 0 for 0xFFFF.
+    /// Creates the timestamp of a clock's reading in milliseconds: the low 16 bits, with 0 in place of 0xFFFF.
     pub const fn from_millis(millis: u64) -> Self {
         let [.., high, low] = millis.to_be_bytes();
         match Self::new(u16::from_be_bytes([high, low])) {
@@ -68,15 +68,15 @@ impl Timestamp16 {
 /// The opened contents of a datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Which way it travels.
+    /// The direction the datagram travels in.
     pub direction: Direction,
-    /// Its number.
+    /// The datagram's sequence number.
     pub seq: SeqNum,
-    /// When it was built, by its sender's clock; `None` where 0xFFFF stands.
+    /// When the datagram was built, by its sender's clock; `None` where 0xFFFF was sent.
     pub timestamp: Option<Timestamp16>,
-    /// The echo of the receiver's own timestamp; `None` where 0xFFFF stands.
+    /// The echo of the receiver's own timestamp; `None` where 0xFFFF was sent.
     pub timestamp_reply: Option<Timestamp16>,
-    /// The bytes of a fragment.
+    /// The encoded fragment.
     pub payload: Vec<u8>,
 }
 
@@ -85,8 +85,8 @@ impl Datagram {
     ///
     /// # Errors
     ///
-    /// Returns [`SendError`] once the key may seal no more, for a sequence number that does not go
-    /// up, and for a datagram that no receiver would take.
+    /// Returns [`SendError`] once the key may seal no more, for a sequence number that does not go up, and for a
+    /// datagram that is longer than a receiver accepts.
     pub fn seal(&self, cipher: &mut Cipher) -> Result<Vec<u8>, SendError> {
         let len = self.payload.len().saturating_add(DATAGRAM_OVERHEAD);
         if len > DATAGRAM_LEN_MAX {
@@ -116,7 +116,7 @@ impl Datagram {
     }
 }
 
-/// A datagram as it arrives: its number is in clear text, and nobody knows yet who sealed it.
+/// A datagram as it arrives: its number is in clear text, and its tag is not verified yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sealed<'a> {
     direction: Direction,
@@ -142,15 +142,15 @@ impl<'a> Sealed<'a> {
         Ok(Self { direction, seq, message, tag })
     }
 
-    /// Returns the number that it claims.
+    /// Returns the sequence number that the datagram claims, before its tag is verified.
     pub(crate) const fn seq(&self) -> SeqNum {
         self.seq
     }
 
-    /// Checks the tag, and only then looks at what is inside.
+    /// Verifies the tag and, only if it fits, decodes the contents.
     pub(crate) fn open(self, cipher: &mut Cipher) -> Result<Datagram, ReceiveError> {
         let Self { direction, seq, message, tag } = self;
-        // A sender without the key costs us no allocation.
+        // The buffer is on the stack: a sender without the key causes no allocation.
         let mut buffer = [0; DATAGRAM_LEN_MAX];
         let plain = &mut buffer[..message.len()];
         plain.copy_from_slice(message);

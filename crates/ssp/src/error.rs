@@ -3,40 +3,40 @@
 use crate::num::{SeqNum, StateNum};
 use crate::object::ApplyError;
 
-/// Why an arriving datagram was of no use.
+/// Why an arriving datagram was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// Longer than the receive buffer of a peer.
+    /// The datagram is longer than the receive buffer of a peer.
     #[error("a datagram of {len} bytes is longer than any peer sends")]
     TooLong {
-        /// Its length in bytes.
+        /// Length of the datagram in bytes.
         len: usize,
     },
-    /// Shorter than nonce and tag together.
+    /// The datagram is shorter than nonce and tag together.
     #[error("{len} bytes are too few for a sealed datagram")]
     Truncated {
-        /// Its length in bytes.
+        /// Length of the datagram in bytes.
         len: usize,
     },
     /// The datagram is our own, sent back to us.
     #[error("the datagram travels away from this end")]
     Reflected,
-    /// The number has arrived before, or is so far below the highest that it may have.
+    /// The sequence number has arrived before, or is so far below the highest that it may have.
     #[error("datagram {} was here before, or comes too late to tell", seq.get())]
     Replayed {
-        /// Its number.
+        /// The datagram's sequence number.
         seq: SeqNum,
     },
-    /// The tag does not fit: not sealed with our key, or damaged on the way.
+    /// The tag does not fit: the datagram was not sealed with our key, or was damaged on the way.
     #[error("the datagram was not sealed with this session's key")]
     Forged,
-    /// Authentic, but without room for its two timestamps.
+    /// The datagram is authentic, but too short for its two timestamps.
     #[error("{len} opened bytes are too few for two timestamps")]
     TimestampsTruncated {
-        /// Length of the opened bytes.
+        /// Length of the decrypted bytes.
         len: usize,
     },
-    /// Authentic, but without room for a fragment header.
+    /// The datagram is authentic, but too short for a fragment header.
     #[error("{len} bytes are too few for a fragment header")]
     FragmentTruncated {
         /// Length of the fragment in bytes.
@@ -48,92 +48,92 @@ pub enum ReceiveError {
         /// The number.
         number: u16,
     },
-    /// A fragment that arrived before with other contents.
+    /// A fragment with this number arrived before with other contents.
     #[error("fragment {number} contradicts the one already held")]
     FragmentContradiction {
-        /// Its number.
+        /// The fragment's number.
         number: u16,
     },
-    /// A fragment whose number is above that of the last one.
+    /// The fragment's number is above that of the instruction's last fragment.
     #[error("fragment {number} lies beyond the last one, {last}")]
     FragmentBeyondLast {
-        /// Its number.
+        /// The refused fragment's number.
         number: u16,
-        /// The number of the last one.
+        /// The number of the instruction's last fragment.
         last: u16,
     },
-    /// A last fragment whose number is below that of a fragment already held.
+    /// A last fragment's number is below that of a fragment already held.
     #[error("fragment {number} cannot be the last: {held} is already held")]
     LastFragmentBelowHeld {
-        /// Its number.
+        /// The refused fragment's number.
         number: u16,
-        /// The highest number held.
+        /// The highest fragment number held.
         held: u16,
     },
-    /// The fragments of one instruction together are over the limit.
+    /// The fragments of one instruction are together longer than the limit.
     #[error("the fragments of one instruction have over {max} bytes")]
     AssemblyTooLarge {
-        /// The limit in bytes.
+        /// Most bytes that the fragments of one instruction may have.
         max: usize,
     },
-    /// Not a zlib stream, or a damaged one.
+    /// The compressed instruction is not a zlib stream, or a damaged one.
     #[error("the compressed instruction is damaged")]
     StreamBroken,
-    /// A zlib stream that ends early.
+    /// The zlib stream of the instruction ends early.
     #[error("the compressed instruction is cut short")]
     StreamTruncated,
-    /// An instruction that inflates to more than the limit.
+    /// The instruction inflates to more bytes than the limit.
     #[error("the instruction has over {max} bytes")]
     InstructionTooLarge {
-        /// The limit in bytes.
+        /// Most bytes that an instruction may inflate to.
         max: usize,
     },
-    /// Not protobuf.
+    /// The instruction is not valid protobuf.
     #[error("the instruction is malformed")]
     InstructionMalformed,
-    /// Another protocol version than 2.
+    /// The instruction's protocol version is not 2.
     #[error("the peer speaks protocol version {version}, this end speaks 2")]
     VersionMismatch {
-        /// The peer's version; 0 where it gave none.
+        /// The peer's protocol version; 0 where the instruction had none.
         version: u32,
     },
-    /// A diff from a state that this end does not hold, or holds no longer.
+    /// The diff starts from a state that this end does not hold, or has dropped.
     #[error("the diff starts from state {old_num}, which is not held")]
     StaleReference {
-        /// The state the diff starts from.
+        /// The number of the state that the diff starts from.
         old_num: StateNum,
     },
-    /// An instruction that would have us drop the very state its diff starts from.
+    /// The instruction asks us to drop the very state that its diff starts from.
     #[error("throwaway number {throwaway_num} is beyond the reference {old_num}")]
     ThrowawayBeyondReference {
-        /// The number below which states are to be dropped.
+        /// The number below which this end should drop its states.
         throwaway_num: StateNum,
-        /// The state the diff starts from.
+        /// The number of the state that the diff starts from.
         old_num: StateNum,
     },
-    /// No room for another received state.
+    /// The list of received states is full.
     #[error("the queue of received states is full")]
     QueueFull,
     /// The object refuses the diff.
     #[error(transparent)]
     Apply(#[from] ApplyError),
-    /// An instruction that was refused before, and is not applied again.
+    /// The instruction was refused before, and is not applied again.
     #[error("state {new_num} was refused before")]
     RefusedBefore {
-        /// The number of the state that it leads to.
+        /// The number of the state that the diff leads to.
         new_num: StateNum,
     },
-    /// A state that contradicts what was already delivered.
+    /// The new state contradicts contents that were already delivered.
     #[error("state {new_num} does not follow what was already delivered")]
     NotFollowing {
-        /// Its number.
+        /// The number of the contradicting state.
         new_num: StateNum,
     },
 }
 
 impl ReceiveError {
-    /// Returns whether the peer is to blame: the datagram was sealed with this session's key, not by this
-    /// end, and arrived for the first time. All others anybody can send; they have changed nothing.
+    /// Returns whether the peer is to blame: the datagram was sealed with this session's key, not by this end, and
+    /// arrived for the first time. Anybody can cause the other errors, and those datagrams have changed nothing.
     pub const fn is_from_peer(&self) -> bool {
         !matches!(
             self,
@@ -146,7 +146,7 @@ impl ReceiveError {
     }
 }
 
-/// Why something cannot be sent.
+/// Why an instruction or a datagram cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// The key has sealed 2^47 blocks.
@@ -155,19 +155,19 @@ pub enum SendError {
     /// The instruction is larger than a receiver accepts.
     #[error("an instruction of {len} bytes is larger than a receiver accepts")]
     TooLarge {
-        /// Its length in bytes.
+        /// Length of the instruction in bytes.
         len: usize,
     },
     /// The datagram would be longer than a receiver accepts.
     #[error("a datagram of {len} bytes is longer than a receiver accepts")]
     DatagramTooLong {
-        /// Its length in bytes, sealed.
+        /// Length of the sealed datagram in bytes.
         len: usize,
     },
-    /// The sequence number is not above every one sealed before: sealing with it would break the cipher.
+    /// The sequence number is not above all that were sealed: sealing with it would break the cipher.
     #[error("datagram number {} was sealed before, or a later one was", seq.get())]
     SequenceReused {
-        /// The number refused.
+        /// The refused sequence number.
         seq: SeqNum,
     },
 }

@@ -8,19 +8,19 @@ pub const FRAGMENT_HEADER_LEN: usize = 10;
 /// Most fragments of one instruction: their numbers have 15 bits. Source: Mosh 1.4.0, docs/wire.md.
 pub const FRAGMENTS_MAX: u16 = 1 << 15;
 
-/// The bit beside the number that marks the last fragment.
+/// The bit in the field of the fragment number that marks the last fragment.
 const LAST: u16 = 1 << 15;
 
 /// A slice of a compressed instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// Which instruction it belongs to.
+    /// The number of the instruction that the fragment belongs to.
     pub id: u64,
-    /// Its place, from 0, below 32768.
+    /// The fragment's position in the instruction, from 0 to 32767.
     pub number: u16,
-    /// Whether it is the last one.
+    /// Whether this is the last fragment of the instruction.
     pub last: bool,
-    /// The slice.
+    /// This fragment's bytes of the compressed instruction.
     pub contents: Vec<u8>,
 }
 

@@ -1,58 +1,58 @@
-//! The newest instruction, cut up, and how far it has been handed out.
+//! The fragments of the newest instruction, and how many of them have been sent.
 
 use crate::connection::size_of;
 use crate::fragment::Fragment;
 use crate::num::StateNum;
 use crate::path_size::Cut;
 
-/// By which share of all fragments the first one moves from one time to the next. Chosen: near the golden section, so that the
-/// beginnings of a few tries are all over the instruction.
+/// The share of all fragments by which the starting fragment moves from one repetition to the next. Chosen: near the
+/// golden section, so that the starts of a few repetitions are spread over the whole instruction.
 const STEP_NUMERATOR: usize = 5;
 const STEP_DENOMINATOR: usize = 8;
 
-/// The fragments of the newest instruction and what goes with each. The default is none.
+/// The fragments of the newest instruction and what they carry. The default is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FragmentQueue {
     pub(crate) fragments: Vec<Fragment>,
-    /// How many of them were handed out.
+    /// How many of the fragments were sent.
     pub(crate) sent: usize,
-    /// The place of the fragment that is handed out first.
+    /// The index of the fragment that is sent first.
     pub(crate) first: usize,
-    /// The acknowledgment that they carry.
+    /// The number of the peer's state that the fragments acknowledge.
     pub(crate) ack_num: StateNum,
-    /// The state that they bring contents of, if they bring any.
+    /// The number of the state whose diff the fragments carry; `None` if the diff is empty.
     pub(crate) contents_num: Option<StateNum>,
-    /// Whether they are no more than an answer to a heartbeat.
+    /// Whether the instruction is only an answer to a heartbeat.
     pub(crate) is_answer: bool,
-    /// Whether they are one that tries a size.
+    /// Whether the instruction is a path size probe.
     pub(crate) is_try: bool,
 }
 
 impl FragmentQueue {
-    /// Replaces the fragments by those of a new instruction, none of which has been handed out.
+    /// Replaces the fragments by those of a new instruction, which starts unsent.
     pub(crate) fn cut(&mut self, fragments: Vec<Fragment>) {
         (self.fragments, self.sent, self.first) = (fragments, 0, 0);
     }
 
-    /// Returns the next fragment on the wire, if one is left.
+    /// Returns the encoded form of the next fragment to send; `None` once all are sent.
     pub(crate) fn next(&self) -> Option<Vec<u8>> {
         let place = (self.sent < self.fragments.len()).then_some(self.first + self.sent)?;
         Some(self.fragments[place % self.fragments.len()].encode())
     }
 
-    /// Notes that the next one was handed out; returns whether it was the last.
+    /// Notes that the next fragment was sent; returns whether it was the last.
     pub(crate) fn handle_sent(&mut self) -> bool {
         self.sent += 1;
         self.sent == self.fragments.len()
     }
 
-    /// Hands nothing out any more, until they are all to be handed out again.
+    /// Sends no further fragments, until [`FragmentQueue::again`] starts over.
     pub(crate) fn stop(&mut self) {
         self.sent = self.fragments.len();
     }
 
-    /// Hands all of them out once more, each time with another one first: a queue that is nearly full takes the first of a burst
-    /// and drops the others, whoever they are.
+    /// Starts to send all fragments once more, each time from another one: a queue that is nearly full accepts the
+    /// start of a burst and drops the rest.
     pub(crate) fn again(&mut self) {
         let count = self.fragments.len().max(1);
         let share = (count * STEP_NUMERATOR / STEP_DENOMINATOR).max(1);
@@ -60,12 +60,13 @@ impl FragmentQueue {
         (self.sent, self.first) = (0, (self.first + step) % count);
     }
 
-    /// Gives them up.
+    /// Drops all fragments.
     pub(crate) fn clear(&mut self) {
         self.cut(Vec::new());
     }
 
-    /// Returns the state that they bring contents of, and how those are cut up.
+    /// Returns the number of the state whose diff the fragments carry, and in what sizes they are cut; `None` without a
+    /// diff.
     pub(crate) fn contents(&self) -> Option<(StateNum, Cut)> {
         let sizes = || self.fragments.iter().map(|fragment| size_of(fragment.contents.len()));
         let largest = sizes().max()?;
@@ -74,7 +75,7 @@ impl FragmentQueue {
     }
 }
 
-/// Returns the greatest common divisor: a step without one in common with the count comes to every place.
+/// Returns the greatest common divisor. A step of 1 in common with the count visits every index.
 fn gcd(one: usize, other: usize) -> usize {
     if other == 0 { one } else { gcd(other, one % other) }
 }

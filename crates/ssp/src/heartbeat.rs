@@ -1,9 +1,9 @@
-//! Signs of life while there is nothing to say, between two roves.
+//! Heartbeats of idle ends, between two roves.
 //!
-//! By stock's rules each end sends every 3 s. Between two roves, the server alone decides on the pauses. Its heartbeat announces
-//! when it sends again at the latest, and the client answers once and is silent until then. The pauses grow as long as they are
-//! seen to do no harm ([`HeartbeatBackoff`]), and a client that misses an announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). As soon as
-//! there is anything else to send, stock's rules hold.
+//! By stock's rules each end sends every 3 s. Between two roves, the server alone decides on the pauses. Its heartbeat
+//! announces when it sends again at the latest, and the client answers once and is silent until then. The pauses grow
+//! while heartbeats after long pauses are answered ([`HeartbeatBackoff`]). A client that misses an announced heartbeat
+//! sends by itself ([`AnnouncedHeartbeat`]). As soon as there is anything else to send, stock's rules hold.
 
 mod announced;
 mod backoff;
@@ -15,7 +15,7 @@ use announced::AnnouncedHeartbeat;
 use backoff::HeartbeatBackoff;
 pub(crate) use backoff::PAUSE_MAX;
 
-/// The pauses of one end.
+/// The heartbeat pauses of one end.
 #[derive(Clone, Debug)]
 pub(crate) enum HeartbeatSchedule {
     Server(HeartbeatBackoff),
@@ -23,17 +23,17 @@ pub(crate) enum HeartbeatSchedule {
 }
 
 impl HeartbeatSchedule {
-    /// Creates the pauses of a server, which become no longer than `pause_max`.
+    /// Creates the heartbeat pauses of a server, none longer than `pause_max`.
     pub(crate) fn server(pause_max: Duration) -> Self {
         Self::Server(HeartbeatBackoff::new(pause_max))
     }
 
-    /// Creates the pauses of a client.
+    /// Creates the heartbeat pauses of a client, which its server announces.
     pub(crate) fn client() -> Self {
         Self::Client(AnnouncedHeartbeat::default())
     }
 
-    /// Returns until when this end need not send if it has nothing to send.
+    /// Returns until when this end need not send if it has nothing to send; `None` where stock's interval holds.
     pub(crate) fn speaks_by(&self) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.speaks_by(),
@@ -41,7 +41,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns when to send the newest heartbeat once more, given how long an answer takes.
+    /// Returns when a server repeats its newest heartbeat, given how long an answer takes; `None` if it should not.
     pub(crate) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.again_at(answer_expected),
@@ -49,7 +49,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns until when the peer need not send if it has nothing to send.
+    /// Returns until when the peer need not send if it has nothing to send; `None` if that is unknown.
     pub(crate) fn hears_by(&self) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.hears_by(),
@@ -57,7 +57,8 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns until when everything that this end has sent counts as answered, though no acknowledgment says so.
+    /// Returns until when everything that a client has sent counts as received, though no acknowledgment says so;
+    /// `None` at a server.
     pub(crate) fn answered_until(&self) -> Option<Instant> {
         match self {
             Self::Server(_) => None,
@@ -65,21 +66,21 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Called with the newest state that the peer has acknowledged.
+    /// Called with the number of the newest state that the peer has acknowledged.
     pub(crate) fn handle_ack(&mut self, known: StateNum) {
         if let Self::Server(backoff) = self {
             backoff.handle_ack(known);
         }
     }
 
-    /// Called when a client is somewhere else.
+    /// Called when a server's client now sends from another address.
     pub(crate) fn handle_moved(&mut self) {
         if let Self::Server(backoff) = self {
             backoff.handle_moved();
         }
     }
 
-    /// Returns what a heartbeat that is sent now announces, if this is a server's.
+    /// Returns the pause that a heartbeat sent now announces; `None` at a client, or where long pauses fail.
     pub(crate) fn announce(&mut self, now: Instant, num: StateNum) -> Option<Duration> {
         match self {
             Self::Server(backoff) if backoff.is_worth_it() => {
@@ -89,8 +90,8 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Called when an instruction is sent that announces nothing. Returns whether it is no more than a client's answer to a
-    /// heartbeat, to which nothing comes back.
+    /// Called when an instruction is sent that announces no heartbeat. Returns whether it is only a client's answer to
+    /// a heartbeat, to which the server does not reply.
     pub(crate) fn handle_sent(&mut self, has_contents: bool) -> bool {
         match self {
             Self::Server(backoff) => {

@@ -1,30 +1,33 @@
 //! The State Synchronization Protocol, sans I/O, over any [`Object`].
 //!
-//! Two ends keep a copy of each other's object up to date over unreliable datagrams. This crate holds the protocol from the
-//! sealed datagram up to the state lists. It reads no clock, opens no socket and draws no randomness. The caller defines the
-//! objects: implement [`Object`].
+//! Two ends keep a copy of each other's object up to date over unreliable datagrams. This crate holds the protocol from
+//! the sealed datagram up to the lists of sent and received states. It reads no clock, opens no socket and draws no
+//! randomness. The caller defines the objects: implement [`Object`].
 //!
-//! A driver feeds [`Transport::handle_datagram`] and [`Transport::handle_timeout`], drains [`Transport::poll_transmit`] and
-//! [`Transport::poll_event`], and sleeps until [`Transport::poll_timeout`].
+//! A driver feeds [`Transport::handle_datagram`] and [`Transport::handle_timeout`], drains [`Transport::poll_transmit`]
+//! and [`Transport::poll_event`], and sleeps until [`Transport::poll_timeout`].
+//!
+//! Words that all modules use: "stock" is Mosh 1.4.0, and its rules are those of docs/wire.md. "Contents" are the diff
+//! of an instruction, if it is not empty. "Company" is anything else to send, which can share a datagram.
 //!
 //! # Modules, from the bottom up
 //!
 //! A datagram, layer by layer:
 //!
-//! - `wiping` leaves nothing of a secret on the stack. `key` is the session key, and `nonce` numbers each datagram. `ocb` is
-//!   the cipher, and `crypto` uses it with both.
+//! - `wiping` leaves nothing of a secret on the stack. `key` is the session key, and `nonce` numbers each datagram.
+//!   `ocb` is the cipher, and `crypto` uses it with both.
 //! - `datagram` is the sealed form. `window` decides which sequence numbers a receiver still accepts.
 //! - `fragment` cuts an instruction into datagrams. `assembler` puts it together again.
 //! - `compress` is zlib. `instruction` is the message with a diff, with the `hello` and the `loss_report` of two roves.
 //!   `chaff` pads it.
-//! - `num` has the numbers of states and datagrams, and `error` the faults of all layers. `wire` opens these layers to tests
-//!   and fuzzers.
+//! - `num` has the numbers of states and datagrams, and `error` the faults of all layers. `wire` opens these layers to
+//!   tests and fuzzers.
 //!
 //! The path:
 //!
 //! - `rtt` estimates the round-trip time, and `rtt_min` its recent minimum. `loss_estimate` estimates the loss.
-//! - `client_path` has a client's ways to its server. `hop` changes the local port. `candidates` chooses among the server's
-//!   addresses. `path_revalidation` speaks again after the computer's network has changed.
+//! - `client_path` has a client's ways to its server. `hop` changes the local port. `candidates` chooses among the
+//!   server's addresses. `path_revalidation` sends again after the computer's network has changed.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
 //! - `path` counts what a user may want to see.
 //! - `connection` puts all of this together: it sends and receives datagrams.
@@ -32,15 +35,15 @@
 //! States:
 //!
 //! - `object` is the trait that a caller implements.
-//! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. Its parts decide where a diff
-//!   starts (`reference`, by a `delivery_estimate` if asked) and when to send (`timers`, by the `send_timing`, over the waiting
-//!   `changes`, the `acks` that are owed and the `answers` that the peer waits for). `repetition` copies small contents, `steady`
-//!   paces output that nobody asked for, and both spend from a `budget`. `first_contact` and `shutdown` are the first and the
-//!   last words, `large` keeps the fragments of large contents, `chunk` cuts up what is larger, and `backoff` slows down when
-//!   large instructions find no answer.
+//! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. Its parts decide where a
+//!   diff starts (`reference`, by a `delivery_estimate` if asked) and when to send (`timers`, by the `send_timing`,
+//!   over the waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for). `repetition`
+//!   copies small contents, `steady` paces output that nobody asked for, and both spend from a `budget`.
+//!   `first_contact` and `shutdown` are the start and the end of a session, `large` keeps the fragments of large
+//!   contents, `chunk` cuts up what is larger, and `backoff` slows down when large instructions find no answer.
 //! - `receiver` keeps the states that were received.
-//! - `fragment_queue` holds the fragments of the newest instruction while they are handed out.
-//! - `heartbeat` decides how rarely idle ends speak: `announced` by the server, with the `backoff` of its pauses.
+//! - `fragment_queue` holds the fragments of the newest instruction while they are sent.
+//! - `heartbeat` decides how rarely idle ends send: `announced` by the server, with the `backoff` of its pauses.
 //! - `closing` ends a session, and lets a server linger.
 //! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.
 //! - `transport` is one end: connection, sender and receiver, with its `view` for the driver.

@@ -1,22 +1,22 @@
-//! The parts of a [`Config`](super::Config): the numbers of a mechanism each.
+//! The parts of a [`Config`](super::Config), each with the numbers of one mechanism.
 
 use rove_units::Duration;
 
 use crate::heartbeat::PAUSE_MAX;
 
-/// A sample this long or longer may be clock trouble or a suspended host, and not a path.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Shortest round-trip sample that is suspected of clock trouble or a suspended host. Source: Mosh 1.4.0 as observed,
+/// docs/wire.md.
 pub(crate) const SUSPECT_MIN: Duration = Duration::from_secs(5);
 
-/// When contents are sent again before a timeout says that they are lost.
+/// When contents are sent again before their retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepetitionConfig {
     /// Whether small contents are sent several times in short succession on a path that loses datagrams.
     pub repeats: bool,
-    /// Whether small first contents are sent again soon while nothing has been acknowledged.
+    /// Whether small first contents are sent again after 200 ms while the peer has acknowledged nothing.
     pub says_again_at_first: bool,
-    /// How long after the peer's last new state unacknowledged contents are still sent again at
-    /// once; later only heartbeats carry them.
+    /// How long after the peer's last new state unacknowledged contents are still sent again at their timeout; later
+    /// only heartbeats carry them.
     pub active_retry: Duration,
 }
 
@@ -29,14 +29,14 @@ impl RepetitionConfig {
     pub(super) const ROVE: Self = Self { repeats: true, says_again_at_first: true, ..Self::STOCK };
 }
 
-/// When frames go.
+/// When instructions with contents (frames) are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameConfig {
-    /// How long an unsent change waits for company: 8 ms at a server, 1 ms at a client.
+    /// How long an unsent change waits, so that later changes share its frame: 8 ms at a server, 1 ms at a client.
     pub collection_delay: Duration,
-    /// An unsent change goes before [`FrameConfig::collection_delay`] is over if nothing more has come for this long. A server does
-    /// so only for the first frame that answers new contents from the peer, mostly an echo; later changes are collected for the whole
-    /// time. `Duration::MAX` is stock's rule. Chosen: docs/timing.md, "Near paths".
+    /// Time without a further change after which a frame is sent before [`FrameConfig::collection_delay`] is over. A
+    /// server does so only for the first frame that answers new contents from the peer, mostly an echo; later changes
+    /// are collected for the whole time. `Duration::MAX` is stock's rule. Chosen: docs/timing.md, "Near paths".
     pub quiet_delay: Duration,
     /// Shortest interval between frames, whatever the round-trip time.
     pub interval_min: Duration,
@@ -45,19 +45,19 @@ pub struct FrameConfig {
     /// Longest interval between a frame and a frame with new contents: at most [`FrameConfig::interval_max`], which also holds for
     /// contents that are sent again.
     pub news_interval_max: Duration,
-    /// The same interval where both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and a
-    /// third of the round trip is as long, whatever the path loses. Chosen: docs/timing.md, "Late acknowledgments".
+    /// [`FrameConfig::news_interval_max`] where both ends offer late acknowledgments
+    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and a third of the round trip is as long, whatever
+    /// the path loses. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
-    /// The same interval where at least two changes wait that come as fast as those of a held key. Chosen: docs/timing.md, "A key
-    /// that is held".
+    /// [`FrameConfig::news_interval_max`] where at least two changes wait that come as fast as those of a held key.
+    /// Chosen: docs/timing.md, "A key that is held".
     pub held_interval_max: Duration,
-    /// The same interval for output that no recent contents of the peer's asked for, on a path that loses datagrams and has no queue.
-    /// Chosen: docs/timing.md, "Steady output".
+    /// [`FrameConfig::news_interval_max`] for output that no recent contents of the peer's asked for, on a path that
+    /// loses datagrams and has no queue. Chosen: docs/timing.md, "Steady output".
     pub steady_interval_max: Duration,
-    /// How many frames after new contents from the peer need not wait for the frame interval, only for
-    /// [`FrameConfig::collection_delay`]: 0 at a client, as stock's at both, and 2 at a server, where a key is often
-    /// answered by its echo first and then by what the program made of it. Chosen: docs/timing.md,
-    /// "Ahead of stock's pace".
+    /// How many frames after new contents from the peer wait only for [`FrameConfig::collection_delay`] and not for the
+    /// frame interval. A client has 0, as both ends of stock. A server has 2, as a key is often answered by its echo
+    /// first and then by the program's output. Chosen: docs/timing.md, "Ahead of stock's pace".
     pub answer_frames: u8,
 }
 
@@ -97,27 +97,29 @@ impl FrameConfig {
     };
 }
 
-/// When acknowledgments go, and how long they are waited for.
+/// When acknowledgments are sent, and how long they are waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckConfig {
-    /// Longest wait before an arrived state with contents is acknowledged on its own. It is also the
-    /// grace that a sent state gets on top of RTO before it is presumed lost.
+    /// Longest wait before an arrived state with contents is acknowledged by an instruction of its own. A sent state is
+    /// presumed lost this long after RTO.
     pub delay: Duration,
-    /// The same wait where the peer offers to wait as long ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither
-    /// direction loses much: the next key takes the acknowledgment along. Large contents are acknowledged after
-    /// [`AckConfig::delay`]. Chosen: docs/timing.md, "Late acknowledgments".
-    pub delay_late: Duration,
-    /// The grace on top of RTO where acknowledgments are late. A server's grace is as long as their delay. A client's is shorter, as
-    /// a server answers most keys at once, and a key that is sent again also brings back a lost echo. Chosen: docs/timing.md,
+    /// [`AckConfig::delay`] where both ends offer late acknowledgments
+    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither direction loses much: the next key
+    /// carries the acknowledgment. Large contents are acknowledged after [`AckConfig::delay`]. Chosen: docs/timing.md,
     /// "Late acknowledgments".
+    pub delay_late: Duration,
+    /// Time beyond RTO after which a sent state is presumed lost where acknowledgments are late. At a server it is as
+    /// long as their delay. At a client it is shorter, as a server answers most keys at once, and a key that is sent
+    /// again also brings back a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
     pub grace_late: Duration,
-    /// Longest wait before an acknowledgment interrupts the repair of a large instruction.
-    /// Chosen: 27 fragments (32 KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and
-    /// every other instruction in between makes the receiver start anew.
+    /// Longest wait before an acknowledgment interrupts the repair of a large instruction. Chosen: 27 fragments (32
+    /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and every other instruction in between makes the
+    /// receiver start again.
     pub delay_in_repair: Duration,
-    /// Whether contents that arrive again after their acknowledgment are acknowledged again, as it was lost.
+    /// Whether contents that arrive again after their acknowledgment are acknowledged again: the first acknowledgment
+    /// was lost.
     pub acknowledges_again: bool,
-    /// Whether the peer's end of the session is acknowledged again where the acknowledgment may be lost: a server does so for a
+    /// Whether the peer's shutdown is acknowledged again where the acknowledgment may be lost: a server does so for a
     /// while, a client at once.
     pub lingers: bool,
 }
@@ -146,15 +148,15 @@ impl AckConfig {
     };
 }
 
-/// Signs of life while there is nothing to send.
+/// Heartbeats while there is nothing to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeartbeatConfig {
-    /// Interval between signs of life when there is nothing to send.
+    /// Interval between heartbeats when there is nothing to send.
     pub interval: Duration,
-    /// Server: longest interval between heartbeats where the peer offers to answer them; the interval grows step by step. The module
-    /// `heartbeat` has the upper bound.
+    /// Server: longest interval between heartbeats where the client offers to answer them; the interval grows step by
+    /// step. The module `heartbeat` has the upper bound.
     pub interval_max: Duration,
-    /// Longest interval between signs of life while contents are on their way over a path that takes longer than
+    /// Longest interval between heartbeats while contents are on their way over a path whose round trip exceeds
     /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s of silence after which a user is told.
     pub interval_far_max: Duration,
 }
@@ -182,12 +184,12 @@ pub struct RttConfig {
     pub rto_min: Duration,
     /// Upper bound of RTO, unless round trips are longer.
     pub rto_max: Duration,
-    /// Upper bound of RTO where round trips are longer than [`RttConfig::rto_max`], by which all contents on their way would count as
-    /// lost. Chosen: twice the longest round trip that stock knows. A peer with wrong timestamps cannot do harm for longer, as each
-    /// heartbeat carries the contents that are not acknowledged.
+    /// Upper bound of RTO where round trips are longer than [`RttConfig::rto_max`], by which all contents on their way
+    /// would count as lost. Chosen: twice the longest round trip that stock measures. A peer with wrong timestamps
+    /// cannot do harm for longer, as each heartbeat carries the contents that are not acknowledged.
     pub rto_far_max: Duration,
-    /// Samples this long or longer do not count as round trips. Chosen: half of the 65.5 s that 16-bit timestamps can tell; with
-    /// stock's 5 s, an end learns nothing of a path of 5 s.
+    /// Shortest sample that does not count as a round trip. Chosen: half of the 65.5 s that 16-bit timestamps can tell;
+    /// with stock's 5 s, an end learns nothing of a path of 5 s.
     pub rtt_max: Duration,
 }
 
@@ -208,20 +210,20 @@ impl RttConfig {
     };
 }
 
-/// When a path is given up for another one, and what is tried on it.
+/// When the local port or the server's address is given up for another, and whether datagram sizes are probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathConfig {
-    /// Server: how long after it last heard its client it goes on sending.
+    /// Server: how long it goes on sending after the newest datagram from its client.
     pub association_timeout: Duration,
-    /// Client: how long without a round trip, and on one local port, before it tries another port.
+    /// Client: how long without a round trip, and on one local port, before it opens another port.
     pub hop_interval: Duration,
     /// Client: how long after a hop the older ports are kept open.
     pub old_ports_kept: Duration,
-    /// Client: how long only the first of its server's addresses is tried at the start. A path with a longer round trip costs a
-    /// datagram to each other address. Chosen: docs/timing.md, "Addresses that do not answer".
+    /// Client: how long at the start it sends to the first of its server's addresses only. A path with a longer round
+    /// trip costs a datagram to each other address. Chosen: docs/timing.md, "Addresses that do not answer".
     pub first_alone: Duration,
-    /// Whether larger datagrams are tried than every path takes, and smaller ones where large ones are lost; otherwise their size is
-    /// stock's.
+    /// Whether an end probes for larger datagrams than every path carries, and sends smaller ones where large ones are
+    /// lost; otherwise their size is stock's.
     pub tries_sizes: bool,
 }
 

@@ -1,24 +1,26 @@
-//! The heartbeat that a server has announced to its client.
+//! The next heartbeat that a server has announced to its client.
 
 use rove_units::{Duration, Instant};
 
 use super::backoff::{LATE, PAUSE_MAX};
 
-/// The newest instruction of the server, as far as it announces a heartbeat.
+/// The heartbeat that the server's newest instruction has announced, if any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AnnouncedHeartbeat {
-    /// When the server sends again at the latest, if its newest instruction said so.
+    /// When the server sends again at the latest; `None` if its newest instruction announced nothing.
     until: Option<Instant>,
-    /// Whether that is later than the usual heartbeat, which shows that the server hears us.
+    /// Whether the announced pause is longer than the usual heartbeat interval, which shows that the server receives
+    /// our datagrams.
     is_long: bool,
-    /// Until when the long announcement before the newest one was kept.
+    /// End of the server's last long announcement that was kept.
     kept_until: Option<Instant>,
-    /// Whether the heartbeat is still to be answered.
+    /// Whether the announcing heartbeat is still to be answered.
     is_answer_due: bool,
 }
 
 impl AnnouncedHeartbeat {
-    /// Called with each newest instruction of the server, and the pause until the heartbeat that it may announce.
+    /// Called with each newest instruction of the server. `announced` is the pause until its next heartbeat,
+    /// `heartbeat` the usual interval.
     pub(crate) fn handle_heard(
         &mut self,
         now: Instant,
@@ -35,22 +37,22 @@ impl AnnouncedHeartbeat {
         }
     }
 
-    /// Returns whether an answer was due, once.
+    /// Returns, once, whether an answer to the announcing heartbeat is due.
     pub(super) fn take_answer(&mut self) -> bool {
         core::mem::take(&mut self.is_answer_due)
     }
 
-    /// Returns until when the server may be silent.
+    /// Returns until when the server has announced that it may be silent.
     pub(crate) const fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// Returns until when a server that hears us has kept its announcements, or may be silent.
+    /// Returns until when a server that receives our datagrams has kept its announcements, or may be silent.
     pub(crate) fn kept_until(&self) -> Option<Instant> {
         self.until.filter(|_| self.is_long).or(self.kept_until)
     }
 
-    /// Returns from when on the client misses the server.
+    /// Returns when the client sends by itself because the announced heartbeat is missing.
     pub(super) fn speaks_by(&self) -> Option<Instant> {
         self.until.map(|until| until + LATE)
     }

@@ -11,9 +11,9 @@ use rove_units::{Duration, Instant};
 
 use crate::num::StateNum;
 
-/// The pauses, the shortest of which is stock's. Chosen: each twice the one before, up to what most boxes bear. RFC 4787
-/// (REQ-5) asks a NAT to keep a flow for 2 minutes and more, but many keep one for 30 s, as Linux does until it has seen
-/// a few datagrams both ways; WireGuard's documents recommend 25 s for the same reason.
+/// The possible pauses between heartbeats, the shortest of which is stock's. Chosen: each twice the one before, up to
+/// what most boxes bear. RFC 4787 (REQ-5) asks a NAT to keep a flow for 2 minutes and more, but many keep one for 30 s,
+/// as Linux does until it has seen a few datagrams both ways; WireGuard's documents recommend 25 s for the same reason.
 const PAUSES: [Duration; 4] = [
     Duration::from_secs(3),
     Duration::from_secs(6),
@@ -21,48 +21,50 @@ const PAUSES: [Duration; 4] = [
     Duration::from_secs(24),
 ];
 
-/// Longest pause between the heartbeats of a server. Chosen: as above, and well below the 40 s after which a server counts its client as gone.
+/// Longest pause between the heartbeats of a server. Chosen: the last of the steps, and well below the 40 s after which
+/// a server counts its client as gone.
 pub(crate) const PAUSE_MAX: Duration = Duration::from_secs(24);
 const _: () = assert!(PAUSES[PAUSES.len() - 1].as_millis() == PAUSE_MAX.as_millis());
 
-/// How often a step must fail at least before it is given up. Chosen: once may be chance.
+/// How many pauses of one length must fail at least before that length is given up. Chosen: one failure may be chance.
 const FAILURES_MIN: u32 = 2;
 
-/// A step is given up if more than this part of its pauses fails. Chosen: 20 % loss each way takes as much; where more
-/// is lost, short pauses are worth their datagrams.
+/// A pause length is given up if more than one in so many of its pauses fails. Chosen: 20 % loss each way takes as
+/// much; where more is lost, short pauses are worth their datagrams.
 const FAILURES_DIVISOR: u32 = 8;
 
-/// Latest time after a heartbeat at which a repetition of it tests the pause: a client that has missed the heartbeat sends after
-/// [`LATE`], and by that a box that had forgotten the flow learns it again.
+/// Latest time after a heartbeat at which its repetition still tests the pause. A client that has missed the heartbeat
+/// sends after [`LATE`], and a box that had forgotten the flow then learns it again.
 const AGAIN_WITHIN: Duration = Duration::from_millis(900);
 const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
 
-/// How late an announced heartbeat may be before the client speaks up. Chosen: a queue makes datagrams late by less, and an
-/// answer to its word then comes before the notice of a lost contact, 3.5 s after the heartbeat was due.
+/// How late an announced heartbeat may be before the client sends by itself. Chosen: a queue delays datagrams by less,
+/// and an answer to the client then comes before the notice of a lost contact, 3.5 s after the heartbeat was due.
 pub(super) const LATE: Duration = Duration::from_secs(1);
 
-/// The pauses so far.
+/// A server's record of its heartbeats, which decides how long the next pause is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeartbeatBackoff {
     newest: Option<Heartbeat>,
-    /// Whether nothing was sent since the newest heartbeat.
+    /// Whether only heartbeats were sent since the newest one.
     is_resting: bool,
-    /// The answered and the failed pauses of each step.
+    /// The answered and the failed pauses, for each length in [`PAUSES`].
     tallies: [Tally; PAUSES.len()],
     pause_max: Duration,
 }
 
-/// A heartbeat that was sent.
+/// The newest heartbeat of a server.
 #[derive(Clone, Copy, Debug)]
 struct Heartbeat {
     num: StateNum,
     sent_at: Instant,
-    /// The step of the pause before this heartbeat, and of the pause that it has announced.
+    /// Indexes into [`PAUSES`]: the pause before this heartbeat, and the pause that it has announced.
     steps: [usize; 2],
     is_answered: bool,
-    /// Whether it was sent again.
+    /// Whether this heartbeat was repeated.
     is_again: bool,
-    /// Until when the client need not send. Without an answer to this heartbeat, the excuse of the one before holds.
+    /// Until when the client need not send. Until this heartbeat is answered, that is what the heartbeat before it
+    /// said.
     excused_until: Option<Instant>,
 }
 
@@ -73,7 +75,7 @@ struct Tally {
 }
 
 impl Heartbeat {
-    /// Returns whether the same once more, sent at this time, tells whether the pause or chance has taken it.
+    /// Returns whether a repetition of this heartbeat, sent `at`, still tests if the pause or chance has lost it.
     fn may_go_again(&self, at: Instant) -> bool {
         let is_open = !self.is_answered && !self.is_again && self.steps[0] > 0;
         is_open && at < self.sent_at + AGAIN_WITHIN
@@ -81,17 +83,17 @@ impl Heartbeat {
 }
 
 impl HeartbeatBackoff {
-    /// Starts with short pauses, which shall become no longer than this.
+    /// Starts with stock's pauses; none becomes longer than `pause_max`.
     pub(super) fn new(pause_max: Duration) -> Self {
         Self { newest: None, is_resting: false, tallies: Default::default(), pause_max }
     }
 
-    /// Returns whether pauses may become longer than stock's at all.
+    /// Returns whether pauses longer than stock's may be tried at all.
     pub(super) fn is_worth_it(&self) -> bool {
         self.best_up_to(1) > 0
     }
 
-    /// Called when a heartbeat is sent; returns the pause until the next, which it announces.
+    /// Called when a heartbeat is sent; returns the pause that it announces until the next one.
     pub(super) fn handle_heartbeat(&mut self, now: Instant, num: StateNum) -> Duration {
         if let Some(newest) = self.newest.as_mut().filter(|newest| newest.may_go_again(now)) {
             newest.is_again = true;
@@ -120,12 +122,13 @@ impl HeartbeatBackoff {
         PAUSES[steps[1]]
     }
 
-    /// Called when anything but a heartbeat is sent.
+    /// Called when an instruction other than a heartbeat is sent.
     pub(super) fn handle_other_sent(&mut self) {
         self.is_resting = false;
     }
 
-    /// Called with the newest state that the client has acknowledged, with which it may have answered the newest heartbeat.
+    /// Called with the number of the newest state that the client has acknowledged, which may answer the newest
+    /// heartbeat.
     pub(crate) fn handle_ack(&mut self, known: StateNum) {
         let answered = self.newest.as_mut().filter(|it| !it.is_answered && it.num <= known);
         if let Some(newest) = answered {
@@ -136,7 +139,7 @@ impl HeartbeatBackoff {
         }
     }
 
-    /// Called when the client has missed the newest heartbeat: the pause before it was too long, maybe.
+    /// Called when the newest heartbeat is unanswered: the pause before it may have been too long.
     pub(crate) fn handle_missed(&mut self) {
         if let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_answered) {
             let tally = &mut self.tallies[newest.steps[0]];
@@ -146,7 +149,7 @@ impl HeartbeatBackoff {
         }
     }
 
-    /// Returns whether an answer to the newest heartbeat is overdue, which counts as missed then.
+    /// Returns whether the answer to the newest heartbeat is overdue; if so, its pause counts as failed.
     pub(crate) fn heed_missed(&mut self, now: Instant, answer_expected: Duration) -> bool {
         let unanswered = self.newest.filter(|newest| !newest.is_answered);
         let is_missed = unanswered.is_some_and(|it| it.sent_at + answer_expected < now);
@@ -156,30 +159,30 @@ impl HeartbeatBackoff {
         is_missed
     }
 
-    /// Called when the client is somewhere else: its path is another one.
+    /// Called when the client sends from another address: all pauses are tried again on the new path.
     pub(crate) fn handle_moved(&mut self) {
         *self = Self::new(self.pause_max);
     }
 
-    /// Returns when to send the newest heartbeat once more, given how long an answer takes.
+    /// Returns when to repeat the newest heartbeat, given how long an answer takes; `None` if it should not be.
     pub(super) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
         let newest = self.newest.filter(|_| self.is_resting)?;
         let again_at = newest.sent_at + answer_expected;
         newest.may_go_again(again_at).then_some(again_at)
     }
 
-    /// Returns when the next heartbeat is due, if that is later than stock's would be.
+    /// Returns when the next heartbeat is due; `None` where stock's interval decides.
     pub(super) fn speaks_by(&self) -> Option<Instant> {
         let newest = self.newest.filter(|newest| newest.is_answered && self.is_resting)?;
         newest.excused_until
     }
 
-    /// Returns until when the client need not speak.
+    /// Returns until when the client need not send; `None` before the first heartbeat.
     pub(super) fn hears_by(&self) -> Option<Instant> {
         self.newest?.excused_until
     }
 
-    /// Returns the longest step up to this one that may be tried.
+    /// Returns the longest usable pause, as an index into [`PAUSES`] of at most `step`.
     fn best_up_to(&self, step: usize) -> usize {
         let is_good = |step: &usize| {
             let Tally { borne, failed } = self.tallies[*step];
