@@ -26,8 +26,7 @@ const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 /// Time between two probes of one round, each to another address. Chosen: no burst, and over in a round trip.
 const STAGGER: Duration = Duration::from_millis(50);
 
-/// Time from the first round of probes to the second; each later wait is twice as long. Chosen: as often as anything is
-/// sent again.
+/// Time from the first round of probes to the second; later waits double. Chosen: as often as anything is sent again.
 const ROUND_MIN: Duration = Duration::from_secs(1);
 /// Longest time between two rounds of probes. Chosen: in a long outage probes are rarer than heartbeats.
 const ROUND_MAX: Duration = Duration::from_secs(10);

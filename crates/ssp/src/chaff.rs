@@ -9,9 +9,8 @@ use crate::instruction::Instruction;
 /// observed, docs/wire.md.
 const BLUR_MAX: u64 = 16;
 
-/// How often the length of the padding is corrected until the instruction has the wanted length. Random bytes grow by a
-/// few bytes when compressed, and that number changes with their length by one or two. Chosen: twice what any length
-/// has needed.
+/// How often the length of the padding is corrected until the instruction has the wanted length. Compression makes
+/// random bytes a few longer, one or two more or less by their number. Chosen: twice what any length has needed.
 const CORRECTIONS_MAX: u32 = 6;
 
 /// Returns 0 to [`BLUR_MAX`] random bytes, the padding of a usual instruction.

@@ -69,8 +69,7 @@ pub enum ReferencePolicy {
 }
 
 impl ReferencePolicy {
-    /// Returns whether a large change may travel as a chain of unacknowledged states, each a diff from the state before
-    /// it.
+    /// Returns whether a large change may travel as a chain of unacknowledged states, each a diff from the one before.
     pub(crate) const fn allows_chains(self) -> bool {
         !matches!(self, Self::Known | Self::Mixture { known_percent: 100.. })
     }
@@ -101,7 +100,7 @@ pub struct Config {
     pub loss_report_interval: Option<Duration>,
     /// How long an unacknowledged shutdown is announced, at most.
     pub shutdown_timeout: Duration,
-    /// Time between two states that a full list of received states ([`RECEIVED_MAX`]) still accepts.
+    /// Time between two states that a full list of received states still accepts.
     pub quench_interval: Duration,
     /// Most work for received states in one call ([`Object::apply_part`]), in the object's units; the rest is left to
     /// [`Transport::work`].

@@ -39,8 +39,8 @@ const TIMESTAMP_HELD_MAX: Duration = Duration::from_secs(1);
 /// round trip and slows down. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONGESTION_PENALTY_MILLIS: u16 = 500;
 
-/// Most events kept for a driver that does not poll them; the oldest are dropped. Chosen: a turn of the driver's loop
-/// makes a handful.
+/// Most events kept until the driver polls them; the oldest are dropped. Chosen: a turn of the driver's loop makes a
+/// handful.
 const EVENTS_MAX: usize = 64;
 
 /// Whether an end is the client or the server.
@@ -165,8 +165,7 @@ impl Connection {
         self.cipher.memory()
     }
 
-    /// Opens an arrived datagram, and updates what is known of the path. `hears_by` is until when the peer need not
-    /// send, if that is known.
+    /// Opens an arrived datagram, and updates what is known of the path. `hears_by`: until when the peer need not send.
     pub(crate) fn open(
         &mut self,
         now: Instant,
@@ -229,8 +228,7 @@ impl Connection {
         Some(sealed)
     }
 
-    /// Seals a client's newest payload once more, if a probe of the server or of another of its addresses is due now;
-    /// else `None`.
+    /// Seals a client's newest payload once more to probe one of its server's addresses; `None` if no probe is due.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,

@@ -65,8 +65,7 @@ impl FragmentQueue {
         self.cut(Vec::new());
     }
 
-    /// Returns the number of the state whose diff the fragments carry, and in what sizes they are cut; `None` without a
-    /// diff.
+    /// Returns the number of the state whose diff the fragments carry, and their sizes; `None` without a diff.
     pub(crate) fn contents(&self) -> Option<(StateNum, Cut)> {
         let sizes = || self.fragments.iter().map(|fragment| size_of(fragment.contents.len()));
         let largest = sizes().max()?;

@@ -1,38 +1,39 @@
-//! The handshake that two roves recognise each other by, unseen by stock peers.
+//! The handshake by which two roves recognise each other, ignored by stock peers.
 //!
-//! Field 100 of the transport instruction, bytes: a version (varint), a capability bit set (varint), then whatever a later
-//! version adds. An end puts it into every instruction until the peer has acknowledged one. As every instruction up to then
-//! carried it, a peer that acknowledges a state and has sent no hello is stock.
+//! Field 100 of the transport instruction, bytes: a version (varint), a capability bit set (varint), then whatever a
+//! later version adds. An end puts it into every instruction until the peer has acknowledged one of its states. As
+//! every instruction so far carried it, a peer that acknowledges a state and has sent no hello is stock.
 
 use prost::encoding::{decode_varint, encode_varint};
 
 use crate::num::StateNum;
 
-/// The extensions of the stock protocol that an end understands, a bit for each.
+/// A set of extensions of the stock protocol, a bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Capabilities(u64);
 
 impl Capabilities {
-    /// The stock protocol, nothing more.
+    /// No extension: the stock protocol only.
     pub const NONE: Self = Self(0);
     /// The remote command's exit status travels with the screen.
     pub const EXIT_STATUS: Self = Self(1);
-    /// The screen may hold, and its diff say, more than a stock client knows.
+    /// The screen and its diff may hold more than a stock client understands.
     pub const RICH_SCREEN: Self = Self(1 << 1);
-    /// The user stream may hold what the client has learned of the user's terminal.
+    /// The user stream may hold reports of what the client has learned of the user's terminal.
     pub const TERMINAL_REPORT: Self = Self(1 << 2);
-    /// The state of the terminal that the programs run on travels with the screen, and an echo ack may come before its echo.
+    /// The remote programs' terminal modes (tty) travel with the screen, and an echo ack may come before its echo.
     pub const TTY: Self = Self(1 << 3);
-    /// The lines that scroll off the host's screen travel with the screen.
+    /// The lines that scroll off the host's screen travel to the client.
     pub const SCROLLBACK: Self = Self(1 << 4);
-    /// An instruction may tell how much of what its receiver sent has not arrived.
+    /// An instruction may report how many of its receiver's datagrams were lost.
     pub const LOSS_REPORT: Self = Self(1 << 5);
-    /// A server's heartbeat may say when the next one comes, and is answered.
+    /// A server's heartbeat may announce when the next one follows; the client answers it.
     pub const ANNOUNCED_HEARTBEAT: Self = Self(1 << 6);
-    /// Acknowledgments may wait for [`AckConfig::delay_late`](crate::AckConfig::delay_late), and are waited for as long; what
-    /// is not urgent to the client ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) waits for what is said next.
+    /// Acknowledgments may wait for [`AckConfig::delay_late`](crate::AckConfig::delay_late), and are waited for as
+    /// long. Changes that are not urgent to the client ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) wait for
+    /// the next instruction.
     pub const LATE_ACK: Self = Self(1 << 7);
-    /// Columns may be counted by clusters, as the user's terminal does.
+    /// Columns may be counted by grapheme clusters, as the user's terminal does.
     pub const CLUSTERS: Self = Self(1 << 9);
 
     /// Creates a set from its bits.
@@ -50,7 +51,7 @@ impl Capabilities {
         self.0 & other.0 == other.0
     }
 
-    /// Returns the capabilities of both sets.
+    /// Returns the capabilities that are in both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -62,24 +63,24 @@ impl Capabilities {
         Self(self.0 & !other.0)
     }
 
-    /// Returns the capabilities of either set.
+    /// Returns the capabilities that are in at least one of the sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-/// An end's hello.
+/// The extensions that an end offers, as it tells its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// The version of the extensions spoken.
+    /// The version of the extensions that the end speaks.
     pub version: u64,
     /// The extensions that the end understands.
     pub capabilities: Capabilities,
 }
 
 impl Hello {
-    /// The version this end speaks.
+    /// The version of the extensions that this crate speaks.
     pub const VERSION: u64 = 1;
 
     /// Creates the hello of an end that understands `capabilities`.
@@ -87,7 +88,7 @@ impl Hello {
         Self { version: Self::VERSION, capabilities }
     }
 
-    /// Returns the contents of the instruction's field.
+    /// Encodes the contents of the instruction's hello field.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         encode_varint(self.version, &mut bytes);
@@ -95,8 +96,8 @@ impl Hello {
         bytes
     }
 
-    /// Reads the contents of the instruction's field. Later versions may add bytes after the
-    /// capabilities. Returns `None` for a hello that is cut short, which counts as no hello.
+    /// Decodes the contents of the instruction's hello field. Later versions may add bytes after the capabilities.
+    /// Returns `None` for a hello that is cut short, which counts as no hello.
     pub fn decode(mut bytes: &[u8]) -> Option<Self> {
         let version = decode_varint(&mut bytes).ok()?;
         let capabilities = Capabilities::from_bits(decode_varint(&mut bytes).ok()?);
@@ -104,22 +105,22 @@ impl Hello {
     }
 }
 
-/// The kind of the peer, as far as it is known.
+/// Whether the peer is stock or a rove, as far as that is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Peer {
-    /// Nothing yet: only the stock protocol may be used.
+    /// Not known yet: only the stock protocol may be used.
     #[default]
     Unknown,
-    /// It acknowledged our hello and sent none.
+    /// The peer acknowledged our hello and sent none.
     Stock,
-    /// It is a rove with this hello.
+    /// The peer is a rove and sent this hello.
     Rove(Hello),
 }
 
 impl Peer {
-    /// Learns from an instruction what the peer is, unless that is known. Until it had acknowledged a state, every instruction of
-    /// ours carried our hello, and so does every instruction of a rove that has not been acknowledged: if this one carries none,
-    /// no earlier one did.
+    /// Learns from an instruction whether the peer is a rove, unless that is known. Until the peer had acknowledged a
+    /// state, every instruction of ours carried our hello, and so does every instruction of a rove that has not been
+    /// acknowledged: if this one carries none, no earlier one did.
     pub(crate) fn learn(&mut self, hello: Option<Hello>, ack_num: StateNum) {
         *self = match (*self, hello) {
             (Self::Unknown, Some(hello)) => Self::Rove(hello),

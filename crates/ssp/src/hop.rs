@@ -1,38 +1,38 @@
-//! When a client gives up its local port for a new one, and the old ones for good.
+//! When a client opens a new local port, and when it closes the older ones.
 //!
-//! A NAT or firewall may have forgotten the flow, or be stuck on it. A new port is a new flow; the
-//! old ports stay open for a while, as answers may still come in on them.
+//! A NAT or firewall may have forgotten the flow, or block it. A new port is a new flow; the older ports stay open for
+//! a while, as answers may still arrive on them.
 
 use rove_units::Instant;
 
 use crate::config::{OPEN_PORTS_MAX, PathConfig};
 
-/// The ports of a client, counted; the driver holds the sockets.
+/// The number of a client's open ports, and when it last changed its port. The driver holds the sockets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PortHop {
     hopped_at: Instant,
     roundtrip_at: Option<Instant>,
-    /// When something was last sent, after answers alone, that wants an answer itself.
+    /// When the client last sent something that the server answers, after datagrams that it does not answer.
     asked_at: Option<Instant>,
-    /// Whether nothing was sent since but answers.
+    /// Whether the newest datagram was only an answer to a heartbeat, to which the server does not reply.
     is_resting: bool,
     open: usize,
     hops: u64,
 }
 
 impl PortHop {
-    /// Starts with the one port that the driver has opened.
+    /// Starts with one port, which the driver has opened.
     pub(crate) fn new(now: Instant) -> Self {
         Self { hopped_at: now, open: 1, ..Self::default() }
     }
 
-    /// Notes that what was sent at `sent_at` has been answered.
+    /// Notes that the datagram sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         self.roundtrip_at = self.roundtrip_at.max(Some(sent_at));
     }
 
-    /// Returns whether to open a new port, to be asked after each datagram sent; whether that was no more than an answer,
-    /// to which nothing comes back.
+    /// Returns whether to open a new port. Called after each datagram sent; `is_answer` tells whether it was only an
+    /// answer to a heartbeat, to which the server does not reply.
     pub(crate) fn hops(&mut self, now: Instant, is_answer: bool, config: &PathConfig) -> bool {
         let was_resting = core::mem::replace(&mut self.is_resting, is_answer);
         if is_answer {
@@ -58,7 +58,7 @@ impl PortHop {
         self.hops
     }
 
-    /// Returns how many ports to keep if some must be closed, to be asked after each hop and after each authentic datagram.
+    /// Returns how many ports to keep open, or `None` if all may stay. Called after each port and authentic datagram.
     pub(crate) fn prune(&mut self, now: Instant, config: &PathConfig) -> Option<usize> {
         let outlived = now.saturating_since(self.hopped_at) > config.old_ports_kept;
         let keep = if outlived { 1 } else { OPEN_PORTS_MAX };

@@ -1,7 +1,7 @@
 //! The transport instruction and its protobuf form.
 //!
-//! Written by hand over prost's primitives and not derived: a field of an unexpected wire type is
-//! then skipped like an unknown one, as protobuf has it, and no hello can fail an instruction.
+//! Written by hand over prost's primitives and not derived: a field of an unexpected wire type is then skipped like an
+//! unknown one, as protobuf has it, and no hello can make an instruction fail.
 
 use prost::bytes::Buf;
 use prost::encoding::{
@@ -17,7 +17,7 @@ use crate::loss_report;
 use crate::num::StateNum;
 use crate::path::Loss;
 
-/// The version every instruction carries. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// The protocol version that every instruction carries. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const PROTOCOL_VERSION: u32 = 2;
 
 // Field numbers. Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -29,43 +29,44 @@ const THROWAWAY_NUM: u32 = 5;
 const DIFF: u32 = 6;
 const CHAFF: u32 = 7;
 
-/// Field of the hello; chosen: stock skips it, and no release of it is near this number.
+/// Field number of the hello. Chosen: stock skips it, and no release of it is near this number.
 const HELLO: u32 = 100;
 
-/// Field of the loss report, likewise.
+/// Field number of the loss report. Chosen: next to [`HELLO`].
 const LOSS_REPORT: u32 = 101;
 
-/// Field of a server's announced heartbeat, in milliseconds, likewise.
+/// Field number of a server's announced heartbeat, in milliseconds. Chosen: next to [`HELLO`].
 const NEXT_HEARTBEAT: u32 = 102;
 
-/// Bytes the seven stock fields need at most besides the contents of diff and chaff.
+/// Most bytes that the seven stock fields need besides the contents of diff and chaff.
 const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
 
-/// A message of one end to the other: a diff, an acknowledgment, and what may be forgotten. The default is empty.
+/// A message from one end to the other: a diff, an acknowledgment, and what may be dropped. The default is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instruction {
-    /// The state the diff starts from.
+    /// The number of the state that the diff starts from.
     pub old_num: StateNum,
-    /// The state the diff produces.
+    /// The number of the state that the diff produces.
     pub new_num: StateNum,
-    /// The newest state received from the peer.
+    /// The number of the newest state received from the peer, which this acknowledges.
     pub ack_num: StateNum,
-    /// The receiver may drop its states numbered below this.
+    /// The number below which the receiver may drop its states.
     pub throwaway_num: StateNum,
-    /// The object's diff; empty for the same contents as `old_num`.
+    /// The object's diff; empty if the state has the contents of `old_num`.
     pub diff: Vec<u8>,
-    /// Random padding, ignored.
+    /// Random padding, ignored by the receiver.
     pub chaff: Vec<u8>,
-    /// The sender's hello, where it carries one.
+    /// The extensions that the sender offers; `None` once the peer knows them.
     pub hello: Option<Hello>,
-    /// How much of what the receiver of this instruction sent has not arrived, where it carries that.
+    /// How many of its receiver's datagrams were lost; `None` if no report is due.
     pub loss_report: Option<Loss>,
-    /// Within what time the sender of this heartbeat speaks again, where it says so: then it wants an answer at once.
+    /// Time within which a server sends again after this heartbeat, which the client answers at once; `None` in
+    /// anything but an announcing heartbeat.
     pub next_heartbeat: Option<Duration>,
 }
 
 impl Instruction {
-    /// Returns the protobuf form, all seven stock fields written, in ascending order.
+    /// Encodes the protobuf form: all seven stock fields, in ascending order, then the extensions.
     pub fn encode(&self) -> Vec<u8> {
         let hello = self.hello.map(|hello| hello.encode());
         let loss_report = self.loss_report.map(|loss| loss_report::encode(&loss));
@@ -93,7 +94,7 @@ impl Instruction {
         out
     }
 
-    /// Reads the protobuf form and checks the protocol version.
+    /// Decodes the protobuf form and checks the protocol version.
     ///
     /// # Errors
     ///
@@ -120,11 +121,11 @@ impl Instruction {
     }
 }
 
-/// Most fields of one instruction. Chosen: each known one several times, and as many that a later version adds; 4 MiB of
-/// them would keep a processor busy for nothing.
+/// Most fields of one instruction. Chosen: each known one several times, and as many that a later version adds; 4 MiB
+/// of them would keep a processor busy for nothing.
 const FIELDS_MAX: usize = 64;
 
-/// The fields as they stand in the message: the last of each counts, what is absent is 0 or empty.
+/// The fields as they were sent. The last of several with one number counts; an absent field is 0 or empty.
 #[derive(Default)]
 struct Fields<'a> {
     version: u32,

@@ -14,19 +14,20 @@ const TEXT_LEN: usize = 22;
 /// Bytes of a key.
 const KEY_LEN: usize = 16;
 
-/// Room the base64 decoder asks for before it has looked at the text: three bytes for every four characters begun.
+/// Size of the buffer that the base64 decoder demands before it has read the text, in bytes: three for every four
+/// characters begun.
 const DECODE_LEN: usize = TEXT_LEN.div_ceil(4) * 3;
 
 /// Why a text is not a session key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// Not 22 characters.
+    /// The text does not have 22 characters but this many.
     #[error("a key is 22 characters long, this text has {0}")]
     Length(usize),
-    /// A character outside the standard base64 alphabet.
+    /// The text has a character outside the standard base64 alphabet.
     #[error("the key holds a character outside the base64 alphabet")]
     Alphabet,
-    /// Bits set in the last character that no 128-bit key has.
+    /// The last character has bits set that no 128-bit key has.
     #[error("the key's last character has bits that belong to no 128-bit key")]
     TrailingBits,
 }
@@ -37,12 +38,12 @@ pub enum KeyError {
 pub struct Key(Box<[u8; KEY_LEN]>);
 
 impl Key {
-    /// Creates a key from bytes of which the caller may have copies.
+    /// Creates a key from bytes. The caller wipes its own copies of them.
     pub fn from_bytes(bytes: [u8; KEY_LEN]) -> Self {
         Self(Box::new(bytes))
     }
 
-    /// Creates a key that `draw` fills with bytes from the operating system.
+    /// Creates a key whose bytes `draw` fills in, from the operating system's randomness.
     ///
     /// # Errors
     ///

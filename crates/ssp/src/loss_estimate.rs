@@ -5,38 +5,40 @@
 //! has arrived since (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a path that
 //! lost nothing makes a change just then likely; a loss on a path that is known to lose some makes none.
 
-/// How many of the newest datagrams are told apart. Chosen: the bits of a word. At 29 % loss the share among so many has a standard
-/// deviation of six points, which makes a copy more or less.
+/// How many of the newest datagrams the estimate distinguishes. Chosen: the bits of a word. At 29 % loss the share
+/// among so many has a standard deviation of six points, which makes a copy more or less.
 pub(crate) const TOLD_APART: usize = 64;
 
-/// Losses and arrivals that a path is thought to have had before the first datagram after a change, as a beta distribution has
-/// them: a path that has changed loses a quarter in the mean. Chosen: docs/timing.md, "Loss that sets in suddenly".
+/// Lost and arrived datagrams that the estimate assumes before the first datagram after a change, as the parameters of
+/// a beta distribution: a path that has changed loses a quarter in the mean. Chosen: docs/timing.md, "Loss that sets in
+/// suddenly".
 const LOST_BEFORE: f64 = 0.5;
 const ARRIVED_BEFORE: f64 = 1.5;
 
-/// How likely a lost datagram is the first after a change, before anything is known of it. Chosen: docs/timing.md, "Loss that
+/// Prior probability that a lost datagram is the first after a change of the path. Chosen: docs/timing.md, "Loss that
 /// sets in suddenly".
 const CHANGE: f64 = 1.0 / 64.0;
 
-/// A loss is remembered for so many arrivals. Chosen: at 1 % loss nearly every loss falls to a path that is known to lose
-/// something; of 150 keys after the first loss all are sent as on such a path.
+/// How many arrivals after a loss the estimate stays above 0. Chosen: at 1 % loss nearly every loss falls to a path
+/// that is known to lose something; of 150 keys after the first loss all are sent as on such a path.
 const REMEMBERED: u32 = 512;
 
-/// A loss of the other direction is remembered for so many arrivals. Chosen: a direction that still loses nothing then loses at
-/// most a tenth.
+/// How many arrivals after a loss in the other direction the estimate stays above 0. Chosen: a direction that still
+/// loses nothing then loses at most a tenth.
 const REMEMBERED_OF_OTHER: u32 = 32;
 
-/// The smallest share while a loss is remembered.
+/// Smallest estimate above 0, as a share of the datagrams.
 const RARE: f64 = 1.0 / 512.0;
 
-/// An estimate of the loss of one direction. A new path is taken to lose nothing.
+/// An estimate of the loss of one direction of a path. A new path is assumed to lose nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct LossEstimate {
-    /// A bit for each of the newest datagrams, the newest lowest: whether it was lost.
+    /// A bit for each of the newest datagrams, the newest lowest; set if the datagram was lost.
     lost: u64,
-    /// For how many more arrivals a loss is remembered.
+    /// How many more arrivals the estimate stays above 0.
     remembered: u32,
-    /// The probability that the path last changed before the newest so many datagrams; the last one is of all earlier changes.
+    /// Entry `n` is the probability that the path last changed just before its newest `n` datagrams; the last entry
+    /// covers all earlier changes.
     changed_before: [f64; TOLD_APART + 1],
 }
 
@@ -85,7 +87,7 @@ impl LossEstimate {
         self.remembered = self.remembered.max(REMEMBERED_OF_OTHER);
     }
 
-    /// Returns the share of datagrams that are lost, from 0 to 1; 0 only where no loss is remembered.
+    /// Returns the estimated share of datagrams that are lost, from 0 to 1; 0 only if no loss is remembered.
     pub(crate) fn rate(&self) -> f64 {
         if self.remembered == 0 {
             return 0.0;

@@ -1,8 +1,8 @@
-//! The loss report: how much of what one end sent has arrived, told to it by the other.
+//! The loss report, by which an end tells its peer how many of the peer's datagrams arrived.
 //!
-//! Only the receiver of datagrams can count those that are missing. Field 101 of the transport instruction,
-//! between roves only, carries its count back. A report is no part of any state: nothing is sent for its sake,
-//! a lost one is not repeated, and the next one makes up for it.
+//! Only the receiver of datagrams can count those that are missing. Field 101 of the transport instruction, between
+//! roves only, carries its count back. A report is no part of any state: nothing is sent for its sake, a lost one is
+//! not repeated, and the next one replaces it.
 
 use prost::encoding::{decode_varint, encode_varint};
 use rove_units::{Duration, Instant};
@@ -10,11 +10,11 @@ use rove_units::{Duration, Instant};
 use crate::loss_estimate::{LossEstimate, TOLD_APART};
 use crate::path::Loss;
 
-/// Both directions of the reports of one end: what it has told, and what it has heard.
+/// The loss reports that one end has sent and received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossReports {
     told_at: Option<Instant>,
-    /// How many missing datagrams the newest report has told of.
+    /// How many missing datagrams the newest report to the peer has counted.
     told_missing: u64,
     heard: Option<Loss>,
     /// The estimate of the loss on the way to the peer.
@@ -22,8 +22,8 @@ pub(crate) struct LossReports {
 }
 
 impl LossReports {
-    /// Returns the report that an instruction of this instant carries: at most one in an `interval` unless more or less is
-    /// missing, and none before anything was received.
+    /// Returns the report that an instruction sent now carries, or `None`. There is at most one in an `interval`,
+    /// unless the number of missing datagrams has changed, and none before the first arrival.
     pub(crate) fn poll(&mut self, now: Instant, loss: Loss, interval: Duration) -> Option<Loss> {
         let is_news = loss.missing != self.told_missing;
         let is_due = is_news || self.told_at.is_none_or(|told_at| told_at + interval <= now);
@@ -32,8 +32,8 @@ impl LossReports {
         Some(report)
     }
 
-    /// Called with the peer's report; this end has sent `sent` datagrams. A report that contradicts itself, speaks of datagrams that
-    /// were never sent, or was overtaken by a later one is ignored.
+    /// Called with a report of the peer, when this end has sent `sent` datagrams. A report is ignored if it contradicts
+    /// itself, counts more datagrams than were sent, or was overtaken by a later one.
     pub(crate) fn handle_report(&mut self, report: Loss, sent: u64) {
         let is_late = self.heard.is_some_and(|heard| heard.sent > report.sent);
         if is_consistent(&report) && report.sent <= sent && !is_late {
@@ -42,12 +42,12 @@ impl LossReports {
         }
     }
 
-    /// Returns how much of what this end sent has not arrived, by the newest report; `None` before the first.
+    /// Returns the newest report of the peer: how many of our datagrams did not arrive. `None` before the first.
     pub(crate) const fn heard(&self) -> Option<Loss> {
         self.heard
     }
 
-    /// Records that a datagram of the peer's was lost.
+    /// Records that a datagram from the peer was lost: the other direction may begin to lose as well.
     pub(crate) fn handle_loss_of_peers(&mut self) {
         self.estimate.handle_loss_of_other();
     }
@@ -57,7 +57,7 @@ impl LossReports {
         self.heard.map(|_| self.estimate.rate())
     }
 
-    /// Tells the estimate of the datagrams between two reports, the lost ones evenly among the others.
+    /// Feeds the estimate with the datagrams between two reports, the lost ones spread evenly.
     fn learn(&mut self, before: Loss, report: Loss) {
         let lost = report.missing.saturating_sub(before.missing);
         let sent = (report.sent - before.sent).max(lost);
@@ -74,7 +74,7 @@ fn is_consistent(report: &Loss) -> bool {
     missing <= sent && u64::from(recent_sent) <= sent && recent_missing <= recent_sent
 }
 
-/// Returns the contents of the instruction's field: four varints, in the order of [`Loss`].
+/// Encodes the contents of the instruction's loss report field: four varints, in the order of [`Loss`].
 pub(crate) fn encode(loss: &Loss) -> Vec<u8> {
     let mut bytes = Vec::new();
     let recent = [loss.recent_sent, loss.recent_missing].map(u64::from);
@@ -84,8 +84,8 @@ pub(crate) fn encode(loss: &Loss) -> Vec<u8> {
     bytes
 }
 
-/// Reads the contents of the instruction's field; what follows the four numbers is left to later versions. `None`
-/// where they are cut short or too large: such a report counts as none.
+/// Decodes the contents of the instruction's loss report field; bytes after the four numbers are left to later
+/// versions. Returns `None` if numbers are cut short or too large, which counts as no report.
 pub(crate) fn decode(mut bytes: &[u8]) -> Option<Loss> {
     let mut number = || decode_varint(&mut bytes).ok();
     Some(Loss {

@@ -1,44 +1,43 @@
-//! The mechanisms by which an end is ahead of stock's pace, each of which an experiment may switch off to learn
-//! what it is worth.
+//! The mechanisms that make an end faster than stock. An experiment may switch each of them off to measure its worth.
 
 use core::str::FromStr;
 
 use crate::config::Config;
 
-/// A part of the sender that can be switched off alone.
+/// A part of the sender that can be switched off by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mechanism {
     /// Small contents are sent several times on a path that loses datagrams.
     Repetition,
     /// Contents that arrive again are acknowledged again.
     SecondAck,
-    /// Acknowledgments wait longer for company on a path that loses little.
+    /// Acknowledgments wait longer for something to travel with on a path that loses little.
     LateAck,
     /// First contents are sent again soon while the peer has acknowledged nothing.
     FirstContact,
-    /// New contents wait less for the frame before.
+    /// New contents wait less for the frame interval.
     News,
-    /// Steady output comes sooner on a path that loses datagrams.
+    /// The frames of steady output follow each other sooner on a path that loses datagrams.
     Steady,
-    /// New contents wait less for company where no more comes.
+    /// New contents are collected for a shorter time when no further change comes.
     Collection,
-    /// Heartbeats become rare while there is nothing to say.
+    /// Heartbeats become rare while there is nothing to send.
     Quiet,
     /// Round trips of more than a second are measured and waited for.
     FarPath,
-    /// The size of datagrams follows the path.
+    /// The size of datagrams is adapted to the path.
     PathSize,
-    /// An end that the peer has announced is acknowledged again where that may be lost.
+    /// The peer's shutdown is acknowledged again where the acknowledgment may be lost.
     Linger,
 }
 
-/// A name that no mechanism has.
+/// The error of a text that names no mechanism.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no mechanism {0:?} of the sender")]
 pub struct UnknownMechanism(String);
 
 impl Mechanism {
-    /// All of them, in the order of tables.
+    /// All mechanisms, in the order of tables.
     pub const ALL: [Self; 11] = [
         Self::Repetition,
         Self::SecondAck,
@@ -53,7 +52,7 @@ impl Mechanism {
         Self::Linger,
     ];
 
-    /// Returns its name in command lines.
+    /// Returns the mechanism's name in command lines.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Repetition => "repetition",
@@ -70,7 +69,7 @@ impl Mechanism {
         }
     }
 
-    /// Returns its job, for help.
+    /// Returns a phrase that says what the mechanism does, for help texts.
     pub const fn description(self) -> &'static str {
         match self {
             Self::Repetition => "small contents sent several times on a path that loses datagrams",
@@ -98,14 +97,14 @@ impl FromStr for Mechanism {
 }
 
 impl Config {
-    /// Returns these numbers with the pace of Mosh 1.4.0, and no hello.
+    /// Returns this configuration with the timing of Mosh 1.4.0 and without a hello.
     #[must_use]
     pub fn stock(self) -> Self {
         let bare = Mechanism::ALL.into_iter().fold(self, Self::without);
         Self { capabilities: None, ..bare }
     }
 
-    /// Returns these numbers with those of Mosh 1.4.0 in place of one mechanism's.
+    /// Returns this configuration with `mechanism` switched off: its numbers are those of Mosh 1.4.0.
     #[must_use]
     pub const fn without(mut self, mechanism: Mechanism) -> Self {
         let stock = Self::STOCK_SERVER;

@@ -2,15 +2,15 @@
 
 use crate::num::SeqNum;
 
-/// Bytes of the nonce that travel.
+/// Bytes of the nonce that are sent in a datagram.
 pub(crate) const NONCE_LEN: usize = 8;
 
-/// Which way a datagram travels: the top bit of its nonce.
+/// The direction a datagram travels in, the top bit of its nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From the client: bit 0.
+    /// From client to server: bit 0.
     ToServer,
-    /// From the server: bit 1.
+    /// From server to client: bit 1.
     ToClient,
 }
 
@@ -31,19 +31,19 @@ impl Direction {
         }
     }
 
-    /// Returns the travelling nonce: this direction's bit above the sequence number.
+    /// Returns the sent part of the nonce: this direction's bit above the 63 bits of the sequence number.
     pub(crate) fn with_seq(self, seq: SeqNum) -> u64 {
         (u64::from(self.bit()) << 63) | seq.get()
     }
 
-    /// Splits the nonce of a datagram.
+    /// Splits the nonce of a datagram into direction and sequence number.
     pub(crate) const fn split(nonce: u64) -> (Self, SeqNum) {
         let direction = if nonce >> 63 == 0 { Self::ToServer } else { Self::ToClient };
         (direction, SeqNum::new(nonce))
     }
 }
 
-/// Returns the 96-bit nonce: four zero bytes, then the eight that travel.
+/// Returns the cipher's 96-bit nonce: four zero bytes, then the eight that are sent.
 pub(crate) fn nonce(direction: Direction, seq: SeqNum) -> [u8; 12] {
     let mut nonce = [0; 12];
     nonce[4..].copy_from_slice(&direction.with_seq(seq).to_be_bytes());

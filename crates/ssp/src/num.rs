@@ -2,12 +2,12 @@
 
 use core::fmt;
 
-/// The number of a state: 0 is the agreed initial one, [`StateNum::SHUTDOWN`] the last.
+/// The number of a state: 0 is the initial one, which both ends know, and [`StateNum::SHUTDOWN`] the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateNum(u64);
 
 impl StateNum {
-    /// The agreed initial state.
+    /// The initial state, which both ends know without a datagram.
     pub const INITIAL: Self = Self(0);
     /// The number every state carries once its end shuts down.
     pub const SHUTDOWN: Self = Self(u64::MAX);
@@ -22,7 +22,7 @@ impl StateNum {
         self.0
     }
 
-    /// Returns the number after this one; [`StateNum::SHUTDOWN`] stays where it is.
+    /// Returns the number after this one; [`StateNum::SHUTDOWN`] has none and returns itself.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -35,12 +35,12 @@ impl fmt::Display for StateNum {
     }
 }
 
-/// The number of a datagram within one direction: 63 bits travel in its nonce.
+/// The sequence number of a datagram within one direction, of which 63 bits travel in its nonce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeqNum(u64);
 
 impl SeqNum {
-    /// Creates a sequence number from its low 63 bits.
+    /// Creates a sequence number from the low 63 bits of `num`.
     pub const fn new(num: u64) -> Self {
         Self(num & (u64::MAX >> 1))
     }

@@ -14,17 +14,17 @@ pub(crate) const TAG_LEN: usize = 16;
 /// Bytes of an AES block.
 pub(crate) const BLOCK_LEN: usize = 16;
 
-/// Longest message; chosen: a datagram is never longer, and the table of offsets stays short.
+/// Longest message, in bytes. Chosen: a datagram is never longer, and the table of offsets stays short.
 pub(crate) const MESSAGE_LEN_MAX: usize = 2048;
 
-/// Blocks given to AES at once; chosen: what both AES-NI and the bitsliced fallback are built for.
+/// Blocks that AES encrypts at once. Chosen: what both AES-NI and the bitsliced fallback are built for.
 const WIDE: usize = 8;
 
 /// Entries of the offset table: one for each number of trailing zeros a block's index can have.
 const L_LEN: usize = 8;
 const _: () = assert!(MESSAGE_LEN_MAX / BLOCK_LEN < 1 << L_LEN);
 
-/// Low bits of the nonce that do not enter the block cipher (RFC 7253, section 4.2).
+/// The nonce bits that the block cipher does not encrypt (RFC 7253, section 4.2): the lowest six.
 const NONCE_BOTTOM: u128 = 0x3f;
 
 /// The key schedule and everything derived from it; wiped on drop.
@@ -39,7 +39,7 @@ pub(crate) struct Ocb {
 }
 
 impl Ocb {
-    /// Derives the schedule, on the heap so that moving the cipher leaves no copies behind.
+    /// Derives the key schedule, on the heap so that moving the cipher leaves no copies in memory.
     pub(crate) fn new(key: &[u8; 16]) -> Box<Self> {
         let mut ocb = Box::new(Self {
             aes: Aes128::new(key.into()),
@@ -77,8 +77,8 @@ impl Ocb {
         pass.tag(self).to_be_bytes()
     }
 
-    /// Decrypts `message` in place and returns whether the tag fits. Where it does not, `message`
-    /// holds zeros: no unauthenticated plaintext leaves.
+    /// Decrypts `message` in place and returns whether the tag fits. If not, `message` holds zeros: no unauthenticated
+    /// plaintext leaves this function.
     #[must_use]
     pub(crate) fn open(
         &mut self,
@@ -111,10 +111,10 @@ impl Ocb {
     }
 }
 
-/// The block cipher's part of a nonce, kept: 64 consecutive nonces share one (RFC 7253, section 4.2).
+/// The encrypted part of the newest nonce (Ktop), cached as 64 consecutive nonces share it (RFC 7253, section 4.2).
 #[derive(Default, ZeroizeOnDrop)]
 struct Ktop {
-    /// The nonce block with its low six bits cleared; 0 before the first use, which no nonce gives.
+    /// The nonce block with its low six bits cleared; 0 before the first use, a value that no nonce has.
     top: u128,
     ktop: u128,
 }
@@ -138,10 +138,10 @@ impl Ktop {
     }
 }
 
-/// The running values of one message.
+/// The offset and the checksum of one message in progress.
 #[derive(ZeroizeOnDrop)]
 struct Pass {
-    /// The number of blocks done.
+    /// The number of blocks processed.
     index: usize,
     offset: u128,
     checksum: u128,
@@ -152,7 +152,7 @@ impl Pass {
         Self { index: 0, offset, checksum: 0 }
     }
 
-    /// Runs up to [`WIDE`] whole blocks through `cipher`, between their offsets.
+    /// Runs up to [`WIDE`] whole blocks through `cipher`, each combined with its offset before and after.
     fn group(
         &mut self,
         ocb: &Ocb,
@@ -174,7 +174,7 @@ impl Pass {
         }
     }
 
-    /// Encrypts or decrypts what is left after the whole blocks.
+    /// Encrypts or decrypts the bytes after the last whole block.
     fn rest(&mut self, ocb: &Ocb, rest: &mut [u8]) {
         self.offset ^= ocb.l_star;
         let pad = ocb.encrypt(self.offset).to_be_bytes();
@@ -199,7 +199,7 @@ const fn double(block: u128) -> u128 {
     (block << 1) ^ ((block >> 127) * 0x87)
 }
 
-/// Returns less than a block's worth of bytes as a block: a one bit behind them, then zeros.
+/// Returns fewer bytes than a block has as a block: the bytes, a one bit, then zeros.
 fn padded(rest: &[u8]) -> u128 {
     let mut block = [0; BLOCK_LEN];
     block[..rest.len()].copy_from_slice(rest);

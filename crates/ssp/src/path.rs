@@ -11,16 +11,16 @@ pub struct Traffic {
     pub bytes: Bytes,
 }
 
-/// How much of what one end sent did not arrive at the other. A datagram that is late, and not lost, counts until it comes.
+/// How many of one end's datagrams did not arrive at the other. A late datagram counts as missing until it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
-    /// Sequence numbers the sender has used, as far as the receiver knows.
+    /// Sequence numbers that the sender has used, as far as the receiver knows.
     pub sent: u64,
-    /// Numbers that have not arrived.
+    /// How many of the `sent` numbers have not arrived.
     pub missing: u64,
     /// How many of the newest numbers `recent_missing` covers.
     pub recent_sent: u32,
-    /// How many of these newest numbers have not arrived.
+    /// How many of the newest `recent_sent` numbers have not arrived.
     pub recent_missing: u32,
 }
 
@@ -31,15 +31,15 @@ pub struct Path {
     pub srtt: Option<Duration>,
     /// The variation of the round-trip time (RTTVAR); `None` before the first sample.
     pub rttvar: Option<Duration>,
-    /// The loss on the way here.
+    /// The loss on the way from the peer to this end.
     pub loss_in: Loss,
-    /// The loss on the way to the peer by its newest report; `None` before the first.
+    /// The loss on the way to the peer by its newest report; `None` before the first report.
     pub loss_out: Option<Loss>,
     /// The datagrams that were sealed for the peer.
     pub sent: Traffic,
-    /// The authentic datagrams of the peer.
+    /// The authentic datagrams that the peer sent and this end received.
     pub received: Traffic,
-    /// When the newest datagram arrived; `None` before the first.
+    /// When the newest datagram of the peer arrived; `None` before the first.
     pub heard_at: Option<Instant>,
     /// How often a client has changed its local port.
     pub hops: u64,

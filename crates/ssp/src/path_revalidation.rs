@@ -1,36 +1,37 @@
-//! When a client speaks again after its network has changed.
+//! When a client sends again after its network has changed.
 //!
-//! A client that has come to another network, or woken up in it, would be heard at its next heartbeat or retransmission, up to 3 s
-//! later. Instead, its newest payload goes out once more as soon as the system reports another interface, address or route. The
-//! report may come before the path works. Further tries follow, each after twice the wait before, until a datagram sent since then
-//! has been answered. After the last try, heartbeats serve.
+//! Without this, a client that has come to another network, or woken up in it, would reach its server at its next
+//! heartbeat or retransmission, up to 3 s later. Instead, its newest payload is sent once more as soon as the system
+//! reports another interface, address or route. The report may come before the path works. Further tries follow, each
+//! after twice the wait before, until a datagram sent since then has been answered. After the last try, heartbeats do
+//! the same.
 
 use rove_units::{Duration, Instant};
 
-/// Time from the first try to the second. Chosen: an address that was leased a moment ago often takes this long until
-/// its routes stand.
+/// Time from the first try to the second. Chosen: a newly leased address often has no routes for this long.
 const WAIT_MIN: Duration = Duration::from_millis(250);
 
-/// Longest wait that is worth a try. Chosen: below a heartbeat, which says the same.
+/// Longest wait between two tries. Chosen: below a heartbeat, which does the same as a try.
 const WAIT_MAX: Duration = Duration::from_secs(2);
 
-/// Time that a change earns back: many changes in a row are answered this often. Chosen: a computer that makes and
-/// removes virtual interfaces all day does not send more than one datagram a second for it.
+/// Time for which a network change uses up the budget of first tries. Chosen: a computer that makes and removes virtual
+/// interfaces all day does not send more than one datagram a second for it.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How much of that time may be used in advance. Chosen: an interface comes up, gets an address of each family and a route.
+/// How far first tries may run ahead of one in each [`INTERVAL`]. Chosen: an interface comes up, gets an address of
+/// each family and a route.
 const BURST: Duration = Duration::from_secs(4);
 
-/// The tries since the newest change.
+/// The tries to reach the server since the newest network change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PathRevalidation {
-    /// The newest change, until something sent since then has been answered.
+    /// When the network last changed; `None` once a datagram sent later has been answered.
     changed_at: Option<Instant>,
-    /// When the next try is due.
+    /// When the next try is due; `None` if there is none.
     due: Option<Instant>,
-    /// How long after that try the next one follows; `None` before the first.
+    /// Wait between the newest try and the next; `None` before the first try after a change.
     wait: Option<Duration>,
-    /// When all time used in advance is earned back.
+    /// When first tries so far have used up one [`INTERVAL`] each; up to [`BURST`] in the future.
     paid_at: Instant,
 }
 
@@ -42,19 +43,19 @@ impl PathRevalidation {
         self.wait = None;
     }
 
-    /// Notes that what was sent at `sent_at` has been answered.
+    /// Notes that the datagram sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if self.changed_at.is_some_and(|changed_at| changed_at <= sent_at) {
             (self.changed_at, self.due) = (None, None);
         }
     }
 
-    /// Returns when the next try is due, if there is to be one.
+    /// Returns when the next try is due; `None` if there is none.
     pub(crate) const fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Returns whether to try now; if so, that counts as done.
+    /// Returns whether to send a try now; if so, plans the next one.
     pub(crate) fn poll(&mut self, now: Instant) -> bool {
         if self.due.is_none_or(|due| now < due) {
             return false;

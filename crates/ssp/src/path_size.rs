@@ -1,12 +1,12 @@
 //! How large datagrams may be on the path to the peer (DPLPMTUD, RFC 8899).
 //!
-//! A path is trusted with a size that nearly all bear. Larger ones are tried upwards with datagrams that carry nothing anybody
-//! waits for ([`Search`]), once an end has sent enough in several datagrams at a time that a larger size is of use. Where
-//! contents stay unanswered as often as chance does not explain ([`Unanswered`]), they go in smaller datagrams: whether the
-//! size was to blame is found out afterwards, by another try of the size before. All of it starts anew on another path.
+//! A path starts with a size that nearly all paths carry. Larger sizes are probed upwards with datagrams whose loss
+//! delays nothing ([`Search`]), once an end has sent enough in several datagrams at a time to gain from a larger size.
+//! If contents stay unanswered more often than chance explains ([`Unanswered`]), they are sent in smaller datagrams; a
+//! later probe of the former size finds out whether the size was to blame. On another path all of it starts again.
 //!
-//! RFC 8899 takes an acknowledgment of its own for each try. Here it is the peer's acknowledgment of an empty state that
-//! only that datagram has carried, which a stock peer gives as well.
+//! RFC 8899 expects an acknowledgment of its own for each probe. Here it is the peer's acknowledgment of an empty state
+//! that only that datagram has carried, which a stock peer gives as well.
 
 mod search;
 mod unanswered;
@@ -19,36 +19,36 @@ pub(crate) use search::Answer;
 use search::Search;
 use unanswered::Unanswered;
 
-/// UDP payload that is small enough for every path, and the size after the system has refused that of an untried path.
-/// Source: Mosh 1.4.0, docs/wire.md.
+/// A UDP payload that is small enough for every path, in bytes. It is also the size after the system has refused that
+/// of an unprobed path. Source: Mosh 1.4.0, docs/wire.md.
 pub(crate) const SIZE_MIN: usize = 500;
 
-/// UDP payload that a path is trusted with before anything was tried. Source: RFC 9000, section 14: 1200 bytes; RFC 8899,
-/// section 5.1.2 (BASE_PLPMTU).
+/// The UDP payload that a path starts with, in bytes. Source: RFC 9000, section 14: 1200 bytes; RFC 8899, section 5.1.2
+/// (BASE_PLPMTU).
 pub(crate) const SIZE_BASE: usize = 1_200;
 
-/// How often in succession the size may fall, each time within [`FALLS_APART`] of the last, and the size before be tried
-/// again right afterwards. Chosen: a path that changes is met at once, and one that lets the tries through and not the contents
+/// How many times in a row, each within [`FALLS_APART`] of the last, the size may fall and its former value be probed
+/// again at once. Chosen: a path that changes is met at once, and one that lets the probes through and not the contents
 /// costs a bounded number of them.
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
-/// How long the size is not to blame once smaller datagrams stayed unanswered as well; twice as long each further time. Chosen: a
-/// heartbeat. An outage on a path that drops large datagrams looks the same, and when it is over nothing large is ever
-/// acknowledged.
+/// How long the size is not blamed for missing answers after smaller datagrams stayed unanswered as well; each further
+/// time is twice as long. Chosen: a heartbeat. An outage on a path that drops large datagrams looks the same, and when
+/// it is over nothing large is ever acknowledged.
 const ACQUITTAL: Duration = Duration::from_secs(3);
 
-/// How often that time is doubled at most. Chosen: up to 48 s, for a peer that takes nothing may do so for hours.
+/// How often [`ACQUITTAL`] is doubled at most. Chosen: up to 48 s, for a peer that accepts nothing may do so for hours.
 const ACQUITTALS_MAX: u32 = 4;
 
-/// The sizes that depend on the family of addresses, as UDP payloads.
+/// The sizes of datagrams that depend on the address family, as bytes of UDP payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Family {
-    /// The size that stock always has. Source: Mosh 1.4.0 as observed, docs/wire.md: a link of 1280 bytes less 28 of
+    /// The fixed size of stock Mosh. Source: Mosh 1.4.0 as observed, docs/wire.md: a link of 1280 bytes less 28 of
     /// headers over IPv4, less 64 of headers and options over IPv6.
     stock: usize,
-    /// The largest that is tried: a link of 1500 bytes, Ethernet's, less 28 or 48 of headers. Chosen: hardly any path
-    /// through the Internet has more, and a stock peer takes 2048.
+    /// The largest size that is probed: a link of 1500 bytes, Ethernet's, less 28 or 48 of headers. Chosen: hardly any
+    /// path through the Internet has more, and a stock peer accepts 2048.
     max: usize,
 }
 
@@ -61,39 +61,40 @@ impl Family {
     }
 }
 
-/// Contents as they are sent: in how many datagrams, and how large.
+/// The number and sizes of the datagrams that carry one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// UDP payload of the largest.
+    /// Bytes of UDP payload of the largest datagram.
     pub(crate) largest: usize,
-    /// How many there are.
+    /// How many datagrams there are.
     pub(crate) datagrams: usize,
-    /// All their payloads.
+    /// Bytes of UDP payload of all datagrams together.
     pub(crate) bytes: usize,
 }
 
-/// The size of datagrams on the path to the peer.
+/// The size of datagrams on the path to the peer, and the search for a better one.
 #[derive(Clone, Debug)]
 pub(crate) struct PathSize {
     family: Family,
     size: usize,
-    /// Whether what is under way is to be cut up once more, for another size.
+    /// Whether the fragments being sent must be cut again, for another size.
     is_recut: bool,
-    /// The search for a larger size; `None` where none is tried and the size is stock's.
+    /// The search for a larger size; `None` if the size is stock's fixed one.
     search: Option<Search>,
     unanswered: Unanswered,
-    /// The size before it fell, until contents of the smaller size are acknowledged.
+    /// The size before it fell; `None` once contents of the smaller size are acknowledged.
     fallen_from: Option<usize>,
     falls: u32,
     fell_at: Option<Instant>,
-    /// Until when the size is not to fall without an acknowledgment, as smaller datagrams were of no use either.
+    /// Until when missing answers do not make the size fall, because smaller datagrams stayed unanswered too.
     acquitted_until: Option<Instant>,
-    /// How often that was found since the last acknowledgment.
+    /// How often smaller datagrams stayed unanswered too since the last acknowledgment.
     acquittals: u32,
 }
 
 impl PathSize {
-    /// Creates what is known at first of a path of this family; with stock's fixed size unless it `is_tried`.
+    /// Creates the state of a new path of this address family. The size is stock's fixed one unless sizes are probed
+    /// (`is_tried`).
     pub(crate) fn new(ipv6: bool, is_tried: bool) -> Self {
         let family = Family::of(ipv6);
         Self {
@@ -110,22 +111,23 @@ impl PathSize {
         }
     }
 
-    /// Returns the largest UDP payload to send now.
+    /// Returns the largest UDP payload to send now, in bytes.
     pub(crate) const fn get(&self) -> usize {
         self.size
     }
 
-    /// Returns the size that stock has on this path: another path of the family takes it as well, mostly.
+    /// Returns the size that stock uses on this path, in bytes, which most paths of the family carry.
     pub(crate) const fn stock(&self) -> usize {
         self.family.stock
     }
 
-    /// Returns whether an empty datagram of this size from the peer is a try of the path, which it waits to have acknowledged.
+    /// Returns whether an empty datagram of `len` bytes from the peer is a path size probe, whose acknowledgment the
+    /// peer waits for.
     pub(crate) fn is_try(&self, len: usize) -> bool {
         self.search.is_some() && len > SIZE_MIN
     }
 
-    /// Returns, once, whether what is under way is to be cut up once more.
+    /// Returns, once, whether the fragments being sent must be cut again, for another size.
     pub(crate) fn take_recut(&mut self) -> bool {
         core::mem::take(&mut self.is_recut)
     }
@@ -145,7 +147,7 @@ impl PathSize {
         }
     }
 
-    /// Called with the known receiver state after each instruction from the peer.
+    /// Called with the number of the known receiver state after each instruction from the peer.
     pub(crate) fn handle_ack(&mut self, now: Instant, known: StateNum, timing: &SendTiming) {
         let Some(search) = &mut self.search else { return };
         if let Some(passed) = search.handle_ack(now, known, timing) {
@@ -166,8 +168,8 @@ impl PathSize {
         }
     }
 
-    /// Makes datagrams smaller where contents stay unanswered as often as chance does not explain; the size before
-    /// comes back where that is of no use either.
+    /// Makes datagrams smaller if contents stay unanswered more often than chance explains. If smaller ones stay
+    /// unanswered too, restores the former size.
     pub(crate) fn heed_silence(&mut self, now: Instant, timing: &SendTiming) {
         let is_acquitted = self.acquitted_until.is_some_and(|until| now < until);
         let is_watching = self.search.is_some() && !is_acquitted;
@@ -189,21 +191,21 @@ impl PathSize {
         }
     }
 
-    /// Returns the size that an empty datagram is to try now, if any.
+    /// Returns the size in bytes that an empty datagram is to probe now; `None` while no probe is due.
     pub(crate) fn next_try(&mut self, now: Instant, timing: &SendTiming) -> Option<usize> {
         let size = self.size;
         let is_settled = self.fallen_from.is_none();
         self.search.as_mut().filter(|_| is_settled)?.next_try(now, size, timing)
     }
 
-    /// Called when such a datagram is sent, as the only one of this state.
+    /// Called when a probe of `size` bytes is sent, as the only datagram of state `num`.
     pub(crate) fn handle_try(&mut self, now: Instant, num: StateNum, size: usize, answer: Answer) {
         if let Some(search) = &mut self.search {
             search.handle_try(now, num, size, answer);
         }
     }
 
-    /// Called when the system has refused a datagram of this size.
+    /// Called when the system has refused to send a datagram of `len` bytes.
     pub(crate) fn handle_refused(&mut self, now: Instant, len: usize) {
         if let Some(search) = &mut self.search {
             search.refuse(now, len);
@@ -215,16 +217,16 @@ impl PathSize {
         }
     }
 
-    /// Called when the peer is reached over another path, maybe of the other family.
+    /// Called when datagrams take another path, possibly of the other address family.
     pub(crate) fn handle_moved(&mut self, ipv6: bool) {
         let is_recut = self.is_recut;
         let fresh = Self::new(ipv6, self.search.is_some());
-        // Stock's fallback is for good.
+        // A refusal lowers stock's fixed size for good, on every path.
         let size = if self.search.is_some() { fresh.size } else { fresh.size.min(self.size) };
         *self = Self { size, is_recut: is_recut || size < self.size, ..fresh };
     }
 
-    /// Returns whether datagrams go by the family of IPv6.
+    /// Returns whether datagrams are sent over IPv6.
     pub(crate) fn is_ipv6(&self) -> bool {
         self.family == Family::IPV6
     }
@@ -236,10 +238,11 @@ impl PathSize {
     }
 }
 
-/// Returns how many failures in a row chance does not explain, each of which has this probability: the chance of so many is
-/// below a thousandth.
+/// Returns how many failures in a row chance does not explain, where each has the probability `failure`: the chance of
+/// so many is below a thousandth.
 fn beyond_chance(failure: f64) -> f64 {
-    /// Chosen: at one more or one less in the exponent the number changes by a third.
+    /// Probability below which chance does not explain failures. Chosen: at one more or one less in the exponent the
+    /// number changes by a third.
     const CHANCE: f64 = 1e-3;
     CHANCE.ln() / failure.clamp(0.01, 0.99).ln()
 }

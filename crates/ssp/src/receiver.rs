@@ -1,4 +1,4 @@
-//! The states received from the peer: what its next diffs may start from.
+//! The states received from the peer, from which its next diffs may start.
 
 use core::hash::Hasher;
 use std::collections::VecDeque;
@@ -12,19 +12,19 @@ use crate::instruction::Instruction;
 use crate::num::StateNum;
 use crate::object::Object;
 
-/// A received state.
+/// A state received from the peer.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceivedState<R> {
     pub(crate) num: StateNum,
-    /// When it arrived, or when the newest instruction did that was left with the peer since then. For the initial state, when this
-    /// end was created.
+    /// When the state arrived, or a newer one that was not accepted meanwhile ([`Receiver::hold`]). For the initial
+    /// state, when this end was created.
     pub(crate) arrived_at: Instant,
-    /// Memory beyond what it shares with the entry before it.
+    /// Memory that the state needs beyond what it shares with the entry before it.
     bytes: Bytes,
     pub(crate) object: R,
 }
 
-/// A state in the making, whose diff has been applied in part.
+/// A new state whose diff has been applied in part.
 #[derive(Clone, Debug)]
 struct UnderWay<R> {
     old_num: StateNum,
@@ -33,7 +33,7 @@ struct UnderWay<R> {
     object: R,
 }
 
-/// An instruction that was refused.
+/// An instruction whose diff could not be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Refused {
     old_num: StateNum,
@@ -50,18 +50,18 @@ impl Refused {
     }
 }
 
-/// Effect of an instruction on the list.
+/// The effect of an instruction on the list of received states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// It brought a state newer than all before.
+    /// The instruction added a state newer than all before.
     Newest,
-    /// It brought a state that is left with the peer for now. The peer is alive all the same.
+    /// The state was not accepted for now ([`Receiver::hold`]), and the peer sends it again. The peer is alive.
     LeftWithPeer,
-    /// It brought the newest state once more, with contents.
+    /// The instruction carried the diff of the newest state once more.
     NewestAgain,
-    /// It brought an older state, or one held already.
+    /// The instruction's state is an older one, or one held already.
     Nothing,
-    /// It is more work than may be done at once: [`Receiver::work`] has to go on with it.
+    /// The diff is more work than may be done at once: call [`Receiver::work`] for the rest.
     Begun,
 }
 
@@ -70,13 +70,13 @@ pub(crate) enum Received {
 pub(crate) struct Receiver<R> {
     states: VecDeque<ReceivedState<R>>,
     under_way: Option<UnderWay<R>>,
-    /// The instructions that were refused last.
+    /// The newest refused instructions, at most [`REFUSED_MAX`].
     refused: VecDeque<Refused>,
-    /// The work done so far.
+    /// Work done so far for all diffs, in the object's units.
     effort: u64,
-    /// An over-full list takes nothing before this.
+    /// Until when a list over [`RECEIVED_MAX`] accepts no state.
     quenched_until: Instant,
-    /// States with contents are left with the peer.
+    /// Whether states with contents are not accepted, so that the peer keeps them.
     held: bool,
 }
 
@@ -95,8 +95,8 @@ impl<R: Object> Receiver<R> {
         }
     }
 
-    /// Accepts the state that an instruction brings, if it is new and allowed, and does about so much work for it at
-    /// once. There must be no work left of the one before.
+    /// Accepts the state of an instruction, if it is new and allowed, and does about `effort` work for it at once.
+    /// [`Receiver::has_work`] must be false.
     pub(crate) fn handle_instruction(
         &mut self,
         now: Instant,
@@ -141,7 +141,7 @@ impl<R: Object> Receiver<R> {
         self.work(now, effort)
     }
 
-    /// Goes on with the state in the making, if there is one, for about so much work.
+    /// Continues to apply a diff that is applied in part, if there is one, with about `effort` work.
     pub(crate) fn work(&mut self, now: Instant, effort: u64) -> Result<Received, ReceiveError> {
         let Some(mut under_way) = self.under_way.take() else { return Ok(Received::Nothing) };
         match under_way.object.apply_part(&under_way.diff, effort) {
@@ -165,24 +165,24 @@ impl<R: Object> Receiver<R> {
         }
     }
 
-    /// Returns whether a state is in the making.
+    /// Returns whether a diff is applied only in part.
     pub(crate) fn has_work(&self) -> bool {
         self.under_way.is_some()
     }
 
-    /// Returns the work done so far, in the object's units; what a refused diff took is an estimate that runs high.
+    /// Returns the work done so far, in the object's units. For refused diffs it is an upper estimate.
     pub(crate) const fn effort(&self) -> u64 {
         self.effort
     }
 
-    /// Changes all states that are held in the same way.
+    /// Calls `adjust` on every state of the list, and on one whose diff is applied in part.
     pub(crate) fn adjust(&mut self, adjust: impl FnMut(&mut R)) {
         let held = self.states.iter_mut().map(|state| &mut state.object);
         let under_way = self.under_way.iter_mut().map(|under_way| &mut under_way.object);
         held.chain(under_way).for_each(adjust);
     }
 
-    /// Returns the newest state.
+    /// Returns the state with the highest number.
     pub(crate) fn newest(&self) -> &ReceivedState<R> {
         self.states.back().expect("the list of received states is never empty")
     }
@@ -191,7 +191,7 @@ impl<R: Object> Receiver<R> {
         self.held = held;
     }
 
-    /// Drops the states below `throwaway_num`, and what all that remain have in common.
+    /// Drops the states below `throwaway_num`, and contents that all remaining states share.
     fn throw_away(&mut self, throwaway_num: StateNum) {
         let kept = self.states.iter().position(|state| state.num >= throwaway_num);
         let kept = kept.expect("the reference is at or above the throwaway number");
@@ -209,7 +209,7 @@ impl<R: Object> Receiver<R> {
         }
     }
 
-    /// Refuses another state while the list is over a limit.
+    /// Returns an error if the list is over a limit and may accept no state now.
     fn make_room(&mut self, now: Instant, config: &Config) -> Result<(), ReceiveError> {
         if self.states.len() > RECEIVED_MAX {
             if now < self.quenched_until {
@@ -217,7 +217,7 @@ impl<R: Object> Receiver<R> {
             }
             self.quenched_until = now + config.quench_interval;
         }
-        // A state that alone goes over the limit must still have a successor, or the session ends here.
+        // A state that alone exceeds the limit must still have a successor, or the session ends here.
         let bytes: Bytes = self.states.iter().map(|state| state.bytes).sum();
         if self.states.len() > 1 && bytes > self.newest().object.received_bytes_max() {
             return Err(ReceiveError::QueueFull);

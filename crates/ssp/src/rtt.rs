@@ -10,12 +10,12 @@ const SRTT_INITIAL: Duration = Duration::from_secs(1);
 /// RTTVAR before the first sample. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 
-/// How long samples must have been suspect, without another in between, before they count. Chosen: the datagrams that a
-/// suspended host finds when it wakes up come all at once, and a fresh sample follows within a round trip.
+/// How long only suspect samples must have arrived before they count. Chosen: the datagrams that a suspended host finds
+/// when it wakes up come all at once, and a fresh sample follows within a round trip.
 const SUSPECT_FOR: Duration = Duration::from_secs(1);
 
-/// The part of SRTT by which RTO may exceed it where SRTT is longer than the upper bound of RTO. Chosen: a quarter; RTTVAR
-/// starts at half of the first sample, and a key lost then would wait for three round trips.
+/// The part of SRTT by which RTO may exceed SRTT where SRTT is longer than the upper bound of RTO. Chosen: a quarter;
+/// RTTVAR starts at half of the first sample, and a key lost then would wait for three round trips.
 const RTO_BEYOND_SRTT_DIVISOR: u32 = 4;
 
 /// SRTT and RTTVAR of RFC 6298, with this protocol's bounds.
@@ -24,7 +24,7 @@ pub(crate) struct RttEstimator {
     srtt: Duration,
     rttvar: Duration,
     sampled: bool,
-    /// When the first of the newest samples arrived, all of which are suspect; `None` after any other.
+    /// When the first sample of the present row of suspect samples arrived; `None` after any other sample.
     suspect_since: Option<Instant>,
 }
 
@@ -50,7 +50,7 @@ impl RttEstimator {
             self.suspect_since = None;
         }
         if self.sampled {
-            // RFC 6298, section 2: RTTVAR takes the old SRTT, so it goes first.
+            // RFC 6298, section 2: RTTVAR uses the old SRTT, so it is updated first.
             self.rttvar = (3 * self.rttvar + self.srtt.abs_diff(sample)) / 4;
             self.srtt = (7 * self.srtt + sample) / 8;
         } else {
@@ -79,7 +79,7 @@ impl RttEstimator {
         self.unclamped_rto().clamp(config.rto_min, config.rto_max.max(ceil_to_millis(far)))
     }
 
-    /// Returns RTO as it would be without bounds.
+    /// Returns RTO without the configured bounds.
     pub(crate) fn unclamped_rto(&self) -> Duration {
         ceil_to_millis(self.srtt + 4 * self.rttvar)
     }

@@ -1,12 +1,12 @@
-//! The shortest round trip of late: what the path takes without a queue.
+//! The shortest recent round trip: the time that the path takes without a queue.
 
 use rove_units::{Duration, Instant};
 
-/// How long a shortest round trip counts, at least; at most twice as long. Chosen: a route that became longer is
-/// known for what it is within a minute, and a queue that stays for so long is part of the path.
+/// How long a shortest round trip counts, at least; at most twice as long. Chosen: a longer route is recognised within
+/// a minute, and a queue that stays for so long is part of the path.
 const WINDOW: Duration = Duration::from_secs(30);
 
-/// The shortest sample of this window and of the one before.
+/// The shortest samples of this window and of the one before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RttMin {
     began_at: Option<Instant>,
@@ -15,7 +15,7 @@ pub(crate) struct RttMin {
 }
 
 impl RttMin {
-    /// Adds a sample.
+    /// Adds a round-trip sample.
     pub(crate) fn handle_sample(&mut self, now: Instant, sample: Duration) {
         if self.began_at.is_none_or(|began_at| began_at + WINDOW <= now) {
             self.began_at = Some(now);
@@ -24,7 +24,7 @@ impl RttMin {
         self.current = Some(self.current.map_or(sample, |current| current.min(sample)));
     }
 
-    /// Returns the shortest round trip; `None` before the first sample.
+    /// Returns the shortest round trip of the last 30 to 60 s; `None` before the first sample.
     pub(crate) fn get(&self) -> Option<Duration> {
         self.current.into_iter().chain(self.previous).min()
     }

@@ -1,4 +1,4 @@
-//! The sender's intervals of a moment, worked out from what the connection knows of the path.
+//! The sender's present intervals, computed from what the connection knows of the path.
 
 use rove_units::{Duration, Instant};
 
@@ -6,54 +6,55 @@ use crate::config::Config;
 use crate::hello::Capabilities;
 use crate::rtt::RttEstimator;
 
-/// Most loss of either direction, as a share, at which acknowledgments are late. Chosen: docs/timing.md, "Late
-/// acknowledgments"; where more is lost, a state's second try waits for them.
+/// Most loss of either direction, as a share from 0 to 1, at which acknowledgments are late. Chosen: docs/timing.md,
+/// "Late acknowledgments"; where more is lost, a state's second try waits for them.
 const PATIENT_LOSS: f64 = 0.1;
 
-/// The intervals of this moment.
+/// The sender's intervals, as of one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct SendTiming {
     pub(crate) config: Config,
     pub(crate) rto: Duration,
     pub(crate) frame_interval: Duration,
-    /// How long an acknowledgment waits for company, at either end.
+    /// How long either end delays an acknowledgment, so that something else may share its datagram.
     pub(crate) ack_delay: Duration,
-    /// Whether both ends bear late acknowledgments: the person at the client sees nothing of those that come alone.
+    /// Whether both ends support late acknowledgments. Datagrams with only an acknowledgment or echo ack then show the
+    /// client's user nothing.
     pub(crate) bears_late: bool,
-    /// Whether acknowledgments are late: nothing is said twice without a reason.
+    /// Whether acknowledgments are late now: both ends support that, and the path loses little.
     pub(crate) is_patient: bool,
-    /// How much longer than RTO a sent state is assumed to be on its way.
+    /// How long after RTO a sent state is presumed lost.
     pub(crate) grace: Duration,
-    /// How long until a state with contents must have been acknowledged, had nothing been lost.
+    /// Time from sending contents until their acknowledgment is overdue.
     pub(crate) ack_expected: Duration,
     pub(crate) srtt: Duration,
     pub(crate) rttvar: Duration,
     /// The extensions that both ends offer.
     pub(crate) peer: Capabilities,
     pub(crate) path: PathView,
-    /// Until when no sign of life is due.
+    /// Until when no heartbeat is due; `None` where the usual interval holds.
     pub(crate) speaks_by: Option<Instant>,
-    /// When to show once more that this end is there.
+    /// When to repeat a heartbeat; `None` if that is not to be done.
     pub(crate) heartbeat_again_at: Option<Instant>,
-    /// Until when nothing need be heard from the peer.
+    /// Until when the peer need not send; `None` if unknown.
     pub(crate) hears_by: Option<Instant>,
 }
 
-/// The path to the peer, as the connection sees it.
+/// Measurements of the path to the peer that the sender uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathView {
-    /// The shortest round trip of late; `None` before the first.
+    /// The shortest recent round trip; `None` before the first sample.
     pub(crate) rtt_min: Option<Duration>,
-    /// The share of datagrams that do not reach the peer, from 0 to 1: an estimate.
+    /// The estimated share of our datagrams that do not reach the peer, from 0 to 1.
     pub(crate) loss_out: f64,
-    /// The same of the peer's datagrams.
+    /// The estimated share of the peer's datagrams that do not reach this end, from 0 to 1.
     pub(crate) loss_in: f64,
-    /// Most bytes of an instruction that one datagram carries.
+    /// Most bytes of a compressed instruction that one datagram carries.
     pub(crate) contents_max: usize,
 }
 
 impl SendTiming {
-    /// Works them out for a path and what may be used between the two ends.
+    /// Computes the intervals from round trips and path; `peer` is the set of extensions that both ends offer.
     pub(crate) fn new(
         config: &Config,
         rtt: &RttEstimator,
@@ -89,25 +90,25 @@ impl SendTiming {
         }
     }
 
-    /// Returns whether round trips take longer than the shortest one by more than `least` and by more than this part of it: datagrams
-    /// queue. So they may where no round trip is known.
+    /// Returns whether the path has a queue: SRTT exceeds the shortest round trip by more than `least` and by more than
+    /// its part `1 / divisor`. Also true while no round trip is known.
     pub(crate) fn has_queue(&self, least: Duration, divisor: u32) -> bool {
         let rtt_min = self.path.rtt_min;
         rtt_min.is_none_or(|rtt_min| self.srtt > rtt_min + least.max(rtt_min / divisor))
     }
 
-    /// Returns how long an acknowledgment takes that nothing delays but what usually does.
+    /// Returns the usual time from sending contents to their acknowledgment: SRTT, twice RTTVAR, and the peer's delay.
     pub(crate) fn ack_usual(&self) -> Duration {
         self.srtt + 2 * self.rttvar + self.ack_delay
     }
 
-    /// Returns how long a sent state is assumed to be on its way.
+    /// Returns how long after sending a state counts as on its way; then it is presumed lost.
     pub(crate) fn in_flight(&self) -> Duration {
         self.rto + self.grace
     }
 
-    /// Returns the same without late acknowledgments where something is lost: a large instruction that has lost a fragment is
-    /// to be repaired soon.
+    /// Returns the intervals for large instructions: without late acknowledgments if the path loses anything, so that a
+    /// lost fragment is repaired soon.
     pub(crate) fn for_large(self) -> Self {
         if self.path.loss_out.max(self.path.loss_in) == 0.0 {
             return self;

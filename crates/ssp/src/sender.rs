@@ -1,12 +1,12 @@
-//! The states sent to the peer: what to send next, when, and from which of them.
+//! The states sent to the peer: what to send next, when, and the state that its diff starts from.
 //!
-//! The first entry of the list is the known receiver state: the newest that the peer has acknowledged. The assumed receiver
-//! state is the newest that has no reason to be lost yet. Nothing is ever retransmitted as it was; the sender makes a new diff
-//! to the newest state instead. There are two exceptions, both for instructions of several fragments, which a receiver puts
-//! together only while no other instruction comes between:
+//! The first entry of the list is the known receiver state: the newest that the peer has acknowledged. The assumed
+//! receiver state is the newest that need not be lost yet. Nothing is ever retransmitted as it was; the sender makes a
+//! new diff to the newest state instead. There are two exceptions, both for instructions of several fragments, which a
+//! receiver puts together only while no other instruction comes between:
 //!
-//! - An instruction to be sent again with the same contents is repeated to the byte, so that its
-//!   fragments add up over several tries.
+//! - An instruction to be sent again with the same contents is repeated to the byte, so that its fragments add up over
+//!   several tries.
 //! - A diff over [`Object::DIFF_MAX`] travels as a chain of states (module `chunk`).
 
 mod acks;
@@ -42,8 +42,8 @@ use sending::{Due, Occasion, Sending};
 use sent_states::{SentState, SentStates};
 pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
 
-/// Most loss on the way to the peer, as a share, at which a datagram that tries the path may follow unacknowledged contents.
-/// Chosen: a new instruction makes the fragments of an incomplete one useless.
+/// Most loss on the way to the peer, as a share from 0 to 1, at which a path size probe may follow unacknowledged
+/// contents. Chosen: a new instruction makes the fragments of an incomplete one useless.
 const PROBED_LOSS: f64 = 0.02;
 
 /// The current state, the states that were sent, and the mechanisms that decide what to send next and when.
@@ -67,7 +67,7 @@ pub(crate) struct Sender<L> {
 }
 
 impl<L: Object> Sender<L> {
-    /// Creates the sender of an object in its initial state; `rng` is for a policy that chooses at random.
+    /// Creates the sender of an object in its initial state; `rng` is the randomness of [`ReferencePolicy::Mixture`].
     pub(crate) fn new(initial: L, rng: Stream, now: Instant) -> Self {
         Self {
             sent: SentStates::new(initial.clone(), now),
@@ -88,7 +88,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Called with the newest acknowledged number of each instruction.
+    /// Called with the newest state number that an instruction of the peer acknowledges.
     pub(crate) fn handle_ack(&mut self, now: Instant, ack_num: StateNum) {
         if !self.sent.handle_ack(ack_num) {
             return;
@@ -102,7 +102,7 @@ impl<L: Object> Sender<L> {
         self.sent.drop_prefixes(&mut self.current);
     }
 
-    /// Called when a state of the peer's is the newest, with a diff of so many bytes.
+    /// Called when a new state of the peer has become the newest. `contents_len` is the length of its diff in bytes.
     pub(crate) fn handle_new_remote(&mut self, now: Instant, num: StateNum, contents_len: usize) {
         debug_assert!(num >= self.acks.num, "the peer's newest state never gets older");
         self.acks.num = num;
@@ -115,18 +115,18 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Called when the peer's newest contents come again. If an acknowledgment had the time to reach the peer, it was lost.
+    /// Called when the peer sends its newest contents again. An acknowledgment that had the time to arrive was lost.
     pub(crate) fn handle_remote_again(&mut self, now: Instant, timing: &SendTiming) {
         let is_first =
             timing.config.repetition.says_again_at_first && !self.first_contact.is_made();
         let answered_within = if is_first { first_contact::UNHEARD_AFTER } else { timing.rto };
         if timing.config.acks.acknowledges_again && self.sent.last_at + answered_within <= now {
-            // The new acknowledgment counts as having waited since then, so it goes soon.
+            // The acknowledgment counts as wanted since the lost one was sent, so it is due soon.
             self.acks.want(self.sent.last_at);
         }
     }
 
-    /// Called when the peer shows that it is there: unacknowledged contents are worth sending again.
+    /// Called when the peer shows that it is alive: unacknowledged contents are worth sending again.
     pub(crate) fn handle_heard(&mut self, now: Instant) {
         self.answers.heard_at = Some(now);
     }
@@ -187,7 +187,7 @@ impl<L: Object> Sender<L> {
         Some(self.send_contents(now, timing, reference, diff, due))
     }
 
-    /// Sends the current state as a diff from an entry of the list.
+    /// Sends the current state as a diff from the entry of the list with index `reference`.
     fn send_contents(
         &mut self,
         now: Instant,
@@ -229,7 +229,7 @@ impl<L: Object> Sender<L> {
         step
     }
 
-    /// Returns why the current contents are sent.
+    /// Returns why the current contents are sent: as news, a copy, after a timeout, or none of these.
     fn occasion(&self, is_copy_due: bool, is_again: bool, timing: &SendTiming) -> Occasion {
         match is_copy_due {
             _ if !self.current.shows_same(&self.sent.last().object) => Occasion::News,
@@ -241,8 +241,8 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Returns an instruction without contents for a datagram that tries the path, unless something waits to be sent. Its state equals
-    /// the last one. While that one may be lost, a probe goes only on a path that loses little.
+    /// Returns an instruction without contents for a path size probe, or `None` while something waits to be sent. Its
+    /// state equals the last one. While the last state may be lost, a probe is sent only on a path that loses little.
     pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming) -> Option<Instruction> {
         let is_answered = self.sent.unacknowledged_since().is_none();
         let is_likely_held =
@@ -260,7 +260,7 @@ impl<L: Object> Sender<L> {
         Some(instruction)
     }
 
-    /// Called when an instruction is sent in so many datagrams and bytes.
+    /// Called when an instruction is sent, cut into `datagrams` fragments with `bytes` of contents in all.
     pub(crate) fn handle_cut(
         &mut self,
         now: Instant,
@@ -277,7 +277,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Chooses the state to start a diff from, the assumed receiver state or the known one.
+    /// Chooses the state that a diff starts from. Returns its index in the list, and the diff.
     fn choose_reference(
         &mut self,
         now: Instant,
@@ -308,8 +308,8 @@ impl<L: Object> Sender<L> {
             .map_or((0, diff_from_known), |diff| (self.sent.assumed, diff))
     }
 
-    /// Returns until when large contents wait, if they do: until the end of the backoff or, once the peer has announced its end, for
-    /// ever (`Some(None)`).
+    /// Returns until when large contents must wait: until the end of the backoff or, once the peer has announced its
+    /// shutdown, for ever (`Some(None)`). `None` if they may be sent.
     fn holds_back(&self, now: Instant, timing: &SendTiming) -> Option<Option<Instant>> {
         if self.shutdown.is_started() {
             return None;
@@ -320,14 +320,15 @@ impl<L: Object> Sender<L> {
         self.large.backoff.until(timing).filter(|until| now < *until).map(Some)
     }
 
-    /// Acknowledges without contents while there are some. The new state holds what the last one
-    /// holds; a peer without that one cannot take it, but reads the acknowledgment first.
+    /// Returns an instruction that acknowledges without contents, although contents wait. The new state equals the last
+    /// one; a peer that lacks the last one cannot apply it, but reads the acknowledgment first.
     pub(crate) fn acknowledge(&mut self, now: Instant) -> Instruction {
         let (last_num, object) = (self.sent.last().num, self.sent.last().object.clone());
         self.send_new(now, last_num, last_num.next(), object, Vec::new())
     }
 
-    /// Sends an empty acknowledgment if one is due. It takes a number of its own: that is how the peer sees that we are alive.
+    /// Returns an empty acknowledgment if one is due. Its state has a new number, which shows the peer that we are
+    /// alive.
     fn step_without_diff(
         &mut self,
         now: Instant,
@@ -335,8 +336,8 @@ impl<L: Object> Sender<L> {
         is_ack_due: bool,
         peer: Capabilities,
     ) -> Option<Instruction> {
-        // The state went back to what the reference holds, while the peer may hold what came
-        // between; then the empty diff is news.
+        // The state is back at the contents of the reference, while the peer may hold a state from between; then the
+        // empty diff is news.
         let last = self.sent.last();
         let is_news = !self.current.same_as(&last.object)
             && !self.current.diff_from(&last.object, peer).is_empty();
@@ -351,8 +352,8 @@ impl<L: Object> Sender<L> {
         Some(self.send_new(now, self.sent.list[reference].num, new_num, object, Vec::new()))
     }
 
-    /// Returns whether to repeat the kept instruction although there are newer contents: something
-    /// was lost, and a newer instruction would make the receiver throw away the fragments it has.
+    /// Returns whether to repeat the kept instruction although there are newer contents. A fragment of it was lost, and
+    /// a newer instruction would make the receiver drop those that arrived.
     fn finishes_first(&self, now: Instant, timing: &SendTiming) -> bool {
         self.large.may_be_finished(self.sent.known().num, self.sent.last().num)
             && !self.shutdown.is_started()
@@ -360,7 +361,7 @@ impl<L: Object> Sender<L> {
             && self.may_repeat(now, timing)
     }
 
-    /// Sends an entry of the list again: to the byte where it may be, else with fresh surroundings.
+    /// Sends an entry of the list again: to the byte if it is the kept instruction, else in a new instruction.
     fn send_again(
         &mut self,
         now: Instant,
@@ -379,7 +380,7 @@ impl<L: Object> Sender<L> {
         let last_frame_at = self.sent.last_frame_at;
         let instruction = self.instruction(now, old_num, new_num, diff);
         if timing.is_patient {
-            // A late acknowledgment takes the contents along that are on their way, and often comes right before a key.
+            // A late acknowledgment carries the contents that are on their way, and often comes right before a key.
             self.sent.last_frame_at = last_frame_at;
         }
         Step::Send(instruction)
@@ -432,7 +433,7 @@ impl<L: Object> Sender<L> {
         Instruction { old_num, new_num, ack_num, throwaway_num, diff, ..Instruction::default() }
     }
 
-    /// Logs what is wrong with a diff of the current state, if anything is.
+    /// Logs what is wrong with a diff of the current state, if [`Object::check`] finds anything.
     fn check(&self, num: StateNum, reference: usize, diff: &[u8], peer: Capabilities) {
         let SentState { num: base, object, .. } = &self.sent.list[reference];
         if let Err(error) = self.current.check(object, diff, peer) {

@@ -28,20 +28,19 @@ use crate::receiver::{Received, Receiver};
 use crate::send_timing::SendTiming;
 use crate::sender::{Sender, Step};
 
-/// Which part of the caller's randomness a reference policy draws its random numbers from. Instructions, counted from 1, have
-/// the parts of their numbers.
+/// Which fork of the caller's randomness a reference policy draws from. Instructions use the forks from 1 on.
 const REFERENCE_STREAM: u64 = u64::MAX;
 
-/// Cost of a datagram whatever it holds, in the remote object's units. Chosen: cells of a screen; to open one takes
-/// a few microseconds.
+/// Work counted for each datagram, in the remote object's units (screen cells). Chosen: a few microseconds.
 const DATAGRAM_EFFORT: u64 = 4_000;
 
-/// Cost of a byte of an instruction that is inflated and read. Chosen: as above, 2 to 4 ns.
+/// Work counted for each byte of an inflated instruction, in the remote object's units (screen cells). Chosen: 2 to 4
+/// ns.
 const BYTE_EFFORT: u64 = 4;
 
-/// An end of a session.
+/// An end of a session, client or server.
 ///
-/// `Local` is the object this end owns, `Remote` its copy of the peer's.
+/// `Local` is the object this end changes, `Remote` its copy of the peer's.
 #[derive(Debug)]
 pub struct Transport<Local: Object, Remote: Object> {
     config: Config,
@@ -53,11 +52,11 @@ pub struct Transport<Local: Object, Remote: Object> {
     heartbeats: HeartbeatSchedule,
     peer: Peer,
     chaff: Stream,
-    /// Instructions built so far: the number of the newest is its fragments' id.
+    /// How many instructions were built so far, which is the fragment id of the newest.
     instructions: u64,
     fragments: FragmentQueue,
     closing: Closing,
-    /// The work done so far besides the receiver's.
+    /// Work done so far outside the receiver, in the remote object's units.
     effort: u64,
 }
 
@@ -98,7 +97,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     ///
     /// # Errors
     ///
-    /// Returns why the datagram was of no use. The session goes on whatever arrives.
+    /// Returns why the datagram was refused. The session continues after any error.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -117,7 +116,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.heartbeats.handle_moved();
         }
         if opened.is_peer_regained {
-            // An idle client would learn only at our next heartbeat that its new path works.
+            // Without an acknowledgment, an idle client would learn only at our next heartbeat that its new path works.
             self.sender.acks.want_at_once(now);
         }
         let fragment = Fragment::decode(&opened.payload)?;
@@ -130,31 +129,31 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.count_bytes(inflated.len());
             Instruction::decode(&inflated)?
         };
-        // To read four megabytes is a turn's work by itself.
+        // Decoding four megabytes uses up the work of one call.
         let room = self.config.work_per_turn.saturating_sub(self.effort - before);
         let is_try = self.connection.size().is_try(payload.len());
         self.handle_instruction(now, instruction, room, is_try)
     }
 
-    /// Returns whether a received state is still incomplete, so that [`Transport::work`] is to go on with it. Between the calls a driver
-    /// may look at other things. The next datagram completes the state in any case.
+    /// Returns whether a received diff is applied only in part, so that [`Transport::work`] is to be called again.
+    /// Between the calls a driver may do other things. The next datagram completes the diff in any case.
     pub fn has_work(&self) -> bool {
         self.receiver.has_work()
     }
 
-    /// Goes on with a received state, for [`Config::work_per_turn`].
+    /// Continues to apply a received diff, for [`Config::work_per_turn`].
     ///
     /// # Errors
     ///
-    /// Returns why the state was of no use.
+    /// Returns why the diff could not be applied.
     pub fn work(&mut self, now: Instant) -> Result<(), ReceiveError> {
         let received = self.receiver.work(now, self.config.work_per_turn)?;
-        // Only large contents leave work.
+        // Only large contents are applied in parts.
         self.note_received(now, received, usize::MAX, None);
         Ok(())
     }
 
-    /// Does what is due, but for [`Transport::work`]. Calling early or late is harmless.
+    /// Handles all timers that are due. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         let timing = self.send_timing();
         self.closing.handle_timeout(now);
@@ -163,7 +162,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Falls back to smaller datagrams after the send of one of `len` bytes failed for its size (EMSGSIZE).
+    /// Falls back to smaller datagrams after the system has refused to send one of `len` bytes (EMSGSIZE).
     pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         self.connection.handle_message_too_long(now, len);
         self.heed_size();
@@ -174,19 +173,19 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.candidates()
     }
 
-    /// Returns these addresses to add one, or to tell of one that cannot be reached.
+    /// Returns [`Transport::candidates`] for changes: to add an address, or to report an unreachable one.
     pub fn candidates_mut(&mut self) -> Option<&mut Candidates> {
         self.connection.candidates_mut()
     }
 
-    /// Called when an interface, an address or a route of this computer has changed, so that a client speaks at once. Any number of
-    /// calls is harmless, as they cost at most a datagram a second. At a server this does nothing.
+    /// Called when an interface, an address or a route of this computer has changed: a client then sends at once. Any
+    /// number of calls is harmless, as they cost at most a datagram a second. At a server this does nothing.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.connection.handle_network_change(now);
         self.heed_size();
     }
 
-    /// Returns the next datagram to send, or `None`. Drain it, then wait for [`Transport::poll_timeout`].
+    /// Returns the next datagram to send, or `None`. Call it until `None`, then wait for [`Transport::poll_timeout`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         loop {
             if let Some(transmit) = self.next_fragment(now) {
@@ -228,7 +227,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns when to call [`Transport::handle_timeout`] (and drain again) if nothing happens before.
+    /// Returns when to call [`Transport::handle_timeout`], and then [`Transport::poll_transmit`], unless a datagram
+    /// arrives first.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.closed().is_some() {
             return self.lingers_until();
@@ -244,24 +244,23 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.poll_event()
     }
 
-    /// Makes `object` our current state; sent when the timers say so. Ignored once shutting down.
+    /// Makes `object` our current state, to be sent when the timers allow. Ignored once this end is shutting down.
     pub fn publish(&mut self, object: Local) {
         self.sender.publish(object);
     }
 
-    /// Changes all received states that are held in the same way: by what the owner of this end knows and the peer
-    /// does not say.
+    /// Calls `adjust` on all received states alike, to add facts that this end knows and the peer does not send.
     pub fn adjust_remote(&mut self, adjust: impl FnMut(&mut Remote)) {
         self.receiver.adjust(adjust);
     }
 
-    /// While held, states with contents are left unreceived and unacknowledged, so the peer keeps them and sends them
-    /// again; acknowledgments are still read. For a receiver whose consumer is stuck.
+    /// Sets whether received states with contents are left unacknowledged, so that the peer keeps them and sends them
+    /// again; its acknowledgments are still read. For an end whose program does not read its input.
     pub fn hold_remote(&mut self, held: bool) {
         self.receiver.hold(held);
     }
 
-    /// Starts the orderly end. Later calls do nothing.
+    /// Starts the orderly shutdown of the session. Later calls do nothing.
     pub fn start_shutdown(&mut self, now: Instant) {
         tracing::info!("shutting down");
         self.sender.shutdown.start(now);
@@ -299,15 +298,15 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         let received = self.receiver.handle_instruction(now, instruction, room, &self.config)?;
         if is_try && contents_len == 0 && matches!(received, Received::Newest) {
-            // Later contents of the peer's would hide whether this one has arrived.
+            // Later contents of the peer would hide whether this probe has arrived.
             self.sender.acks.want_at_once(now);
         }
         self.note_received(now, received, contents_len, next_heartbeat);
         Ok(())
     }
 
-    /// Returns whether a client that sent no contents wants to hear this server: it has missed the newest heartbeat, or has sent the
-    /// same state again.
+    /// Returns whether a client that sent no contents waits for an answer from this server: it has missed the newest
+    /// heartbeat, or has sent the same state again.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
         let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };
@@ -352,7 +351,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.effort = self.effort.saturating_add(bytes.saturating_mul(BYTE_EFFORT));
     }
 
-    /// Returns the next fragment of the instruction under way, sealed.
+    /// Returns the next sealed fragment of the instruction being sent; `None` if all are sent, or no peer is known.
     fn next_fragment(&mut self, now: Instant) -> Option<Transmit> {
         let payload = self.fragments.next()?;
         let is_answer = self.fragments.is_answer;
@@ -362,7 +361,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         };
         let sealed = sealed.map(|it| Transmit { tries_size: self.fragments.is_try, ..it });
         let is_last = self.fragments.handle_sent();
-        // The datagram may have been the last to this address.
+        // The datagram may have made the client change its address, and so the size of datagrams.
         self.heed_size();
         let transmit = self.sealed(sealed)?;
         if is_last && self.fragments.ack_num == StateNum::SHUTDOWN {
@@ -372,7 +371,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         Some(transmit)
     }
 
-    /// Returns what was sealed; where nothing more can be, the session is over.
+    /// Returns the sealed datagram. An exhausted key ends the session.
     fn sealed(&mut self, sealed: Result<Transmit, SendError>) -> Option<Transmit> {
         sealed
             .inspect_err(|error| {
@@ -385,12 +384,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             .ok()
     }
 
-    /// Builds an instruction and cuts it up.
+    /// Encodes, compresses and cuts an instruction into fragments.
     fn build(&mut self, now: Instant, instruction: Instruction, is_heartbeat: bool) {
         let instruction = self.complete(now, instruction, is_heartbeat);
         let fragments = match self.codec.compress(&instruction.encode()) {
             Ok(compressed) => split(self.instructions, &compressed, self.connection.contents_max()),
-            // Lost, as far as the timers can tell.
+            // To the timers, the instruction counts as sent and lost.
             Err(error) => {
                 tracing::info!(%error, num = %instruction.new_num, "instruction not sent");
                 Vec::new()
@@ -406,7 +405,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.fragments.cut(fragments);
     }
 
-    /// Builds an instruction that makes one datagram of this size.
+    /// Builds a path size probe: one datagram of `size` bytes from an instruction without contents.
     fn build_try(&mut self, now: Instant, instruction: Instruction, size: usize) {
         let instruction = self.complete(now, instruction, false);
         let num = instruction.new_num;
@@ -422,7 +421,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.fragments.cut(split(self.instructions, &contents, contents.len()));
     }
 
-    /// Adds to an instruction what the peer is to know beside it, and gives it a number.
+    /// Adds the extension fields and the padding to an instruction, and counts it.
     fn complete(&mut self, now: Instant, sent: Instruction, is_heartbeat: bool) -> Instruction {
         self.instructions += 1;
         let is_understood = self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT);
@@ -438,7 +437,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         };
         let interval = self.config.loss_report_interval.filter(|_| self.reports_loss());
         let loss_report = interval.and_then(|it| self.connection.poll_loss_report(now, it));
-        // Our hello goes until the peer has acknowledged a state that came with it.
+        // Each instruction carries our hello until the peer has acknowledged a state that came with it.
         let capabilities = self.config.capabilities.filter(|_| !self.is_acknowledged());
         Instruction {
             chaff: chaff::blur(self.chaff.fork(self.instructions)),
@@ -457,7 +456,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.sender.sent.known().num != StateNum::INITIAL
     }
 
-    /// Returns the sender's intervals of this moment.
+    /// Returns the sender's present intervals.
     fn send_timing(&self) -> SendTiming {
         let timing = self.connection.send_timing(&self.config, self.capabilities());
         let timing = if self.sender.large.is_recent { timing.for_large() } else { timing };
@@ -469,7 +468,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Gives up fragments whose size is not that of the path any more.
+    /// Drops fragments that were cut for another datagram size than the present one.
     fn heed_size(&mut self) {
         if self.connection.size().take_recut() {
             self.sender.large.kept = None;

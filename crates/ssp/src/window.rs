@@ -1,8 +1,9 @@
-//! Which numbers of datagrams are still taken: a sliding window, as in RFC 6479 and in QUIC (RFC 9000, section 12.3).
+//! Which sequence numbers of datagrams are still accepted: a sliding window, as in RFC 6479 and in QUIC (RFC 9000,
+//! section 12.3).
 //!
-//! A number above all before it is taken, and moves the window up. A number within the window is taken once. A number below the
-//! window may have come before, so it is not taken. Numbers are in clear text, so a datagram can be refused for its number before
-//! its seal is checked. A number is recorded only after the seal was found whole.
+//! A number above all before it is accepted, and moves the window up. A number within the window is accepted once. A
+//! number below the window may have come before, so it is refused. Numbers are in clear text, so a datagram can be
+//! refused for its number before its tag is verified. A number is recorded only after that.
 
 use core::ops::Range;
 
@@ -10,45 +11,46 @@ use crate::loss_estimate::{LossEstimate, TOLD_APART};
 use crate::num::SeqNum;
 use crate::path::Loss;
 
-/// Words of the record, used in turn.
+/// Number of 64-bit words in the bitmap, which is used as a ring.
 const WORDS: usize = 128;
 
-/// Most numbers, from the highest down, that are told apart: a datagram that so many have overtaken is refused.
-/// The word in which the highest lies is not full, so one word does not count. Chosen: a record of a kilobyte,
-/// as WireGuard's. A paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first of them.
+/// How many numbers, from the highest down, the window covers; a datagram that more have overtaken is refused. The word
+/// of the highest number is not full, so one word does not count. Chosen: a record of a kilobyte, as WireGuard's. A
+/// paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first of them.
 const OVERTAKEN_MAX: u64 = 127 * 64;
 const _: () = assert!(OVERTAKEN_MAX == (WORDS as u64 - 1) * WORD);
 
-/// Numbers in a word.
+/// How many sequence numbers a word records.
 const WORD: u64 = u64::BITS as u64;
 
-/// How many of the newest numbers the recent loss is of. Chosen: what a typing user causes in some seconds.
+/// How many of the newest numbers the recent loss covers. Chosen: what a typing user causes in some seconds.
 const RECENT: u64 = 128;
 const _: () = assert!(OVERTAKEN_LOST <= RECENT && RECENT <= OVERTAKEN_MAX);
 
-/// A number that so many have overtaken is lost on a path that has lately brought one out of order. Source: RFC 5681, section 3.2
-/// (three duplicate acknowledgments).
+/// How many later numbers must arrive before a missing one counts as lost, on a path that has recently reordered
+/// datagrams. Source: RFC 5681, section 3.2 (three duplicate acknowledgments).
 const OVERTAKEN_LOST: u64 = 3;
 
-/// The same on a path that has not. Source: RFC 8985, section 6.2 (no reordering window where no reordering was observed).
+/// [`OVERTAKEN_LOST`] on a path that has not recently reordered datagrams. Source: RFC 8985, section 6.2 (no reordering
+/// window where no reordering was observed).
 const OVERTAKEN_LOST_IN_ORDER: u64 = 1;
 
-/// For how many numbers a path is known to bring some out of order. Chosen: as long as a loss is remembered.
+/// For how many numbers after a reordering the path counts as reordering. Chosen: as long as a loss is remembered.
 const OUT_OF_ORDER: u64 = 512;
 
-/// The numbers that have arrived.
+/// The sequence numbers that have arrived, in a sliding window, and an estimate of the loss.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// The lowest number above all that have arrived.
+    /// The highest arrived number plus one; 0 before the first.
     next: u64,
     /// How many different numbers have arrived.
     count: u64,
-    /// All numbers below have arrived or count as lost.
+    /// The number below which each number has arrived or counts as lost.
     settled: u64,
-    /// Until which number the path is known to bring some out of order.
+    /// The number up to which the path counts as reordering.
     out_of_order_until: u64,
     estimate: LossEstimate,
-    /// A bit for each number in the window; word `n / 64 % WORDS` holds that of number `n`.
+    /// The bitmap of arrived numbers; the bit of number `n` is in word `n / 64 % WORDS`.
     words: [u64; WORDS],
 }
 
@@ -59,7 +61,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Creates a window that takes every number.
+    /// Creates a window that accepts every number.
     pub fn new() -> Self {
         Self {
             next: 0,
@@ -71,13 +73,13 @@ impl Window {
         }
     }
 
-    /// Returns whether a number may be that of a datagram that has not arrived yet.
+    /// Returns whether a datagram with this number may be new: it has not arrived, and is not below the window.
     pub fn takes(&self, seq: SeqNum) -> bool {
         let seq = seq.get();
         seq >= self.next || (self.next - seq <= OVERTAKEN_MAX && !self.contains(seq))
     }
 
-    /// Records the number of an authentic datagram; returns whether it is newer than all before.
+    /// Records the number of an authentic datagram; returns whether it is higher than all before.
     pub fn record(&mut self, seq: SeqNum) -> bool {
         debug_assert!(self.takes(seq), "what the window does not take is refused before");
         let is_newest = seq.get() >= self.next;
@@ -96,12 +98,12 @@ impl Window {
         is_newest
     }
 
-    /// Returns how many numbers the sender has used, as far as is known.
+    /// Returns how many numbers the sender has used, by the highest that arrived.
     pub(crate) const fn sent(&self) -> u64 {
         self.next
     }
 
-    /// Returns how much of what was sent has not arrived.
+    /// Returns how many of the sent numbers have not arrived.
     pub(crate) fn loss(&self) -> Loss {
         let recent = self.next.saturating_sub(RECENT)..self.next;
         let count = |it: u64| u32::try_from(it).expect("at most RECENT");
@@ -113,7 +115,7 @@ impl Window {
         }
     }
 
-    /// Returns how much of what was sent has not arrived, and will not: a number that few others have overtaken may still come.
+    /// Returns how many of the sent numbers count as lost: a number that few others have overtaken may still arrive.
     pub(crate) fn settled_loss(&self) -> Loss {
         let loss = self.loss();
         let open = self.missing_among(self.settled..self.next);
@@ -125,12 +127,12 @@ impl Window {
         }
     }
 
-    /// Returns the share of numbers that do not arrive.
+    /// Returns the estimated share of numbers that do not arrive, from 0 to 1.
     pub(crate) fn loss_rate(&self) -> f64 {
         self.estimate.rate()
     }
 
-    /// Tells the estimate of the numbers that have arrived, or count as lost from now on.
+    /// Feeds the estimate with the numbers that have arrived or count as lost since the last call.
     fn settle(&mut self) {
         let is_in_order = self.out_of_order_until <= self.next;
         let overtaken = if is_in_order { OVERTAKEN_LOST_IN_ORDER } else { OVERTAKEN_LOST };
@@ -149,7 +151,7 @@ impl Window {
             let (word, lowest) = place(from);
             let next_word = (from / WORD + 1) * WORD;
             let until = next_word.min(numbers.end);
-            // The bits from `lowest` on, but for those that belong to numbers after `until`.
+            // The bits from `lowest` on, without those of numbers after `until`.
             let mask = !(lowest - 1) & (u64::MAX >> (next_word - until));
             missing += u64::from((!self.words[word] & mask).count_ones());
             from = until;
@@ -157,7 +159,7 @@ impl Window {
         missing
     }
 
-    /// Makes `seq` the highest number, and forgets what its new words have held of numbers far below.
+    /// Makes `seq` the highest number, and clears the words of the ring that now record new numbers.
     fn move_up(&mut self, seq: u64) {
         let highest = self.next.saturating_sub(1) / WORD;
         let entered = (seq / WORD - highest).min(WORDS as u64);
@@ -175,7 +177,7 @@ impl Window {
     }
 }
 
-/// Returns the word in which a number's bit lies, and the bit.
+/// Returns the index of the word that records a number, and the number's bit in it.
 fn place(seq: u64) -> (usize, u64) {
     let word = usize::try_from(seq / WORD % WORDS as u64).expect("below WORDS");
     (word, 1 << (seq % WORD))

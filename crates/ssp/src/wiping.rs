@@ -2,8 +2,8 @@
 
 use zeroize::Zeroize;
 
-/// Words of stack that are wiped after work on a key: 64 KiB. Chosen: four times what reading a key, and deriving
-/// its schedule, were seen to use in a build without optimization.
+/// Words of stack that are wiped after work on a key: 64 KiB. Chosen: four times what reading a key, and deriving its
+/// schedule, were seen to use in a build without optimization.
 const KEY_WORDS: usize = 8192;
 
 /// Words of stack that are wiped after one message: 16 KiB. Chosen: the block cipher was seen to use 10 KiB in a
@@ -11,22 +11,22 @@ const KEY_WORDS: usize = 8192;
 /// with AVX-512): for that the cipher spreads all round keys over the stack. The wiping takes half a microsecond.
 const MESSAGE_WORDS: usize = 2048;
 
-/// Does `work`, then overwrites the stack it has used: moved values and spilled registers leave copies there that nobody owns, and so
-/// nobody wipes. The returned value should hold its secrets on the heap.
+/// Does `work`, then overwrites the stack that it used. Moved values and spilled registers leave copies there that no
+/// destructor wipes. The returned value should hold its secrets on the heap.
 pub fn wiping<T>(work: impl FnOnce() -> T) -> T {
     let result = below(work);
     wipe::<KEY_WORDS>();
     result
 }
 
-/// Does work on one message as [`wiping`] does, with less to overwrite.
+/// Does work on one message as [`wiping`] does, with less stack to overwrite.
 pub(crate) fn wiping_message<T>(work: impl FnOnce() -> T) -> T {
     let result = below(work);
     wipe::<MESSAGE_WORDS>();
     result
 }
 
-/// Does the work in a frame of its own, which begins where that of [`wipe`] will.
+/// Does the work in a stack frame of its own, at the place where the frame of [`wipe`] will be.
 #[inline(never)]
 fn below<T>(work: impl FnOnce() -> T) -> T {
     work()

@@ -116,8 +116,7 @@ pub struct AckConfig {
     /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and every other instruction in between makes the
     /// receiver start again.
     pub delay_in_repair: Duration,
-    /// Whether contents that arrive again after their acknowledgment are acknowledged again: the first acknowledgment
-    /// was lost.
+    /// Whether contents that arrive again after their acknowledgment are acknowledged again, as it was lost.
     pub acknowledges_again: bool,
     /// Whether the peer's shutdown is acknowledged again where the acknowledgment may be lost: a server does so for a
     /// while, a client at once.

@@ -9,8 +9,7 @@ use super::backoff::{LATE, PAUSE_MAX};
 pub(crate) struct AnnouncedHeartbeat {
     /// When the server sends again at the latest; `None` if its newest instruction announced nothing.
     until: Option<Instant>,
-    /// Whether the announced pause is longer than the usual heartbeat interval, which shows that the server receives
-    /// our datagrams.
+    /// Whether the announced pause is longer than usual, which shows that the server receives our datagrams.
     is_long: bool,
     /// End of the server's last long announcement that was kept.
     kept_until: Option<Instant>,

@@ -63,8 +63,7 @@ struct Heartbeat {
     is_answered: bool,
     /// Whether this heartbeat was repeated.
     is_again: bool,
-    /// Until when the client need not send. Until this heartbeat is answered, that is what the heartbeat before it
-    /// said.
+    /// Until when the client need not send. Until this heartbeat is answered, the earlier one's time holds.
     excused_until: Option<Instant>,
 }
 
@@ -127,8 +126,7 @@ impl HeartbeatBackoff {
         self.is_resting = false;
     }
 
-    /// Called with the number of the newest state that the client has acknowledged, which may answer the newest
-    /// heartbeat.
+    /// Called with the newest state that the client has acknowledged, which may answer the newest heartbeat.
     pub(crate) fn handle_ack(&mut self, known: StateNum) {
         let answered = self.newest.as_mut().filter(|it| !it.is_answered && it.num <= known);
         if let Some(newest) = answered {

@@ -1,4 +1,4 @@
-//! The search for the largest size that gets through, by datagrams that carry nothing (RFC 8899, section 5.3).
+//! The search for the largest size that arrives, by datagrams without contents (RFC 8899, section 5.3).
 
 use rove_units::{Duration, Instant};
 
@@ -6,41 +6,43 @@ use super::{Cut, SIZE_BASE, SIZE_MIN, beyond_chance};
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// Bytes of contents in several datagrams that must have been sent for each byte of a try: tries add at most a sixteenth to the
-/// traffic that they make cheaper. Chosen: a datagram of 1472 bytes for 1200 saves one in six, and 1 % of the bytes.
+/// Bytes of contents in several datagrams that must have been sent for each byte of a probe: probes add at most a
+/// sixteenth to the traffic that they make cheaper. Chosen: a datagram of 1472 bytes for 1200 saves one in six, and 1 %
+/// of the bytes.
 const WORTH: usize = 16;
 
-/// Most tries that can be saved up, of the largest size. Chosen: enough for a search without a pause.
+/// Most probes of the largest size that earlier contents can pay for. Chosen: enough for a search without a pause.
 const SAVED_MAX: usize = 8;
 
-/// The search ends where the largest size that gets through and the smallest that does not are this close. Chosen: 2 % of a datagram.
+/// Difference in bytes between the largest size that arrives and the smallest that does not, at which the search ends.
+/// Chosen: 2 % of a datagram.
 const CLOSE: usize = 32;
 
 /// Sizes that differ by less than this count as the same: the padding of a try may leave out a few bytes. Chosen: less than the
 /// difference between stock's size over IPv6 and the size on an untried path.
 const SAME: usize = 8;
 
-/// How often a size is tried at least without an answer before it counts as too large. Source: RFC 8899, section 5.1.2
-/// (MAX_PROBES).
+/// Fewest unanswered probes of a size before it counts as too large. Source: RFC 8899, section 5.1.2 (MAX_PROBES).
 const LOSSES_MIN: u32 = 3;
 
-/// How often a size is tried at most without an answer before it counts as too large. Chosen: at 29 % loss each way ten tries
-/// fail so once in a thousand times.
+/// Most unanswered probes of a size before it counts as too large. Chosen: at 29 % loss each way ten probes fail so
+/// once in a thousand times.
 const LOSSES_MAX: u32 = 10;
 
-/// How long after contents of several datagrams a size may be tried: an idle path carries no tries. Chosen: by then a stock
-/// peer has acknowledged the contents before.
+/// How long after contents of several datagrams a size may be probed: an idle path carries no probes. Chosen: a stock
+/// peer has then acknowledged the contents before.
 const TRIED_WITHIN: Duration = Duration::from_secs(3);
 
-/// How much a try counts as a failure if no answer came ([`LOST`]), and if a later answer may have hidden its own ([`HIDDEN`]).
-/// Chosen: a peer that hides all answers ends the search for a while.
+/// How much an unanswered probe counts as a failure ([`LOST`]), and one whose answer a later acknowledgment may have
+/// hidden ([`HIDDEN`]). Chosen: a peer that hides all answers ends the search for a while.
 const LOST: u32 = 3;
 const HIDDEN: u32 = 1;
 
-/// How long after a size was found too large all sizes are open again. Source: RFC 8899, section 5.1.1 (PMTU_RAISE_TIMER).
+/// How long after a size was found too large all sizes may be probed again. Source: RFC 8899, section 5.1.1
+/// (PMTU_RAISE_TIMER).
 const RAISE_AFTER: Duration = Duration::from_secs(600);
 
-/// A datagram on its way that tries a size.
+/// A path size probe that is on its way.
 #[derive(Clone, Copy, Debug)]
 struct Try {
     num: StateNum,
@@ -49,34 +51,34 @@ struct Try {
     answer: Answer,
 }
 
-/// When a peer acknowledges a try that has arrived.
+/// When a peer acknowledges a path size probe that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// At once: it is a rove.
+    /// At once, as a rove does.
     AtOnce,
-    /// Together with contents that were sent right before.
+    /// Together with contents that were sent right before the probe.
     Soon,
-    /// With its next instruction.
+    /// With the peer's next instruction, whenever that is.
     Some,
 }
 
-/// The sizes above the one in use that have got through or not, and the try that is under way.
+/// Which sizes above the one in use arrive, and the probe on its way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Search {
     stock: usize,
     max: usize,
-    /// The smallest size that is known not to get through; one more than `max` while none is.
+    /// The smallest size in bytes known not to arrive; `max + 1` while none is known.
     refused: usize,
     refused_at: Option<Instant>,
-    /// A size that did get through and now may not: it is tried first.
+    /// A size that used to arrive and may not any more; it is probed first.
     doubted: Option<usize>,
     under_way: Option<Try>,
     tried_at: Option<Instant>,
     /// When contents of several datagrams were last sent.
     used_at: Option<Instant>,
-    /// How often the present size was tried in vain, as [`LOST`] and [`HIDDEN`] count.
+    /// Weighted count of the failed probes of the present size ([`LOST`], [`HIDDEN`]).
     failures: u32,
-    /// Bytes of contents that tries have been earned with.
+    /// Bytes of contents sent that pay for future probes ([`WORTH`]).
     saved: usize,
 }
 
@@ -85,7 +87,7 @@ impl Search {
         Self { stock, max, refused: max + 1, ..Self::default() }
     }
 
-    /// Called when contents are sent. Contents of the same state as a try hide whether the try has arrived.
+    /// Called when contents are sent. Contents of the probe's own state hide whether the probe has arrived.
     pub(super) fn handle_sent(
         &mut self,
         now: Instant,
@@ -107,7 +109,7 @@ impl Search {
         }
     }
 
-    /// Returns the size to try now, if any, while datagrams of `size` are in use.
+    /// Returns the size to probe now while datagrams of `size` bytes are in use; `None` while no probe is due.
     pub(super) fn next_try(
         &mut self,
         now: Instant,
@@ -128,16 +130,16 @@ impl Search {
         is_earned.then_some(next)
     }
 
-    /// Returns the size to try next: the sizes that most paths take, from above, and then halfway.
+    /// Returns the size to probe next: first the sizes that most paths carry, from the largest down, then halfway.
     fn candidate(&self, size: usize) -> Option<usize> {
         let usual = [self.max, self.stock, SIZE_BASE].into_iter();
-        // Above the one that is refused nothing is of use; below it each is tried that is larger than the present one.
+        // A size at or above the refused one would fail, and one at or below the present one gains nothing.
         let next = usual.filter(|usual| (size + SAME..self.refused).contains(usual)).max();
         let halfway = size + self.refused.saturating_sub(size) / 2;
         next.or_else(|| (self.refused > size + CLOSE).then_some(halfway))
     }
 
-    /// Called when a datagram is sent that tries `size`, as the only one of state `num`.
+    /// Called when a probe of `size` bytes is sent, as the only datagram of state `num`.
     pub(super) fn handle_try(&mut self, now: Instant, num: StateNum, size: usize, answer: Answer) {
         if self.doubted.is_none() {
             self.saved = self.saved.saturating_sub(WORTH * size);
@@ -146,8 +148,8 @@ impl Search {
         self.under_way = Some(Try { num, size, sent_at: now, answer });
     }
 
-    /// Called with the newest state that the peer is known to hold, after each instruction from it. Returns the
-    /// size of the try that has arrived, if it has.
+    /// Called with the newest state that the peer is known to hold, after each instruction from it. Returns the probe's
+    /// size if this acknowledges the probe, else `None`.
     pub(super) fn handle_ack(
         &mut self,
         now: Instant,
@@ -162,7 +164,7 @@ impl Search {
             return Some(under_way.size);
         }
         if known > under_way.num {
-            // A later state stands for this one.
+            // The peer acknowledged a later state only, so the probe's arrival is unknown.
             self.fail(now, if under_way.answer == Answer::AtOnce { LOST } else { HIDDEN }, timing);
         } else if under_way.sent_at + timing.ack_expected <= now {
             self.fail(now, LOST, timing);
@@ -170,7 +172,7 @@ impl Search {
         None
     }
 
-    /// Gives up the try that is under way.
+    /// Counts the probe on its way as failed, with the weight `count`.
     fn fail(&mut self, now: Instant, count: u32, timing: &SendTiming) {
         let Some(under_way) = self.under_way.take() else { return };
         self.failures += count;
@@ -179,12 +181,12 @@ impl Search {
         }
     }
 
-    /// Notes a size that did get through and now may not.
+    /// Notes a size that used to arrive and may not any more.
     pub(super) fn doubt(&mut self, size: usize) {
         (self.doubted, self.failures) = (Some(size), 0);
     }
 
-    /// Notes that a size does not get through.
+    /// Notes that datagrams of `size` bytes do not arrive.
     pub(super) fn refuse(&mut self, now: Instant, size: usize) {
         tracing::debug!(size, "datagrams of this size do not get through");
         self.under_way = self.under_way.filter(|under_way| under_way.size < size);
@@ -194,8 +196,8 @@ impl Search {
     }
 }
 
-/// Returns how many losses chance does not explain on a path that loses datagrams with this probability: the acknowledgment
-/// may be lost as well.
+/// Returns how many unanswered probes chance does not explain, where datagrams are lost with the probability `loss`:
+/// the acknowledgment may be lost as well.
 fn losses_max(loss: f64) -> u32 {
     let failure = 1.0 - (1.0 - loss).powi(2);
     let is_enough = |losses: &u32| f64::from(*losses) >= beyond_chance(failure);

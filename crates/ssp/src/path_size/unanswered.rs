@@ -8,26 +8,26 @@ use super::{Cut, beyond_chance};
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// How many tries go at least without an answer before the size is to blame: one that was late says nothing.
+/// Fewest unanswered sends of contents before their size is to blame: a single acknowledgment may be late.
 const TRIES_MIN: usize = 2;
 
-/// How many tries go at most without an answer before the size is to blame. Chosen: at 29 % loss contents of four datagrams stay
-/// unanswered for so long less than once in a thousand times, even if no fragment of one try counts for the next.
+/// Most unanswered sends of contents before their size is to blame. Chosen: at 29 % loss contents of four datagrams
+/// stay unanswered for so long less than once in a thousand times, even if no fragment of one try counts for the next.
 const TRIES_MAX: usize = 32;
 
-/// Unacknowledged contents that were sent within the time that an answer takes: a single acknowledgment answers all of them.
+/// Unacknowledged contents that were sent within the time of one answer, which a single acknowledgment covers.
 #[derive(Clone, Copy, Debug)]
 struct Try {
-    /// The state that was sent first.
+    /// The number of the state that was sent first.
     num: StateNum,
     at: Instant,
-    /// The largest number of datagrams of any of these contents.
+    /// The largest number of datagrams that any of the contents needed.
     datagrams: usize,
-    /// The smallest of the sizes of their largest datagrams.
+    /// The smallest of the sizes of their largest datagrams, in bytes.
     largest_min: usize,
 }
 
-/// The newest tries to send contents that are not acknowledged.
+/// The newest sends of contents that are not acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unanswered {
     tries: VecDeque<Try>,
@@ -49,7 +49,7 @@ impl Unanswered {
         self.tries.push_back(Try { num, at: now, datagrams, largest_min: largest });
     }
 
-    /// Forgets the tries that the peer has answered; returns whether there were any.
+    /// Forgets the sends that acknowledging `known` answers; returns whether there were any.
     pub(super) fn handle_ack(&mut self, known: StateNum) -> bool {
         let before = self.tries.len();
         self.tries.retain(|it| it.num > known);
@@ -60,8 +60,8 @@ impl Unanswered {
         self.tries.clear();
     }
 
-    /// Returns, where more tries should have been answered by now than chance explains, the least of the sizes of their
-    /// largest datagrams.
+    /// Returns `None` unless more sends are unanswered than chance explains. Returns the smallest of the sizes of their
+    /// largest datagrams, in bytes.
     pub(super) fn overdue(&self, now: Instant, timing: &SendTiming) -> Option<usize> {
         let overdue = || self.tries.iter().filter(|it| it.at + timing.in_flight() <= now);
         let datagrams = overdue().map(|it| it.datagrams).max()?;
@@ -70,8 +70,8 @@ impl Unanswered {
     }
 }
 
-/// Returns how many unanswered tries chance does not explain, where a try has so many datagrams and its acknowledgment is one more,
-/// each lost with this probability.
+/// Returns how many unanswered sends chance does not explain. Each has `datagrams` datagrams and one acknowledgment,
+/// all lost with the probability `loss`.
 fn tries_max(loss: f64, datagrams: usize) -> usize {
     let datagrams = i32::try_from(datagrams).unwrap_or(i32::MAX).saturating_add(1);
     let wanted = beyond_chance(1.0 - (1.0 - loss).powi(datagrams));

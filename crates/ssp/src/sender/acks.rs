@@ -1,44 +1,45 @@
-//! The acknowledgment that this end owes the peer: of which state, since when, and how long it waits for company.
+//! The acknowledgment that this end owes the peer: of which state, since when, and how long it may still wait.
 
 use rove_units::{Duration, Instant};
 
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// The acknowledgment of the peer's newest state.
+/// The acknowledgment of the peer's newest state, and whether it is still to be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acks {
-    /// The peer's newest state.
+    /// The number of the peer's newest state.
     pub(super) num: StateNum,
     wanted_since: Option<Instant>,
-    /// Whether the acknowledgment waits for no company.
+    /// Whether the acknowledgment is to be sent at once.
     is_urgent: bool,
-    /// Whether anything of the peer's has been acknowledged.
+    /// Whether this end has acknowledged any state of the peer.
     has_acknowledged: bool,
-    /// Whether the peer's newest contents are large: more may wait for their acknowledgment.
+    /// Whether the peer's newest contents are large: the peer may wait for their acknowledgment to send more.
     pub(super) is_remote_large: bool,
 }
 
 impl Acks {
-    /// Asks for an acknowledgment soon, as of `since`, whether or not it says anything new.
+    /// Asks for an acknowledgment whose delay started at `since`, even if it repeats an earlier one.
     pub(crate) fn want(&mut self, since: Instant) {
         self.wanted_since.get_or_insert(since);
     }
 
-    /// Asks for an acknowledgment now.
+    /// Asks for an acknowledgment without a delay.
     pub(crate) fn want_at_once(&mut self, now: Instant) {
         self.want(now);
         self.is_urgent = true;
     }
 
-    /// Called when an instruction is sent: each acknowledges.
+    /// Called when an instruction is sent, as each carries the acknowledgment.
     pub(super) fn handle_sent(&mut self) {
         (self.wanted_since, self.is_urgent) = (None, false);
         self.has_acknowledged |= self.num != StateNum::INITIAL;
     }
 
-    /// Returns when the acknowledgment is to go at the latest, if it is wanted. It would interrupt a repair, and until `known` is
-    /// acknowledged nobody knows what the path loses.
+    /// Returns when a wanted acknowledgment is due; `None` if none is wanted. The delay is longer while the
+    /// acknowledgment would interrupt a repair. Late acknowledgments start once the peer has acknowledged a state
+    /// (`known`), as the loss is unknown until then.
     pub(super) fn due(
         &self,
         is_in_repair: bool,

@@ -1,23 +1,23 @@
-//! Slowing down while large instructions find no answer.
+//! Longer waits between large instructions that find no answer.
 //!
-//! A large instruction may be lost again and again, or the peer may refuse it for now because its own reader does not read. Both look
-//! the same from here. The first lasts for seconds and the second may last for hours, so the longer tries stay unanswered, the
-//! rarer they become.
+//! A large instruction may be lost again and again, or the peer may refuse it for now because its own reader does not
+//! read. The sender cannot tell these cases apart. Loss lasts for seconds and a refusal may last for hours, so the
+//! longer tries stay unanswered, the rarer they become.
 
 use rove_units::{Duration, Instant};
 
 use crate::send_timing::SendTiming;
 
 /// The wait before the next try is the time without an answer, divided by this. Chosen: at 30 % loss pictures and
-/// pastes (tests/pair) arrive as soon as without a wait, as tries there succeed within a second or two;
-/// 20 kB that a peer on a fast path leaves with us cost 3,200 datagrams in the first minute instead of
-/// 50,000, and 700 a minute, mostly acknowledgments, from then on.
+/// pastes (tests/pair) arrive as soon as without a wait, as tries there succeed within a second or two; 20 kB that a
+/// peer on a fast path does not accept cost 3,200 datagrams in the first minute instead of 50,000, and 700 a minute,
+/// mostly acknowledgments, from then on.
 const WAIT_DIVISOR: u32 = 32;
 
-/// The tries to send something of several fragments since the last acknowledgment that was news.
+/// The sends of instructions with several fragments since the last new acknowledgment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backoff {
-    /// When the first and the last were made, if there were any.
+    /// When the first and the newest of these sends were made; `None` if there were none.
     tries: Option<(Instant, Instant)>,
 }
 
@@ -31,13 +31,13 @@ impl Backoff {
         self.tries = Some((first, now));
     }
 
-    /// Returns before when nothing large is to be sent; never longer than the heartbeat.
+    /// Returns when the next large instruction may be sent; the wait is never longer than the heartbeat interval.
     pub(super) fn until(&self, timing: &SendTiming) -> Option<Instant> {
         let (_, last) = self.tries?;
         Some(last + self.wait().min(timing.config.heartbeat.interval))
     }
 
-    /// Returns whether the tries have become rarer than those of a usual repair.
+    /// Returns whether the waits have become longer than those of a usual repair.
     pub(super) fn is_slow(&self, timing: &SendTiming) -> bool {
         self.wait() > timing.in_flight()
     }

@@ -2,21 +2,21 @@
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// Bytes a second that are earned, headers and all. Chosen: 5 % of a path of 512 kbit/s; a user who types
+/// Bytes that the budget grows by each second, headers included. Chosen: 5 % of a path of 512 kbit/s; a user who types
 /// five keys a second at 29 % loss needs about 3 kB/s of copies.
 pub(super) const PER_SECOND: u64 = 3_200;
 
-/// Most bytes that are saved up. Chosen: two seconds' worth.
+/// Most bytes in the budget. Chosen: two seconds' worth.
 pub(super) const SAVED_MAX: Bytes = Bytes::new(6_400);
 const _: () = assert!(SAVED_MAX.get() == 2 * PER_SECOND);
 
-/// Bytes that each datagram has beside its contents. Chosen: IPv4 and UDP 28, nonce, tag and timestamps 28, fragment 10.
+/// Bytes of headers in each datagram. Chosen: IPv4 and UDP 28, nonce, tag and timestamps 28, fragment 10.
 const HEADERS: usize = 66;
 
-/// Bytes that each instruction has beside its diff: about these.
+/// Bytes of an instruction besides its diff, approximately.
 const SURROUNDINGS: usize = 20;
 
-/// Bytes that are left to spend, and when they were last counted.
+/// The bytes left to spend, and when they were last counted.
 #[derive(Clone, Debug)]
 pub(super) struct Budget {
     left: Bytes,
@@ -29,13 +29,13 @@ impl Budget {
         Self { left: SAVED_MAX, refilled_at: now }
     }
 
-    /// Subtracts so many bytes from the budget, down to zero.
+    /// Subtracts `bytes` from the budget, down to zero.
     pub(super) fn spend(&mut self, now: Instant, bytes: u64) {
         self.refill(now);
         self.left = Bytes::new(self.left.get().saturating_sub(bytes));
     }
 
-    /// Returns from when on the budget is enough for so many bytes.
+    /// Returns when the budget is enough for `bytes`.
     pub(super) fn affordable_at(&self, bytes: u64) -> Instant {
         let short = bytes.saturating_sub(self.left.get());
         let wait = u128::from(short) * 1_000_000_000 / u128::from(PER_SECOND);
@@ -54,12 +54,12 @@ impl Budget {
     }
 }
 
-/// Returns how many bytes a datagram with such a diff has, before compression.
+/// Returns the size of a datagram with a diff of `diff_len` bytes, before compression and with headers, in bytes.
 pub(super) fn cost(diff_len: usize) -> u64 {
     on_the_path(1, diff_len.saturating_add(SURROUNDINGS))
 }
 
-/// Returns how many bytes so many datagrams have, with such contents in all.
+/// Returns the size of `datagrams` datagrams with `contents` bytes in all, with headers, in bytes.
 pub(super) fn on_the_path(datagrams: usize, contents: usize) -> u64 {
     let bytes = datagrams.saturating_mul(HEADERS).saturating_add(contents);
     u64::try_from(bytes).unwrap_or(u64::MAX)

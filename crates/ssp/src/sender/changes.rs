@@ -1,67 +1,68 @@
-//! The changes that wait for the next frame: since when, whether somebody waits for one, and whether they come as those of a key that is held.
+//! The changes that wait for the next frame: since when, whether the user waits for one, and whether a held key made
+//! them.
 
 use rove_units::{Duration, Instant};
 
-/// Longest time between two changes that come as those of a key that is held. Chosen: keyboards repeat a key 25 to 33 times a
+/// Longest time between two changes that count as made by a held key. Chosen: keyboards repeat a key 25 to 33 times a
 /// second, and hardly anybody types two keys in so short a time.
 const HELD_INTERVAL_MAX: Duration = Duration::from_millis(45);
 
-/// How many changes must wait. Chosen: docs/timing.md, "A key that is held"; with each key in a frame of its own, pages
-/// would take half as many bytes again.
+/// Fewest waiting changes that count as made by a held key. Chosen: docs/timing.md, "A key that is held"; with each key
+/// in a frame of its own, pages would take half as many bytes again.
 const HELD_MIN: u32 = 2;
 
-/// The changes since the last frame.
+/// The changes of the local object since the last frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Changes {
     waiting: u32,
-    /// Since when they are collected for a frame.
+    /// Since when changes are collected for the next frame; `None` if none wait.
     since: Option<Instant>,
-    /// Whether somebody waits for one of them.
+    /// Whether the peer's user waits for one of the changes.
     is_awaited: bool,
-    /// When the newest change was first noticed; `None` right after a change.
+    /// When the newest change was first noticed by the timers; `None` until they have run.
     newest_at: Option<Instant>,
-    /// When the change before was first noticed.
+    /// When the change before the newest was first noticed.
     before_at: Option<Instant>,
-    /// Whether the objects differ, and yet no diff is between them: nothing to wake up for.
+    /// Whether the object has changed and the diff is empty, so that no frame is due.
     pub(super) nothing_to_say: bool,
 }
 
 impl Changes {
-    /// Called when there is a change, to be noticed at the next look at the timers.
+    /// Called when the object has changed; the timers notice the change when they next run.
     pub(super) fn handle_change(&mut self) {
         self.waiting = self.waiting.saturating_add(1);
         self.before_at = self.newest_at.take().or(self.before_at);
     }
 
-    /// Called when a frame goes.
+    /// Called when a frame is sent.
     pub(super) fn handle_frame(&mut self) {
         self.waiting = 0;
     }
 
-    /// Called when anything is sent, and when there turns out to be nothing to say.
+    /// Called when an instruction is sent, or when the diff turns out to be empty (`says_nothing`).
     pub(super) fn handle_sent(&mut self, says_nothing: bool) {
         (self.since, self.nothing_to_say) = (None, says_nothing);
     }
 
-    /// Returns since when changes are collected, if they are.
+    /// Returns since when changes are collected for the next frame; `None` if none wait.
     pub(super) const fn since(&self) -> Option<Instant> {
         self.since
     }
 
-    /// Returns since when changes are collected: from now on, if it was not noticed before that there are some, or that
-    /// somebody waits for one of them. The others may have waited for a while, and take nothing from its time.
+    /// Returns since when changes are collected. That is `now` for the first change, and for the first one that the
+    /// peer's user waits for: earlier changes do not shorten its collection time.
     pub(super) fn collected_since(&mut self, now: Instant, is_awaited: bool) -> Instant {
         let before = self.since.filter(|_| self.is_awaited || !is_awaited);
         self.is_awaited = is_awaited;
         *self.since.insert(before.unwrap_or(now))
     }
 
-    /// Returns when the newest change was first noticed: now, if it was not noticed before.
+    /// Returns when the timers first noticed the newest change, which is `now` if they have not run since.
     pub(super) fn notice(&mut self, now: Instant) -> Instant {
         *self.newest_at.get_or_insert(now)
     }
 
-    /// Returns whether the changes that wait are those of a key that is held.
+    /// Returns whether the waiting changes follow each other as fast as those of a held key.
     pub(super) fn are_of_held_key(&self) -> bool {
         let interval = self.newest_at.zip(self.before_at);
         self.waiting >= HELD_MIN

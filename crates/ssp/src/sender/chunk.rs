@@ -1,9 +1,10 @@
 //! Large changes, sent as a chain of states that each fit into one instruction of bounded size.
 //!
-//! Each link of the chain starts from the one before. While nothing is lost, several are on their way at once. As soon as one
-//! is presumed lost, only the oldest unacknowledged one is sent, again and again to the byte, until it is acknowledged: a
-//! receiver holds the fragments of one instruction only, so a second one on its way would throw away the pieces of the first.
-//! When that has been of no use for a while, the next one takes turns with it, in case only the acknowledgment was lost.
+//! Each link of the chain is a diff from the link before. While nothing is lost, several are on their way at once. As
+//! soon as one is presumed lost, only the oldest unacknowledged one is sent, again and again to the byte, until it is
+//! acknowledged: a receiver holds the fragments of one instruction only, so a second one on its way would throw away
+//! the pieces of the first. After a number of repetitions in vain, the next link alternates with it, in case only the
+//! acknowledgment was lost.
 
 use rove_units::Instant;
 
@@ -14,26 +15,27 @@ use crate::send_timing::SendTiming;
 use crate::sender::Sender;
 use crate::sender::sending::Step;
 
-/// Most links of a chain on their way at once. Chosen: at 32 KiB each and a frame interval of half
-/// a round trip, four cover the round trip and the delayed acknowledgment.
+/// Most links of a chain on their way at once. Chosen: at 32 KiB each and a frame interval of half a round trip, four
+/// cover the round trip and the delayed acknowledgment.
 const WINDOW_MAX: usize = 4;
 
-/// How often a link is repeated before the next one is tried in its place: it may have arrived, and only its acknowledgment be
-/// lost, which no peer sends twice. Chosen: after five tries 27 fragments at 30 % loss are complete 19 times out of 20.
+/// How often a link is repeated before the next one is tried in its place: the link may have arrived and only its
+/// acknowledgment be lost, which no peer sends twice. Chosen: after five tries 27 fragments at 30 % loss are complete
+/// 19 times out of 20.
 const REPEATS_MAX: u32 = 4;
 
-/// How often a change is halved to make it fit: enough for any length of 64 bits.
+/// How often a change is halved at most to make it fit. Chosen: enough for any length of 64 bits.
 const HALVINGS_MAX: usize = 64;
 
-/// The progress of the sender along the chain.
+/// Which part of a chain of states the sender is at.
 #[derive(Clone, Debug)]
 pub(super) struct Chunks {
     is_active: bool,
     /// How many links may be on their way at once.
     window: usize,
-    /// Whether something was sent again since the last acknowledgment.
+    /// Whether a link was sent again since the last acknowledgment.
     is_repaired: bool,
-    /// Whether the link after the oldest unacknowledged one has its turn.
+    /// Whether the link after the oldest unacknowledged one is being sent, in case only an acknowledgment was lost.
     is_leaping: bool,
 }
 
@@ -59,7 +61,7 @@ impl Chunks {
 }
 
 impl<L: Object> Sender<L> {
-    /// Returns whether another link may be sent before the ones on their way are acknowledged.
+    /// Returns whether another link may be sent while earlier ones are unacknowledged.
     pub(super) fn may_extend(&self, timing: &SendTiming) -> bool {
         let in_flight = self.sent.with_contents().count();
         let is_all_assumed = self.sent.assumed + 1 == self.sent.list.len();
@@ -70,8 +72,7 @@ impl<L: Object> Sender<L> {
                 && !self.current.same_as(&self.sent.last().object))
     }
 
-    /// Sends the next link of the chain, or repairs the oldest that is not acknowledged. Returns
-    /// `None` where the change cannot be divided.
+    /// Sends the chain's next link, or the oldest unacknowledged one again. `None` if the change cannot be divided.
     pub(super) fn chunk_step(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         let is_extendable = self.may_extend(timing) && self.sent.last().num != StateNum::SHUTDOWN;
         let step =
@@ -81,7 +82,8 @@ impl<L: Object> Sender<L> {
     }
 
     fn extend(&mut self, now: Instant, peer: Capabilities) -> Option<Step> {
-        // With nothing on its way the newest entry holds what the known one holds, but the peer may never have got it.
+        // If nothing is on its way, the newest entry equals the known receiver state, but the peer may never have
+        // received it.
         let is_first_link = self.sent.with_contents().next().is_none();
         let base = if is_first_link { self.sent.known() } else { self.sent.last() };
         let base_num = base.num;
@@ -95,10 +97,10 @@ impl<L: Object> Sender<L> {
         Some(Step::Send(self.send_new(now, base_num, new_num, object, diff)))
     }
 
-    /// Sends the oldest link that is not acknowledged again or, where that has been of no use, the
-    /// one after it. The two take turns, each with all its repetitions at a stretch.
+    /// Sends the oldest unacknowledged link again or, after [`REPEATS_MAX`] repetitions, the one after it. The two
+    /// alternate, each with all its repetitions in a row.
     fn repair(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
-        // A next link of one fragment is not kept: once is its whole turn.
+        // A link of one fragment is not kept, so the next one is sent only once before they alternate.
         let is_turn_over = match self.large.kept {
             Some(_) => self.large.repeats >= REPEATS_MAX,
             None => self.chunks.is_leaping,
@@ -124,7 +126,7 @@ impl<L: Object> Sender<L> {
         Some(self.send_again(now, timing, self.sent.known().num, oldest, diff))
     }
 
-    /// Returns the newest entry that one instruction reaches from `base`, and the diff to it.
+    /// Returns the index of the newest entry that one instruction can reach from entry `base`, and the diff to it.
     fn link_after(&self, base: usize, peer: Capabilities) -> Option<(usize, Vec<u8>)> {
         let from = &self.sent.list[base].object;
         let mut link = None;
@@ -141,8 +143,8 @@ impl<L: Object> Sender<L> {
     }
 }
 
-/// Returns the part of the way from `base` to `target` that is as long as one instruction may be,
-/// and its diff; `None` where there is none short enough.
+/// Returns the longest part of the way from `base` to `target` that fits into one instruction, and its diff; `None` if
+/// no part is short enough.
 fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(L, Vec<u8>)> {
     let mut part = target.clone();
     for _ in 0..HALVINGS_MAX {
@@ -154,7 +156,7 @@ fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(
     None
 }
 
-/// Returns the diff from `base` to `target` unless it is longer than one instruction may be.
+/// Returns the diff from `base` to `target`; `None` if it is longer than one instruction may be.
 pub(super) fn diff_within_max<L: Object>(
     target: &L,
     base: &L,

@@ -1,9 +1,9 @@
-//! How likely the peer holds each state that it has not acknowledged, and what a diff from it is worth.
+//! The chance that the peer holds each unacknowledged state, and what a diff from that state is worth.
 //!
-//! A sent state has arrived if its datagrams have and if the peer held the state that its diff started from. An
-//! acknowledgment that is overdue makes that less likely; nothing is given up at once, as by a timeout. The
-//! acknowledged state is the best reference as long as bytes cost nothing. Once this end's own traffic fills the path, a
-//! long diff delays all that follows, and a shorter one from a state that is likely there can be worth more.
+//! A sent state has arrived if its datagrams have and if the peer held the state that its diff started from. An overdue
+//! acknowledgment makes that less likely step by step, unlike a timeout. The acknowledged state is the best reference
+//! as long as bytes cost nothing. Once this end's own traffic fills the path, a long diff delays all that follows, and
+//! a shorter one from a state that the peer probably holds can be worth more.
 
 use std::collections::VecDeque;
 
@@ -14,81 +14,86 @@ use crate::instruction::Instruction;
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// Least loss that is reckoned with. Chosen: with none at all, everything sent would count as arrived for certain.
+/// Smallest loss that the estimate uses, as a share from 0 to 1. Chosen: with none at all, everything sent would count
+/// as arrived for certain.
 const LOSS_MIN: f64 = 0.005;
 
-/// Least probability that an overdue acknowledgment itself was lost. Chosen: a late one is no proof that the state was lost.
+/// Smallest probability that an overdue acknowledgment was lost. Chosen: a late one is no proof that the state was
+/// lost.
 const ACK_LOST_MIN: f64 = 0.02;
 
 /// How long an acknowledgment may take beyond the round trip, its variation and its delay. Chosen: a frame interval.
 const ACK_GRACE: Duration = Duration::from_millis(20);
 
-/// Round trips that are longer than the shortest one by less than this have met no queue. Chosen: a few datagrams.
+/// Least excess over the shortest round trip that shows a queue. Chosen: a few datagrams.
 const QUEUE_MIN: Duration = Duration::from_millis(20);
 
-/// How long after a queue was seen the bytes of a diff still count. Chosen: a second of diffs from the known state would fill the
-/// path again.
+/// How long after a queue was seen the bytes of a diff still count. Chosen: a second of diffs from the known state
+/// would fill the path again.
 const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 
-/// A diff that takes this part of the bytes of a round trip is worth e times less. Chosen: docs/timing.md, "Reference policy".
+/// A diff that takes this part of the bytes of a round trip is worth e times less. Chosen: docs/timing.md, "Reference
+/// policy".
 const HORIZON: f64 = 0.4;
 
-/// Round trips count as long as this at least. Source: the delivery forecast of Sprout (NSDI 2013), which is of 100 ms.
+/// Shortest round trip that the worth of diffs is computed with. Source: the delivery forecast of Sprout (NSDI 2013),
+/// which is of 100 ms.
 const HORIZON_MIN: Duration = Duration::from_millis(100);
 
-/// Time over which a delivery rate is measured, at least. Chosen: two delayed acknowledgments.
+/// Shortest time over which a delivery rate is measured. Chosen: two delayed acknowledgments.
 const RATE_WINDOW: Duration = Duration::from_millis(200);
 
-/// Above this chance a state counts as there for the choice of candidates. Chosen: one in ten may be missing.
+/// Chance from 0 to 1 above which a state is probably held by the peer, in choosing candidates. Chosen: one in ten may
+/// be missing.
 const LIKELY: f64 = 0.9;
 
-/// Least bytes of a diff that tells how well diffs are compressed. Chosen: the surroundings of an instruction are some 30.
+/// Shortest diff in bytes that shows how well diffs are compressed. Chosen: other fields have some 30.
 const TELLING_LEN: usize = 300;
 
-/// The weight of the newest diff in the average of the compression. Chosen: a handful of frames.
+/// Weight of the newest diff in the average of the compression. Chosen: a handful of frames.
 const COMPRESSION_GAIN: f64 = 0.125;
 
-/// The states that were sent and are not acknowledged, and what the path makes of their bytes.
+/// The unacknowledged states, and how fast the path delivers their bytes.
 #[derive(Clone, Debug)]
 pub(super) struct DeliveryEstimate {
-    /// Ascending by number; all are newer than the known receiver state.
+    /// The unacknowledged states, ascending by number.
     sent: VecDeque<Sent>,
-    /// Bytes of all instructions so far, compressed.
+    /// Sum of the lengths of all instructions sent so far, compressed, in bytes.
     bytes: u64,
-    /// Bytes of a diff on the wire, as a part of what they were before compression.
+    /// Length of a diff after compression, as a share of its length before.
     compression: f64,
     rate: DeliveryRate,
-    /// When instructions last met a queue.
+    /// When an instruction was last sent while the path had a queue.
     queued_at: Option<Instant>,
 }
 
-/// A state that was sent, as of its last time.
+/// An unacknowledged state, as it was last sent.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     num: StateNum,
     reference: Reference,
-    /// The chance that its datagrams arrive.
+    /// The chance that all datagrams of the state arrive.
     arrives: f64,
-    /// Whether the peer acknowledges it soon.
+    /// Whether the state has contents, which the peer acknowledges soon.
     has_contents: bool,
     at: Instant,
-    /// Bytes of all instructions up to this one.
+    /// Sum of the lengths of all instructions up to this state's, in bytes.
     bytes: u64,
 }
 
 /// The state that a diff started from.
 #[derive(Clone, Copy, Debug)]
 enum Reference {
-    /// A state that is not acknowledged.
+    /// An unacknowledged state, by its number.
     Sent(StateNum),
-    /// A state that was forgotten, with the chance that the peer holds it.
+    /// A state that was dropped from the list, with the chance that the peer holds it.
     Settled(f64),
 }
 
-/// The bytes a second that acknowledgments have covered of late.
+/// The delivery rate of the path: the bytes that acknowledgments have recently covered, per second.
 #[derive(Clone, Copy, Debug, Default)]
 struct DeliveryRate {
-    /// When the window began, and what had been acknowledged.
+    /// When the measuring window began, and how many bytes had been acknowledged then.
     began: Option<(Instant, u64)>,
     current: Option<f64>,
     previous: Option<f64>,
@@ -100,7 +105,7 @@ impl DeliveryEstimate {
         Self { sent, bytes: 0, compression: 1.0, rate, queued_at: None }
     }
 
-    /// Called when a state is sent, or sent again, in so many datagrams and bytes.
+    /// Called when a state is sent, or sent again, in `datagrams` datagrams with `bytes` bytes.
     pub(super) fn handle_sent(
         &mut self,
         now: Instant,
@@ -133,14 +138,14 @@ impl DeliveryEstimate {
         }
     }
 
-    /// Called when the fragments of a state are sent once more.
+    /// Called when the fragments of state `num` are sent once more.
     pub(super) fn handle_repeated(&mut self, now: Instant, num: StateNum) {
         if let Some(sent) = self.sent.iter_mut().find(|sent| sent.num == num) {
             sent.at = now;
         }
     }
 
-    /// Called when the peer acknowledges a state. It also held the state that the diff started from, and so on back.
+    /// Called when the peer acknowledges a state. The peer also held the state that its diff started from, and so on.
     pub(super) fn handle_ack(&mut self, now: Instant, ack_num: StateNum) {
         let mut held = Vec::new();
         let mut next = Some(ack_num);
@@ -157,7 +162,7 @@ impl DeliveryEstimate {
         self.settle(ack_num, &held);
     }
 
-    /// Forgets all states up to `last`, of which the peer held those in `held`.
+    /// Drops all states up to `last`, of which the peer held those in `held`.
     fn settle(&mut self, last: StateNum, held: &[StateNum]) {
         let chances = self.chances(|_| 1.0);
         let kept = self.sent.partition_point(|sent| sent.num <= last);
@@ -172,7 +177,7 @@ impl DeliveryEstimate {
         }
     }
 
-    /// Returns how likely the peer holds each state by now, in ascending order of their numbers.
+    /// Returns the chance that the peer holds each unacknowledged state now, in ascending order of their numbers.
     fn chances_at(&self, now: Instant, timing: &SendTiming) -> Vec<(StateNum, f64)> {
         let ack_lost = timing.path.loss_in.clamp(ACK_LOST_MIN, 1.0);
         let is_overdue =
@@ -180,8 +185,8 @@ impl DeliveryEstimate {
         self.chances(|sent| if is_overdue(sent) { ack_lost } else { 1.0 })
     }
 
-    /// Returns how likely the peer holds each state that is not acknowledged, in ascending order of their numbers.
-    /// `odds_left` is what the odds of each are multiplied by.
+    /// Returns the chance that the peer holds each unacknowledged state, in ascending order of their numbers.
+    /// `odds_left` is the factor that a missing acknowledgment changes the odds of a state by.
     fn chances(&self, odds_left: impl Fn(&Sent) -> f64) -> Vec<(StateNum, f64)> {
         let mut chances: Vec<(StateNum, f64)> = Vec::with_capacity(self.sent.len());
         for sent in &self.sent {
@@ -199,8 +204,8 @@ impl DeliveryEstimate {
         chances
     }
 
-    /// Chooses between the diff from the known receiver state and those that `diff_from` makes from others, two at most.
-    /// Returns the other state, if it is one, and the diff.
+    /// Chooses between the diff from the known receiver state and at most two that `diff_from` makes from other states.
+    /// Returns the number of the other state, or `None` for the known one, and the diff.
     pub(super) fn choose(
         &self,
         now: Instant,
@@ -208,7 +213,7 @@ impl DeliveryEstimate {
         from_known: Vec<u8>,
         mut diff_from: impl FnMut(StateNum) -> Option<Vec<u8>>,
     ) -> (Option<StateNum>, Vec<u8>) {
-        // While bytes cost nothing the known state is best; an empty diff costs none.
+        // While bytes cost nothing the known state is best, and an empty diff costs nothing.
         let Some(affordable) = self.affordable(now, timing).filter(|_| !from_known.is_empty())
         else {
             return (None, from_known);
@@ -226,7 +231,8 @@ impl DeliveryEstimate {
         best
     }
 
-    /// Returns the states that may be worth a diff beside the known one: the newest, and the newest that is likely there.
+    /// Returns the states whose diffs are compared with that from the known one: the newest, and the newest that the
+    /// peer probably holds.
     fn candidates(&self, now: Instant, timing: &SendTiming) -> Vec<(StateNum, f64)> {
         let chances = self.chances_at(now, timing);
         let newest = chances.last().copied();
@@ -236,16 +242,16 @@ impl DeliveryEstimate {
         newest.into_iter().chain(chances.iter().rfind(is_likely).copied()).collect()
     }
 
-    /// Returns what a diff of so many bytes from a state is worth that the peer holds with this chance: the logarithm of
-    /// the chance that it is of use, less the part that it takes of what is affordable.
+    /// Returns the worth of a diff of `diff_len` bytes from a state that the peer holds with the chance `chance`. It is
+    /// the logarithm of the chance that the diff can be applied, less its share of the affordable bytes.
     fn worth(&self, chance: f64, diff_len: usize, affordable: f64, timing: &SendTiming) -> f64 {
         let bytes = real(diff_len) * self.compression;
         let datagrams = (bytes / real(timing.path.contents_max)).ceil().max(1.0);
         chance.ln() + datagrams * (1.0 - loss(timing)).ln() - bytes / affordable
     }
 
-    /// Returns the bytes that divide the worth of a diff by e; `None` while this end's traffic does not fill the path, or
-    /// nothing is known of its rate.
+    /// Returns the number of bytes that divides the worth of a diff by e; `None` while this end's traffic does not fill
+    /// the path, or its rate is unknown.
     fn affordable(&self, now: Instant, timing: &SendTiming) -> Option<f64> {
         self.queued_at.filter(|at| now < *at + QUEUE_REMEMBERED)?;
         let rate = self.rate.highest().filter(|rate| *rate > 0.0)?;
@@ -254,7 +260,7 @@ impl DeliveryEstimate {
 }
 
 impl DeliveryRate {
-    /// Called when so many bytes have arrived in all.
+    /// Called when `bytes` bytes have been acknowledged in all.
     fn handle_delivered(&mut self, now: Instant, bytes: u64) {
         let (began, before) = *self.began.get_or_insert((now, bytes));
         let elapsed = now.saturating_since(began);
@@ -265,18 +271,18 @@ impl DeliveryRate {
         }
     }
 
-    /// Returns the higher one of the newest two rates.
+    /// Returns the higher of the newest two rates, in bytes a second; `None` before the first.
     fn highest(&self) -> Option<f64> {
         self.current.into_iter().chain(self.previous).reduce(f64::max)
     }
 }
 
-/// Returns the loss that is reckoned with on the way to the peer.
+/// Returns the loss on the way to the peer that the estimate uses, from 0 to 1.
 fn loss(timing: &SendTiming) -> f64 {
     timing.path.loss_out.clamp(LOSS_MIN, 1.0 - LOSS_MIN)
 }
 
-/// Returns the chance that so many datagrams arrive.
+/// Returns the chance that `datagrams` datagrams all arrive.
 fn all_arrive(datagrams: usize, timing: &SendTiming) -> f64 {
     (1.0 - loss(timing)).powi(i32::try_from(datagrams.max(1)).unwrap_or(i32::MAX))
 }

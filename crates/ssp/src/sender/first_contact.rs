@@ -1,9 +1,9 @@
 //! First contents, sent again until the peer has acknowledged something.
 //!
-//! Before the first round trip nobody knows how long one takes, so the timers of RFC 6298 start at a second and more, and
-//! a peer that has not been heard is told nothing but a heartbeat. A first datagram that is lost would cost that. Small
-//! first contents are sent again after a fixed wait instead, which then doubles. On a path with a longer round trip than
-//! the wait that is a datagram or two too many, once in a session.
+//! Before the first round trip nobody knows how long one takes, so the timers of RFC 6298 start at a second and more,
+//! and a peer from which nothing has arrived is sent only heartbeats. A lost first datagram would cost that time. Small
+//! first contents are sent again after a fixed wait instead, which then doubles. On a path with a longer round trip
+//! than the wait that is a datagram or two too many, once in a session.
 
 use rove_units::{Duration, Instant};
 
@@ -14,44 +14,44 @@ use crate::sender::repetition::REPEATED_LEN_MAX;
 /// round trips are mostly shorter, so mostly no datagram is sent in vain.
 const WAIT_MIN: Duration = Duration::from_millis(200);
 
-/// How often contents are sent again, each time after twice the wait: 200, 600, 1400 and 3000 ms after the first. Chosen:
-/// from there on heartbeats carry them.
+/// How often first contents are sent again, each time after twice the wait: 200, 600, 1400 and 3000 ms after the first.
+/// Chosen: from there on heartbeats carry them.
 const TRIES_MAX: u32 = 4;
 
-/// A peer that repeats its first contents this long after our last answer has not received it. Chosen: the wait, less the jitter
-/// between two datagrams.
+/// Time after our last answer from which on repeated first contents show that the answer was lost. Chosen: the wait,
+/// less the jitter between two datagrams.
 pub(super) const UNHEARD_AFTER: Duration = Duration::from_millis(100);
 const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 
-/// The tries so far.
+/// The sends of first contents so far, until the peer acknowledges something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstContact {
-    /// When the newest contents were last sent; `None` if there were none, or they are too large to be sent in vain.
+    /// When the newest contents were last sent; `None` if there were none, or they are too large to repeat.
     sent_at: Option<Instant>,
     tries: u32,
-    /// Whether the peer has acknowledged something.
+    /// Whether the peer has acknowledged any state.
     is_made: bool,
 }
 
 impl FirstContact {
-    /// Called when contents are sent. Contents that do not stand alone are not sent again.
+    /// Called when contents are sent. They are repeated if their diff starts from the known receiver state.
     pub(super) fn handle_sent(&mut self, sending: &Sending) {
         self.tries += u32::from(sending.stands_alone && sending.due.first_contact);
         let goes_again = sending.stands_alone && sending.diff_len <= REPEATED_LEN_MAX;
         self.sent_at = goes_again.then_some(sending.at);
     }
 
-    /// Called at the first acknowledgment.
+    /// Called at the peer's first acknowledgment.
     pub(super) fn handle_ack(&mut self) {
         self.is_made = true;
     }
 
-    /// Returns whether the peer has acknowledged something.
+    /// Returns whether the peer has acknowledged any state.
     pub(super) const fn is_made(&self) -> bool {
         self.is_made
     }
 
-    /// Returns when to send the newest contents once more.
+    /// Returns when to send the newest contents once more; `None` if they are not to be repeated.
     pub(super) fn due(&self) -> Option<Instant> {
         let sent_at = self.sent_at.filter(|_| !self.is_made && self.tries < TRIES_MAX)?;
         Some(sent_at + WAIT_MIN * (1 << self.tries))

@@ -1,4 +1,4 @@
-//! Large contents: the instruction of several fragments that was sent last, and when large contents were last on their way.
+//! Large contents: the last instruction of several fragments, and when large contents were last on their way.
 
 use rove_units::{Duration, Instant};
 
@@ -6,8 +6,8 @@ use super::backoff::Backoff;
 use crate::instruction::Instruction;
 use crate::num::StateNum;
 
-/// How long after large contents of either end acknowledgments are not late on a path that loses something. Chosen: 1 MiB that
-/// is copied at 1 Mbit/s and 5 % loss takes 35 s, and 45 s where they are late in between.
+/// How long after large contents of either end acknowledgments are not late on a path that loses datagrams. Chosen: 1
+/// MiB that is copied at 1 Mbit/s and 5 % loss takes 35 s, and 45 s where they are late in between.
 const LARGE_LATELY: Duration = Duration::from_secs(10);
 
 /// How often a large instruction that is presumed lost is repeated before newer contents replace it.
@@ -15,17 +15,18 @@ const LARGE_LATELY: Duration = Duration::from_secs(10);
 /// 100 ms, 0.7 s apart at most; without repeats 5 to 11 do, up to 4.6 s apart (tests/pair/picture.rs).
 pub(super) const REPEATS_MAX: u32 = 8;
 
-/// The large contents of late.
+/// The instruction of several fragments that may be repeated, and whether contents were recently large.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LargeContents {
-    /// The last instruction, if it has several fragments. They are gone, or of the wrong size, once this is `None`.
+    /// The last instruction, if it has several fragments; `None` once acknowledged, or if its fragments have the wrong
+    /// size.
     pub(crate) kept: Option<Instruction>,
-    /// How often it was repeated.
+    /// How often the kept instruction was repeated.
     pub(super) repeats: u32,
     pub(super) backoff: Backoff,
-    /// When contents of either end's were last large.
+    /// When contents of either end were last large.
     at: Option<Instant>,
-    /// Whether that was lately, as of the last look.
+    /// Whether contents were large within [`LARGE_LATELY`], when [`LargeContents::heed`] was last called.
     pub(crate) is_recent: bool,
 }
 
@@ -36,21 +37,22 @@ impl LargeContents {
         self.backoff.handle_try(now);
     }
 
-    /// Updates whether large contents are or lately were on their way. `are_others_large` tells of contents beside the kept ones.
+    /// Updates whether large contents are, or recently were, on their way. `are_others_large` tells whether contents
+    /// other than the kept ones are large.
     pub(super) fn heed(&mut self, now: Instant, are_others_large: bool) {
         let is_large = are_others_large || self.kept.is_some();
         self.at = is_large.then_some(now).or(self.at);
         self.is_recent = self.at.is_some_and(|at| now < at + LARGE_LATELY);
     }
 
-    /// Returns whether the kept instruction is this one.
+    /// Returns whether the kept instruction has these state numbers and this diff.
     pub(super) fn is_kept(&self, old_num: StateNum, new_num: StateNum, diff: &[u8]) -> bool {
         let is_it =
             |it: &Instruction| (it.old_num, it.new_num, &*it.diff) == (old_num, new_num, diff);
         self.kept.as_ref().is_some_and(is_it)
     }
 
-    /// Returns whether the kept instruction leads from the one state to the other, and was not repeated too often.
+    /// Returns whether the kept instruction leads from state `old_num` to `new_num`, and may still be repeated.
     pub(super) fn may_be_finished(&self, old_num: StateNum, new_num: StateNum) -> bool {
         let is_it = |it: &Instruction| (it.old_num, it.new_num) == (old_num, new_num);
         self.repeats < REPEATS_MAX && self.kept.as_ref().is_some_and(is_it)

@@ -1,21 +1,23 @@
 //! The state that the next diff starts from.
 //!
-//! A receiver takes a diff only if it holds the state that the diff starts from. It is known to hold the known receiver state;
-//! the assumed one is newer, so the diff from it is shorter, but is lost on a receiver that an earlier datagram did not reach.
+//! A receiver can apply a diff only if it holds the state that the diff starts from. It certainly holds the known
+//! receiver state. The assumed one is newer, so the diff from it is shorter, but useless to a receiver that an earlier
+//! datagram did not reach.
 
 use rove_units::Stream;
 
 use crate::config::ReferencePolicy;
 
-/// A diff from the known state may be this much longer than one from the assumed state, in bytes,
-/// and still be preferred. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// How much longer a diff from the known state may be than one from the assumed state and still be preferred, in bytes.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
 const PROSPECTIVE_EXTRA_MAX: usize = 100;
 
-/// Only shorter diffs from the known state may be preferred in spite of their extra length.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Length in bytes below which a diff from the known state may be preferred although it is longer. Source: Mosh 1.4.0
+/// as observed, docs/wire.md.
 pub(super) const PROSPECTIVE_LEN_MAX: usize = 1000;
 
-/// Chooses between the known and the assumed receiver state, and counts its choices: a mixture draws a random number for each.
+/// Chooses between the known and the assumed receiver state. It counts its choices, as a mixture draws one random
+/// number for each.
 #[derive(Clone, Debug)]
 pub(super) struct ReferenceChooser {
     rng: Stream,
@@ -28,8 +30,8 @@ impl ReferenceChooser {
         Self { rng, choices: 0 }
     }
 
-    /// Chooses by `policy`, given the diff from the known state. Returns the diff that `from_assumed` makes where the assumed state
-    /// is chosen. `contents_max` is the size of a datagram's contents in bytes.
+    /// Chooses by `policy`, given the diff from the known state. Returns the diff that `from_assumed` makes if the
+    /// assumed state is chosen, else `None`. `contents_max` is the size of a datagram's contents in bytes.
     pub(super) fn choose(
         &mut self,
         policy: ReferencePolicy,
@@ -49,7 +51,7 @@ impl ReferenceChooser {
             ReferencePolicy::Prospective => costs_little_more,
             ReferencePolicy::Adaptive => needs_no_more_datagrams,
         };
-        // An empty diff needs no company.
+        // An empty diff from the known state cannot become shorter.
         let from_assumed = (!from_known.is_empty()).then(from_assumed);
         from_assumed.filter(|it| !prefers_known(from_known.len(), it.len(), contents_max))
     }
@@ -63,8 +65,8 @@ fn costs_little_more(known: usize, assumed: usize, _: usize) -> bool {
 
 /// Returns whether a diff from the known state travels in as few datagrams as one from the assumed state.
 ///
-/// Then its chance to be of use is the better one at any loss rate. Diffs are counted as they are before
-/// compression, so a known state may be passed over that would have cost nothing.
+/// If so, it is more likely to be applied at any loss rate. Diffs are counted as they are before compression, so a
+/// known state may be rejected that would have cost nothing.
 fn needs_no_more_datagrams(known: usize, assumed: usize, contents_max: usize) -> bool {
     known <= assumed || known.div_ceil(contents_max) <= assumed.div_ceil(contents_max)
 }

@@ -1,10 +1,10 @@
 //! Proactive repetition of small contents on a path that loses datagrams.
 //!
-//! A lost keystroke or echo otherwise waits for its timeout, far longer than the round trip. While the path
-//! loses datagrams, small contents are sent several times in short succession, so that the chance of all of them
-//! being lost is small. Each copy is a diff from the known receiver state and stands for itself, and newer contents
-//! take the place of a copy. Where contents follow each other faster than the path answers, the next ones contain all before them,
-//! so a copy waits for them. On a path without loss nothing is sent twice.
+//! A lost keystroke or echo otherwise waits for its timeout, far longer than the round trip. While the path loses
+//! datagrams, small contents are sent several times in short succession, so that the chance of all of them being lost
+//! is small. Each copy is a diff from the known receiver state, so it can be applied whatever else is lost. Newer
+//! contents take the place of a copy. Contents that follow each other faster than the path answers contain all before
+//! them, so a copy waits for the next ones. On a path without loss nothing is sent twice.
 
 use rove_units::{Duration, Instant};
 
@@ -13,32 +13,34 @@ use super::sending::{Occasion, Sending};
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// The probability that all copies are lost is brought below this. Chosen: docs/timing.md, "Repetition"; two copies from
-/// 4 % loss on, three from 20 % on, four from 34 % on. Where echo acks do not go alone, which else bring a lost echo again,
-/// it is two copies from the first loss on.
+/// Probability below which the loss of all copies of contents is brought. Chosen: docs/timing.md, "Repetition"; two
+/// copies from 4 % loss on, three from 20 % on, four from 34 % on. Where echo acks are not sent alone, which otherwise
+/// bring a lost echo again, it is two copies from the first loss on.
 const RESIDUAL: f64 = 0.04;
 
-/// The same where echo acks do not go alone. Chosen: three copies from 17 % loss on, four from 31 % on make keys at 100 ms and
-/// 29 % loss as fast as echo acks did (0.60 of stock's mean for 0.61, 20 seeds), for 2 % more bytes.
+/// [`RESIDUAL`] where echo acks are not sent alone. Chosen: three copies from 17 % loss on, four from 31 % on make keys
+/// at 100 ms and 29 % loss as fast as echo acks did (0.60 of stock's mean for 0.61, 20 seeds), for 2 % more bytes.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
-/// The same from [`FOLLOWED_SRTT_MIN`] on, where newer contents mostly go before a third copy would. Chosen: at 500 ms and 29 %
-/// loss typed ahead takes 1.53 of stock's bytes for 1.62 with the same times.
+/// [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, where newer contents are mostly sent before a
+/// third copy would be. Chosen: at 500 ms and 29 % loss typed ahead takes 1.53 of stock's bytes for 1.62 with the same
+/// times.
 const RESIDUAL_FAR: f64 = 0.1;
 
-/// The same from [`SECONDS_SRTT_MIN`] on, where a lost key waits for seconds. Chosen: at 5 s and 10 % loss three copies in place of two
-/// take the 99th percentile from two round trips to one.
+/// [`RESIDUAL_UNAIDED`] at round trips from [`SECONDS_SRTT_MIN`] on, where a lost key waits for seconds. Chosen: at 5 s
+/// and 10 % loss three copies in place of two take the 99th percentile from two round trips to one.
 const RESIDUAL_SECONDS: f64 = 0.005;
 
-/// Least round trip from which on [`RESIDUAL_SECONDS`] holds. Chosen: a person waits for a second, and begins to wonder after two.
+/// Shortest round trip at which [`RESIDUAL_SECONDS`] holds. Chosen: a person waits for a second, and begins to wonder
+/// after two.
 const SECONDS_SRTT_MIN: Duration = Duration::from_secs(2);
 
-/// Most copies, the first included. Chosen: at 50 % loss three in a hundred are lost all the same, which a timeout
-/// repairs; more copies would be more bytes than the wait is worth.
+/// Most copies of the same contents, the first included. Chosen: at 50 % loss three in a hundred are lost all the same,
+/// which a timeout repairs; more copies would be more bytes than the wait is worth.
 const COPIES_MAX: u32 = 5;
 
-/// The second copy follows the first after the smoothed round trip, divided by this. The others are a frame interval
-/// apart, so that newer contents often take their place. Chosen: docs/timing.md, "Repetition".
+/// The second copy follows the first after the smoothed round trip, divided by this. Further copies are a frame
+/// interval apart, so that newer contents often take their place. Chosen: docs/timing.md, "Repetition".
 const SECOND_DIVISOR: u32 = 16;
 
 /// Shortest time between the first copy and the second. Chosen: below it a burst of loss takes both.
@@ -47,41 +49,41 @@ const SECOND_MIN: Duration = Duration::from_millis(5);
 /// Longest time between the first copy and the second. Chosen: bursts of loss are mostly shorter.
 const SECOND_MAX: Duration = Duration::from_millis(40);
 
-/// Least round trip from which on the copy of contents that followed others within a round trip waits for the next contents.
-/// Chosen: docs/timing.md, "Repetition"; on shorter paths copies are a smaller part of the bytes, and the wait a larger
-/// part of the time.
+/// Shortest round trip at which contents that followed others within a round trip are not copied until the next
+/// contents. Chosen: docs/timing.md, "Repetition"; on shorter paths copies are a smaller part of the bytes, and the
+/// wait a larger part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
-/// Least assumed loss of a path on which contents were just presumed lost by timeout. Chosen: two copies.
+/// Smallest loss, from 0 to 1, that decides on copies after contents were presumed lost. Chosen: two copies.
 const PRESUMED_LOSS: f64 = 0.1;
 
-/// Longest diff that is repeated, in bytes before compression. Chosen: one datagram, whatever it holds.
+/// Longest diff that is copied, in bytes before compression. Chosen: one datagram, whatever it holds.
 pub(super) const REPEATED_LEN_MAX: usize = 1000;
 
-/// A path whose round trips take so much longer than its shortest one has a queue, which copies would make longer;
-/// what it loses, it loses to that queue. Chosen: 50 ms or half of the shortest round trip.
+/// Least excess of SRTT over the shortest round trip that shows a queue, which copies would lengthen; such a path loses
+/// datagrams to that queue. Chosen: 50 ms or half of the shortest round trip.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
-/// The copies of the newest contents, and the budget for them.
+/// The copies of the newest contents, and the budget of bytes for copies.
 #[derive(Clone, Debug)]
 pub(super) struct Repetition {
-    /// The contents that are being repeated, if any are.
+    /// The contents that are being copied; `None` if there are none.
     newest: Option<Copies>,
     /// When new contents were last sent.
     news_at: Option<Instant>,
     budget: Budget,
 }
 
-/// The copies that have been sent of one state.
+/// The copies sent so far of one state.
 #[derive(Clone, Copy, Debug)]
 struct Copies {
     num: StateNum,
     sent: u32,
     last_at: Instant,
     diff_len: usize,
-    /// Whether they followed others within a round trip, so that more will soon follow them.
+    /// Whether the contents followed others within a round trip, so that more will soon follow.
     is_followed: bool,
-    /// Whether they were presumed lost after they had gone once.
+    /// Whether the contents were presumed lost after a single copy.
     is_presumed_lost: bool,
 }
 
@@ -90,7 +92,8 @@ impl Repetition {
         Self { newest: None, news_at: None, budget: Budget::new(now) }
     }
 
-    /// Records contents that were just sent. Contents that do not stand alone end the repetition of those before.
+    /// Records contents that were just sent. Contents whose diff does not start from the known receiver state end the
+    /// copying of earlier ones.
     pub(super) fn handle_sent(&mut self, sending: &Sending, srtt: Duration) {
         let &Sending { at: now, num, diff_len, occasion, .. } = sending;
         if !sending.stands_alone {
@@ -110,7 +113,7 @@ impl Repetition {
         };
         let (sent, is_presumed_lost) = match self.newest {
             _ if is_news => (1, false),
-            // It counts as the first copy. Had several gone, the acknowledgment would rather be the lost one.
+            // This send counts as the first copy again. After several copies, a lost acknowledgment is more likely.
             Some(copies) if copies.sent == 1 && occasion == Occasion::PresumedLost => (1, true),
             Some(copies) => (copies.sent.saturating_add(1), copies.is_presumed_lost),
             None => (COPIES_MAX, false),
@@ -119,7 +122,7 @@ impl Repetition {
         self.newest = (diff_len <= REPEATED_LEN_MAX).then_some(copies);
     }
 
-    /// Called when the newest contents are sent as a state of another number.
+    /// Called when the newest contents are sent as a state with another number.
     pub(super) fn handle_renumbered(&mut self, num: StateNum) {
         if let Some(copies) = &mut self.newest {
             copies.num = num;
@@ -133,7 +136,7 @@ impl Repetition {
         }
     }
 
-    /// Returns when to send the next copy of the newest sent state, if there is to be one.
+    /// Returns when to send the next copy of the newest contents; `None` if no more are wanted.
     pub(super) fn due(&self, timing: &SendTiming) -> Option<Instant> {
         let copies = self.newest.filter(|copies| copies.sent < copies.wanted(timing))?;
         let spaced = copies.last_at + spacing(timing, &copies);
@@ -142,14 +145,14 @@ impl Repetition {
 }
 
 impl Copies {
-    /// Returns how many times they are to be sent, the first included.
+    /// Returns how many copies of these contents to send, the first included.
     fn wanted(&self, timing: &SendTiming) -> u32 {
         let least = if self.is_presumed_lost { PRESUMED_LOSS } else { 0.0 };
         copies_wanted(timing, timing.path.loss_out.max(least))
     }
 }
 
-/// Returns how many times contents are to be sent on a path that loses such a share, the first included.
+/// Returns how many copies of contents to send on a path with the loss `loss_out`, the first included.
 fn copies_wanted(timing: &SendTiming, loss_out: f64) -> u32 {
     if !timing.config.repetition.repeats || timing.has_queue(QUEUE_MIN, 2) {
         return 1;
@@ -169,7 +172,7 @@ fn copies_wanted(timing: &SendTiming, loss_out: f64) -> u32 {
     copies
 }
 
-/// Returns what the chance that all copies are lost is brought to where no echo ack goes alone.
+/// Returns the probability below which the loss of all copies is brought where echo acks are not sent alone.
 fn residual_unaided(srtt: Duration) -> f64 {
     if srtt >= SECONDS_SRTT_MIN {
         RESIDUAL_SECONDS
@@ -180,7 +183,7 @@ fn residual_unaided(srtt: Duration) -> f64 {
     }
 }
 
-/// Returns how long after the newest of these copies the next one follows.
+/// Returns the time between the newest copy of these contents and the next one.
 fn spacing(timing: &SendTiming, copies: &Copies) -> Duration {
     let second = (timing.srtt / SECOND_DIVISOR).clamp(SECOND_MIN, SECOND_MAX);
     if copies.sent == 1 && !copies.is_followed { second } else { timing.frame_interval }

@@ -5,48 +5,49 @@ use rove_units::Instant;
 use crate::instruction::Instruction;
 use crate::num::StateNum;
 
-/// An instruction to be sent now.
+/// The instruction that an end is to send now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A new instruction, without what the layers below the sender add to it.
+    /// A new instruction, without the fields that the layers below the sender add.
     Send(Instruction),
-    /// The same without contents, only to show that this end is there.
+    /// A new instruction without contents, only to show that this end is alive.
     Heartbeat(Instruction),
-    /// The kept instruction, the same fragments once more.
+    /// The fragments of the kept instruction once more ([`LargeContents`](super::large::LargeContents)).
     Repeat,
 }
 
-/// Contents that were just sent.
+/// Contents that were just sent, for the mechanisms that may send them again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sending {
     pub(super) at: Instant,
     pub(super) num: StateNum,
-    /// Bytes of the diff before compression.
+    /// Length of the diff before compression, in bytes.
     pub(super) diff_len: usize,
-    /// Whether the diff starts from the known receiver state. Such a diff is of use whatever else is lost, and may go again.
+    /// Whether the diff starts from the known receiver state. Such a diff can be applied whatever else is lost, and may
+    /// be sent again.
     pub(super) stands_alone: bool,
     pub(super) occasion: Occasion,
     pub(super) due: Due,
 }
 
-/// Which mechanisms asked for the contents that are sent.
+/// Which mechanisms asked to send the contents now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Due {
-    /// The repetition, for a copy.
+    /// Whether the repetition asked for a copy.
     pub(super) copy: bool,
-    /// The first contact, for first contents that nothing has answered.
+    /// Whether the first contact asked to repeat first contents that nothing has answered.
     pub(super) first_contact: bool,
 }
 
 /// Why contents are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
-    /// They were not sent before.
+    /// The contents were not sent before.
     News,
-    /// A copy was due.
+    /// A copy of the contents was due.
     Copy,
-    /// They were presumed lost.
+    /// The contents were presumed lost.
     PresumedLost,
-    /// They go along with an acknowledgment, or nobody waits for them.
+    /// The contents travel along with an acknowledgment, or nobody waits for them.
     Other,
 }

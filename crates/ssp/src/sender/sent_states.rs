@@ -1,4 +1,4 @@
-//! The states that were sent: known, assumed and newest receiver state, and when something was last sent.
+//! The states that were sent: known, assumed and newest receiver state, and when an instruction was last sent.
 
 use std::collections::VecDeque;
 
@@ -9,13 +9,13 @@ use crate::num::StateNum;
 use crate::object::Object;
 use crate::send_timing::SendTiming;
 
-/// A sent state.
+/// A state that was sent to the peer.
 #[derive(Clone, Debug)]
 pub(crate) struct SentState<L> {
     pub(crate) num: StateNum,
     first_sent_at: Instant,
     pub(crate) sent_at: Instant,
-    /// Whether it was sent with a diff: the peer acknowledges such a state soon.
+    /// Whether the state was sent with a diff, which the peer acknowledges soon.
     pub(super) has_contents: bool,
     pub(crate) object: L,
 }
@@ -24,12 +24,12 @@ pub(crate) struct SentState<L> {
 #[derive(Clone, Debug)]
 pub(crate) struct SentStates<L> {
     pub(super) list: VecDeque<SentState<L>>,
-    /// Index of the assumed receiver state as of the last recalculation.
+    /// Index of the assumed receiver state when it was last computed.
     pub(super) assumed: usize,
-    /// When the last instruction was sent; this end's creation before the first.
+    /// When the last instruction was sent; the creation of this end before the first.
     pub(super) last_at: Instant,
     pub(super) has_sent: bool,
-    /// When contents were last sent.
+    /// When an instruction with contents was last sent; `None` before the first.
     pub(super) last_frame_at: Option<Instant>,
 }
 
@@ -43,17 +43,17 @@ impl<L: Object> SentStates<L> {
         Self { list, assumed: 0, last_at: now, has_sent: false, last_frame_at: None }
     }
 
-    /// Returns the known receiver state.
+    /// Returns the known receiver state: the newest that the peer has acknowledged.
     pub(crate) fn known(&self) -> &SentState<L> {
         self.list.front().expect("the known receiver state is never thrown away")
     }
 
-    /// Returns the newest state.
+    /// Returns the newest sent state.
     pub(crate) fn last(&self) -> &SentState<L> {
         self.list.back().expect("the known receiver state is never thrown away")
     }
 
-    /// Returns the place of the newest state that has no reason to be lost yet, nor has any state before it.
+    /// Returns the index of the newest state that need not be lost yet, where no earlier one must be lost either.
     pub(super) fn newest_assumed(&self, now: Instant, timing: &SendTiming) -> usize {
         let is_in_flight = |state: &SentState<L>| now < state.sent_at + timing.in_flight();
         // A state without contents is not acknowledged by itself, and says nothing about others.
@@ -63,28 +63,28 @@ impl<L: Object> SentStates<L> {
         credible.filter(|(_, state)| is_in_flight(state)).last().map_or(0, |(index, _)| index)
     }
 
-    /// Returns the states with contents that are not acknowledged.
+    /// Returns the unacknowledged states with contents.
     pub(super) fn with_contents(&self) -> impl Iterator<Item = &SentState<L>> {
         self.list.iter().skip(1).filter(|state| state.has_contents)
     }
 
-    /// Returns when the first of the states with contents should have been acknowledged.
+    /// Returns when the acknowledgment of the oldest state with contents is overdue; `None` if none is unacknowledged.
     pub(crate) fn overdue_at(&self, timing: &SendTiming) -> Option<Instant> {
         self.with_contents().map(|state| state.first_sent_at + timing.ack_expected).min()
     }
 
-    /// Returns whether a state with contents should have been acknowledged by now.
+    /// Returns whether the acknowledgment of a state with contents is overdue.
     pub(crate) fn is_overdue(&self, now: Instant, timing: &SendTiming) -> bool {
         self.overdue_at(timing).is_some_and(|at| at <= now)
     }
 
-    /// Returns since when contents that were sent are not acknowledged.
+    /// Returns when the oldest unacknowledged contents were sent; `None` if all are acknowledged.
     pub(crate) fn unacknowledged_since(&self) -> Option<Instant> {
         self.with_contents().next().map(|state| state.first_sent_at)
     }
 
-    /// Makes an acknowledged state the known receiver state. Returns whether that is news: a number that is not in the list is
-    /// older than another that was acknowledged, or of a state that was culled.
+    /// Makes an acknowledged state the known receiver state. Returns whether that is news. A number that is not in the
+    /// list is older than another acknowledged one, or of a state that was dropped.
     pub(super) fn handle_ack(&mut self, ack_num: StateNum) -> bool {
         let acknowledged = self.list.iter().position(|state| state.num == ack_num);
         self.list.drain(..acknowledged.unwrap_or(0));
@@ -92,7 +92,7 @@ impl<L: Object> SentStates<L> {
         acknowledged.is_some_and(|index| index > 0)
     }
 
-    /// Appends a state that is sent now.
+    /// Appends a state that is being sent.
     pub(super) fn push(&mut self, now: Instant, num: StateNum, has_contents: bool, object: L) {
         debug_assert!(num > self.last().num || num == StateNum::SHUTDOWN);
         self.list.push_back(SentState {
@@ -105,7 +105,7 @@ impl<L: Object> SentStates<L> {
         self.cull();
     }
 
-    /// Forgets what the known receiver state has in common with all states.
+    /// Forgets the contents of the known receiver state that all states share.
     pub(super) fn drop_prefixes(&mut self, current: &mut L) {
         let known = self.known().object.clone();
         current.drop_prefix(&known);
@@ -114,8 +114,8 @@ impl<L: Object> SentStates<L> {
         }
     }
 
-    /// Drops entries from the middle while the list is over a limit: the known state is needed, and
-    /// the newest ones are the likeliest to be acknowledged.
+    /// Drops entries from the middle while the list is over a limit: the known state is needed, and the newest ones are
+    /// the likeliest to be acknowledged.
     fn cull(&mut self) {
         if self.list.len() > SENT_MAX {
             self.list.remove(self.list.len() - SENT_CULLED_FROM_END);

@@ -1,10 +1,10 @@
-//! The announcement of the end of a session. It goes with every instruction until the peer has acknowledged it, or has had the time
-//! to.
+//! The announcement that a session ends. Every instruction carries it until the peer has acknowledged it, or has had
+//! the time to.
 //!
 //! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Stock sends 16 of them, a
-//! frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to answer. On a path that loses
-//! nothing, rove waits for longer, and all but the first announcements are rarer. On other paths the only acknowledgment may have
-//! been lost, and stock's pace stays.
+//! frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to answer. On a
+//! path that loses nothing, rove waits for longer, and all but the first announcements are rarer. On other paths the
+//! only acknowledgment may have been lost, so announcements keep stock's interval.
 //!
 //! [`StateNum::SHUTDOWN`]: crate::num::StateNum::SHUTDOWN
 
@@ -12,22 +12,23 @@ use rove_units::{Duration, Instant};
 
 use crate::send_timing::SendTiming;
 
-/// How often the end is announced at least before this end goes without an answer. Source: Mosh 1.4.0 as observed.
+/// How often the shutdown is announced at least before this end closes without an answer. Source: Mosh 1.4.0 as
+/// observed.
 const TRIES_MAX: u32 = 16;
 
-/// How long the end is announced at least before this end goes without an answer, on a path that loses nothing. Chosen: as
-/// long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
+/// How long the shutdown is announced at least before this end closes without an answer, on a path that loses nothing.
+/// Chosen: as long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How many of the announcements are repeated at the pace of such a path; the later ones follow at the largest frame
-/// interval. Chosen: a peer that has not answered five of them is busy for longer.
+/// How many announcements are a frame interval apart on a path that loses nothing; later ones are the largest frame
+/// interval apart. Chosen: a peer that has not answered five of them is busy for longer.
 const QUICK_TRIES: u32 = 4;
 
-/// Most loss of the peer's datagrams, as a share, at which this end waits for a busy peer's acknowledgment. Chosen: the
-/// wait for one that was lost, 4 s, is then 40 ms in the mean.
+/// Most loss of the peer's datagrams, as a share from 0 to 1, at which this end waits for a busy peer's acknowledgment.
+/// Chosen: the wait for one that was lost, 4 s, is then 40 ms in the mean.
 const ANSWER_LOSS: f64 = 0.01;
 
-/// The announcements so far.
+/// Since when, and how often, this end has announced its shutdown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shutdown {
     /// Since when this end is shutting down; `None` while it is not.
@@ -36,7 +37,7 @@ pub(crate) struct Shutdown {
 }
 
 impl Shutdown {
-    /// Starts the end. Later calls do nothing.
+    /// Starts the shutdown of this end. Later calls do nothing.
     pub(crate) fn start(&mut self, now: Instant) {
         self.since.get_or_insert(now);
     }
@@ -46,19 +47,20 @@ impl Shutdown {
         self.since.is_some()
     }
 
-    /// Called when the end is announced.
+    /// Called when an announcement is sent.
     pub(super) fn handle_announced(&mut self) {
         self.tries += 1;
     }
 
-    /// Returns how long after the newest announcement the next one is due.
+    /// Returns the time from the newest announcement to the next one.
     pub(super) fn interval(&self, timing: &SendTiming) -> Duration {
         // A peer that loses nothing and does not answer at once is busy, or out of reach for a moment.
         let is_quick = self.tries <= QUICK_TRIES || !expects_answer(timing);
         if is_quick { timing.frame_interval } else { timing.config.frames.interval_max }
     }
 
-    /// Returns when to go without an acknowledgment, if anything was last sent at that time.
+    /// Returns when to close without an acknowledgment, if nothing is sent after `last_sent_at`; `None` if this end is
+    /// not shutting down.
     pub(super) fn gives_up_at(
         &self,
         last_sent_at: Instant,
@@ -66,7 +68,7 @@ impl Shutdown {
     ) -> Option<Instant> {
         let since = self.since?;
         let timeout = since + timing.config.shutdown_timeout;
-        // The last try, too, is given the time to be answered.
+        // The last announcement, too, is given the time to be answered.
         let tried_out = last_sent_at + self.interval(timing);
         let patience = if expects_answer(timing) { PATIENCE } else { Duration::ZERO };
         let tried_out = tried_out.max(since + patience);
@@ -75,7 +77,7 @@ impl Shutdown {
     }
 }
 
-/// Returns whether the acknowledgment, which a stock peer sends once, hardly gets lost.
+/// Returns whether the path loses so little that the acknowledgment, which a stock peer sends once, will arrive.
 fn expects_answer(timing: &SendTiming) -> bool {
     timing.path.loss_in <= ANSWER_LOSS
 }

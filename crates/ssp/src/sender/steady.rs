@@ -14,31 +14,31 @@ use rove_units::{Duration, Instant};
 use super::budget::{Budget, on_the_path};
 use crate::send_timing::SendTiming;
 
-/// How long after the peer's last contents its user waits for no answer to them. Chosen: output that comes later is mostly not for
-/// them alone.
+/// How long after the peer's last contents its user waits for an answer to them. Chosen: output that comes later is
+/// mostly not for them alone.
 const ANSWERED_AFTER: Duration = Duration::from_secs(1);
 
-/// Most loss, as a share, at which the pace is stock's. Chosen: docs/timing.md, "Steady output"; with 0.04 the 95 %
-/// catch-up at 10 % loss is 0.62 of stock's in place of 0.59.
+/// Most loss, as a share from 0 to 1, at which steady output keeps stock's frame interval. Chosen: docs/timing.md,
+/// "Steady output"; with 0.04 the 95 % catch-up at 10 % loss is 0.62 of stock's in place of 0.59.
 const LOSS_MIN: f64 = 0.02;
 
-/// A path whose round trips take so much longer than its shortest one has a queue, which more frames would make longer. Chosen:
-/// docs/timing.md, "Steady output"; pages over 128 kbit/s and 500 ms at 5 % loss have 1.29 of stock's 95 % catch-up with half of the
-/// shortest round trip, and 0.81 so.
+/// Least excess of SRTT over the shortest round trip that shows a queue, which more frames would lengthen. Chosen:
+/// docs/timing.md, "Steady output"; pages over 128 kbit/s and 500 ms at 5 % loss have 1.29 of stock's 95 % catch-up
+/// with half of the shortest round trip, and 0.81 so.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
-/// The same as a part of the shortest round trip, where that is longer.
+/// The part of the shortest round trip, as a divisor, that replaces [`QUEUE_MIN`] where it is longer.
 const QUEUE_DIVISOR: u32 = 8;
 
-/// The frames of steady output, and the budget for those that come sooner than by stock's rule.
+/// The frames of steady output, and the byte budget for those sent before stock would send them.
 #[derive(Clone, Debug)]
 pub(super) struct SteadyOutput {
     budget: Budget,
-    /// Whether steady output goes out, as of the last look at the timers.
+    /// Whether output is sent at the pace of steady output, when [`SteadyOutput::heed`] was last called.
     is_active: bool,
-    /// Bytes that the newest frame took in all its datagrams.
+    /// Size of the newest frame with all its datagrams and their headers, in bytes.
     newest_len: u64,
-    /// When that was.
+    /// When the newest frame was sent.
     newest_at: Option<Instant>,
 }
 
@@ -47,7 +47,7 @@ impl SteadyOutput {
         Self { budget: Budget::new(now), is_active: false, newest_len: 0, newest_at: None }
     }
 
-    /// Updates whether steady output goes out; the peer last sent contents at `heard_at`.
+    /// Updates whether output is sent at the pace of steady output; the peer last sent contents at `heard_at`.
     pub(super) fn heed(&mut self, now: Instant, heard_at: Option<Instant>, timing: &SendTiming) {
         let is_awaited = heard_at.is_some_and(|at| now < at + ANSWERED_AFTER);
         self.is_active = timing.config.frames.steady_interval_max < timing.frame_interval
@@ -56,12 +56,12 @@ impl SteadyOutput {
             && !timing.has_queue(QUEUE_MIN, QUEUE_DIVISOR);
     }
 
-    /// Returns whether steady output goes out.
+    /// Returns whether output is sent at the pace of steady output.
     pub(super) const fn is_active(&self) -> bool {
         self.is_active
     }
 
-    /// Returns from when on the next frame of steady output may go, where that is sooner than the frame interval.
+    /// Returns when the next frame of steady output may be sent before the frame interval ends; `None` if it may not.
     pub(super) fn next_frame(&self, timing: &SendTiming) -> Option<Instant> {
         let interval = timing.config.frames.steady_interval_max;
         let newest_at = self.newest_at.filter(|_| self.is_active)?;
@@ -69,7 +69,7 @@ impl SteadyOutput {
         Some((newest_at + interval).max(self.budget.affordable_at(extra)))
     }
 
-    /// Called when a frame is sent in so many datagrams, with so many bytes of contents.
+    /// Called when a frame is sent in `datagrams` datagrams, with `contents` bytes in all.
     pub(super) fn handle_frame(
         &mut self,
         now: Instant,
@@ -86,8 +86,8 @@ impl SteadyOutput {
     }
 }
 
-/// Returns how many bytes of a frame count as spent beyond stock's pace, `elapsed` after the frame before: all of them at zero, none
-/// after a frame interval.
+/// Returns how many bytes of a frame count as spent, `elapsed` after the frame before: all of them at zero, none after
+/// a frame interval.
 fn share(bytes: u64, elapsed: Duration, frame_interval: Duration) -> u64 {
     let early = frame_interval.saturating_sub(elapsed).as_nanos();
     let part = u128::from(bytes) * early / frame_interval.as_nanos().max(1);

@@ -1,7 +1,7 @@
-//! The times of the next acknowledgment and of the next contents.
+//! When the next acknowledgment and the next contents are due.
 //!
-//! Two timers: one for an acknowledgment or a sign of life, one for contents. Both are worked out
-//! anew from the list of sent states before every wait.
+//! Two timers: one for an acknowledgment or a heartbeat, one for contents. Both are computed from the list of sent
+//! states before every wait.
 
 use rove_units::{Duration, Instant};
 
@@ -11,16 +11,16 @@ use crate::object::Object;
 use crate::send_timing::SendTiming;
 use crate::sender::Sender;
 
-/// How long after an arrival over a far path this end sends no heartbeat. Chosen: this end mostly answers the arrival sooner.
+/// How long after an arrival over a far path this end sends no heartbeat. Chosen: this end mostly answers sooner.
 const HEARD_LATELY: Duration = Duration::from_secs(1);
 
-/// The part of a round trip in which nothing more must have come for a first answer to go, where that is longer than
-/// `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths"; programs write a page
-/// in pieces, which are 11 % fewer bytes together at 200 ms.
+/// The part of a round trip, as a divisor, without further changes after which a first answer is sent. It counts where
+/// it is longer than `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths";
+/// programs write a page in pieces, which are 11 % fewer bytes together at 200 ms.
 const QUIET_DIVISOR: u32 = 200;
 
 impl<L: Object> Sender<L> {
-    /// Works out what is assumed of the receiver and when to send next.
+    /// Computes the assumed receiver state and when to send next.
     pub(crate) fn recalculate(&mut self, now: Instant, timing: &SendTiming) {
         self.large.heed(now, self.chunks.is_active());
         self.steady.heed(now, self.answers.asked_at, timing);
@@ -30,17 +30,17 @@ impl<L: Object> Sender<L> {
         self.next_send = self.send_due(now, timing);
     }
 
-    /// Returns when to take the next step, as of the last recalculation.
+    /// Returns when to call [`Sender::step`], as of the last [`Sender::recalculate`].
     pub(crate) fn next_step(&self) -> Instant {
         self.next_send.map_or(self.next_ack, |send| send.min(self.next_ack))
     }
 
-    /// Returns when to give up on a shutdown that is not acknowledged.
+    /// Returns when to close without an acknowledgment of the shutdown; `None` if this end is not shutting down.
     pub(crate) fn gives_up_at(&self, timing: &SendTiming) -> Option<Instant> {
         self.shutdown.gives_up_at(self.sent.last_at, timing)
     }
 
-    /// Returns whether nothing has been said for so long, and nothing waits to be said, that this end shows that it is there.
+    /// Returns whether a heartbeat is due: nothing was sent for the interval, and all contents are acknowledged.
     pub(super) fn is_heartbeat_due(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_due = self.sent.last_at + timing.config.heartbeat.interval <= now
             || timing.heartbeat_again_at.is_some_and(|at| at <= now);
@@ -51,7 +51,7 @@ impl<L: Object> Sender<L> {
             && self.sent.unacknowledged_since().is_none()
     }
 
-    /// Returns whether the acknowledgment that a repeated instruction carries is fresh enough.
+    /// Returns whether the acknowledgment in the kept instruction is new enough to repeat that instruction.
     pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_ack_due = self.wanted_ack_due(now, timing).is_some_and(|due| due <= now);
         self.acks.num != StateNum::SHUTDOWN && !is_ack_due
@@ -68,12 +68,12 @@ impl<L: Object> Sender<L> {
         if is_announcing {
             return self.sent.last_at + self.shutdown.interval(timing);
         }
-        // The first instruction goes out at the first opportunity, whatever it holds.
+        // The first instruction is sent at the first opportunity, even without contents.
         let silence_max =
             if self.sent.has_sent { timing.config.heartbeat.interval } else { Duration::ZERO };
         let heartbeat = self.sent.last_at + silence_max;
         let heartbeat = self.put_off(heartbeat, timing);
-        // Contents that were not acknowledged may be lost, and go with each sign of life.
+        // Unacknowledged contents may be lost, so each heartbeat carries them.
         let is_acknowledged = self.sent.unacknowledged_since().is_none();
         let quiet = timing.speaks_by.filter(|_| is_acknowledged);
         let heartbeat = quiet.map_or(heartbeat, |by| by.max(heartbeat));
@@ -82,8 +82,8 @@ impl<L: Object> Sender<L> {
         self.wanted_ack_due(now, timing).map_or(heartbeat, |wanted| wanted.min(heartbeat))
     }
 
-    /// Returns when to show that this end is there on a path on which an answer takes longer than the interval: not
-    /// before the answer can have come to what is on its way, nor right after it, when more is likely to be said.
+    /// Returns when to send a heartbeat on a path whose answers take longer than the heartbeat interval. It waits for
+    /// the answer to what is on its way, and a moment longer, as something else is then likely to be sent.
     fn put_off(&self, heartbeat: Instant, timing: &SendTiming) -> Instant {
         if timing.in_flight() <= timing.config.heartbeat.interval {
             return heartbeat;
@@ -95,7 +95,7 @@ impl<L: Object> Sender<L> {
         heartbeat.max(settled.min(self.sent.last_at + timing.config.heartbeat.interval_far_max))
     }
 
-    /// Returns when a wanted acknowledgment is to go.
+    /// Returns when a wanted acknowledgment is due; `None` if none is wanted.
     fn wanted_ack_due(&self, now: Instant, timing: &SendTiming) -> Option<Instant> {
         let is_slow = self.large.backoff.is_slow(timing);
         let is_in_repair =
@@ -103,21 +103,21 @@ impl<L: Object> Sender<L> {
         self.acks.due(is_in_repair, self.sent.known().num, timing)
     }
 
-    /// Returns whether the next frame is collected for no longer than changes keep coming. While large contents are on their way,
-    /// more of them would go along, in front of whatever comes next.
+    /// Returns whether the next frame is sent as soon as changes pause. It is not while large contents are on their
+    /// way: further ones would delay whatever comes next.
     fn is_hurried(&self, config: &Config) -> bool {
         self.large.kept.is_none() && self.answers.is_first_next(config)
     }
 
-    /// Returns whether the unsent change is one that the peer's user waits for. The echo ack by itself is not: a frame of
-    /// its own, soon after the echo's, would cost a datagram a key, and one more for its acknowledgment. An end that lets
-    /// no frame go ahead of the frame interval makes no difference.
+    /// Returns whether the peer's user waits for the unsent change. An echo ack by itself does not count: a frame of
+    /// its own, soon after the echo's, would cost a datagram a key, and one more for its acknowledgment. At an end
+    /// without [`FrameConfig::answer_frames`](crate::FrameConfig::answer_frames) every change counts.
     fn is_awaited(&self, timing: &SendTiming) -> bool {
         let before = &self.sent.last().object;
         timing.config.frames.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
     }
 
-    /// Returns until when the current unsent change waits for company.
+    /// Returns until when the current change is collected with later ones.
     fn collected_at(&mut self, now: Instant, is_awaited: bool, timing: &SendTiming) -> Instant {
         let config = &timing.config;
         let since = self.changes.collected_since(now, is_awaited);
@@ -130,7 +130,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Returns when a copy of the newest contents is due ([`Repetition`]).
+    /// Returns when a copy of the newest contents is due ([`Repetition`]); `None` if none is.
     ///
     /// [`Repetition`]: super::repetition::Repetition
     pub(super) fn copy_due(&self, timing: &SendTiming) -> Option<Instant> {
@@ -138,7 +138,7 @@ impl<L: Object> Sender<L> {
         self.repetition.due(timing).filter(|_| is_worth_it)
     }
 
-    /// Returns when the first contents are due once more ([`FirstContact`]).
+    /// Returns when the first contents are due once more ([`FirstContact`]); `None` if they are not.
     ///
     /// [`FirstContact`]: super::first_contact::FirstContact
     pub(super) fn first_due(&self, timing: &SendTiming) -> Option<Instant> {
@@ -177,8 +177,8 @@ impl<L: Object> Sender<L> {
         Some(collected.map_or(next_frame, |collected| collected.max(next_frame)))
     }
 
-    /// Returns when to send what was never sent, unless there is nothing or it waits for company: an echo ack alone waits
-    /// for whatever is said next, a sign of life at the latest, where nobody learns from it.
+    /// Returns when to send the unsent changes. `None` if there are none, or if no user waits for them and the next
+    /// instruction can carry them (late acknowledgments).
     fn new_frame_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
         let config = &timing.config;
         if self.current.same_as(&self.sent.last().object) {
@@ -189,7 +189,7 @@ impl<L: Object> Sender<L> {
         if timing.bears_late && !is_awaited {
             return None;
         }
-        // Empty acknowledgments do not count: one that went out a moment ago would hold a key back for half a round trip.
+        // Empty acknowledgments do not count: one sent a moment ago would delay a key by half a round trip.
         let longest = if !is_awaited {
             config.frames.interval_max
         } else if self.changes.are_of_held_key() {
@@ -209,7 +209,7 @@ impl<L: Object> Sender<L> {
         Some(paced.max(collected))
     }
 
-    /// Returns whether a peer that holds no newer state than this one lacks something worth a datagram of its own.
+    /// Returns whether a peer whose newest state is the entry `index` lacks something worth a datagram of its own.
     pub(super) fn is_missed_by(&self, index: usize, timing: &SendTiming) -> bool {
         let held = &self.sent.list[index].object;
         let is_same = if timing.bears_late { L::shows_same } else { L::same_as };
@@ -217,8 +217,8 @@ impl<L: Object> Sender<L> {
     }
 }
 
-/// Returns how long nothing more must have come for a first answer to go. Predictions are judged by each screen that comes
-/// between, so a client that makes some has them as soon as ever.
+/// Returns the time without further changes after which a first answer is sent. A client that predicts judges its
+/// predictions by each screen, so it gets screens without the longer wait.
 fn quiet_delay(timing: &SendTiming) -> Duration {
     let least = timing.config.frames.quiet_delay;
     if least > Duration::ZERO && timing.bears_late {

@@ -1,4 +1,4 @@
-//! The state of one end as its driver sees it: nothing here changes it.
+//! The state of one end as its driver reads it; no method here changes the state.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -13,22 +13,22 @@ use crate::path::Path;
 use crate::transport::Transport;
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
-    /// Returns the work done so far for what has been received, in the units of the remote object: an estimate that runs high.
+    /// Returns the work done so far for received datagrams, in the remote object's units. An upper estimate.
     pub fn effort(&self) -> u64 {
         self.effort.saturating_add(self.receiver.effort())
     }
 
-    /// Returns our current object.
+    /// Returns our current object, sent or not.
     pub fn local(&self) -> &Local {
         &self.sender.current
     }
 
-    /// Returns the newest of our states that the peer is known to hold.
+    /// Returns the newest of our states that the peer has acknowledged.
     pub fn known_receiver_state(&self) -> &Local {
         &self.sender.sent.known().object
     }
 
-    /// Returns the number of that state.
+    /// Returns the number of [`Transport::known_receiver_state`].
     pub fn known_num(&self) -> StateNum {
         self.sender.sent.known().num
     }
@@ -38,30 +38,30 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.is_acknowledged().then(|| self.sender.sent.known().sent_at)
     }
 
-    /// Returns when contents that were sent should have been acknowledged: from then on something was lost.
+    /// Returns when the oldest unacknowledged contents count as lost; `None` if all are acknowledged.
     pub fn overdue_at(&self) -> Option<Instant> {
         self.sender.sent.overdue_at(&self.send_timing())
     }
 
-    /// Returns the newest of our states that was sent, whatever became of it.
+    /// Returns the newest of our states that was sent, whether or not it arrived.
     pub fn sent_state(&self) -> &Local {
         &self.sender.sent.last().object
     }
 
-    /// Returns when the peer's next word is due, at the latest: a heartbeat after its newest, or when that has announced
-    /// one. Contents of ours that wait for an acknowledgment are to be answered sooner.
+    /// Returns when the peer must send again: a heartbeat interval after its newest state, or when it has announced a
+    /// heartbeat. Unacknowledged contents of ours are to be answered sooner.
     pub fn remote_due_at(&self) -> Instant {
         let due_at = self.receiver.newest().arrived_at + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
-    /// Returns until when the peer need not speak, where that is known.
+    /// Returns until when the peer need not send, by an announced heartbeat; `None` if nothing was announced.
     pub fn remote_excused_until(&self) -> Option<Instant> {
         self.heartbeats.hears_by()
     }
 
-    /// Returns up to when what this end has sent counts as answered: the known receiver state, and whatever was sent while
-    /// a server that heard us was silent as it had announced. `None` before the first acknowledgment.
+    /// Returns up to when what this end has sent counts as received. That is when the known receiver state was sent, or
+    /// the end of an announced silence that a server kept. `None` before the first acknowledgment.
     pub fn answered_until(&self) -> Option<Instant> {
         let known_sent_at = self.known_state_sent_at()?;
         Some(known_sent_at).max(self.asked_before(self.heartbeats.answered_until()))
@@ -72,14 +72,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.sender.sent.last().num
     }
 
-    /// Returns the newest state of the peer's object. Look at it after each
-    /// [`Transport::handle_datagram`]: contents that all newer states share are forgotten.
+    /// Returns the newest state of the peer's object. Read it after each [`Transport::handle_datagram`]: contents that
+    /// all newer states share are forgotten.
     pub fn remote(&self) -> &Remote {
         &self.receiver.newest().object
     }
 
-    /// Returns the memory in which all that is derived from the key lies for as long as this end lives, for a
-    /// caller that can keep it off the disk.
+    /// Returns the memory that holds everything derived from the key for as long as this end lives, so that a caller
+    /// can keep it off the disk.
     pub fn key_memory(&self) -> Range<*const u8> {
         self.connection.key_memory()
     }
@@ -89,8 +89,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.newest().num
     }
 
-    /// Returns when the newest remote state arrived, or one that is held off
-    /// ([`Transport::hold_remote`]) since then; `None` before the first.
+    /// Returns when the newest remote state arrived, or a later one that was not accepted ([`Transport::hold_remote`]);
+    /// `None` before the first.
     pub fn remote_arrived_at(&self) -> Option<Instant> {
         (self.remote_num() != StateNum::INITIAL).then(|| self.receiver.newest().arrived_at)
     }
@@ -100,28 +100,29 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.sender.shutdown.is_started()
     }
 
-    /// Returns whether the peer has announced its end.
+    /// Returns whether the peer has announced its shutdown.
     pub fn is_peer_shutting_down(&self) -> bool {
         self.remote_num() == StateNum::SHUTDOWN
     }
 
-    /// Returns how the session ended, once it has. Drain [`Transport::poll_transmit`] first.
+    /// Returns how the session ended; `None` while it runs. Drain [`Transport::poll_transmit`] first.
     pub fn closed(&self) -> Option<Closed> {
         self.closing.closed()
     }
 
-    /// Returns until when a server that its client has left acknowledges that again if it is asked to. A client is in doubt
-    /// if the driver stops sooner and the first acknowledgment was lost.
+    /// Returns until when a server still acknowledges repeats of its client's shutdown; `None` at a client or in a
+    /// running session. If the driver stops sooner and the first acknowledgment was lost, the client does not learn
+    /// that the session ended.
     pub fn lingers_until(&self) -> Option<Instant> {
         self.closing.lingers_until()
     }
 
-    /// Returns what is known of the far end.
+    /// Returns whether the peer is a rove, if that is known.
     pub fn peer(&self) -> Peer {
         self.peer
     }
 
-    /// Returns what may be used between the two ends: what both have offered.
+    /// Returns the extensions that may be used in this session, which both ends have offered.
     pub fn capabilities(&self) -> Capabilities {
         match (self.config.capabilities, self.peer) {
             (Some(ours), Peer::Rove(hello)) => ours.intersection(hello.capabilities),
@@ -129,8 +130,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns the peer's address: at a client the one in use, at a server the newest authentic one. A server
-    /// has none before its client has spoken and after [`crate::Event::PeerLost`].
+    /// Returns the peer's address: at a client the one in use, at a server the source of the newest authentic datagram.
+    /// A server has none before its client has sent and after [`crate::Event::PeerLost`].
     pub fn peer_address(&self) -> Option<SocketAddr> {
         self.connection.peer()
     }
@@ -140,24 +141,23 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.rtt().srtt()
     }
 
-    /// Returns how many datagrams the peer has sent, as far as is known. It grows with each authentic datagram
-    /// that is newer than all before, and with no other: whoever keeps something of where such a one came from
-    /// looks at this before and after.
+    /// Returns how many datagrams the peer has sent, by the highest number received. It grows only with an authentic
+    /// datagram that is newer than all before. A caller that stores a datagram's source compares it before and after.
     pub fn peer_datagrams(&self) -> u64 {
         self.connection.peer_datagrams()
     }
 
-    /// Returns what is known of the path to the peer, for people to look at.
+    /// Returns the measurements of the path to the peer, for a status display.
     pub fn path(&self) -> Path {
         self.connection.path()
     }
 
-    /// Returns the interval between frames (also send interval): half of SRTT, within its bounds.
+    /// Returns the shortest interval between frames (also send interval): half of SRTT, within its bounds.
     pub fn frame_interval(&self) -> Duration {
         self.connection.rtt().frame_interval(&self.config.frames)
     }
 
-    /// Returns the earlier of `until` and when contents of ours are to be answered.
+    /// Returns the earlier of `until` and when the peer must answer our unacknowledged contents.
     fn asked_before(&self, until: Option<Instant>) -> Option<Instant> {
         let asked_at = self.sender.sent.unacknowledged_since();
         let answer_due = asked_at.map(|at| at + self.config.heartbeat.interval);
