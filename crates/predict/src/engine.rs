@@ -1,4 +1,4 @@
-//! The interface between a client and an engine.
+//! The interface between a client and a prediction engine.
 
 use rove_terminal::{Screen, Size};
 use rove_units::Instant;
@@ -11,13 +11,13 @@ use crate::replay::Replay;
 use crate::stock::Stock;
 use crate::tty::Tty;
 
-/// Guesses what the user's keys will do.
+/// A prediction engine, which guesses what the user's keys will do to the screen.
 ///
-/// Hand in the keys ([`Engine::handle_keys`]) and the network's news ([`Engine::handle_network`]) as they come, and
-/// have it make each frame of the newest screen ([`Engine::frame`]).
+/// Pass in the keys ([`Engine::handle_keys`]) and the network's progress ([`Engine::handle_network`]) as they come, and
+/// let the engine make each frame of the newest screen ([`Engine::frame`]).
 #[derive(Clone, Debug)]
 pub enum Engine {
-    /// No predictions and no bookkeeping.
+    /// No engine: nothing is predicted or recorded.
     Off,
     /// The rules of Mosh 1.4.0.
     Stock(Box<Stock>),
@@ -26,7 +26,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Creates the engine for these settings, and a screen of this size that is blank as yet.
+    /// Creates the engine for these settings, for a blank screen of this size.
     pub fn new(prediction: Prediction, size: Size) -> Self {
         match (prediction.preference, prediction.engine) {
             (Preference::Never, _) => Self::Off,
@@ -37,14 +37,14 @@ impl Engine {
         }
     }
 
-    /// Returns whether the engine for these settings uses [`Engine::handle_tty`], and waits for an echo that comes
-    /// later than its ack.
+    /// Returns whether the engine for these settings uses [`Engine::handle_tty`]. Such an engine also expects echoes
+    /// that arrive after their echo ack.
     pub fn uses_tty(prediction: Prediction) -> bool {
         prediction.engine == EngineKind::Replay
             && matches!(prediction.preference, Preference::Adaptive | Preference::Always)
     }
 
-    /// Handles keys that were read at once and are to be sent; `sent` is the newest input sent before them.
+    /// Handles keys that were read at once and are to be sent. `sent` is the newest input that was sent before them.
     pub fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         match self {
             Self::Off => {}
@@ -53,7 +53,7 @@ impl Engine {
         }
     }
 
-    /// Handles the network's news.
+    /// Handles the network's progress: which input the host has, which it has answered, and the round-trip time.
     pub fn handle_network(&mut self, network: Network) {
         match self {
             Self::Off => {}
@@ -62,35 +62,35 @@ impl Engine {
         }
     }
 
-    /// Handles the state of the terminal that the programs run on, as it was when the newest screen was taken; `None`
-    /// where the server does not tell it. The rules of Mosh 1.4.0 use none.
+    /// Handles the modes of the host's terminal, as of the newest screen. `None` if the server does not report them.
+    /// Only the replay engine uses them.
     pub fn handle_tty(&mut self, tty: Option<Tty>) {
         if let Self::Replay(replay) = self {
             replay.handle_tty(tty);
         }
     }
 
-    /// Returns whether the engine has a use for [`Engine::handle_prompt_memory`].
+    /// Returns whether the engine uses [`Engine::handle_prompt_memory`].
     pub const fn uses_prompt_memory(&self) -> bool {
         matches!(self, Self::Replay(_))
     }
 
-    /// Loads the prompts that earlier sessions with this host knew. Call it once, before the first key. Only the engine
-    /// that re-simulates has a use for them.
+    /// Loads the prompts that earlier sessions with this host learned. Call it once, before the first key. Only the
+    /// replay engine uses them.
     pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {
         if let Self::Replay(replay) = self {
             replay.handle_prompt_memory(memory);
         }
     }
 
-    /// Returns the prompts that this session and earlier ones knew; `None` where the engine has no use for them or was
-    /// handed no memory.
+    /// Returns the prompts that this session and earlier ones learned. `None` if the engine uses no prompts or was
+    /// given no memory.
     pub fn prompt_memory(&self) -> Option<&PromptMemory> {
         let Self::Replay(replay) = self else { return None };
         replay.prompt_memory()
     }
 
-    /// Forgets all predictions: the window has a new size.
+    /// Drops all predictions, as the window has a new size.
     pub fn reset(&mut self) {
         match self {
             Self::Off => {}
@@ -99,7 +99,7 @@ impl Engine {
         }
     }
 
-    /// Judges the predictions by the newest screen. Returns that screen with the visible predictions over it.
+    /// Judges the predictions by `screen`, the newest from the host. Returns it with the visible predictions.
     pub fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         match self {
             Self::Off => screen.clone(),
@@ -108,7 +108,7 @@ impl Engine {
         }
     }
 
-    /// Returns whether there is any prediction, visible or not. If so, a new frame may differ from the last one though
+    /// Returns whether there is any prediction, visible or not. If so, a new frame may differ from the last although
     /// the screen is the same.
     pub fn is_active(&self) -> bool {
         match self {
@@ -118,14 +118,14 @@ impl Engine {
         }
     }
 
-    /// Returns why the newest key is shown or not, for developers of an engine. `None` means that no key is on its way,
-    /// or that the engine follows the rules of Mosh 1.4.0.
+    /// Returns why the newest key is shown or not, for developers of an engine. `None` if no key is pending, or the
+    /// engine is not the replay engine.
     pub fn explain(&self, now: Instant) -> Option<Explanation> {
         let Self::Replay(replay) = self else { return None };
         replay.explain(now)
     }
 
-    /// Returns when to make a new frame though nothing has happened.
+    /// Returns when to make a new frame although nothing has happened. `None` if that is not needed.
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self {
             Self::Off => None,

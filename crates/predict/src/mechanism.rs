@@ -1,67 +1,69 @@
-//! The mechanisms of the replay engine, each of which an experiment may switch off to learn its worth.
+//! The mechanisms of the replay engine. An experiment may switch each of them off to measure its worth.
 //!
-//! Each is asked for at one place of the engine: where it learns, if it learns anything, and else where its proposal
-//! enters. Switched off, it knows nothing and proposes nothing. Nothing here loosens [`crate::secrecy`]: its
-//! permissions can be taken away, and its refusals cannot.
+//! The engine checks for a mechanism at one place: where it learns, or else where it makes its prediction. Switched
+//! off, a mechanism learns and predicts nothing. This never weakens [`crate::secrecy`]: an experiment can remove its
+//! permissions, but not its refusals.
 
 use core::str::FromStr;
 
-/// A part of the replay engine that can be switched off alone.
+/// A part of the replay engine that can be switched off by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mechanism {
-    /// The prompt of a shell at which three lines were echoed shows characters before their echo.
+    /// The prompt of a shell that has echoed three lines shows characters before their echo.
     ShellPrompts,
-    /// Where the server states that the session's own shell waits, its prompt does so after one line.
+    /// A prompt at which the server says that the session's own shell waits shows characters before their echo after
+    /// one line.
     Statements,
-    /// An editor whose mode line came (`-- INSERT --`) does so after an echo.
+    /// An editor with a mode line (`-- INSERT --`) shows characters before their echo after one echo.
     EditorModes,
-    /// Text in grey after the cursor is suggested, and stays where it is.
+    /// Grey text after the cursor is a suggestion, which typed characters do not move.
     Suggestions,
-    /// Home, End, Delete and the control keys of line editors that move by or take out a part of the line.
+    /// Home, End, Delete and the control keys of line editors move by, or erase, a part of the line.
     LineKeys,
-    /// The keys that move by words or take them out.
+    /// Keys move by words or erase them.
     WordKeys,
-    /// Keys that were seen to move the cursor of a program on the whole screen.
+    /// Keys that were seen to move the cursor of a full-screen program are predicted.
     Motions,
-    /// Numbers on the screen that follow the cursor.
+    /// Numbers on the screen that show the cursor's line and column are predicted.
     Rulers,
-    /// Lines that Up and Down bring back.
+    /// Lines that Up and Down recall are predicted.
     History,
-    /// A cursor that the program draws, with the terminal's hidden, and a number that counts what stands there.
+    /// A cursor that the program draws, while it hides the terminal's own, is predicted, and so are counts of
+    /// characters.
     DrawnCursors,
-    /// Input that goes on over the edge of its row.
+    /// Input that continues in the next row is predicted.
     Wraps,
-    /// Predictions are painted as the text around them.
+    /// Predicted characters get the colours of the text around them.
     Colors,
-    /// Colours of words and signs are remembered from when they were typed.
+    /// Predicted words and signs get the colours that they had when last typed.
     Palettes,
-    /// The engine goes on waiting for an overdue echo, and learns from it if it comes after all.
+    /// The engine waits on for an overdue echo, and learns from it if it comes after all.
     LateEchoes,
-    /// The wait for an overdue echo is as long as echoes were late before.
+    /// The wait for an overdue echo is as long as earlier echoes were late.
     Lateness,
-    /// A screen that would answer sooner than any before it is taken for no answer.
+    /// A screen that would answer a key sooner than any earlier answer does not count as an answer.
     Latency,
-    /// Text that was typed ahead and stands after a prompt that has just come is taken for its input.
+    /// Text that was typed ahead and follows a new prompt counts as the input at that prompt.
     TypeAhead,
-    /// A prompt that was seen before answers Enter without waiting for the acknowledgment.
+    /// A known prompt counts as the answer to Enter before the acknowledgment arrives.
     NewPrompts,
-    /// A pasted line is text as if it were typed.
+    /// A pasted line is predicted as if it were typed.
     Paste,
 }
 
-/// Several of them, as a set. The default is all.
+/// A set of mechanisms. The default is all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanisms(u32);
 
 const _: () = assert!(Mechanism::ALL.len() <= u32::BITS as usize);
 
-/// A name that no mechanism has.
+/// The error of a text that names no mechanism.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no mechanism {0:?}; there are {names}", names = Mechanism::names())]
 pub struct UnknownMechanism(String);
 
 impl Mechanism {
-    /// All of them, in the order of tables.
+    /// All mechanisms, in the order of tables.
     pub const ALL: [Self; 19] = [
         Self::ShellPrompts,
         Self::Statements,
@@ -84,12 +86,12 @@ impl Mechanism {
         Self::Paste,
     ];
 
-    /// Returns its name on command lines and in tables.
+    /// Returns the mechanism's name on command lines and in tables.
     pub const fn name(self) -> &'static str {
         WORDS[self as usize].0
     }
 
-    /// Returns what it does, in a line.
+    /// Returns a phrase that says what the mechanism does, for help texts.
     pub const fn description(self) -> &'static str {
         WORDS[self as usize].1
     }
@@ -99,7 +101,7 @@ impl Mechanism {
     }
 }
 
-/// The name and the description of each, in the same order.
+/// The name and the description of each mechanism, in the order of [`Mechanism::ALL`].
 #[rustfmt::skip]
 const WORDS: [(&str, &str); Mechanism::ALL.len()] = [
     ("shell-prompts", "characters before their echo at shells, after three lines"),
@@ -134,16 +136,16 @@ impl FromStr for Mechanism {
 }
 
 impl Mechanisms {
-    /// All of them: what rove itself has.
+    /// All mechanisms, as in rove itself.
     pub const ALL: Self = Self((1 << Mechanism::ALL.len()) - 1);
 
-    /// Returns the set without one of them.
+    /// Returns the set without `mechanism`.
     #[must_use]
     pub const fn without(self, mechanism: Mechanism) -> Self {
         Self(self.0 & !(1 << mechanism as u32))
     }
 
-    /// Returns whether one of them is in the set.
+    /// Returns whether `mechanism` is in the set.
     pub const fn contains(self, mechanism: Mechanism) -> bool {
         self.0 & (1 << mechanism as u32) != 0
     }

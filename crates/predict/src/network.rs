@@ -1,8 +1,8 @@
-//! The network's news of the host: the input that has arrived there, and the input that was answered.
+//! The network's progress: the input that has arrived at the host, and the input that was answered.
 
 use rove_units::Duration;
 
-/// The number of a state of the user's input, as the two ends of a session count them.
+/// The number of a state of the user's input, as both ends of the session count it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InputNum(u64);
 
@@ -23,21 +23,22 @@ impl InputNum {
     }
 }
 
-/// The network's news of the far side.
+/// The progress of the user's input and the speed of the path, as the newest screen shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// The newest input that the program has had its time to answer, as the newest screen shows.
+    /// The newest input that the host's programs have had their time to answer on the newest screen.
     pub echo_ack: InputNum,
-    /// The newest input that has arrived.
+    /// The newest input that has arrived at the host.
     pub arrived: InputNum,
     /// The interval between frames: half of SRTT, within bounds.
     pub send_interval: Duration,
-    /// SRTT, once it is known. The frame interval cannot stand for it, as its lower bound hides an SRTT below 40 ms.
+    /// The smoothed round-trip time. `None` until it is known. The frame interval cannot replace it, as its lower bound
+    /// hides an SRTT below 40 ms.
     pub srtt: Option<Duration>,
 }
 
 impl Network {
-    /// The state before anything has arrived. Source: Mosh 1.4.0 as observed.
+    /// The progress before anything has arrived. Source: Mosh 1.4.0 as observed.
     pub(crate) const UNHEARD: Self = Self {
         echo_ack: InputNum::new(0),
         arrived: InputNum::new(0),

@@ -1,17 +1,17 @@
-//! Laying predictions over a copy of the screen.
+//! Drawing predictions over a copy of the screen.
 
 use rove_terminal::{Glyph, Position, Screen, Underline};
 
-/// The prediction for one place.
+/// The predicted content of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
-    /// Whether the glyph is unknown.
+    /// Whether the glyph is unknown, so that the cell is only underlined.
     pub(crate) is_unknown: bool,
     /// The predicted glyph.
     pub(crate) glyph: Glyph,
 }
 
-/// Lays a prediction over one place. Halves of wide characters are for [`Screen::mend_row`].
+/// Draws a prediction over the cell at `at`, underlined if asked. [`Screen::mend_row`] repairs cut wide characters.
 pub(crate) fn lay(frame: &mut Screen, at: Position, content: &Content, underlines: bool) {
     let Some(shown) = frame.glyph(at) else { return };
     let is_blank = content.glyph.is_blank() && shown.is_blank();
@@ -30,7 +30,7 @@ pub(crate) fn lay(frame: &mut Screen, at: Position, content: &Content, underline
 fn underlined(mut glyph: Glyph) -> Glyph {
     let cell = &mut glyph.cell;
     if !cell.combined {
-        // An empty cell has no line under it.
+        // An empty cell cannot be underlined.
         cell.base.get_or_insert(' ');
     }
     cell.pen.attributes = cell.pen.attributes.underlined(Underline::Straight);

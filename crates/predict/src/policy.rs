@@ -1,4 +1,4 @@
-//! The visible predictions: the decision by the user's preference and by how slow the path and the host are.
+//! Whether predictions are visible: decided by the user's preference and by how slow the path and the host are.
 
 use rove_units::{Duration, Instant};
 
@@ -6,32 +6,32 @@ use crate::mechanism::Mechanisms;
 
 // Source of all numbers here, unless stated otherwise: Mosh 1.4.0 as observed.
 
-/// Predictions are seen once the send interval is longer: an SRTT above 60 ms.
+/// Send interval above which predictions are visible: an SRTT above 60 ms.
 const SHOWN_ABOVE: Duration = Duration::from_millis(30);
-/// Predictions are hidden again once the send interval is this short, and nothing is outstanding.
+/// Send interval at or below which predictions are hidden again, if none is pending.
 const HIDDEN_AT: Duration = Duration::from_millis(20);
-/// By rove's own rules predictions are seen above this SRTT. Chosen: the lowest one at which no key is slower and no more keys
-/// change after they were seen; docs/prediction.md has the table.
+/// SRTT above which predictions are visible by rove's own rules. Chosen: the lowest one at which no key is slower and
+/// no more keys change after they were seen; docs/prediction.md has the table.
 const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
-/// They are no longer seen at this SRTT or below, if nothing is outstanding.
+/// SRTT at or below which predictions are hidden again by rove's own rules, if none is pending.
 const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
 const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis());
-/// Predictions are underlined once the send interval is longer: an SRTT above 160 ms.
+/// Send interval above which predictions are underlined: an SRTT above 160 ms.
 const UNDERLINED_ABOVE: Duration = Duration::from_millis(80);
-/// Underlines end once the send interval is this short.
+/// Send interval at or below which predictions are not underlined any more.
 const PLAIN_AT: Duration = Duration::from_millis(50);
-/// A prediction that waits this long is a glitch of the path, after which predictions are shown.
+/// Age of a pending prediction that shows a glitch of the path, after which predictions are visible.
 const GLITCH: Duration = Duration::from_millis(250);
-/// So many quick confirmations end a glitch.
+/// Number of quick confirmations that end a glitch.
 const GLITCH_CONFIRMATIONS: u32 = 10;
-/// A prediction that waits this long is a long glitch, after which predictions are also underlined.
+/// Age of a pending prediction that shows a long glitch, after which predictions are also underlined.
 const LONG_GLITCH: Duration = Duration::from_secs(5);
-/// So many quick confirmations end a long glitch. The first of them end only its underlines.
+/// Number of quick confirmations that end a long glitch. The first half of them ends only its underlines.
 const LONG_GLITCH_CONFIRMATIONS: u32 = 20;
-/// Quick confirmations count at most this often.
+/// Shortest time between two quick confirmations that count.
 const CONFIRMATION_PACE: Duration = Duration::from_millis(150);
 
-/// A prediction is shown only if predictions of its kind were right at least this often (`Adaptive`; `Always`).
+/// Share of correct predictions, from 0 to 1, that shows a kind of prediction (`Adaptive`; [`ALWAYS_FROM`]: `Always`).
 /// Source: docs/prediction.md.
 const ADAPTIVE_FROM: f32 = 0.985;
 const ALWAYS_FROM: f32 = 0.90;
@@ -44,24 +44,24 @@ pub enum Preference {
     /// While the path is slow.
     #[default]
     Adaptive,
-    /// Whenever the engine is confident.
+    /// Whenever the engine is confident of them.
     Always,
-    /// Never; none are made.
+    /// Never; no predictions are made.
     Never,
-    /// At once, confident or not.
+    /// At once, whether or not the engine is confident of them.
     Experimental,
 }
 
 impl Preference {
-    /// All of them, the default first.
+    /// All preferences, the default first.
     pub const ALL: [Self; 4] = [Self::Adaptive, Self::Always, Self::Never, Self::Experimental];
 
-    /// Returns the preference of this name.
+    /// Returns the preference called `name`. `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|preference| preference.name() == name)
     }
 
-    /// Returns the name that users know it by.
+    /// Returns the preference's name in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Adaptive => "adaptive",
@@ -72,26 +72,26 @@ impl Preference {
     }
 }
 
-/// The rules that predictions follow.
+/// Which engine makes the predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineKind {
-    /// Re-simulation of the pending keys on each new screen, with models learned for each prompt.
+    /// The replay engine: simulates the pending keys on each new screen, with models learned for each prompt.
     #[default]
     Replay,
-    /// The rules of Mosh 1.4.0.
+    /// The stock engine: follows the rules of Mosh 1.4.0.
     Stock,
 }
 
 impl EngineKind {
-    /// All of them, the default first.
+    /// All engines, the default first.
     pub const ALL: [Self; 2] = [Self::Replay, Self::Stock];
 
-    /// Returns the engine of this name.
+    /// Returns the engine called `name`. `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Returns the name that users know it by.
+    /// Returns the engine's name in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stock => "stock",
@@ -100,30 +100,30 @@ impl EngineKind {
     }
 }
 
-/// The settings of an engine: those of a user, and those of an experiment.
+/// The settings of an engine, from the user or from an experiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prediction {
-    /// The engine. Only stock's knows `experimental`.
+    /// Which engine makes the predictions. Only the stock engine knows the preference `experimental`.
     pub engine: EngineKind,
-    /// When to show them.
+    /// When predictions are shown.
     pub preference: Preference,
-    /// Whether a character is to replace the one under the cursor instead of moving it to the right.
+    /// Whether a typed character replaces the one under the cursor instead of moving it to the right.
     pub overwrite: bool,
-    /// The mechanisms of the replay engine. rove itself always has all; the laboratory may switch some off.
+    /// The mechanisms of the replay engine that are switched on. rove has all; the laboratory may switch some off.
     pub mechanisms: Mechanisms,
 }
 
-/// The decision whether predictions are shown, and how.
+/// Decides whether predictions are shown and underlined.
 #[derive(Clone, Debug)]
 pub(crate) struct Policy {
     preference: Preference,
     /// Whether the path is slow enough to show predictions.
     is_slow: bool,
-    /// Whether predictions are underlined.
+    /// Whether visible predictions are underlined.
     underlines: bool,
-    /// How many quick confirmations are missing until a glitch is over; 0 for no glitch.
+    /// How many quick confirmations are missing to end the glitch; 0 without a glitch.
     glitch: u32,
-    /// When the last quick confirmation counted.
+    /// When a quick confirmation last counted. `None` before the first.
     counted_at: Option<Instant>,
 }
 
@@ -132,12 +132,12 @@ impl Policy {
         Self { preference, is_slow: false, underlines: false, glitch: 0, counted_at: None }
     }
 
-    /// Returns whether everything is shown at once, without waiting for the first confirmation.
+    /// Returns whether predictions are shown at once, before any is confirmed.
     pub(crate) fn is_experimental(&self) -> bool {
         self.preference == Preference::Experimental
     }
 
-    /// Returns the share of correct predictions that a visible kind of prediction needs.
+    /// Returns the share of correct predictions, from 0 to 1, that a kind of prediction needs to be shown.
     pub(crate) fn threshold(&self) -> f32 {
         match self.preference {
             Preference::Adaptive | Preference::Never => ADAPTIVE_FROM,
@@ -145,7 +145,7 @@ impl Policy {
         }
     }
 
-    /// Records how fast the path is by now, and whether any prediction is outstanding.
+    /// Updates whether the path is slow, by stock's thresholds. `is_active` tells whether any prediction is pending.
     pub(crate) fn handle_send_interval(&mut self, interval: Duration, is_active: bool) {
         if interval > SHOWN_ABOVE {
             self.is_slow = true;
@@ -155,8 +155,7 @@ impl Policy {
         self.underline_from(interval);
     }
 
-    /// Does the same as [`Self::handle_send_interval`] by rove's own thresholds. A path whose SRTT is not known yet
-    /// counts as slow.
+    /// Updates whether the path is slow, by rove's own thresholds. A path without a known SRTT counts as slow.
     pub(crate) fn handle_srtt(
         &mut self,
         srtt: Option<Duration>,
@@ -180,7 +179,7 @@ impl Policy {
         self.underlines |= self.glitch > GLITCH_CONFIRMATIONS;
     }
 
-    /// Called when a prediction came true after this long.
+    /// Called when a prediction was confirmed at this age.
     pub(crate) fn handle_confirmation(&mut self, now: Instant, age: Duration) {
         let may_count =
             self.counted_at.is_none_or(|at| now.saturating_since(at) >= CONFIRMATION_PACE);
@@ -190,7 +189,7 @@ impl Policy {
         }
     }
 
-    /// Called when a prediction has waited for this long.
+    /// Called when a pending prediction has this age.
     pub(crate) fn handle_wait(&mut self, age: Duration) {
         if age >= LONG_GLITCH {
             self.glitch = LONG_GLITCH_CONFIRMATIONS;
@@ -199,12 +198,12 @@ impl Policy {
         }
     }
 
-    /// Returns whether predictions are to be seen.
+    /// Returns whether predictions are visible.
     pub(crate) fn shows(&self) -> bool {
         self.shows_after(Duration::ZERO)
     }
 
-    /// Returns whether predictions are to be seen, given that one has waited for this long.
+    /// Returns whether predictions are visible while one of this age is pending.
     pub(crate) fn shows_after(&self, age: Duration) -> bool {
         match self.preference {
             Preference::Adaptive => self.is_slow || self.glitch > 0 || age >= GLITCH,
@@ -218,7 +217,7 @@ impl Policy {
         self.underlines
     }
 
-    /// Returns the next time after `now` at which a waiting prediction, made at `made`, changes the frame.
+    /// Returns when a pending prediction made at `made` next changes the frame, after `now`. `None` if it does not.
     pub(crate) fn next_glitch(made: Instant, now: Instant) -> Option<Instant> {
         [made + GLITCH, made + LONG_GLITCH].into_iter().find(|at| *at > now)
     }

@@ -1,15 +1,15 @@
-//! The prompts of one host that earlier sessions knew, or refused, by salted hashes of their names.
+//! The prompts of one host that earlier sessions learned or refused, as salted hashes of their names.
 //!
-//! A session is handed a memory before its first key and changes it as it learns. The caller keeps the memory from
-//! one session to the next and draws the salt. [`crate::secrecy`] decides what a known prompt permits.
+//! A session receives a memory before its first key and changes it as it learns. The caller keeps the memory from one
+//! session to the next and draws the salt. [`crate::secrecy`] decides what a known prompt permits.
 
 use core::hash::Hasher;
 use std::hash::DefaultHasher;
 
-/// A prompt's name, hashed with the salt of a memory.
+/// The name of a prompt, hashed with the salt of a memory.
 ///
-/// The hash is SipHash with a public key. That is enough: the file that holds it is the user's own, and a reader of
-/// that file could try prompts against any hash. The salt hides that two hosts have equal prompts. A program with
+/// The hash is SipHash with a public key. That is enough: the file that holds the hash is the user's own, and a reader
+/// of that file could try prompts against any hash. The salt hides that two hosts have equal prompts. A program with
 /// another hasher finds none of its prompts in an old memory, which then knows nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptHash(u64);
@@ -26,29 +26,30 @@ impl PromptHash {
     }
 }
 
-/// The known prompts of a host, and the refused ones.
+/// The known prompts of a host, which echo lines, and the refused ones.
 ///
-/// A refused prompt is never known again. A memory with too many refusals knows nothing any more, and never will.
+/// A refused prompt is never known again. A memory with too many refusals knows no prompt any more, for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptMemory {
     salt: [u8; 16],
-    /// The known prompts. The newest is last.
+    /// The known prompts, the newest last.
     known: Vec<PromptHash>,
-    /// How many at the end of `known` this session has kept.
+    /// How many prompts at the end of `known` this session has added or confirmed.
     kept: usize,
-    /// The oldest first. A list longer than [`Self::REFUSED_MAX`] stands for all prompts.
+    /// The refused prompts, the oldest first. A list longer than [`Self::REFUSED_MAX`] refuses all prompts.
     refused: Vec<PromptHash>,
 }
 
 impl PromptMemory {
-    /// Most known prompts; the least recently kept one leaves first. Chosen: a session has a handful, and few
-    /// users change their prompt.
+    /// Most known prompts; the least recently kept one is dropped first. Chosen: a session has a handful, and few users
+    /// change their prompt.
     pub const KNOWN_MAX: usize = 64;
 
-    /// Most refused names. Chosen: two names of each prompt at which 32 programs have asked for a secret.
+    /// Most refused prompts; more refuse all. Chosen: two names of each prompt at which 32 programs have asked for a
+    /// secret.
     pub const REFUSED_MAX: usize = 64;
 
-    /// Creates a memory from what an earlier one held, the known prompts in the order in which they were kept.
+    /// Creates a memory from the contents of an earlier one, with the known prompts in the order of keeping.
     pub fn new(salt: [u8; 16], known: Vec<PromptHash>, refused: Vec<PromptHash>) -> Self {
         let mut memory = Self { salt, known: Vec::new(), kept: 0, refused: Vec::new() };
         memory.absorb(&known, &refused);
@@ -76,7 +77,7 @@ impl PromptMemory {
         self.refuse_hash(self.hash(name));
     }
 
-    /// Adds what another session has kept and refused with the same salt.
+    /// Adds the prompts that another session has kept and refused with the same salt.
     pub fn absorb(&mut self, kept: &[PromptHash], refused: &[PromptHash]) {
         refused.iter().for_each(|hash| self.refuse_hash(*hash));
         kept.iter().for_each(|hash| self.keep_hash(*hash));
@@ -89,7 +90,7 @@ impl PromptMemory {
         }
     }
 
-    /// Returns the salt.
+    /// Returns the salt of the hashes, drawn by the caller.
     pub const fn salt(&self) -> &[u8; 16] {
         &self.salt
     }
@@ -99,12 +100,12 @@ impl PromptMemory {
         &self.known
     }
 
-    /// Returns the known prompts that were kept in this session, in the same order.
+    /// Returns the known prompts that this session has kept, the newest last.
     pub fn kept(&self) -> &[PromptHash] {
         &self.known[self.known.len() - self.kept..]
     }
 
-    /// Returns the refused names, the oldest first. More than [`Self::REFUSED_MAX`] stand for all prompts.
+    /// Returns the refused prompts, the oldest first. More than [`Self::REFUSED_MAX`] refuse all prompts.
     pub fn refused(&self) -> &[PromptHash] {
         &self.refused
     }

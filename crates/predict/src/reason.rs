@@ -4,18 +4,18 @@ use rove_units::Duration;
 
 pub use crate::replay::Effect;
 
-/// All statements about the newest key.
+/// Why the newest key is shown or not, with a statement of each model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// How many keys before it are not shown either: the first of them stops all.
+    /// How many keys before the newest are not shown either: no key after a hidden one is shown.
     pub waiting: usize,
-    /// Why the first key that is not shown is not; `None` where all are likely enough, up to the newest.
+    /// Why the first hidden key is not shown. `None` if all keys up to the newest are shown.
     pub stop: Option<Stop>,
-    /// A statement for each model, in the order in which they are asked.
+    /// A statement of each model about the newest key, in the order in which the models are asked.
     pub reasons: Vec<Reason>,
 }
 
-/// The rule that ends the run of shown keys.
+/// The rule that hides a key, and with it all later keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The screen may already show the key's effect.
@@ -24,88 +24,88 @@ pub enum Stop {
     UnexplainedScreen,
     /// No echo has been seen where the key is typed.
     MayBeSecret,
-    /// Keys of this kind were not right often enough at this prompt.
+    /// Predictions of this kind were not right often enough at this prompt.
     Distrusted,
-    /// The cursor is predicted to be in another row, where the key may mean something else.
+    /// The cursor is predicted to be in another row, where the key may do something else.
     OtherRow,
     /// The key's effect is unknown.
     UnknownEffect,
 }
 
-/// A statement of one model about the key.
+/// A statement of one model about the newest key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
-    /// The outcome of the key, provided that all keys before it have their predicted effects.
+    /// The simulated effect of the key, if all keys before it have their predicted effects.
     Simulation {
-        /// How many keys before it the key stands whose effect is unknown, if there is one.
+        /// How many keys before this one the key of unknown effect is. `None` if there is none.
         behind: Option<usize>,
         /// The key's effect.
         effect: Effect,
     },
     /// Whether the key may be shown before its echo.
     Secrecy {
-        /// Whether it may.
+        /// Whether the rules of secrecy permit the key to be shown.
         may_be_seen: bool,
-        /// Whether text was echoed in this line since it began.
+        /// Whether text was echoed in this line since the line began.
         has_echoed: bool,
     },
-    /// How often keys of its kind did as predicted at prompts like this one. Older counts weigh less.
+    /// How often keys of this kind did as predicted at prompts like this one. Older keys weigh less.
     Context {
-        /// The number of keys that did as predicted.
+        /// The weighted number of keys that did as predicted.
         right: f32,
-        /// The number of keys that did not do as predicted.
+        /// The weighted number of keys that did not do as predicted.
         wrong: f32,
-        /// The needed share.
+        /// The share of correct keys that is needed to show one, from 0 to 1.
         threshold: f32,
-        /// Whether that is enough.
+        /// Whether the share of correct keys is enough.
         is_trusted: bool,
     },
-    /// Suggestions of the program.
+    /// Whether the program suggests text after the cursor.
     Suggestion {
-        /// Whether a suggestion stands after the input.
+        /// Whether a suggestion follows the input.
         stands: bool,
     },
-    /// The edge of the row.
+    /// The end of the row, where input may continue in the next one.
     Wrap {
-        /// Whether text goes over it.
+        /// Whether text continues in the next row.
         crosses: bool,
-        /// Whether the way is known.
+        /// Whether it is known how this prompt continues input in the next row.
         is_known: bool,
     },
-    /// Motions of the cursor in programs that draw on the whole screen.
+    /// Keys that move the cursor in full-screen programs.
     Navigation {
-        /// Whether the key is believed to be one.
+        /// Whether the key is believed to move the cursor.
         is_motion: bool,
-        /// Whether any are known in this window.
+        /// Whether any such keys are known in this window.
         is_known_place: bool,
     },
-    /// Cursors that programs draw themselves.
+    /// A cursor that the program draws itself.
     DrawnCursor {
-        /// Whether the program hides the terminal's cursor and draws one.
+        /// Whether the program hides the terminal's cursor and draws its own.
         is_found: bool,
     },
-    /// Numbers that follow the cursor.
+    /// Numbers on the screen that show the cursor's line and column.
     Ruler {
-        /// Whether there are any.
+        /// Whether this window is known to have such numbers.
         follows: bool,
     },
-    /// Lines that come back.
+    /// Lines that were entered earlier and are recalled.
     History {
-        /// Whether the key goes through them.
+        /// Whether the key recalls a line.
         is_step: bool,
-        /// Whether it is known to which.
+        /// Whether the recalled line is known.
         is_expected: bool,
     },
-    /// Hosts that answer late.
+    /// A host that answers after its echo ack.
     Late {
-        /// How long after its acknowledgment an answer is waited for.
+        /// How long after its echo ack an answer is waited for.
         wait: Duration,
-        /// Whether answers of earlier keys are still expected.
+        /// Whether answers to earlier keys that were given up are still expected.
         is_awaited: bool,
     },
-    /// The path.
+    /// The speed of the path and the user's preference.
     Policy {
-        /// Whether it is so slow, or the user wants it so, that predictions are shown.
+        /// Whether the path is slow enough, or the user's preference demands, that predictions are shown.
         shows: bool,
     },
 }

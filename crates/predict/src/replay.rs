@@ -1,13 +1,12 @@
-//! The engine that re-simulates: it keeps the keys whose effect the host has not shown yet, and tries them again on
-//! each screen that comes.
+//! The replay engine: it keeps the keys whose effect the host has not shown yet, and simulates them on each new screen.
 //!
 //! A screen shows how far the host has come: the longest run of keys whose simulation it agrees with is *confirmed*,
 //! without waiting for an acknowledgment. The keys after that run are simulated on the newest screen, so that text that
 //! scrolls or moves takes its predictions along. A key of unknown effect (Enter, Tab, a command) is a *barrier*: keys
 //! typed after it wait until the screen shows its effect.
 //!
-//! Showing is a matter of trust, learned for each kind of prompt ([`context`]): the first key at a prompt like one where keys came
-//! true before is seen at once, and at others none is before one came true.
+//! Whether a prediction is shown depends on trust, learned for each kind of prompt ([`context`]). At a kind of prompt
+//! where keys were confirmed before, the first key is shown at once; at others a key must first be confirmed.
 
 mod base;
 mod bounds;
@@ -70,23 +69,23 @@ use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 use crate::tty::Tty;
 
-/// The engine that re-simulates.
+/// The engine that simulates the pending keys again on each new screen.
 #[derive(Clone, Debug)]
 pub struct Replay {
     keystrokes: Keystrokes,
     state: State,
-    /// When to look again.
+    /// When to make a new frame although nothing has come. `None` if that is not needed.
     due: Option<Instant>,
 }
 
 impl Replay {
-    /// Creates an engine without predictions for a blank screen.
+    /// Creates an engine without predictions, for a blank screen.
     pub(crate) fn new(prediction: Prediction, size: Size) -> Self {
         let (keystrokes, state) = (Keystrokes::default(), State::new(prediction, size));
         Self { keystrokes, state, due: None }
     }
 
-    /// Handles keys that were read at once.
+    /// Handles keys that were read at once; `sent` is the newest input sent before them.
     pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         let mut read = Vec::with_capacity(keys.len());
         read.extend(keys.iter().filter_map(|&byte| self.keystrokes.push(byte)));
@@ -102,11 +101,11 @@ impl Replay {
             self.state.secrecy.note_report();
             return;
         }
-        // Hidden text is not kept either.
+        // Text that the terminal hides is not kept in memory either.
         let key = if self.state.hides_input() { Key::Other } else { key };
         self.state.echo_off.handle_key(key);
-        // Escape makes another key of the next, as Alt does, or ends the mode in which it was what it is.
-        // Where the screen shows a mode it ends that.
+        // Escape changes the meaning of the next key, as Alt does, or ends an editor's mode. Where the screen shows a
+        // mode, Escape ends that.
         let is_alt = key == Key::Escape && !self.state.base.shows_mode();
         let follows_escape = self.state.log.note_escape(is_alt);
         let key = if follows_escape && key != Key::Escape { key.with_alt() } else { key };
@@ -134,7 +133,8 @@ impl Replay {
         self.state.network = network;
     }
 
-    /// Handles the state of the host's terminal, where it is told. Text that is typed for nobody to see is forgotten.
+    /// Handles the modes of the host's terminal. `None` if unknown. If the terminal hides what is typed, the typed text
+    /// is erased.
     pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
         if tty.is_some_and(Tty::hides_input) && !self.state.log.is_empty() {
             let screen = self.state.base.screen.clone();
@@ -157,12 +157,12 @@ impl Replay {
         }
     }
 
-    /// Loads the prompts that earlier sessions knew.
+    /// Loads the prompts that earlier sessions learned.
     pub(crate) fn handle_prompt_memory(&mut self, memory: PromptMemory) {
         self.state.secrecy.set_memory(memory);
     }
 
-    /// Returns the prompts that this session and earlier ones knew.
+    /// Returns the prompts that this session and earlier ones learned.
     pub(crate) const fn prompt_memory(&self) -> Option<&PromptMemory> {
         self.state.secrecy.memory()
     }
@@ -178,7 +178,7 @@ impl Replay {
         self.state.unexplained_at = None;
     }
 
-    /// Judges the keys by the newest screen, and returns it with what they will do where that is to be seen.
+    /// Judges the pending keys by the newest screen, and returns that screen with their visible predictions.
     pub(crate) fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         if screen.size() != self.state.base.screen.size() {
             self.reset();
@@ -199,17 +199,17 @@ impl Replay {
         frame
     }
 
-    /// Returns whether there is any key on its way.
+    /// Returns whether any key is pending.
     pub(crate) fn is_active(&self) -> bool {
         !self.state.log.is_empty()
     }
 
-    /// Returns when a key will have waited so long that it matters.
+    /// Returns when to make a new frame although nothing has come. `None` if that is not needed.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Lays over the frame what the keys will do, as far as that is to be seen.
+    /// Draws the predicted effects of the pending keys over the frame, as far as they are visible.
     fn show(&mut self, now: Instant, frame: &mut Screen) {
         let Forecast { mut canvas, count, oldest, .. } = Forecast::of(&self.state);
         let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
@@ -223,14 +223,14 @@ impl Replay {
         self.state.policy.handle_wait(age);
     }
 
-    /// Returns why the newest key is shown or not; `None` where no key is on its way.
+    /// Returns why the newest key is shown or not. `None` if no key is pending.
     pub(crate) fn explain(&self, now: Instant) -> Option<Explanation> {
         explain(&self.state, now)
     }
 }
 
-/// Replaces the parts of a cluster that were read at once (an input method commits it so) by keys of unknown effect. The cluster is
-/// then shown as a whole, after its echo.
+/// Replaces the parts of a grapheme cluster that were read at once (an input method sends it so) by keys of unknown
+/// effect. The cluster is then shown as a whole, after its echo.
 fn hide_clusters(keys: &mut [Key]) {
     let text = |key: &Key| match key {
         Key::Text(c) => Some(*c),

@@ -1,9 +1,8 @@
-//! The surroundings of the cursor on the host's screen: where the input stands, and what is not input.
+//! The surroundings of the cursor on the host's screen: where the input is, and what is not input.
 //!
-//! Programs do not say where their prompt ends, how far a field goes or that a tail is only suggested, but people see
-//! it, by lines, gaps and colours. So do these functions, each of which reads the screen as the host drew it, without
-//! predictions, and none of which remembers anything. Their callers draw the conclusions. A cursor outside the screen
-//! finds nothing.
+//! Programs do not say where their prompt ends, how far a field reaches or that text is only suggested, but people see
+//! it, by lines, gaps and colours. So do these functions. Each reads the screen as the host drew it, without
+//! predictions, and remembers nothing. Their callers draw the conclusions. A cursor outside the screen finds nothing.
 
 mod editor;
 mod fingerprint;

@@ -1,9 +1,9 @@
 //! The engine of stock Mosh, rule by rule as Mosh 1.4.0 was observed to follow them, its faults included: the measure
 //! for any better engine.
 //!
-//! Predictions are made in *epochs*. The predictions of an epoch are *tentative* until one of them has come true: kept
-//! and judged, but not seen. A key that may change the screen in unknown ways begins a new epoch. So a password typed
-//! after Enter is never seen, and neither is the first letter after it.
+//! Predictions are made in *epochs*. The predictions of an epoch are *tentative* until one of them is confirmed: kept
+//! and judged, but not shown. A key that may change the screen in unknown ways begins a new epoch. So a password typed
+//! after Enter is never shown, and neither is the first letter after it.
 
 mod cell;
 mod cull;
@@ -19,48 +19,48 @@ use crate::network::{InputNum, Network};
 use crate::overlay;
 use crate::policy::{Policy, Prediction};
 
-/// Keys read at once that are still typed, and not pasted. Source: Mosh 1.4.0 as observed.
+/// Most bytes read at once that count as typed, and not pasted. Source: Mosh 1.4.0 as observed.
 const KEYS_MAX: usize = 100;
 
-/// Most cells in rows with predictions; with more all are dropped. Chosen: 800 lines of 80 columns typed
+/// Most cells in rows with predictions; with more all predictions are dropped. Chosen: 800 lines of 80 columns typed
 /// without an answer, and some megabytes at most.
 const CELLS_MAX: usize = 65_536;
 
-/// Most predictions of the cursor, one for each epoch; with more all are dropped. Chosen: as many lines or keys of
-/// unknown effect, without an answer to one of them.
+/// Most predictions of the cursor, one for each epoch; with more all predictions are dropped. Chosen: as many lines or
+/// keys of unknown effect, without an answer to one of them.
 const CURSORS_MAX: usize = 256;
 
 const _: () = assert!(CELLS_MAX >= rove_terminal::COLUMNS_MAX as usize);
 
-/// The engine of stock Mosh.
+/// The prediction engine of stock Mosh.
 #[derive(Clone, Debug)]
 pub struct Stock {
     policy: Policy,
     /// Whether characters replace those under the cursor instead of moving them.
     overwrites: bool,
-    /// The epoch of what is predicted now.
+    /// The epoch of predictions made now.
     epoch: Epoch,
-    /// The newest epoch with a confirmed prediction. Later ones are tentative.
+    /// The newest epoch with a confirmed prediction. Predictions of later ones are tentative.
     confirmed: Epoch,
     /// The predictions of the cursor, the newest last.
     cursors: Vec<CursorPrediction>,
-    /// The rows, in the order in which they got their first predictions.
+    /// The rows with predictions, in the order in which they got their first ones.
     rows: Vec<PredictedRow>,
     reader: ActionReader,
     last_byte: Option<u8>,
     network: Network,
-    /// The newest input that was sent when the newest keys were typed.
+    /// The newest input that had been sent when the newest keys were typed.
     sent: InputNum,
-    /// The newest frame that was made. Predictions begin from what the user sees, and keys have them
-    /// judged by it; stock includes its notices here, which are no picture of anything.
+    /// The newest frame that was made. Predictions start from what the user sees, and are judged by it when a key is
+    /// typed. Stock includes its notices in this frame, which are not part of any screen.
     shown: Screen,
-    /// The size of the screen that was seen last.
+    /// The size of the newest screen.
     size: Size,
-    /// When [`Stock::frame`] or [`Stock::handle_keys`] was called last.
+    /// When [`Stock::frame`] or [`Stock::handle_keys`] was last called.
     looked_at: Instant,
 }
 
-/// A row with predictions, each cell with one or without.
+/// The predictions of a row, one entry for each cell.
 #[derive(Clone, Debug)]
 struct PredictedRow {
     row: u16,
@@ -68,7 +68,7 @@ struct PredictedRow {
 }
 
 impl Stock {
-    /// Creates an engine without predictions for a blank screen.
+    /// Creates an engine without predictions, for a blank screen.
     pub(crate) fn new(prediction: Prediction, size: Size) -> Self {
         Self {
             policy: Policy::new(prediction.preference),
@@ -87,7 +87,7 @@ impl Stock {
         }
     }
 
-    /// Handles keys that were read at once.
+    /// Handles keys that were read at once; `sent` is the newest input sent before them.
     pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         self.looked_at = now;
         self.sent = sent;
@@ -102,7 +102,7 @@ impl Stock {
                 self.epoch = self.confirmed;
             }
             self.cull(now, &shown);
-            // The other form of a cursor key, in which the program may have asked for them.
+            // This is the other form of a cursor key (SS3), which the program may have asked for.
             let is_ss3 = self.last_byte == Some(0x1b) && byte == b'O';
             self.last_byte = Some(byte);
             self.reader.read(if is_ss3 { b'[' } else { byte }, &mut actions);
@@ -124,7 +124,7 @@ impl Stock {
         self.become_tentative();
     }
 
-    /// Judges the predictions, and returns the screen with those that are to be seen.
+    /// Judges the predictions by the newest screen, and returns that screen with the visible ones.
     pub(crate) fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         self.looked_at = now;
         self.cull(now, screen);
@@ -137,13 +137,13 @@ impl Stock {
         frame
     }
 
-    /// Returns whether there is any prediction.
+    /// Returns whether there is any prediction, visible or not.
     pub(crate) fn is_active(&self) -> bool {
         !self.cursors.is_empty() || self.rows.iter().any(PredictedRow::is_active)
     }
 
-    /// Returns when a prediction will have waited so long that it matters. Stock looks every 50 ms
-    /// instead, as long as there is a prediction.
+    /// Returns when a pending prediction next changes the frame by its age. `None` if there is none. Stock itself
+    /// checks every 50 ms while there is a prediction.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let stamps = self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.stamp);
         stamps.filter_map(|stamp| Policy::next_glitch(stamp.at, self.looked_at)).min()
@@ -168,19 +168,19 @@ impl Stock {
         epoch > self.confirmed
     }
 
-    /// Begins an epoch: what follows is not to be seen before some of it has come true.
+    /// Begins an epoch: its predictions are not shown until one of them is confirmed.
     fn become_tentative(&mut self) {
         if !self.policy.is_experimental() {
             self.epoch = self.epoch.next();
         }
     }
 
-    /// Returns the stamp of a prediction made now: judged by the first input to hold the newest key.
+    /// Returns the stamp of a prediction made now, which is judged once the input with the newest key is answered.
     fn stamp(&self, now: Instant) -> Stamp {
         Stamp { epoch: self.epoch, deadline: self.sent.next(), at: now }
     }
 
-    /// Drops all predictions if there are more than are kept.
+    /// Drops all predictions if there are too many.
     fn limit(&mut self) {
         let cells: usize = self.rows.iter().map(|row| row.cells.len()).sum();
         if cells > CELLS_MAX || self.cursors.len() > CURSORS_MAX {
@@ -188,7 +188,7 @@ impl Stock {
         }
     }
 
-    /// Returns the predictions of a row, which has some from now on.
+    /// Returns the predictions of a row; creates them if there are none.
     fn row(&mut self, row: u16) -> &mut PredictedRow {
         let index = self.rows.iter().position(|known| known.row == row).unwrap_or_else(|| {
             let columns = usize::from(self.size.columns());

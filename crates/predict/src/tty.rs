@@ -3,7 +3,7 @@
 
 use crate::network::InputNum;
 
-/// Modes of a line discipline, as a set.
+/// A set of modes of a line discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TtyModes(u32);
 
@@ -34,7 +34,7 @@ impl TtyModes {
     pub const NEW_LINE_RETURNS: Self = Self(1 << 10);
     /// Certain characters stop the output and let it go on (IXON).
     pub const FLOW_CONTROL: Self = Self(1 << 11);
-    /// All else is as Linux has it in a new terminal, so that what is echoed can be told from the modes.
+    /// All other settings are as in a new terminal of Linux, so that the echo follows from the modes.
     pub const ORDINARY: Self = Self(1 << 12);
 
     /// The modes of a new terminal of Linux that erases whole UTF-8 characters.
@@ -81,26 +81,26 @@ pub struct TtyCharacters {
     pub literal_next: u8,
     /// Shows the line again (VREPRINT).
     pub reprint: u8,
-    /// Hands over the unfinished line, or the end of the input at the start of a line (VEOF).
+    /// Hands the unfinished line to the program; at the start of a line, ends the input (VEOF).
     pub end_of_file: u8,
-    /// Ends a line beside the new line (VEOL).
+    /// Ends a line, besides the new line (VEOL).
     pub end_of_line: u8,
-    /// Ends a line too (VEOL2).
+    /// Ends a line as well (VEOL2).
     pub end_of_line_2: u8,
-    /// Interrupts (VINTR).
+    /// Interrupts the program (VINTR).
     pub interrupt: u8,
-    /// Quits (VQUIT).
+    /// Makes the program quit (VQUIT).
     pub quit: u8,
-    /// Suspends (VSUSP).
+    /// Suspends the program (VSUSP).
     pub suspend: u8,
-    /// Lets the output go on (VSTART).
+    /// Lets stopped output continue (VSTART).
     pub start: u8,
     /// Stops the output (VSTOP).
     pub stop: u8,
 }
 
 impl TtyCharacters {
-    /// How many there are.
+    /// The number of special characters.
     pub const COUNT: usize = 13;
 
     /// The modes of a new terminal of Linux.
@@ -120,7 +120,7 @@ impl TtyCharacters {
         stop: 0x13,
     };
 
-    /// Creates the characters from a list in the order of the fields.
+    /// Creates the special characters from a list in the order of the fields.
     pub const fn from_bytes(bytes: [u8; Self::COUNT]) -> Self {
         Self {
             erase: bytes[0],
@@ -139,7 +139,7 @@ impl TtyCharacters {
         }
     }
 
-    /// Returns them in the order of the fields.
+    /// Returns the special characters in the order of the fields.
     pub const fn to_bytes(self) -> [u8; Self::COUNT] {
         [
             self.erase,
@@ -159,20 +159,20 @@ impl TtyCharacters {
     }
 }
 
-/// The state of the terminal that the host's programs run on.
+/// The modes and special characters of the terminal that the host's programs run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tty {
-    /// Its modes.
+    /// The modes of the line discipline.
     pub modes: TtyModes,
-    /// Its special characters.
+    /// The characters with a special effect.
     pub characters: TtyCharacters,
-    /// The newest input that had been handed to the programs when all of it was read and the session's own
-    /// shell waited at its own prompt. `None` states nothing: only some servers can tell.
+    /// The newest input that was handed to the programs before the session's own shell had read all of it and waited at
+    /// its prompt. `None` if the server does not state that: only some servers can tell.
     pub prompt: Option<InputNum>,
 }
 
 impl Tty {
-    /// A new terminal of Linux that erases whole UTF-8 characters.
+    /// The state of a new terminal of Linux that erases whole UTF-8 characters.
     pub const USUAL: Self =
         Self { modes: TtyModes::USUAL, characters: TtyCharacters::USUAL, prompt: None };
 

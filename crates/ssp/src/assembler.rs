@@ -18,7 +18,7 @@ pub struct Assembler {
     id: Option<u64>,
     /// Contents of the fragments that arrived, by fragment number.
     slices: BTreeMap<u16, Box<[u8]>>,
-    /// The number of the instruction's last fragment; `None` until that fragment has arrived.
+    /// The number of the instruction's last fragment. `None` until that fragment has arrived.
     last: Option<u16>,
     /// Sum of the lengths in `slices`, in bytes.
     bytes_held: usize,

@@ -47,7 +47,7 @@ pub struct Candidates {
     /// All addresses in the order of preference; never empty.
     addresses: Vec<Candidate>,
     current: usize,
-    /// When the current address was chosen; `None` once a datagram sent to it later has been answered.
+    /// When the current address was chosen. `None` once a datagram sent to it later has been answered.
     unproven_since: Option<Instant>,
     /// The index of an address that we receive datagrams from, but that does not receive ours.
     deaf: Option<usize>,
@@ -179,7 +179,7 @@ impl Candidates {
         false
     }
 
-    /// Returns the address to probe now; `None` until the next probe is due.
+    /// Returns the address to probe now. `None` until the next probe is due.
     pub(crate) fn poll_probe(&mut self, now: Instant, config: &PathConfig) -> Option<SocketAddr> {
         if self.probe_at(config)? > now {
             return None;
@@ -201,7 +201,7 @@ impl Candidates {
         Some(candidate.address)
     }
 
-    /// Returns when the next probe is due; `None` while none is needed.
+    /// Returns when the next probe is due. `None` while none is needed.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let since = self.unanswered_since.filter(|_| self.are_several())?;
         Some(match self.round {

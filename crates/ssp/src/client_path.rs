@@ -62,7 +62,7 @@ impl ClientPath {
         self.revalidation.handle_roundtrip(sent_at);
     }
 
-    /// Returns when to probe the server or another of its addresses next; `None` while no probe is needed.
+    /// Returns when to probe the server or another of its addresses next. `None` while no probe is needed.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let times = [self.candidates.probe_at(config), self.revalidation.due()];
         times.into_iter().flatten().min().filter(|_| !self.newest_payload.is_empty())

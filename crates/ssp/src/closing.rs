@@ -68,12 +68,12 @@ impl Closing {
         }
     }
 
-    /// Returns how the session has ended; `None` while it runs.
+    /// Returns how the session has ended. `None` while it runs.
     pub(crate) const fn closed(&self) -> Option<Closed> {
         self.closed
     }
 
-    /// Returns until when a server acknowledges repeated shutdown announcements; `None` at a client or while it runs.
+    /// Returns until when a server acknowledges repeated shutdown announcements. `None` at a client or while it runs.
     pub(crate) fn lingers_until(&self) -> Option<Instant> {
         self.linger.map(|linger| linger.until)
     }

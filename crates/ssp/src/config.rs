@@ -93,7 +93,7 @@ pub struct Config {
     pub rtt: RttConfig,
     /// When the local port or the server's address is given up for another, and whether datagram sizes are probed.
     pub path: PathConfig,
-    /// Shortest interval between two loss reports, which travel in instructions that are sent anyway; `None` sends no
+    /// Shortest interval between two loss reports, which travel in instructions that are sent anyway. `None` sends no
     /// reports. Chosen: a server reports as often as its client draws the status. A client's reports, of some eight
     /// bytes, stay below a hundredth of its bytes: the server uses the loss of its newest datagrams, which takes
     /// seconds to change.

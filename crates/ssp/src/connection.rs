@@ -117,7 +117,7 @@ pub(crate) struct Connection {
     peer: Option<SocketAddr>,
     heard_at: Option<Instant>,
     size: PathSize,
-    /// A client's ports and its server's addresses; `None` at a server.
+    /// A client's ports and its server's addresses. `None` at a server.
     client: Option<ClientPath>,
     loss_reports: LossReports,
     events: VecDeque<Event>,
@@ -206,7 +206,7 @@ impl Connection {
         Ok(Opened { payload: datagram.payload, is_peer_moved, is_peer_regained })
     }
 
-    /// Seals a payload for the peer; `None` while no peer is known. An answer to a heartbeat (`is_answer`) gets no
+    /// Seals a payload for the peer. `None` while no peer is known. An answer to a heartbeat (`is_answer`) gets no
     /// reply from the peer.
     pub(crate) fn seal(
         &mut self,
@@ -228,7 +228,7 @@ impl Connection {
         Some(sealed)
     }
 
-    /// Seals a client's newest payload once more to probe one of its server's addresses; `None` if no probe is due.
+    /// Seals a client's newest payload once more to probe one of its server's addresses. `None` if no probe is due.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
@@ -239,7 +239,7 @@ impl Connection {
         Some(self.seal_for(now, destination, payload))
     }
 
-    /// Returns when [`Connection::poll_probe`] is due; `None` while no probe is needed.
+    /// Returns when [`Connection::poll_probe`] is due. `None` while no probe is needed.
     pub(crate) fn probe_at(&self, config: &Config) -> Option<Instant> {
         self.client.as_ref()?.probe_at(&config.path)
     }
@@ -321,7 +321,7 @@ impl Connection {
         }
     }
 
-    /// Returns the loss report that an instruction sent now carries; `None` while none is due.
+    /// Returns the loss report that an instruction sent now carries. `None` while none is due.
     pub(crate) fn poll_loss_report(&mut self, now: Instant, interval: Duration) -> Option<Loss> {
         self.loss_reports.poll(now, self.window.settled_loss(), interval)
     }

@@ -36,7 +36,7 @@ pub enum Ecn {
 pub struct Timestamp16(u16);
 
 impl Timestamp16 {
-    /// Creates a timestamp from its 16 bits; `None` for 0xFFFF, which means no timestamp.
+    /// Creates a timestamp from its 16 bits. `None` for 0xFFFF, which means no timestamp.
     pub const fn new(bits: u16) -> Option<Self> {
         if bits == TIMESTAMP_NONE { None } else { Some(Self(bits)) }
     }
@@ -72,9 +72,9 @@ pub struct Datagram {
     pub direction: Direction,
     /// The datagram's sequence number.
     pub seq: SeqNum,
-    /// When the datagram was built, by its sender's clock; `None` where 0xFFFF was sent.
+    /// When the datagram was built, by its sender's clock. `None` where 0xFFFF was sent.
     pub timestamp: Option<Timestamp16>,
-    /// The echo of the receiver's own timestamp; `None` where 0xFFFF was sent.
+    /// The echo of the receiver's own timestamp. `None` where 0xFFFF was sent.
     pub timestamp_reply: Option<Timestamp16>,
     /// The encoded fragment.
     pub payload: Vec<u8>,

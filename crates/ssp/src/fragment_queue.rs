@@ -20,7 +20,7 @@ pub(crate) struct FragmentQueue {
     pub(crate) first: usize,
     /// The number of the peer's state that the fragments acknowledge.
     pub(crate) ack_num: StateNum,
-    /// The number of the state whose diff the fragments carry; `None` if the diff is empty.
+    /// The number of the state whose diff the fragments carry. `None` if the diff is empty.
     pub(crate) contents_num: Option<StateNum>,
     /// Whether the instruction is only an answer to a heartbeat.
     pub(crate) is_answer: bool,
@@ -34,7 +34,7 @@ impl FragmentQueue {
         (self.fragments, self.sent, self.first) = (fragments, 0, 0);
     }
 
-    /// Returns the encoded form of the next fragment to send; `None` once all are sent.
+    /// Returns the encoded form of the next fragment to send. `None` once all are sent.
     pub(crate) fn next(&self) -> Option<Vec<u8>> {
         let place = (self.sent < self.fragments.len()).then_some(self.first + self.sent)?;
         Some(self.fragments[place % self.fragments.len()].encode())
@@ -65,7 +65,7 @@ impl FragmentQueue {
         self.cut(Vec::new());
     }
 
-    /// Returns the number of the state whose diff the fragments carry, and their sizes; `None` without a diff.
+    /// Returns the number of the state whose diff the fragments carry, and their sizes. `None` without a diff.
     pub(crate) fn contents(&self) -> Option<(StateNum, Cut)> {
         let sizes = || self.fragments.iter().map(|fragment| size_of(fragment.contents.len()));
         let largest = sizes().max()?;

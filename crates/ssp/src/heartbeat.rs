@@ -33,7 +33,7 @@ impl HeartbeatSchedule {
         Self::Client(AnnouncedHeartbeat::default())
     }
 
-    /// Returns until when this end need not send if it has nothing to send; `None` where stock's interval holds.
+    /// Returns until when this end need not send if it has nothing to send. `None` where stock's interval holds.
     pub(crate) fn speaks_by(&self) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.speaks_by(),
@@ -41,7 +41,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns when a server repeats its newest heartbeat, given how long an answer takes; `None` if it should not.
+    /// Returns when a server repeats its newest heartbeat, given how long an answer takes. `None` if it should not.
     pub(crate) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.again_at(answer_expected),
@@ -49,7 +49,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns until when the peer need not send if it has nothing to send; `None` if that is unknown.
+    /// Returns until when the peer need not send if it has nothing to send. `None` if that is unknown.
     pub(crate) fn hears_by(&self) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.hears_by(),
@@ -57,7 +57,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns until when everything that a client has sent counts as received, though no acknowledgment says so;
+    /// Returns until when everything that a client has sent counts as received, though no acknowledgment says so.
     /// `None` at a server.
     pub(crate) fn answered_until(&self) -> Option<Instant> {
         match self {
@@ -80,7 +80,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns the pause that a heartbeat sent now announces; `None` at a client, or where long pauses fail.
+    /// Returns the pause that a heartbeat sent now announces. `None` at a client, or where long pauses fail.
     pub(crate) fn announce(&mut self, now: Instant, num: StateNum) -> Option<Duration> {
         match self {
             Self::Server(backoff) if backoff.is_worth_it() => {

@@ -56,11 +56,11 @@ pub struct Instruction {
     pub diff: Vec<u8>,
     /// Random padding, ignored by the receiver.
     pub chaff: Vec<u8>,
-    /// The extensions that the sender offers; `None` once the peer knows them.
+    /// The extensions that the sender offers. `None` once the peer knows them.
     pub hello: Option<Hello>,
-    /// How many of its receiver's datagrams were lost; `None` if no report is due.
+    /// How many of its receiver's datagrams were lost. `None` if no report is due.
     pub loss_report: Option<Loss>,
-    /// Time within which a server sends again after this heartbeat, which the client answers at once; `None` in
+    /// Time within which a server sends again after this heartbeat, which the client answers at once. `None` in
     /// anything but an announcing heartbeat.
     pub next_heartbeat: Option<Duration>,
 }

@@ -9,9 +9,9 @@
 /// among so many has a standard deviation of six points, which makes a copy more or less.
 pub(crate) const TOLD_APART: usize = 64;
 
-/// Lost and arrived datagrams that the estimate assumes before the first datagram after a change, as the parameters of
-/// a beta distribution: a path that has changed loses a quarter in the mean. Chosen: docs/timing.md, "Loss that sets in
-/// suddenly".
+/// Lost datagrams, beside [`ARRIVED_BEFORE`] arrived ones, that the estimate assumes before the first datagram after a
+/// change (a beta distribution): a path that has changed loses a quarter in the mean. Chosen: docs/timing.md, "Loss
+/// that sets in suddenly".
 const LOST_BEFORE: f64 = 0.5;
 const ARRIVED_BEFORE: f64 = 1.5;
 

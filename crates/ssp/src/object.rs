@@ -118,7 +118,7 @@ pub trait Object: Clone {
         RECEIVED_BYTES_MAX
     }
 
-    /// Returns a state about half way from `base` to `self`, for when the diff is longer than [`Object::DIFF_MAX`];
+    /// Returns a state about half way from `base` to `self`, for when the diff is longer than [`Object::DIFF_MAX`].
     /// `None` if the object cannot be divided further.
     ///
     /// The result is sent as a state of its own: `self` must follow it, and it must follow `base`.

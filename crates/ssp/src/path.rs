@@ -33,13 +33,13 @@ pub struct Path {
     pub rttvar: Option<Duration>,
     /// The loss on the way from the peer to this end.
     pub loss_in: Loss,
-    /// The loss on the way to the peer by its newest report; `None` before the first report.
+    /// The loss on the way to the peer by its newest report. `None` before the first report.
     pub loss_out: Option<Loss>,
     /// The datagrams that were sealed for the peer.
     pub sent: Traffic,
     /// The authentic datagrams that the peer sent and this end received.
     pub received: Traffic,
-    /// When the newest datagram of the peer arrived; `None` before the first.
+    /// When the newest datagram of the peer arrived. `None` before the first.
     pub heard_at: Option<Instant>,
     /// How often a client has changed its local port.
     pub hops: u64,

@@ -25,11 +25,11 @@ const BURST: Duration = Duration::from_secs(4);
 /// The tries to reach the server since the newest network change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PathRevalidation {
-    /// When the network last changed; `None` once a datagram sent later has been answered.
+    /// When the network last changed. `None` once a datagram sent later has been answered.
     changed_at: Option<Instant>,
-    /// When the next try is due; `None` if there is none.
+    /// When the next try is due. `None` if there is none.
     due: Option<Instant>,
-    /// Wait between the newest try and the next; `None` before the first try after a change.
+    /// Wait between the newest try and the next. `None` before the first try after a change.
     wait: Option<Duration>,
     /// When first tries so far have used up one [`INTERVAL`] each; up to [`BURST`] in the future.
     paid_at: Instant,
@@ -50,7 +50,7 @@ impl PathRevalidation {
         }
     }
 
-    /// Returns when the next try is due; `None` if there is none.
+    /// Returns when the next try is due. `None` if there is none.
     pub(crate) const fn due(&self) -> Option<Instant> {
         self.due
     }

@@ -79,10 +79,10 @@ pub(crate) struct PathSize {
     size: usize,
     /// Whether the fragments being sent must be cut again, for another size.
     is_recut: bool,
-    /// The search for a larger size; `None` if the size is stock's fixed one.
+    /// The search for a larger size. `None` if the size is stock's fixed one.
     search: Option<Search>,
     unanswered: Unanswered,
-    /// The size before it fell; `None` once contents of the smaller size are acknowledged.
+    /// The size before it fell. `None` once contents of the smaller size are acknowledged.
     fallen_from: Option<usize>,
     falls: u32,
     fell_at: Option<Instant>,
@@ -191,7 +191,7 @@ impl PathSize {
         }
     }
 
-    /// Returns the size in bytes that an empty datagram is to probe now; `None` while no probe is due.
+    /// Returns the size in bytes that an empty datagram is to probe now. `None` while no probe is due.
     pub(crate) fn next_try(&mut self, now: Instant, timing: &SendTiming) -> Option<usize> {
         let size = self.size;
         let is_settled = self.fallen_from.is_none();

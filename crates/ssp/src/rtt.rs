@@ -24,7 +24,7 @@ pub(crate) struct RttEstimator {
     srtt: Duration,
     rttvar: Duration,
     sampled: bool,
-    /// When the first sample of the present row of suspect samples arrived; `None` after any other sample.
+    /// When the first sample of the present row of suspect samples arrived. `None` after any other sample.
     suspect_since: Option<Instant>,
 }
 

@@ -32,18 +32,18 @@ pub(crate) struct SendTiming {
     /// The extensions that both ends offer.
     pub(crate) peer: Capabilities,
     pub(crate) path: PathView,
-    /// Until when no heartbeat is due; `None` where the usual interval holds.
+    /// Until when no heartbeat is due. `None` where the usual interval holds.
     pub(crate) speaks_by: Option<Instant>,
-    /// When to repeat a heartbeat; `None` if that is not to be done.
+    /// When to repeat a heartbeat. `None` if that is not to be done.
     pub(crate) heartbeat_again_at: Option<Instant>,
-    /// Until when the peer need not send; `None` if unknown.
+    /// Until when the peer need not send. `None` if unknown.
     pub(crate) hears_by: Option<Instant>,
 }
 
 /// Measurements of the path to the peer that the sender uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathView {
-    /// The shortest recent round trip; `None` before the first sample.
+    /// The shortest recent round trip. `None` before the first sample.
     pub(crate) rtt_min: Option<Duration>,
     /// The estimated share of our datagrams that do not reach the peer, from 0 to 1.
     pub(crate) loss_out: f64,

@@ -351,7 +351,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.effort = self.effort.saturating_add(bytes.saturating_mul(BYTE_EFFORT));
     }
 
-    /// Returns the next sealed fragment of the instruction being sent; `None` if all are sent, or no peer is known.
+    /// Returns the next sealed fragment of the instruction being sent. `None` if all are sent, or no peer is known.
     fn next_fragment(&mut self, now: Instant) -> Option<Transmit> {
         let payload = self.fragments.next()?;
         let is_answer = self.fragments.is_answer;

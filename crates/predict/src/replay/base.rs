@@ -1,4 +1,4 @@
-//! Where predictions start: the newest screen that the keys explain, and the input line on it.
+//! The base: the newest screen that the keys explain, on which pending keys are simulated, and the input line on it.
 
 use rove_terminal::{Screen, Size};
 
@@ -9,35 +9,35 @@ use crate::replay::field::{Field, Kind};
 use crate::replay::layout::INPUT_ROWS_MAX;
 use crate::scene::text::{Text, is_changed};
 
-/// The screen that the first key of the log acts on, and the known facts about the place that it goes to.
+/// The screen that the first pending key acts on, and the known facts about the field that it is typed in.
 #[derive(Clone, Debug)]
 pub(super) struct Base {
     pub(super) screen: Screen,
-    /// The last input that may show on the screen.
+    /// The newest input whose effect may show on the screen.
     pub(super) arrived: InputNum,
-    /// The last input whose answer certainly shows there.
+    /// The newest input whose answer certainly shows on the screen.
     pub(super) acked: InputNum,
-    /// The last input that was taken as answered without its effect having been recognized.
+    /// The newest input that counts as answered although its effect was not recognized.
     pub(super) unsure: InputNum,
     pub(super) field: Field,
-    /// The column that motions up and down keep to.
+    /// The column that motions up and down return to. `None` after any other key.
     pub(super) goal: Option<u16>,
-    /// Whether typed text is a search, and is shown elsewhere than at the cursor.
+    /// Whether typed text is a search, which is shown elsewhere than at the cursor.
     pub(super) is_searching: bool,
-    /// Whether keys that came true since the screen was taken explain where its cursor is.
+    /// Whether confirmed keys explain where the cursor is.
     pub(super) is_explained: bool,
-    /// Whether no key was answered since a line was entered.
+    /// Whether a new line has begun and no key was answered in it.
     pub(super) is_new_line: bool,
-    /// The last key that was retired since the screen was taken, if it is no character.
+    /// The newest answered key and its input, if it is not a character. `None` otherwise.
     pub(super) command: Option<(Key, InputNum)>,
-    /// Whether its program holds a character back until the key after it.
+    /// Whether the program holds a character back until the next key, as vi does for the first key of a pair.
     pub(super) is_held: bool,
     /// Whether the program hides the terminal's cursor and draws its own.
     pub(super) has_drawn_cursor: bool,
 }
 
 impl Base {
-    /// Creates the base of a session: a blank screen.
+    /// Creates the base of a new session: a blank screen.
     pub(super) fn new(size: Size) -> Self {
         Self {
             screen: Screen::blank(size),
@@ -55,7 +55,7 @@ impl Base {
         }
     }
 
-    /// Returns whether an editor shows that it takes text for text, in whichever row.
+    /// Returns whether the screen shows that an editor takes characters for text (insert or replace mode).
     pub(super) const fn shows_mode(&self) -> bool {
         matches!(self.field.kind, Kind::Insert | Kind::Replace)
     }
@@ -65,13 +65,14 @@ impl Base {
         !self.field.is_line() && !self.field.prompt.is_secret && !self.is_searching
     }
 
-    /// Called when the text of a row stands in another row. Returns whether it has risen from the last row.
+    /// Called when the text of row `from` has moved to row `to`. Returns whether it has moved up from the last row.
     pub(super) fn move_to(&mut self, from: u16, to: u16) -> bool {
         self.field.row = (self.field.row + to).saturating_sub(from);
         to < from && self.is_at_bottom()
     }
 
-    /// Returns whether a screen has text in the row below that of the cursor, which was blank, and not for a full row above it.
+    /// Returns whether a screen has text in the row below the cursor's, which was blank before. Text that continues
+    /// from a full row does not count.
     pub(super) fn gains_row(&self, screen: &Screen) -> bool {
         let row = screen.cursor().row;
         let is_blank = |screen: &Screen| screen.row_text(row + 1).is_empty();
@@ -88,28 +89,27 @@ impl Base {
         self.screen.cursor().row + 1 == self.screen.size().rows()
     }
 
-    /// Returns whether the cursor or its row is another on a screen.
+    /// Returns whether the cursor, or the text of its row, differs on `screen`.
     pub(super) fn has_moved(&self, screen: &Screen) -> bool {
         let (from, to) = (self.screen.cursor().position(), screen.cursor().position());
         from != to || is_changed(&self.screen, screen, to.row)
     }
 
-    /// Returns whether a screen shows that the key that was retired last had no effect on the cursor and its row, where
-    /// that key is no character.
+    /// Returns whether `screen` shows that the newest answered key had no effect on the cursor and its row. Only a key
+    /// that is not a character counts.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };
-        // The end of a line may move all text up and leave the cursor; or the screen that this one is compared with shows
-        // its effect already.
+        // The end of a line may move all text up and leave the cursor, or the base screen shows its effect already.
         let may_be_moved = || {
             let mut rows = 0..screen.size().rows();
             input <= self.arrived || rows.any(|row| is_changed(&self.screen, screen, row))
         };
-        // It has cleared the screen, though a key before it may have been seen to do so.
+        // Ctrl-L has cleared the screen, although the base screen may already show that.
         let is_cleared = key == Key::ControlL && screen.cursor().row == self.field.bounds.pane.top;
         !(self.has_moved(screen) || is_cleared || is_enter(key) && may_be_moved())
     }
 
-    /// Returns whether a screen still has the line that the cursor is in: keys that only move the cursor change nothing in there.
+    /// Returns whether `screen` still has the text of the cursor's line: mere motions do not change it.
     pub(super) fn has_line(&self, screen: &Screen) -> bool {
         let most = INPUT_ROWS_MAX.saturating_mul(screen.size().columns());
         let places = self.field.bounds.start..self.field.bounds.end.min(most);

@@ -1,40 +1,40 @@
-//! Where the text of an input stands, and how far keys may move in it.
+//! Where the text of an input is, and how far keys may move in it.
 
 use crate::replay::layout::Layout;
 use crate::scene::Pane;
 
-/// The bounds of an input. Its columns are places, which go on where a row ends (see [`Layout`]).
+/// The bounds of an input. Its columns are counted on over the ends of rows (see [`Layout`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounds {
-    /// Where the first key was typed: the text to the left is a prompt, or other text.
+    /// The column where the first key was typed; the text left of it is a prompt, or other text.
     pub(super) start: u16,
-    /// The columns that keys may move to and change.
+    /// The first column that keys may move to and change; `right` is the column after the last.
     pub(super) left: u16,
     pub(super) right: u16,
-    /// The end of the text that belongs to the input.
+    /// The column after the last character of the input.
     pub(super) end: u16,
-    /// Where its places are.
+    /// The rows that the input's columns are in.
     pub(super) layout: Layout,
-    /// The part of the screen it is in.
+    /// The part of the screen that the input is in.
     pub(super) pane: Pane,
-    /// Whether it ends before the edge of that.
+    /// Whether the input ends before the right edge of its pane.
     pub(super) is_bounded: bool,
-    /// Whether nothing stands below it there.
+    /// Whether all rows of the pane below the input are blank.
     pub(super) is_last: bool,
 }
 
 impl Bounds {
-    /// Returns whether nothing stands in the input.
+    /// Returns whether the input has no text.
     pub(super) const fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
-    /// Returns the places of an input that begins in a row, if it goes on over the edge of the pane.
+    /// Returns the layout of an input that begins in `row` and continues in the rows below.
     pub(super) const fn layout_over_edge(&self, row: u16) -> Layout {
         Layout { row, edge: self.pane.right, left: self.pane.left }
     }
 
-    /// Lets the text that begins in a row go on over the edge of that.
+    /// Lets the text that begins in `row` continue in the rows below.
     pub(super) fn go_over_edge(&mut self, row: u16) {
         let layout = self.layout_over_edge(row);
         self.end = layout.place_of(self.layout, self.end);

@@ -1,4 +1,4 @@
-//! The few rows that predictions touch, drawn over the screen that they begin from.
+//! The few rows that predictions change, drawn over the base screen.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,37 +9,37 @@ use crate::overlay::{self, Content};
 use crate::scene::character;
 use crate::scene::text::{Text, cell};
 
-/// Fewest characters of a row that is found again elsewhere. Chosen: two are a prompt.
+/// Fewest characters of a row that is recognised in another row. Chosen: two are a prompt.
 pub(super) const MOVED_MIN: usize = 2;
 
-/// The prediction for one place.
+/// The predicted content of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tile {
-    /// The text that stood here, or somewhere else, before.
+    /// The text that is in this cell, or another one, of the base screen.
     Original(Position),
-    /// A character that was typed.
+    /// A character that the user typed.
     Typed { base: char, wide: bool, pen: Pen },
-    /// The right half of a wide character, or nothing.
+    /// The right half of a wide character, or an empty cell.
     Blank(Pen),
-    /// The new character is unknown, and the old one goes.
+    /// A cell whose new character is unknown, and whose old one disappears.
     Veiled(Pen),
-    /// The new character is unknown, but this one is likely.
+    /// A cell whose new character is probably this one.
     Guess { base: char, wide: bool, pen: Pen },
 }
 
-/// Predicted rows over a screen.
+/// The predicted cells over a base screen.
 #[derive(Clone, Debug)]
 pub(super) struct Canvas<'a> {
     screen: &'a Screen,
-    /// The columns in which rows move.
+    /// The columns in which rows scroll; others do not change.
     columns: Range<u16>,
     rows: Vec<PredictedRow>,
-    /// The row of the screen that stands in each row, where rows have moved; `None` for an empty row.
+    /// For each row, the screen's row that has scrolled there. `None` for an empty row. Empty if nothing has scrolled.
     moved: Vec<Option<u16>>,
     pub(super) cursor: Position,
 }
 
-/// The predictions in a row: from the first column that was written to up to the last.
+/// The predicted cells of one row, from the first column that was written to up to the last.
 #[derive(Clone, Debug)]
 struct PredictedRow {
     row: u16,
@@ -54,7 +54,7 @@ impl<'a> Canvas<'a> {
         Self { screen, columns, rows: Vec::new(), moved: Vec::new(), cursor }
     }
 
-    /// Keeps to some columns: others do not change.
+    /// Restricts all changes to `columns`.
     pub(super) fn within(self, columns: Range<u16>) -> Self {
         Self { columns, ..self }
     }
@@ -63,7 +63,7 @@ impl<'a> Canvas<'a> {
         self.screen
     }
 
-    /// Returns the content of a place.
+    /// Returns the predicted content of a cell.
     pub(super) fn tile(&self, at: Position) -> Tile {
         if !self.columns.contains(&at.column) {
             return Tile::Original(at);
@@ -75,7 +75,7 @@ impl<'a> Canvas<'a> {
             .unwrap_or_else(|| self.base(at))
     }
 
-    /// Returns the content of a place that nothing was written to.
+    /// Returns the content of a cell before anything was written to it.
     fn base(&self, at: Position) -> Tile {
         match self.moved.get(usize::from(at.row)) {
             Some(Some(row)) => Tile::Original(Position { row: *row, ..at }),
@@ -84,7 +84,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Moves some rows up by one: the first is gone, the last is empty.
+    /// Scrolls `rows` up by one: the first disappears, the last becomes empty.
     pub(super) fn scroll_up(&mut self, rows: Range<u16>) {
         self.rows.retain(|predicted| predicted.row != rows.start);
         for predicted in self.rows.iter_mut().filter(|predicted| rows.contains(&predicted.row)) {
@@ -104,7 +104,7 @@ impl<'a> Canvas<'a> {
         &mut self.moved[usize::from(rows.start)..usize::from(rows.end)]
     }
 
-    /// Replaces the content of a place; outside the screen it does nothing.
+    /// Writes a cell; outside the screen and the canvas's columns it does nothing.
     pub(super) fn put(&mut self, at: Position, tile: Tile) {
         let size = self.screen.size();
         if at.row >= size.rows() || !self.columns.contains(&at.column) {
@@ -129,7 +129,7 @@ impl<'a> Canvas<'a> {
         row.tiles[usize::from(at.column - row.start)] = tile;
     }
 
-    /// Returns the character of a place with its combining characters: nothing for all blanks.
+    /// Returns the character of a cell with its combining characters; all kinds of blanks are equal.
     pub(super) fn text(&self, at: Position) -> Text<'a> {
         match self.tile(at) {
             Tile::Original(from) => Text::of(self.screen, from),
@@ -138,7 +138,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns the last of some columns of a row in which there is text; a blank that was typed is some.
+    /// Returns the last column in `columns` of a row that has text, a typed blank included. `None` if all are blank.
     pub(super) fn last_text(&self, row: u16, columns: Range<u16>) -> Option<u16> {
         let is_original = self.moved.is_empty() && self.rows.iter().all(|other| other.row != row);
         if is_original {
@@ -155,7 +155,7 @@ impl<'a> Canvas<'a> {
         })
     }
 
-    /// Returns the pen of a place.
+    /// Returns the colours and attributes of a cell.
     pub(super) fn pen(&self, at: Position) -> Pen {
         match self.tile(at) {
             Tile::Original(from) => cell(self.screen, from).pen,
@@ -166,17 +166,17 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns whether anything is predicted but where the cursor goes.
+    /// Returns whether anything but the cursor is predicted.
     pub(super) fn is_written(&self) -> bool {
         !self.rows.is_empty() || !self.moved.is_empty()
     }
 
-    /// Returns the rows that were written to, and the columns.
+    /// Returns the rows that were written to, each with its columns.
     pub(super) fn written(&self) -> Vec<(u16, Range<u16>)> {
         self.rows.iter().map(|predicted| (predicted.row, predicted.columns())).collect()
     }
 
-    /// Returns the characters in some columns of a row, without combining ones.
+    /// Returns the cells in `columns` of a row, without combining characters.
     pub(super) fn cells(&self, row: u16, columns: Range<u16>) -> Vec<Cell> {
         let cell = |column| {
             let at = Position { row, column };
@@ -185,19 +185,19 @@ impl<'a> Canvas<'a> {
         columns.map(cell).collect()
     }
 
-    /// Returns whether the content of a place was typed.
+    /// Returns whether the user typed the content of a cell.
     pub(super) fn is_typed(&self, row: u16, column: u16) -> bool {
         matches!(self.tile(Position { row, column }), Tile::Typed { .. })
     }
 
-    /// Gives typed text another pen.
+    /// Changes the colours of a typed character.
     pub(super) fn paint(&mut self, at: Position, new: Pen) {
         if let Tile::Typed { base, wide, .. } = self.tile(at) {
             self.put(at, Tile::Typed { base, wide, pen: new });
         }
     }
 
-    /// Returns whether a wide character begins in a place.
+    /// Returns whether a wide character begins in a cell.
     pub(super) fn is_wide(&self, at: Position) -> bool {
         match self.tile(at) {
             Tile::Original(from) => cell(self.screen, from).wide,
@@ -206,19 +206,19 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns whether the future content of a place is known.
+    /// Returns whether the predicted content of a cell is certain.
     fn is_known(&self, at: Position) -> bool {
         !matches!(self.tile(at), Tile::Veiled(_) | Tile::Guess { .. })
     }
 
-    /// Returns whether the screen has the text that is predicted, in all places that were written to.
+    /// Returns whether `screen` has the predicted text in all cells that were written to or scrolled.
     pub(super) fn agrees(&self, screen: &Screen) -> bool {
         let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).all(|at| self.text(at) == Text::of(screen, at))
             && self.moves().all(|(row, from)| self.agrees_with_move(screen, row, from))
     }
 
-    /// Returns whether a row of the screen has what has moved to it, where nothing was written to it.
+    /// Returns whether a row of `screen` has the text of row `from`, which has scrolled there, in all other cells.
     fn agrees_with_move(&self, screen: &Screen, row: u16, from: Option<u16>) -> bool {
         let written = self.rows.iter().find(|predicted| predicted.row == row);
         let is_same = from.is_some_and(|from| self.screen.row(from) == screen.row(row));
@@ -230,12 +230,12 @@ impl<'a> Canvas<'a> {
             })
     }
 
-    /// Returns the rows in which another row of the screen stands, or none.
+    /// Returns the rows that have scrolled, each with the row it came from, or `None` for an empty one.
     fn moves(&self) -> impl Iterator<Item = (u16, Option<u16>)> {
         (0..).zip(self.moved.iter().copied()).filter(|(row, from)| *from != Some(*row))
     }
 
-    /// Returns whether the screen has a third text where something is predicted: neither the predicted nor the old one.
+    /// Returns whether a predicted cell has a third text on `screen`: neither the predicted nor the old one.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).any(|at| {
@@ -244,8 +244,8 @@ impl<'a> Canvas<'a> {
         })
     }
 
-    /// Returns whether the screen has the text that is predicted from row `top` to the cursor, and some text it
-    /// is, so far above or below that the cursor's row is `screen_row`.
+    /// Returns whether `screen` has the predicted text from row `top` to the cursor in other rows, where the cursor's
+    /// row is `screen_row`. At least [`MOVED_MIN`] characters must be there.
     pub(super) fn agrees_elsewhere(&self, screen: &Screen, top: u16, screen_row: u16) -> bool {
         let top = top.min(self.cursor.row);
         let Some(screen_top) = screen_row.checked_sub(self.cursor.row - top) else { return false };
@@ -261,7 +261,7 @@ impl<'a> Canvas<'a> {
         is_text && texts.into_iter().all(|(text, shown)| text == shown)
     }
 
-    /// Lays the predictions over a screen.
+    /// Draws the predictions over a frame, underlined if asked.
     pub(super) fn draw(&self, frame: &mut Screen, underlines: bool) {
         for (row, from) in self.moves() {
             frame.copy_row(row, self.columns.clone(), self.screen, from);
@@ -269,7 +269,7 @@ impl<'a> Canvas<'a> {
         for predicted in &self.rows {
             for column in predicted.columns() {
                 let at = Position { row: predicted.row, column };
-                // With a line under it the right half of a wide character would be a blank of its own, and cut that in two.
+                // Underlined, the right half of a wide character would become a blank cell, which cuts the character.
                 let before = column.checked_sub(1).map(|column| Position { column, ..at });
                 let is_half = before.is_some_and(|before| self.is_wide(before));
                 if let Some(content) = self.content(at) {
@@ -317,7 +317,7 @@ impl PredictedRow {
     }
 }
 
-/// FNV-1a over whole numbers: names, not secrets.
+/// Returns the FNV-1a hash of whole numbers, for names that are not secret.
 pub(super) fn mix(numbers: impl IntoIterator<Item = u64>) -> u64 {
     let step = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0100_0000_01b3);
     numbers.into_iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -1,31 +1,31 @@
-//! The certainty that characters are text in a field, by the effects that they had there.
+//! How certain it is that a field takes characters for text, by the effects that they had in it.
 
-/// The proofs that characters are text in a field, and the doubts.
+/// The evidence that a field takes characters for text, and the doubt about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Certainty {
-    /// How many characters have been seen to come true.
+    /// How many characters were confirmed since the last loss.
     confirmed: u32,
     doubt: Doubt,
 }
 
-/// The strongest reason to doubt it. A stronger one takes the place of a weaker one, and none goes as long as the field stays.
+/// The strongest reason to doubt that characters are text. A stronger one replaces a weaker one, in the same field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
     #[default]
     None,
-    /// A key did something else.
+    /// A key did something else than predicted.
     Missed,
-    /// A key was pressed after which characters may be commands: Escape, or a prefix.
+    /// A key was pressed after which characters may be commands: Escape, or a prefix of commands.
     Escaped,
 }
 
 impl Certainty {
-    /// Returns how many characters have come true since the last loss.
+    /// Returns how many characters were confirmed since the last loss.
     pub(super) const fn confirmed(self) -> u32 {
         self.confirmed
     }
 
-    /// Returns whether any character has come true since the last loss.
+    /// Returns whether any character was confirmed since the last loss.
     pub(super) const fn is_confirmed(self) -> bool {
         self.confirmed > 0
     }
@@ -34,22 +34,22 @@ impl Certainty {
         self.doubt != Doubt::None
     }
 
-    /// Returns whether characters may be commands.
+    /// Returns whether characters may be commands to the program.
     pub(super) fn may_be_command(self) -> bool {
         self.doubt == Doubt::Escaped
     }
 
-    /// Called when a character came true.
+    /// Called when a character was confirmed.
     pub(super) const fn confirm(&mut self) {
         self.confirmed += 1;
     }
 
-    /// Forgets confirmed predictions: something else stands there by now.
+    /// Forgets the confirmed characters, as other text has replaced them.
     pub(super) const fn lose(&mut self) {
         self.confirmed = 0;
     }
 
-    /// Called when a key did something else, or nothing.
+    /// Called when a key did something else than predicted, or nothing.
     pub(super) fn miss(&mut self) {
         self.lose();
         self.doubt = self.doubt.max(Doubt::Missed);

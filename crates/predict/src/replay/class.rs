@@ -4,7 +4,7 @@ use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::replay::motion::Motion;
 
-/// The meaning of a key to a line editor.
+/// The kind of a key, by its meaning to a line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Text,
@@ -12,7 +12,7 @@ pub(super) enum Class {
     ControlH,
     Left,
     Right,
-    /// The same by Ctrl-B and Ctrl-F, which other programs use otherwise.
+    /// Left by Ctrl-B, and `ControlRight` by Ctrl-F, which other programs use for something else.
     ControlLeft,
     ControlRight,
     WordLeft,
@@ -28,71 +28,70 @@ pub(super) enum Class {
     KillWord,
     KillWordLeft,
     KillWordRight,
-    /// Right, at a suggestion: takes all of it.
+    /// Right at a suggestion: accepts all of it.
     Accept,
-    /// End, there.
+    /// End at a suggestion: accepts all of it.
     AcceptToEnd,
-    /// A word to the right, there.
+    /// Word right at a suggestion: accepts its first word.
     AcceptWord,
-    /// Up and Down, which bring back lines, and the same by Ctrl-P and Ctrl-N.
+    /// Up and Down, which recall entered lines; `ControlRecall` is Ctrl-P and Ctrl-N.
     Recall,
     ControlRecall,
-    /// No key: the claim that text typed in the last row moves up for rows drawn below it.
+    /// Not a key: the claim that text typed in the last row moves up for rows drawn below it.
     Rise,
-    /// No key: the claim that a suggestion stays after a character that it does not go on with, as a hint does.
+    /// Not a key: the claim that a suggestion stays after a character that does not continue it, as a hint does.
     Hint,
-    /// No key: the claim that a suggestion stays after text was taken back.
+    /// Not a key: the claim that a suggestion stays after text was erased.
     Regrowth,
-    /// No key: the claim that the cursor stands for a moment on the bracket that a typed one closes.
+    /// Not a key: the claim that the cursor jumps for a moment to the bracket that a typed one closes.
     Flash,
-    /// Any other key, with an unknown effect.
+    /// Any other key, whose effect is unknown.
     Command,
 }
 
-/// A key's effect on what stands on the screen, in words that name no program. There are no others: what is none of these is
-/// not predicted.
+/// The effect of a key on the screen, without reference to any program. Other effects are not predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
-    /// A character is put at the cursor.
+    /// Puts a character at the cursor.
     Insert(char),
-    /// The cursor moves within the input.
+    /// Moves the cursor within the input.
     Move(Target),
-    /// The text between the cursor and a place of the input is taken out.
+    /// Erases the text between the cursor and the target.
     Erase(Target),
-    /// The suggestion becomes part of the input: all of it, or its first word.
+    /// Makes the suggestion part of the input: all of it, or its first word.
     Accept { is_word: bool },
-    /// The cursor moves over the whole screen.
+    /// Moves the cursor over the whole screen.
     Navigate(Motion),
-    /// An older or a newer line is put in place of the input.
+    /// Replaces the input by an older line, or by a newer one.
     Recall { is_back: bool },
 }
 
-/// A place of the input, seen from the cursor.
+/// A position in the input, relative to the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Left,
     Right,
     Start,
     End,
-    /// The start of a word of letters and digits, and the end of one.
+    /// The start of the word of letters and digits on the left; `WordRight` is the end of the one on the right.
     WordLeft,
     WordRight,
-    /// The character after a blank.
+    /// The first character after the nearest blank on the left.
     SolidLeft,
 }
 
-/// The outcome of a key.
+/// The simulated outcome of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The canvas shows it.
+    /// The key changes the canvas.
     Drawn,
-    /// No effect that could be seen.
+    /// The key changes nothing visible.
     Nothing,
-    /// Unknown: keys typed after it wait.
+    /// Unknown: later keys wait until the screen shows it.
     Unknown,
 }
 
-/// How many classes there are.
+/// The number of classes.
 pub(super) const CLASSES: usize = Class::Command as usize + 1;
 
 impl Class {
@@ -124,7 +123,7 @@ impl Class {
         }
     }
 
-    /// Returns the mechanism that it belongs to; `None` for kinds that cannot be switched off.
+    /// Returns the mechanism that the class belongs to. `None` if it cannot be switched off.
     pub(super) const fn mechanism(self) -> Option<Mechanism> {
         match self {
             Self::Text | Self::Backspace | Self::ControlH | Self::Rise => None,
@@ -138,7 +137,7 @@ impl Class {
         }
     }
 
-    /// Returns the effect of such a key on the input; `None` if it is unknown.
+    /// Returns the effect of a key of this class on the input. `None` if it is unknown.
     pub(super) const fn edit(self, key: Key) -> Option<Edit> {
         Some(match self {
             Self::Text => match key {
@@ -171,23 +170,23 @@ impl Class {
         self as usize
     }
 
-    /// Returns whether it may change the text of a line.
+    /// Returns whether keys of this class may change the text of a line.
     pub(super) const fn is_change(self) -> bool {
         !matches!(self.edit(Key::Other), Some(Edit::Move(_) | Edit::Recall { .. }))
     }
 
-    /// Returns whether it brings back another line.
+    /// Returns whether keys of this class recall another line.
     pub(super) const fn is_recall(self) -> bool {
         matches!(self, Self::Recall | Self::ControlRecall)
     }
 
-    /// Returns whether it is shown as soon as text is: what Mosh 1.4.0 does without harm.
+    /// Returns whether keys of this class are shown as soon as text is, as Mosh 1.4.0 does without harm.
     pub(super) const fn follows_text(self) -> bool {
         matches!(self, Self::Text | Self::Backspace | Self::Left | Self::Right)
     }
 }
 
-/// Returns whether a key that changes nothing by itself may begin a command of two keys.
+/// Returns whether a key that has no effect by itself may begin a command of two keys.
 pub(super) const fn may_be_prefix(key: Key) -> bool {
     matches!(
         key,
@@ -203,12 +202,12 @@ pub(super) const fn may_be_prefix(key: Key) -> bool {
     )
 }
 
-/// Returns whether a key ends a line.
+/// Returns whether a key ends a line (Enter, line feed or interrupt).
 pub(super) const fn is_enter(key: Key) -> bool {
     matches!(key, Key::Enter | Key::LineFeed | Key::Interrupt)
 }
 
-/// Returns whether a key ends a line that is kept.
+/// Returns whether a key ends a line that the editor keeps (Enter or line feed).
 pub(super) const fn is_end(key: Key) -> bool {
     matches!(key, Key::Enter | Key::LineFeed)
 }

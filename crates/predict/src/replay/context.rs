@@ -1,41 +1,42 @@
-//! The memory of each kind of prompt, so that experience with a prompt counts for the next of its kind.
+//! Experience with each kind of prompt, which counts at the next prompt of the same kind.
 
 use crate::replay::class::{CLASSES, Class};
 use crate::replay::evidence::Share;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// How many keys an error makes a context careful for. Chosen: with 50 as many keys are wrong, and 0.4 points fewer instant.
+/// How many keys after a visible error a context is cautious for. Chosen: with 50 as many keys are wrong, and 0.4
+/// points fewer instant.
 const CAUTION_KEYS: u32 = 10;
 
-/// The knowledge of a kind of prompt.
+/// The experience with one kind of prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     scores: [Share; CLASSES],
-    /// How many more keys must pass before it is trusted like others again.
+    /// How many more keys must be answered until the context is trusted as others are.
     caution: u32,
 }
 
-/// All contexts of a session.
+/// The experience with all kinds of prompts in a session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contexts {
     known: Memory<PromptId, Context, NAMES_MAX>,
-    /// The knowledge of others: nothing yet.
+    /// The experience with a kind of prompt not seen so far: empty.
     unknown: Context,
 }
 
 impl Contexts {
-    /// Returns the knowledge of the exact kind of prompt, which may be empty.
+    /// Returns the experience with this exact kind of prompt, which may be empty.
     pub(super) fn strong(&self, key: ContextKey) -> &Context {
         self.find(key.strong)
     }
 
-    /// Returns the knowledge of prompts that end alike.
+    /// Returns the experience with prompts that end like this one.
     pub(super) fn weak(&self, key: ContextKey) -> &Context {
         self.find(key.weak)
     }
 
-    /// Records how a prediction turned out.
+    /// Records whether a prediction of this class was right.
     pub(super) fn learn(&mut self, key: ContextKey, class: Class, is_right: bool) {
         for name in key.names() {
             let score = &mut self.entry(name).scores[class.index()];
@@ -46,7 +47,7 @@ impl Contexts {
         }
     }
 
-    /// Called when a key was answered in its context.
+    /// Called when a key was answered in this context.
     pub(super) fn pass(&mut self, key: ContextKey) {
         for name in key.names() {
             let context = self.entry(name);
@@ -54,7 +55,7 @@ impl Contexts {
         }
     }
 
-    /// Called when the user has seen something wrong.
+    /// Called when the user has seen a wrong prediction in this context.
     pub(super) fn distrust(&mut self, key: ContextKey) {
         for name in key.names() {
             self.entry(name).caution = CAUTION_KEYS;
@@ -75,7 +76,7 @@ impl Context {
         self.scores[class.index()]
     }
 
-    /// Returns whether something wrong was seen in it not long ago.
+    /// Returns whether the user has recently seen a wrong prediction in this context.
     pub(super) fn is_careful(&self) -> bool {
         self.caution > 0
     }

@@ -1,4 +1,4 @@
-//! Learning the effect of keys on the cursor of programs that draw on the whole screen.
+//! Learning which keys move the cursor in full-screen programs.
 
 use rove_terminal::{Position, Screen};
 
@@ -9,34 +9,35 @@ use crate::replay::motion::{Motion, Step};
 use crate::replay::navigation::Navigation;
 use crate::replay::simulate::Simulation;
 
-/// Most keys whose motions a single screen is thought to show. Chosen: two seconds of a key that is held down.
+/// Most keys whose motions one screen may show at once. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
 
-/// The cursor's way through some keys.
+/// The way of the cursor through a run of keys.
 #[derive(Clone, Debug)]
 pub(super) struct CursorProbe {
-    /// Each key, its motion, and how often it was seen.
+    /// The keys that moved the cursor, each with its motion.
     motions: Vec<(Key, Motion)>,
     step: Step,
-    /// The column that motions up and down keep to.
+    /// The column that motions up and down return to.
     pub(super) goal: Option<u16>,
-    /// Whether the cursor was seen to stop on the last character of a line.
+    /// Whether the cursor was seen to stop on the last character of a line. `None` if that did not show.
     stops_on_last: Option<bool>,
 }
 
 impl CursorProbe {
-    /// Returns the way of a cursor that motions have led from a position to the end of a simulation.
+    /// Returns the way of a cursor that `motions` have led from a position to the end of a simulation.
     pub(super) fn new(from: Position, motions: Vec<(Key, Motion)>, end: &Simulation<'_>) -> Self {
         let (step, goal) = (end.step_from(from), end.motions.goal());
         Self { motions, step, goal, stops_on_last: None }
     }
 
-    /// Returns whether the cursor went to another row.
+    /// Returns whether the cursor ended in another row.
     pub(super) const fn has_climbed(&self) -> bool {
         self.step.from.row != self.step.to.row
     }
 
-    /// Learns from motions that a screen shows; `rulers` tells whether to look for numbers that follow the cursor.
+    /// Teaches a window's model the motions that a screen shows. `rulers` tells whether to look for numbers that show
+    /// the cursor's position.
     pub(super) fn teach(
         &self,
         navigation: &mut Navigation,
@@ -56,7 +57,8 @@ impl CursorProbe {
     }
 }
 
-/// Looks whether keys of unknown effect have moved the cursor as motions do, and how many have; `keys` are those that had arrived.
+/// Returns how many of `keys`, all of unknown effect, have moved the cursor as motions do, and how. `None` if none
+/// have; `keys` are the first that have arrived.
 pub(super) fn find(
     simulation: &Simulation<'_>,
     keys: &[Key],
@@ -67,7 +69,7 @@ pub(super) fn find(
     if motions.is_empty() {
         return None;
     }
-    // Most motions are the same in all editors.
+    // Only this habit differs between editors.
     let habits = [None, Some(false), Some(true)].into_iter();
     let tries = habits.flat_map(|stops_on_last| [(stops_on_last, true), (stops_on_last, false)]);
     let mut found: Option<(usize, CursorProbe)> = None;
@@ -84,7 +86,7 @@ pub(super) fn find(
     found
 }
 
-/// Returns how many of the first motions lead to a place, the most of them, and how.
+/// Returns the most of the first motions that lead to `place`, and the cursor's way. `None` if none do.
 fn follow(
     mut simulation: Simulation<'_>,
     keys: &[(Key, Motion)],
@@ -95,7 +97,7 @@ fn follow(
     let mut found = None;
     let mut stuck = None;
     for (count, (key, motion)) in (1..).zip(keys) {
-        // A motion that did nothing does nothing again.
+        // A motion that did nothing would do nothing again.
         if stuck != Some(motion) {
             let is_drawn = simulation.navigate(*motion) == Effect::Drawn;
             stuck = (!is_drawn).then_some(motion);

@@ -1,5 +1,5 @@
-//! Programs that hide the terminal's cursor and draw one of their own, as those built with Ink do: a single cell in
-//! reverse video. To all models the cursor stands there; on the user's screen that cell is moved along.
+//! Programs that hide the terminal's cursor and draw their own, as those built with Ink do: a single cell in reverse
+//! video. All models see the cursor there; on the user's screen that cell is moved.
 
 use rove_terminal::{Attributes, Cell, Cursor, Position, Screen};
 
@@ -11,21 +11,21 @@ use crate::replay::motion::Step;
 use crate::replay::ruler::Ruler;
 use crate::scene::text::cell;
 
-/// Most places whose numbers are remembered; the one that was used least recently goes. Chosen: a session has one or
-/// two such programs.
+/// Most programs whose counts of characters are remembered; the least recently used is dropped. Chosen: a session has
+/// one or two such programs.
 const COUNTERS_MAX: usize = 4;
 
-/// The cursor that a program draws.
+/// The cursor that a program draws in reverse video.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DrawnCursor {
     at: Position,
-    /// The terminal's own, which is hidden.
+    /// The terminal's own cursor, which is hidden.
     hidden: Cursor,
 }
 
 impl DrawnCursor {
-    /// Finds the only single cell in reverse video on a screen whose own cursor is hidden; `None` where that is in it, or
-    /// none or several are found. Bars and chosen entries are longer.
+    /// Finds the only single cell in reverse video on a screen whose cursor is hidden. `None` if the hidden cursor is
+    /// in that cell, or if none or several are found. Bars and selected entries are longer.
     pub(super) fn find(screen: &Screen) -> Option<Self> {
         let hidden = screen.cursor();
         if hidden.visible {
@@ -40,7 +40,7 @@ impl DrawnCursor {
         is_only.then_some(Self { at, hidden })
     }
 
-    /// Returns the screen with the cursor where it is drawn.
+    /// Returns the screen with the terminal's cursor at the drawn one.
     pub(super) fn lift(self, screen: &Screen) -> Screen {
         let mut lifted = screen.clone();
         invert(&mut lifted, self.at, false);
@@ -58,7 +58,7 @@ impl DrawnCursor {
     }
 }
 
-/// The numbers that count the characters of the input, in the places that programs with a cursor of their own have.
+/// The numbers on the screen that count the typed characters, in windows with a drawn cursor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counters {
     known: Memory<PlaceId, Ruler, COUNTERS_MAX>,
@@ -73,7 +73,7 @@ impl Counters {
         }
     }
 
-    /// Draws the numbers as they are where the input ends at `end`.
+    /// Draws the numbers for an input that ends at `end`.
     pub(super) fn draw(&self, base: &Base, end: u16, canvas: &mut Canvas<'_>) {
         let counter = self.known.find(&base.field.place);
         let is_known = |counter: &&Ruler| base.has_drawn_cursor && counter.is_known();
@@ -83,7 +83,7 @@ impl Counters {
     }
 }
 
-/// Returns how far the end of the input moves.
+/// Returns how far the end of the input moves, as a step of a cursor.
 fn growth(base: &Base, end: u16) -> Step {
     let from = Position { row: base.field.row, column: base.field.bounds.end };
     Step { from, to: Position { column: end, ..from }, is_to_empty: false }
@@ -103,14 +103,14 @@ fn marks(cells: &[Cell]) -> impl Iterator<Item = u16> {
     runs.filter(move |(_, run)| is_single(run)).filter_map(|(column, _)| u16::try_from(column).ok())
 }
 
-/// Sets or takes the reverse video of a character.
+/// Sets or removes the reverse video of a character.
 fn invert(screen: &mut Screen, at: Position, is_inverse: bool) {
     let is_wide = cell(screen, at).wide;
     let columns = at.column..=at.column + u16::from(is_wide);
     for at in columns.map(|column| Position { column, ..at }) {
         let Some(mut glyph) = screen.glyph(at) else { continue };
         if is_inverse && !is_wide {
-            // Reverse video is not seen in an erased cell.
+            // An erased cell does not show reverse video.
             glyph.cell.base.get_or_insert(' ');
         }
         let attributes = &mut glyph.cell.pen.attributes;

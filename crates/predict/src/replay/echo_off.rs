@@ -1,14 +1,14 @@
-//! Lines that ask the terminal not to echo, after which prompts look like any other.
+//! Commands that turn the terminal's echo off. Prompts that follow look like any other.
 
 use crate::keystroke::Key;
 
-/// The words of such a line, in this order: `stty -echo` or `stty raw -echo`.
+/// The words of a command that turns the echo off, in this order: `stty -echo` or `stty raw -echo`.
 const WORDS: [&str; 2] = ["stty", "-echo"];
 
-/// Looks for such lines in the typed text. It keeps no text.
+/// Looks for commands that turn the echo off in the typed text. It keeps no text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EchoOffDetector {
-    /// The word that is looked for, and how much of it was typed.
+    /// The index of the word that is looked for; `len` of its letters were typed.
     word: usize,
     len: usize,
     state: State,
@@ -18,14 +18,14 @@ pub(super) struct EchoOffDetector {
 enum State {
     #[default]
     Echoes,
-    /// The line is on its way.
+    /// A command that turns the echo off was entered.
     Asked,
-    /// It was answered, and nothing has been echoed since.
+    /// Such a command was answered, and nothing has been echoed since.
     Off,
 }
 
 impl EchoOffDetector {
-    /// Handles a key as it is typed.
+    /// Handles a typed key.
     pub(super) fn handle_key(&mut self, key: Key) {
         match key {
             Key::Text(c) => self.handle_character(c),
@@ -39,7 +39,7 @@ impl EchoOffDetector {
         }
     }
 
-    /// Called when a line was answered, which has this text.
+    /// Called when the line with this text was answered.
     pub(super) fn handle_line(&mut self, line: &str) {
         if self.state == State::Asked || WORDS.iter().all(|word| line.contains(word)) {
             self.state = State::Off;
@@ -53,7 +53,7 @@ impl EchoOffDetector {
         }
     }
 
-    /// Returns whether nothing is to be believed.
+    /// Returns whether the echo may be off, so that no prediction is trusted.
     pub(super) fn is_off(self) -> bool {
         self.state != State::Echoes
     }

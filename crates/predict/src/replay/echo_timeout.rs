@@ -1,39 +1,38 @@
-//! How long after its echo ack an answer may still come: some hosts are slower than the ack supposes.
+//! How long after its echo ack an answer may still come, as some hosts are slower than the ack assumes.
 
 use rove_units::Duration;
 
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// The wait before anything was measured. Chosen: twice the echo delay of a stock server, which is how long
-/// a program has taken already by then.
+/// Timeout before anything was measured. Chosen: twice the echo delay of a stock server, already over by then.
 const FIRST: Duration = Duration::from_millis(100);
-/// The margin over the measured delay, and the bounds. Source: docs/prediction.md.
+/// Time added to the measured delay; [`MIN`] and [`MAX`] bound the timeout. Source: docs/prediction.md.
 const MARGIN: Duration = Duration::from_millis(20);
 const MIN: Duration = Duration::from_millis(40);
 const MAX: Duration = Duration::from_millis(400);
 
-/// An estimate of how late answers are, as that of a round-trip time (RFC 6298): mean and deviation.
+/// An estimate of how late answers are, as mean and deviation like those of a round-trip time (RFC 6298).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EchoTimeout {
     measured: Option<(Duration, Duration)>,
 }
 
 impl EchoTimeout {
-    /// Called when an answer was this much later than its echo ack; 0 for one that was earlier.
+    /// Called when an answer came `late` after its echo ack; zero if it came earlier.
     pub(super) fn handle_answer(&mut self, late: Duration) {
         let late = late.min(MAX);
         self.measured = Some(match self.measured {
             None => (late, late / 2),
             Some((mean, deviation)) => {
                 let difference = late.max(mean) - late.min(mean);
-                // Gains of 1/8 and 1/4.
+                // The gains are 1/8 and 1/4.
                 ((mean * 7 + late) / 8, (deviation * 3 + difference) / 4)
             }
         });
     }
 
-    /// Returns how long to wait.
+    /// Returns how long after its echo ack an answer is waited for.
     pub(super) fn duration(self) -> Duration {
         match self.measured {
             None => FIRST,
@@ -42,19 +41,19 @@ impl EchoTimeout {
     }
 }
 
-/// The estimates of all prompts, by the ends of these.
+/// The estimates of all prompts, by how the prompts end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EchoTimeouts {
     known: Memory<PromptId, EchoTimeout, NAMES_MAX>,
 }
 
 impl EchoTimeouts {
-    /// Returns the estimate at a prompt.
+    /// Returns the estimate at prompts that end like this one.
     pub(super) fn find(&self, key: ContextKey) -> EchoTimeout {
         self.known.find(&key.weak).copied().unwrap_or_default()
     }
 
-    /// Called when an answer at a prompt was this much later than its echo ack.
+    /// Called when an answer at this prompt came `late` after its echo ack.
     pub(super) fn handle_answer(&mut self, key: ContextKey, late: Duration) {
         self.known.entry(key.weak).handle_answer(late);
     }

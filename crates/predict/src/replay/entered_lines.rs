@@ -1,4 +1,4 @@
-//! The bookkeeping of lines that are entered and of lines that come back, for the model of them.
+//! Records which lines are entered and which are recalled, for [`history`](super::history).
 
 use rove_terminal::Screen;
 
@@ -11,13 +11,13 @@ use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::match_result::Barrier;
 use crate::replay::state::State;
 
-/// Returns the line that a key is about to enter, unless it is known.
+/// Returns the line that a key of unknown effect is about to enter. `None` if it is recorded already.
 pub(super) fn sheet(state: &State, barrier: &Barrier) -> Option<Sheet> {
     let name = state.editor()?;
     state.learned.history.sheet(&state.pending_keys(), barrier, name)
 }
 
-/// Called when a key is answered that was sent with this input, which may have ended a line or the program.
+/// Called when `key`, sent with `input`, is answered. It may have ended a line or the program.
 pub(super) fn note_entered(state: &mut State, key: Key, input: InputNum, screen: &Screen) {
     let is_hidden = hides_lines(state);
     let (field, history) = (&state.base.field, &mut state.learned.history);
@@ -31,7 +31,7 @@ pub(super) fn note_entered(state: &mut State, key: Key, input: InputNum, screen:
     }
 }
 
-/// Records the lines that the oldest keys end, of which no more than the first was seen.
+/// Records the lines that the `count` oldest keys have ended, whose effects were not all seen.
 pub(super) fn note_taken(state: &mut State, count: usize, screen: &Screen) {
     let is_hidden = hides_lines(state);
     for event in state.log.iter().take(count).filter(|event| is_end(event.key)) {
@@ -39,12 +39,12 @@ pub(super) fn note_taken(state: &mut State, count: usize, screen: &Screen) {
     }
 }
 
-/// Returns whether the entered line differs from the text on the screen.
+/// Returns whether the entered line may differ from the text on the screen.
 fn hides_lines(state: &State) -> bool {
     state.base.is_searching || state.echo_off.is_off()
 }
 
-/// Called when the oldest keys are retired, of which those after the last step may have changed the line.
+/// Called when the `count` oldest keys are answered: those after the last recall may have changed the line.
 pub(super) fn note_edits(state: &mut State, count: usize) {
     let classes = state.log.iter().take(count).map(|event| Class::of(event.key));
     let mut behind = classes.rev().take_while(|class| !class.is_recall());
@@ -53,7 +53,7 @@ pub(super) fn note_edits(state: &mut State, count: usize) {
     }
 }
 
-/// Called when the effect of the oldest keys is unknown.
+/// Called when the effects of the `count` oldest keys are unknown.
 pub(super) fn note_missed(state: &mut State, count: usize) {
     for key in state.log.iter().take(count).map(|event| event.key) {
         if is_end(key) {
@@ -63,11 +63,11 @@ pub(super) fn note_missed(state: &mut State, count: usize) {
     }
 }
 
-/// Handles the line that the last step has led to, which stands there since.
+/// Compares the recalled line on the screen with the remembered one.
 pub(super) fn observe_step(state: &mut State) {
     let history_cursor = core::mem::take(&mut state.base.field.history_cursor);
     state.base.field.history_cursor = HistoryCursor { is_open: false, ..history_cursor };
-    // Most other programs on the whole screen are no line editors.
+    // Most full-screen programs are not line editors.
     let is_full = state.base.field.kind == Kind::Full;
     let may_keep = !is_full || state.learned.history.has_kind(Kind::Full);
     if !may_keep || !history_cursor.is_open || history_cursor.is_lost {

@@ -1,24 +1,24 @@
-//! The share of correct predictions of a kind. All factors of trust stand here.
+//! Counts of correct and wrong predictions. All factors of trust are in this file.
 
-/// How many times more proofs are needed after each error that the user has seen. Chosen: a habit that fails now and then
-/// soon stops being shown.
+/// Factor by which the needed correct predictions grow after each error that the user has seen. Chosen: a habit that
+/// fails now and then soon stops being shown.
 pub(super) const ERROR_FACTOR: u16 = 4;
 
-/// The same after errors that mislead no user. Chosen: with 4 rulers bring 0.2 points less on the reference recordings,
-/// as clocks and messages stand in their rows.
+/// [`ERROR_FACTOR`] for errors that mislead no user. Chosen: with 4 rulers bring 0.2 points less on the reference
+/// recordings, as clocks and messages are in their rows.
 const MILD_FACTOR: u16 = 2;
 
-/// Most proofs that may be needed. Chosen: nobody presses such a key more often in a session.
+/// Most correct predictions in a row that may be needed. Chosen: nobody presses such a key more often in a session.
 const NEEDED_MAX: u16 = 256;
 
-/// Share of the counts that is left after the next key of the same kind. Chosen: fifty keys are remembered.
+/// Share of the counts that remains after the next key of the same kind. Chosen: fifty keys are remembered.
 const DECAY: f32 = 0.98;
 
-/// How much of the errors is left after each key, not a character, that did as predicted. Chosen: after one error
+/// Share of the counted errors that remains after each correct key that is not a character. Chosen: after one error
 /// three such keys are enough to be believed again, as they are by the end of a line.
 const FORGIVENESS: f32 = 0.5;
 
-/// Whether something was right often enough in a row.
+/// Whether a prediction was right often enough in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Evidence {
     streak: u16,
@@ -26,7 +26,7 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Creates evidence of nothing yet, where so many proofs in a row are enough.
+    /// Creates evidence without any count, for which `needed` correct predictions in a row are enough.
     pub(super) const fn needing(needed: u16) -> Self {
         Self { streak: 0, needed }
     }
@@ -35,12 +35,12 @@ impl Evidence {
         self.streak >= self.needed
     }
 
-    /// Called when the prediction came true.
+    /// Called when the prediction was right.
     pub(super) const fn confirm(&mut self) {
         self.streak = self.streak.saturating_add(1);
     }
 
-    /// Called when something else came true; an error that was shown makes more proofs needed.
+    /// Called when the prediction was wrong; if the user saw it, more correct ones are needed from then on.
     pub(super) fn refute(&mut self, was_shown: bool) {
         self.streak = 0;
         if was_shown {
@@ -48,20 +48,20 @@ impl Evidence {
         }
     }
 
-    /// Called when an error was shown that misleads no user, such as a number far from the input. It takes fewer proofs
-    /// to regain trust than after others.
+    /// Called when a visible error misleads no user, such as a number far from the input. It needs fewer correct
+    /// predictions than other errors.
     pub(super) fn refute_mildly(&mut self) {
         self.streak = 0;
         self.needed = self.needed.saturating_mul(MILD_FACTOR).min(NEEDED_MAX);
     }
 
-    /// Called when the prediction itself has changed: the count begins again.
+    /// Starts the count again, because the prediction itself has changed.
     pub(super) const fn restart(&mut self) {
         self.streak = 0;
     }
 }
 
-/// The share of predictions that came true, where older ones count less.
+/// The weighted numbers of right and wrong predictions; older ones weigh less.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
     pub(super) right: f32,
@@ -79,12 +79,12 @@ impl Share {
         }
     }
 
-    /// Forgets a part of the errors.
+    /// Forgets a share of the errors, [`FORGIVENESS`].
     pub(super) fn forgive(&mut self) {
         self.wrong *= FORGIVENESS;
     }
 
-    /// Returns the share, as if `prior` had been counted before.
+    /// Returns the share of right predictions, from 0 to 1, as if those of `prior` had been counted first.
     pub(super) fn estimate(self, prior: Self) -> f32 {
         let right = self.right + prior.right;
         let all = right + self.wrong + prior.wrong;

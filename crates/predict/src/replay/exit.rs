@@ -1,4 +1,4 @@
-//! Two characters that end the mode of an editor when they are typed one after the other, as where `jk` stands for Escape.
+//! Pairs of characters that end an editor's insert mode when typed in a row, as where `jk` means Escape.
 
 use rove_terminal::Screen;
 
@@ -11,18 +11,18 @@ use crate::replay::pending_keys::PendingKeys;
 use crate::scene;
 use crate::scene::text::Text;
 
-/// Most editors whose pair is remembered; the least recently used one goes. Chosen: a session has one or two.
+/// Most editors whose pair is remembered; the least recently used is dropped. Chosen: a session has one or two.
 const EXITS_MAX: usize = 4;
 
-/// The pair that has ended the mode of each editor last.
+/// The pair that last ended the insert mode of each editor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exits {
     known: Memory<PromptId, Option<Pair>, EXITS_MAX>,
 }
 
-/// Returns the index of the character that an editor holds until the key after it tells whether both end the mode, and the
-/// screen without that character, which stands at the cursor and has not moved it. Once the key after it is due, no
-/// character is held: the editor may hang.
+/// Returns the index of a character that an editor holds back until the next key tells whether both end the mode. The
+/// screen is returned without that character, which is drawn at the cursor without moving it. `None` if no character is
+/// held, also once the next key is due: the editor may hang.
 pub(super) fn held(pending: &PendingKeys<'_>, screen: &Screen) -> Option<(usize, Screen)> {
     let at = screen.cursor().position();
     let shown = Text::of(screen, at);
@@ -47,17 +47,17 @@ pub(super) fn held(pending: &PendingKeys<'_>, screen: &Screen) -> Option<(usize,
     None
 }
 
-/// Two characters, wiped when they are forgotten.
+/// Two characters that end an insert mode, wiped when they are forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pair([Key; 2]);
 
 impl Exits {
-    /// Called when two characters have ended the mode of an editor.
+    /// Called when two characters have ended the insert mode of an editor.
     pub(super) fn learn(&mut self, editor: PromptId, pair: Pair) {
         *self.known.entry(editor) = Some(pair);
     }
 
-    /// Returns whether a key may end the mode of an editor with the key after it, which may not have been typed yet.
+    /// Returns whether `key` may end the insert mode of an editor together with `next`, if that is typed.
     pub(super) fn may_end(&self, editor: PromptId, key: Key, next: Option<Key>) -> bool {
         let known = self.known.find(&editor).and_then(Option::as_ref);
         known.is_some_and(|pair| pair.0 == [key, next.unwrap_or(pair.0[1])])
@@ -65,9 +65,9 @@ impl Exits {
 }
 
 impl Pair {
-    /// Finds the pair that has ended the mode of the editor, if it has ended: the first two characters of those that have
-    /// arrived which the screen does not show, where it shows all text before them. A character that was held and is not on
-    /// the screen any more (`is_gone`) has ended it, too: it may have begun again since.
+    /// Returns the pair that has ended the editor's insert mode, if the mode has ended. The pair is the first two
+    /// arrived characters that the screen does not show, where it shows all text before them. A held character that has
+    /// disappeared (`is_gone`) has ended the mode, too, even if it has begun again since.
     pub(super) fn find(pending: &PendingKeys<'_>, screen: &Screen, is_gone: bool) -> Option<Self> {
         let base = pending.base;
         let has_ended = is_gone || scene::editor_mode(screen, &base.field.bounds.pane).is_none();

@@ -1,4 +1,4 @@
-//! The field where the user types: the part of a row that keys may change, and the kind of its place.
+//! The field where the user types: the part of the screen that keys may change, and the program that reads them.
 
 use core::ops::Range;
 
@@ -20,52 +20,52 @@ use crate::scene::{self, EditorMode, Pane};
 use crate::secrecy::{Line, Prompt, Sort, Window};
 use crate::tty::Tty;
 
-/// The kind of program that asks for the keys.
+/// The kind of program that reads the keys, as far as the screen shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The host's kernel, which echoes lines.
+    /// The host's kernel, which echoes lines for a program that reads lines.
     Kernel,
-    /// A line editor at a prompt, the last thing on the screen.
+    /// A line editor at a prompt, with nothing below the input.
     Line,
-    /// An editor with text around, which shows that it inserts or replaces what is typed.
+    /// An editor among other text, which shows that it inserts what is typed; with `Replace`, that it overwrites.
     Insert,
     Replace,
     /// An editor that shows that it takes keys for commands.
     Command,
-    /// Another program that draws on the whole screen.
+    /// Another full-screen program.
     Full,
     #[default]
     Unknown,
 }
 
-/// The place that keys go to.
+/// The part of the screen that keys act on, and the facts that are known about it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Field {
-    /// The row in which it begins.
+    /// The row in which the field begins.
     pub(super) row: u16,
     pub(super) bounds: Bounds,
-    /// How it goes on over the edge of its row, as far as is known.
+    /// How the input continues in the next row. `None` if that is unknown.
     pub(super) wrap: Option<WrapBehaviour>,
     pub(super) kind: Kind,
     pub(super) context: ContextKey,
-    /// The name of that, and of what draws in it.
+    /// The name of this part of the screen and of the program in it.
     pub(super) place: PlaceId,
     pub(super) prompt: PromptMarks,
     /// The echo that the line has shown.
     pub(super) line: Line,
     pub(super) certainty: Certainty,
-    /// When it was first seen.
+    /// When the field was first seen.
     since: Instant,
     pub(super) track: InputTrack,
-    /// The end of the suggestion, which begins at the end of the input.
+    /// The column after the suggestion, which begins at the end of the input. `None` if there is none.
     pub(super) suggested: Option<u16>,
-    /// The row in which the editor that draws here says that it takes characters for text.
+    /// The row where the editor shows that it inserts text. `None` if no mode line does.
     mode_line: Option<u16>,
-    /// How far its line editor was taken back through its lines.
+    /// How many steps the line editor has gone back through its lines.
     pub(super) history_cursor: HistoryCursor,
 }
 
-/// Everything that a place is read by, besides the screen.
+/// Everything besides the screen that a field is read by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     pub(super) tty: Option<Tty>,
@@ -74,7 +74,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Field {
-    /// Reads the place at the cursor of a screen; the one before goes on where it is the same.
+    /// Reads the field at the cursor of a screen. `before` is kept, with its facts, if the cursor is still in it.
     pub(super) fn read(now: Instant, screen: &Screen, reader: Reader<'_>, before: &Self) -> Self {
         let at = screen.cursor().position();
         let pane = scene::pane(screen, at);
@@ -86,7 +86,7 @@ impl Field {
             Some(row) => field.row = row,
             None => {
                 field = Self::begin(screen, kind, at, &pane, now);
-                // A prompt is not more trusted because its modes or the rows below have changed.
+                // Trust in a prompt stays the same if its modes or the rows below have changed.
                 if field.prompt.is_shell && field.begins_where(before) {
                     field.line = before.line;
                     field.line.end();
@@ -96,14 +96,14 @@ impl Field {
         field.wrap = reader.wraps.find(field.context);
         field.measure(screen, reader, at, &pane);
         if field.since == before.since && field.kind == Kind::Full && before.bounds.is_bounded {
-            // A field does not grow for being full.
+            // A full field stays as narrow as it was.
             field.bounds.right = field.bounds.right.min(before.bounds.right).max(at.column);
             field.bounds.is_bounded = true;
         }
         field
     }
 
-    /// Reads the place at the cursor of a screen, as if the first key had been typed at `start`.
+    /// Reads the field at the cursor of a screen, as if the first key had been typed at `start`.
     pub(super) fn read_from(
         now: Instant,
         screen: &Screen,
@@ -138,7 +138,7 @@ impl Field {
         self.bounds.left =
             if self.is_line() { self.bounds.start } else { scene::gutter(screen, at, pane) };
         self.bounds.layout = Layout::of_row(self.row);
-        // A line is followed over the edge in the way that most go on.
+        // A line is followed into the next row in the most common way.
         let goes_on = self.is_line() || self.wrap.is_some();
         let layout =
             (goes_on && self.kind != Kind::Kernel).then(|| self.bounds.layout_over_edge(self.row));
@@ -146,13 +146,13 @@ impl Field {
             self.track.reach = layout.place_of(before, self.track.reach);
         }
         let place = layout.and_then(|layout| layout.place(at)).unwrap_or(at.column);
-        // Text after a gap belongs to the input where it was typed.
+        // Text after a gap belongs to the input if it was typed.
         let last = layout.map_or(at, |layout| self.last_row(screen, at, layout, place));
         let last = if last == at { self.behind_indentation(screen, at, pane) } else { last };
         let right = scene::right_bound(screen, last, pane);
         let end = scene::input_end(screen, last, right);
         let bounds = &mut self.bounds;
-        // A line editor may be called from within another: a gap then ends no text of an editor.
+        // A line editor may be called from within another. In an editor, a gap then does not end the text.
         bounds.is_bounded = right < pane.right && self.kind != Kind::Insert;
         let mut below = last.row + 1..pane.bottom;
         bounds.is_last = below.all(|row| is_blank_row(screen, row, pane.left..pane.right));
@@ -178,7 +178,8 @@ impl Field {
         }
     }
 
-    /// Returns the position in the last row of the input: the cursor, or the start of a row below it that the text goes on in.
+    /// Returns the position in the last row of the input: the cursor, or the start of the lowest row that the text
+    /// continues in.
     fn last_row(&self, screen: &Screen, at: Position, layout: Layout, place: u16) -> Position {
         let mut last = at;
         for row in at.row + 1..self.bounds.pane.bottom {
@@ -198,7 +199,7 @@ impl Field {
         }
     }
 
-    /// Returns whether the text at a position goes on in the row below.
+    /// Returns whether the text at a position continues in the row below.
     fn links(&self, screen: &Screen, at: Position, layout: Layout) -> bool {
         let below = Position { row: at.row + 1, column: layout.left };
         if base(screen, below).is_none() {
@@ -212,7 +213,7 @@ impl Field {
                 && scene::right_bound(screen, at, &self.bounds.pane) >= self.bounds.pane.right
     }
 
-    /// Returns the end of the suggestion after the cursor.
+    /// Returns the column after the suggestion that begins at the cursor. `None` if there is none.
     fn suggestion(&self, screen: &Screen, at: Position) -> Option<u16> {
         let left =
             at.column.checked_sub(1).filter(|_| at.row > self.row || at.column > self.bounds.start);
@@ -221,26 +222,26 @@ impl Field {
         (at.row == self.row).then_some(columns.end)
     }
 
-    /// Goes on to where keys have led that came true: its text ends at this place.
+    /// Updates the field after confirmed keys: its rows, the end of its text, and whether the cursor waits at the edge.
     pub(super) fn follow(&mut self, layout: Layout, end: u16, waits: bool) {
         self.row = layout.row;
         (self.track.reach, self.track.waits) = (end, waits);
     }
 
-    /// Lets its text go on over the edge of its row.
+    /// Lets the field's text continue in the rows below.
     pub(super) fn lay_out(&mut self) {
         let before = self.bounds.layout;
         self.bounds.go_over_edge(self.row);
         self.track.reach = self.bounds.layout.place_of(before, self.track.reach);
     }
 
-    /// Returns whether it begins where another one did, after the same prompt.
+    /// Returns whether the field begins at the same position as `other`, after the same prompt.
     fn begins_where(&self, other: &Self) -> bool {
         let start = |field: &Self| (field.row, field.bounds.start);
         start(self) == start(other) && self.prompt.has_text_of(&other.prompt)
     }
 
-    /// Returns where the text begins in whose indentation the cursor stands, if it does: that is no gap.
+    /// Returns the start of the text if the cursor is in its indentation, which is not a gap; otherwise the cursor.
     fn behind_indentation(&self, screen: &Screen, at: Position, pane: &Pane) -> Position {
         let is_blank = |column: &u16| base(screen, Position { column: *column, ..at }).is_none();
         if self.kind != Kind::Full || !(self.bounds.left..at.column).all(|column| is_blank(&column))
@@ -251,12 +252,13 @@ impl Field {
         Position { column: first.unwrap_or(at.column), ..at }
     }
 
-    /// Returns whether there is a prompt, by which to know it again.
+    /// Returns whether there is a prompt to recognise the field by.
     pub(super) fn has_name(&self) -> bool {
         self.prompt.has_text()
     }
 
-    /// Returns what tells the place from others where text is typed: its prompt, or the mode of its editor.
+    /// Returns the name that distinguishes the field from others: its prompt, or the mode of its editor. `None` if
+    /// nameless.
     pub(super) fn prompt_name(&self) -> Option<Prompt> {
         let ContextKey { strong, weak, text } = self.context;
         let [whole, end, text] = [strong, weak, text].map(PromptId::number);
@@ -268,22 +270,22 @@ impl Field {
             Kind::Line | Kind::Unknown if self.has_name() => {
                 Some(Prompt { whole, end, text, sort })
             }
-            // In a pane, or a row of input at the end of the screen.
+            // The field is in a pane, or in the last row with text.
             Kind::Full if self.bounds.is_last && self.has_name() => {
                 Some(Prompt { whole, end: whole, text, sort })
             }
-            // With other text below it, which may go, it is nothing to be known by. It can be refused.
+            // With other text below, which may disappear, the prompt cannot be known but can be refused.
             Kind::Full if self.prompt.is_shell => Some(Prompt { text, ..Prompt::default() }),
             _ => None,
         }
     }
 
-    /// Returns whether an editor's mode line says that characters are text here.
+    /// Returns whether an editor's mode line says that characters are text.
     const fn inserts(&self) -> bool {
         self.mode_line.is_some()
     }
 
-    /// Returns its place in the window of a program on the alternate screen, if it is in one.
+    /// Returns the field's position in the window of a program on the alternate screen. `None` on the main screen.
     pub(super) fn window(&self, screen: &Screen) -> Option<Window> {
         let Pane { left, right, top, bottom } = self.bounds.pane;
         let window = Window {
@@ -295,15 +297,15 @@ impl Field {
         screen.alternate_screen().then_some(window)
     }
 
-    /// Returns whether a fact beside the prompt's text says that a line editor asks.
+    /// Returns whether marked pastes or the window's title confirm that a line editor reads the keys.
     pub(super) fn is_vouched(&self, screen: &Screen) -> bool {
         let columns = self.bounds.pane.left..self.bounds.start;
         screen.bracketed_paste() || scene::is_titled(screen, self.row, columns)
     }
 
-    /// Returns the row in which it begins by now, if the cursor is still in it.
+    /// Returns the row in which the field now begins. `None` if the cursor has left the field.
     fn row_on(&self, screen: &Screen, kind: Kind, at: Position) -> Option<u16> {
-        // A line editor may list what fits below.
+        // A line editor may list completions below.
         let is_below = kind == Kind::Full || at.column == 0 && screen.bracketed_paste();
         let is_prompt = self.kind == Kind::Line || self.kind == Kind::Unknown && self.has_name();
         let is_same = self.kind == kind || is_prompt && is_below;
@@ -313,16 +315,16 @@ impl Field {
         if !self.is_line() {
             let place = self.wrap.and_then(|_| self.bounds.layout_over_edge(self.row).place(at));
             let was_typed = place.is_some_and(|place| self.track.covers(place));
-            // After the edge of a field another one begins.
+            // Right of a field's edge another field begins.
             let is_same_row =
                 self.row == at.row && !(self.bounds.is_bounded && at.column > self.bounds.right);
             let is_gone = self.prompt.is_shell && !self.prompt.stands_in(screen, self.row);
             return (!is_gone && (is_same_row || was_typed)).then_some(self.row);
         }
         let Bounds { start, pane, .. } = self.bounds;
-        // A prompt may scroll, or move for what is printed above it.
+        // A prompt may scroll, or move down for text that is printed above it.
         let may_move = self.prompt.may_move();
-        // Without one, a place where all text is gone is nothing to know it by.
+        // Without a prompt, a field whose text has disappeared cannot be recognised.
         let is_gone = !self.has_name() && start == at.column && self.track.reach > at.column;
         if (self.row == at.row || may_move)
             && !is_gone
@@ -331,7 +333,7 @@ impl Field {
         {
             return Some(at.row);
         }
-        // It may have begun further up.
+        // The field may have begun in a row above.
         let mut linked = at.row;
         for row in (pane.top..at.row).rev().take(usize::from(INPUT_ROWS_MAX)) {
             let layout = self.bounds.layout_over_edge(row);
@@ -382,7 +384,7 @@ fn base(screen: &Screen, at: Position) -> Option<char> {
     Text::of(screen, at).base
 }
 
-/// Returns whether nothing stands below a position but text that goes on over the edge.
+/// Returns whether the rows below a position are blank, apart from text that continues from row to row.
 fn is_last(screen: &Screen, at: Position, pane: &Pane) -> bool {
     let rows = at.row + 1..screen.size().rows();
     let is_blank = |row| is_blank_row(screen, row, 0..u16::MAX);
@@ -412,7 +414,7 @@ fn context(screen: &Screen, kind: Kind, at: Position, pane: &Pane) -> ContextKey
     let name = PromptId::of([kind as u64, paste, mouse, alternate]);
     let Some(print) = print else { return ContextKey { strong: name, weak: name, text: name } };
     let strong = PromptId::of([name.number(), 1, print.strong]);
-    // Text left of the cursor of an editor says nothing by its end.
+    // Text left of an editor's cursor has no recognisable end.
     let has_end = kind != Kind::Full;
     let weak = if has_end { PromptId::of([name.number(), 2, print.weak]) } else { name };
     ContextKey { strong, weak, text: PromptId::of([print.strong]) }

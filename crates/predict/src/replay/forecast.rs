@@ -1,4 +1,4 @@
-//! The effects of the keys on their way that may be shown, and why no more are.
+//! The effects of the pending keys that may be shown, and why the next key is not.
 
 use core::cell::LazyCell;
 
@@ -14,19 +14,19 @@ use crate::replay::state::State;
 use crate::replay::trust::Trust;
 use crate::secrecy::{Prompt, Spot};
 
-/// The effects of the oldest keys, as far as they are trusted.
+/// The effects of the oldest pending keys, as far as they are trusted.
 pub(super) struct Forecast<'a> {
     pub(super) canvas: Canvas<'a>,
-    /// How many they are.
+    /// How many keys are trusted.
     pub(super) count: usize,
-    /// When the first of them was typed that draws anything.
+    /// When the first key that changes the canvas was typed. `None` if none does.
     pub(super) oldest: Option<Instant>,
-    /// Why the next one is not among them, if there is a next one.
+    /// Why the next key is not shown. `None` if there is no next key.
     stop: Option<Stop>,
 }
 
 impl<'a> Forecast<'a> {
-    /// Simulates the keys as far as they are trusted.
+    /// Simulates the pending keys as far as they are trusted.
     pub(super) fn of(state: &'a State) -> Self {
         let trust = state.trust();
         let wrap = state.base.field.wrap.filter(|wrap| wrap.is_shown(trust.threshold));
@@ -37,7 +37,7 @@ impl<'a> Forecast<'a> {
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| may_show(state, is_ahead)));
         let (exits, editor) = (&state.learned.exits, state.base.field.context.strong);
         let (mut count, mut oldest, mut stop) = (0, None, None);
-        // Where such a key does nothing, it may have called a program that reads without echo.
+        // A key of this kind without an effect may have started a program that reads without echo.
         let mut has_idled = false;
         let mut events = state.log.iter().peekable();
         while let Some(event) = events.next() {
@@ -72,8 +72,8 @@ impl<'a> Forecast<'a> {
     }
 }
 
-/// Returns why a key is not to be shown, though its effect may be known; `simulation` is how it finds the field, and
-/// `is_permitted` the gate for a character there.
+/// Returns why a key is not to be shown, or `None` if it may be. `simulation` is the state before the key, and
+/// `is_permitted` tells whether a character may be shown there before its echo.
 fn withheld(
     state: &State,
     event: &Event,
@@ -82,16 +82,16 @@ fn withheld(
     is_permitted: impl FnOnce() -> bool,
 ) -> Option<Stop> {
     let is_motion = simulation.motion(event.key).is_some();
-    // A step that the screen shows already would be taken twice.
+    // If the screen already shows the motion, showing it again would move the cursor twice.
     if event.is_doubtful && (is_motion || !state.base.field.certainty.is_confirmed()) {
         return Some(Stop::Doubtful);
     }
     let is_text = matches!(event.key, Key::Text(_));
-    // On a screen that nothing explains another question may stand already.
+    // An unexplained screen may already show another question.
     if is_text && state.unexplained_at.is_some() && !event.shown {
         return Some(Stop::UnexplainedScreen);
     }
-    // A program that has read it and shows nothing may have left the prompt behind on which it is played now.
+    // A program that has read the character and shows nothing may have left an old prompt on the screen.
     let is_late = event.input <= state.base.arrived && !event.shown;
     if is_text && (is_late && !state.base.field.line.may_show() || !is_permitted()) {
         return Some(Stop::MayBeSecret);
@@ -110,7 +110,8 @@ fn withheld(
     (!is_motion && is_elsewhere).then_some(Stop::OtherRow)
 }
 
-/// Returns whether a character may be shown before its echo, in the row of the input or ahead of the screen in another one.
+/// Returns whether a character may be shown before its echo: in the row of the input or, with `is_ahead`, in another
+/// row that the cursor is predicted to reach.
 fn may_show(state: &State, is_ahead: bool) -> bool {
     let may_be_known =
         |prompt: &Prompt| !state.echo_off.is_off() && state.has(prompt.sort.mechanism());
@@ -124,7 +125,7 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
     state.secrecy.may_show(&spot)
 }
 
-/// Returns why the newest key is shown or not; `None` where no key is on its way.
+/// Returns why the newest key is shown or not. `None` if no key is pending.
 pub(super) fn explain(state: &State, now: Instant) -> Option<Explanation> {
     let last = state.log.len().checked_sub(1)?;
     let key = state.log.iter().nth(last)?.key;

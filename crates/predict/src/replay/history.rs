@@ -1,7 +1,7 @@
-//! The lines that were entered at the prompt that asks, which its line editor gives back.
+//! The lines that were entered at the present prompt, which its line editor can recall.
 //!
-//! The engine remembers only text that has stood on the screen, and nothing older than a line that it does not know, or
-//! that was entered at another prompt. It learns from the lines that an editor really gives back.
+//! The engine remembers only text that was on the screen, and nothing older than a line that it does not know, or that
+//! was entered at another prompt. It learns from the lines that an editor recalls.
 
 use rove_terminal::Screen;
 
@@ -15,26 +15,26 @@ use crate::replay::match_result::Barrier;
 use crate::replay::pending_keys::PendingKeys;
 use crate::scene::text::characters;
 
-/// Most lines that are remembered; the oldest goes. Chosen: few go back further with a cursor key.
+/// Most lines that are remembered; the oldest is dropped. Chosen: few go back further with a cursor key.
 const LINES_MAX: usize = 64;
 
-/// Fewest blanks that part what is not input from it. Chosen: as what the scene shows is read.
+/// Fewest blanks between the input and other text. Chosen: as in [`scene`](crate::scene).
 const GAP_COLUMNS: usize = 2;
 
-/// The lines that were entered at one prompt, and the one that is.
+/// The lines that were entered at one prompt, and the line that is being entered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The prompt at which they were entered.
+    /// The prompt at which the lines were entered. `None` before the first.
     owner: Option<Name>,
-    /// All lines since one was not known, the newest last.
+    /// All lines since the last unknown one, the newest last.
     pub(super) lines: Vec<Past>,
-    /// The line that is being entered.
+    /// The line that is being entered. `None` if there is none.
     pub(super) sheet: Option<Sheet>,
-    /// Whether that may hold a paste, in which an Enter ends no line.
+    /// Whether the line being entered may contain a paste, in which Enter does not end the line.
     is_pasted: bool,
 }
 
-/// The line editor that asks, as far as its prompt tells.
+/// The name of a line editor, by its prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name {
     prompt: PromptId,
@@ -44,25 +44,25 @@ pub(super) struct Name {
 /// A line that is being entered.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet {
-    /// The input that ends it, and the editor that takes it.
+    /// The input whose key ends the line.
     input: InputNum,
     name: Name,
     text: Line,
-    /// Its row with the prompt, and the first column of that; nothing where it goes on in another row.
+    /// The text of the line's row with its prompt. `None` if the line continues in another row.
     row: Option<Line>,
     left: u16,
-    /// Whether it was seen without any key that was on its way.
+    /// Whether the line was on the screen while no other key was pending.
     was_seen: bool,
 }
 
 impl Sheet {
-    /// Returns the line that is about to be entered, on the last screen on which nothing can stand that was typed
-    /// after it; `None` where there is none.
+    /// Returns the line that is about to be entered, as on the last screen without text that was typed after it. `None`
+    /// if there is no such line or screen.
     fn new(pending: &PendingKeys<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
         let base = pending.base;
         let (text, row) = barrier.line.clone()?;
         let input = barrier.input;
-        // A line that begins after another one is empty at first, whatever the screen shows by now.
+        // A line after another one is empty at first, whatever the screen shows.
         let start = pending.start();
         let is_begun = !base.is_new_line || !start.bounds.is_empty();
         let is_over = input > pending.arrived || base.arrived >= input && is_begun;
@@ -74,7 +74,7 @@ impl Sheet {
         Some(Self { input, name, text, row, left: base.field.bounds.pane.left, was_seen })
     }
 
-    /// Returns whether a screen shows it above the row of the cursor, and nothing after it.
+    /// Returns whether a screen shows the line above the row of the cursor, with nothing after it.
     fn stands_on(&self, screen: &Screen) -> bool {
         let Some(row) = &self.row else { return false };
         let stands_in = |index| {
@@ -87,13 +87,13 @@ impl Sheet {
 }
 
 impl History {
-    /// Returns which line editor asks on a base, if it may be one that keeps lines.
+    /// Returns the name of the line editor at a base. `None` if the editor keeps no lines.
     pub(super) fn name(&self, base: &Base) -> Option<Name> {
         let field = &base.field;
         let strong = field.context.strong;
         let prompt = match field.kind {
             Kind::Line | Kind::Unknown => strong,
-            // A pane, or a row at the end of the screen.
+            // The input is in a pane, or in the last row with text.
             Kind::Full if field.bounds.is_last => {
                 let pane = [field.bounds.pane.left, field.bounds.pane.right, field.bounds.pane.top];
                 PromptId::of([strong.number()].into_iter().chain(pane.map(u64::from)))
@@ -106,22 +106,22 @@ impl History {
         (has_prompt && (!field.prompt.may_be_typed || self.knows(name))).then_some(name)
     }
 
-    /// Returns whether lines were entered there last.
+    /// Returns whether the remembered lines were entered at this editor.
     pub(super) fn knows(&self, name: Name) -> bool {
         self.owner == Some(name)
     }
 
-    /// Returns whether lines were entered last at such a place.
+    /// Returns whether the remembered lines were entered at a program of this kind.
     pub(super) fn has_kind(&self, kind: Kind) -> bool {
         self.owner.is_some_and(|owner| owner.kind == kind)
     }
 
-    /// Returns the lines that an editor has, as far as they are known, the newest last.
+    /// Returns the remembered lines of an editor, the newest last; empty if none are known.
     pub(super) fn lines(&self, name: Name) -> &[Past] {
         if self.knows(name) { &self.lines } else { &[] }
     }
 
-    /// Returns the line that is about to be entered, unless it is known.
+    /// Returns the line that is about to be entered. `None` if it is recorded already.
     pub(super) fn sheet(
         &self,
         pending: &PendingKeys<'_>,
@@ -133,13 +133,13 @@ impl History {
         Sheet::new(pending, barrier, name).filter(is_news)
     }
 
-    /// Called when a paste begins or ends, in which there may be ends of lines.
+    /// Called when a paste begins or ends, as it may contain ends of lines.
     pub(super) const fn note_paste(&mut self) {
         self.is_pasted = true;
     }
 
-    /// Called when the line is entered that the key ends which was sent with this input; `is_hidden` tells whether it may be
-    /// another one than stands on the screen.
+    /// Called when the key sent with `input` has ended a line. `is_hidden` tells whether the entered line may differ
+    /// from the text on the screen.
     pub(super) fn end_line(&mut self, input: InputNum, screen: &Screen, is_hidden: bool) {
         let is_pasted = core::mem::take(&mut self.is_pasted);
         let sheet = self.sheet.take().filter(|sheet| sheet.input == input);
@@ -156,19 +156,19 @@ impl History {
             return;
         }
         if sheet.text.is_passage() || !sheet.text.is_plain() {
-            // Another program may ask at the same prompt from now on, or nobody knows what was kept.
+            // Another program may now read at the same prompt, or it is unknown which line was kept.
             self.forget();
         } else {
             self.push(sheet.text);
         }
     }
 
-    /// Forgets all lines: others may have been entered.
+    /// Forgets all lines, as others may have been entered.
     pub(super) fn forget(&mut self) {
         self.lines.clear();
     }
 
-    /// Handles the line that an editor has given back after so many steps.
+    /// Compares the line that an editor has recalled after `depth` steps with the remembered one.
     pub(super) fn observe(&mut self, name: Name, depth: u16, line: &str) {
         if !self.knows(name) {
             self.forget();
@@ -180,7 +180,7 @@ impl History {
         };
         let is_line = |past: Option<&Past>| past.is_some_and(|past| past.line.text() == line);
         let Some(index) = self.lines.len().checked_sub(depth + 1) else {
-            // It is older than all that are known; at its first line an editor stays where it is.
+            // This line is older than all known ones. At its oldest line an editor ignores further steps back.
             let is_next = depth == self.lines.len() && depth < LINES_MAX;
             if is_next && !is_line(self.lines.first()) {
                 self.lines.insert(0, past());

@@ -1,45 +1,45 @@
-//! Lines that were entered, and how far an editor was taken back through them.
+//! How many steps a line editor has gone back through its lines.
 
 use zeroize::Zeroize;
 
 use crate::keystroke::Key;
 use crate::replay::class::{Class, Edit};
 
-/// Most characters of a line that is remembered. Chosen: few lines that are called back are longer.
+/// Most characters of a line that is remembered. Chosen: few lines that are recalled are longer.
 pub(super) const CHARACTERS_MAX: usize = 256;
 
-/// Words of lines after which another program may ask that looks the same. Chosen: shells, and what starts or
-/// leaves one, here or elsewhere.
+/// Words of lines after which another program may show the same prompt. Chosen: shells, and what starts or leaves one,
+/// here or elsewhere.
 #[rustfmt::skip]
 const PASSAGES: [&str; 26] = [
     "bash", "sh", "zsh", "fish", "ksh", "dash", "tcsh", "su", "sudo", "doas", "login", "newgrp", "exec", "exit",
     "logout", "bye", "ssh", "mosh", "rove", "screen", "tmux", "docker", "podman", "kubectl", "chroot", "nsenter",
 ];
 
-/// A text that is wiped when it is forgotten.
+/// The text of a line, wiped when it is forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line(String);
 
-/// A line that a line editor has.
+/// A line that a line editor can recall.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Past {
     pub(super) line: Line,
-    /// Whether the editor is known to keep it. An editor may drop the older of two equal lines.
+    /// Whether the editor is known to keep the line. An editor may drop the older of two equal lines.
     pub(super) is_kept: bool,
 }
 
-/// How far a line editor was taken back through its lines.
+/// How many steps a line editor has gone back through its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HistoryCursor {
     pub(super) depth: u16,
-    /// Whether nobody knows how far it was, or what the editor looks for: a line was begun, or one of its lines changed.
+    /// Whether the number of steps is unknown: a line was already begun, or one of the recalled lines was changed.
     pub(super) is_lost: bool,
-    /// Whether the line that the last step has led to was not compared yet with what is remembered.
+    /// Whether the recalled line is still to be compared with the remembered one.
     pub(super) is_open: bool,
 }
 
 impl HistoryCursor {
-    /// Returns it one step further; `is_empty` tells whether the line is empty from which the step leads.
+    /// Returns the cursor after one more step; `is_empty` tells whether the input was empty before the step.
     pub(super) const fn step(self, is_back: bool, is_empty: bool) -> Self {
         let is_lost = self.is_lost || self.depth == 0 && !(is_back && is_empty);
         let depth =
@@ -47,8 +47,8 @@ impl HistoryCursor {
         Self { depth, is_lost, is_open: false }
     }
 
-    /// Returns it after a key that was answered in an unknown way; `keeps_lines` tells whether the editor may keep lines, and
-    /// `is_empty` whether the input was empty.
+    /// Returns the cursor after a key with an unknown effect. `keeps_lines` tells whether the editor may keep lines,
+    /// and `is_empty` whether the input was empty.
     pub(super) fn answered(mut self, key: Key, keeps_lines: bool, is_empty: bool) -> Self {
         match Class::of(key).edit(key) {
             Some(Edit::Recall { is_back }) if keeps_lines => {
@@ -60,13 +60,13 @@ impl HistoryCursor {
         self
     }
 
-    /// Called when the text was changed.
+    /// Called when the text of the input was changed.
     pub(super) const fn edit(&mut self) {
         self.is_lost |= self.depth > 0;
         self.is_open = false;
     }
 
-    /// Returns the line that it has led to, if it is known; `lines` are those of the editor, the newest last.
+    /// Returns the line that the cursor is at. `None` if it is unknown. `lines` are the editor's, the newest last.
     pub(super) fn line(self, lines: &[Past]) -> Option<&str> {
         if self.is_lost || self.depth == 0 {
             return (!self.is_lost).then_some("");
@@ -85,9 +85,9 @@ impl Line {
         &self.0
     }
 
-    /// Returns whether every editor keeps it, and as it was typed.
+    /// Returns whether every editor keeps this line, exactly as it was typed.
     pub(super) fn is_plain(&self) -> bool {
-        // A line after a blank may not be kept, a blank at the end may be cut, and some signs are replaced.
+        // A line that begins with a blank may not be kept, a blank at the end may be cut, and some signs are replaced.
         let text = self.text();
         let is_cut = text.starts_with(' ') || text.ends_with([' ', '\\']);
         let follows = |c: char| c.is_alphanumeric() || "!$*?-#\"".contains(c);
@@ -96,7 +96,7 @@ impl Line {
         !is_cut && !is_expanded && text.chars().count() <= CHARACTERS_MAX
     }
 
-    /// Returns whether another program may ask at the same prompt after it.
+    /// Returns whether another program may show the same prompt after this line.
     pub(super) fn is_passage(&self) -> bool {
         self.0.split_whitespace().any(|word| PASSAGES.contains(&word))
     }

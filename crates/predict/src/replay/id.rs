@@ -1,12 +1,13 @@
-//! Names of the screen's contents, by which they are recognised.
+//! Hashes of the screen's contents, by which prompts and windows are recognised.
 
 use crate::replay::canvas::mix;
 
-/// The name of a kind of prompt: the modes of its terminal, and its text without numbers and paths, or the end of that.
+/// The name of a kind of prompt: a hash of its terminal's modes, and of its text without numbers and paths, or of the
+/// end of that text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PromptId(u64);
 
-/// The name of a part of the screen that a program takes keys in.
+/// The name of a window or field that a program reads keys in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlaceId(u64);
 
@@ -26,21 +27,21 @@ impl PlaceId {
     }
 }
 
-/// Most names of contexts that are remembered, two for each; the least recently used one goes. Source: the paper's
-/// users had a handful of programs.
+/// Most prompts that are remembered, two names for each; the least recently used is dropped. Source: the paper's users
+/// had a handful of programs.
 pub(super) const NAMES_MAX: usize = 128;
 
-/// The names of a context: exact, and by no more than the end of its prompt.
+/// The names of a kind of prompt: the exact one, and one by the prompt's end only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ContextKey {
     pub(super) strong: PromptId,
     pub(super) weak: PromptId,
-    /// The name of the prompt's text alone. The modes of the terminal and the place on the screen do not change it.
+    /// The name of the prompt's text alone, without the modes of the terminal and the position on the screen.
     pub(super) text: PromptId,
 }
 
 impl ContextKey {
-    /// Both names; one only where they are the same.
+    /// Returns both names of the prompt, or one if they are equal.
     pub(super) fn names(self) -> impl Iterator<Item = PromptId> {
         [self.strong].into_iter().chain((self.weak != self.strong).then_some(self.weak))
     }

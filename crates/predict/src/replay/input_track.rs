@@ -1,32 +1,32 @@
-//! Facts about an input that its keys have shown, and that no screen shows by itself.
+//! Facts about an input that are known from its keys and that no screen shows.
 
 use rove_terminal::Position;
 
-/// The facts about an input that are known from its keys.
+/// Facts about an input that are known from its keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InputTrack {
-    /// Whether a key was typed in it, so that its start is known.
+    /// Whether a key was typed in the input, so that its start is known.
     pub(super) is_used: bool,
-    /// The end of the typed text, which blanks at its end do not show.
+    /// The column after the typed text. A screen does not show it if the text ends in blanks.
     pub(super) reach: u16,
-    /// Whether the cursor waits on the last character of a full row until there is more.
+    /// Whether the cursor waits on the last character of a full row until the next character.
     pub(super) waits: bool,
-    /// The bracket on which the cursor stands for a moment, and the place of the input at which the next key is typed.
+    /// The bracket that the cursor has jumped to for a moment, and the input column where the next key is typed.
     pub(super) flash: Option<(Position, u16)>,
 }
 
 impl InputTrack {
-    /// Returns whether keys were typed up to a place.
+    /// Returns whether keys were typed as far as an input column.
     pub(super) const fn covers(&self, place: u16) -> bool {
         place <= self.reach
     }
 
-    /// Forgets the flash, unless the cursor still stands there.
+    /// Forgets the jump to a bracket, unless the cursor is still on it.
     pub(super) fn look_for_flash(&mut self, cursor: Position) {
         self.flash = self.flash.filter(|(shown, _)| *shown == cursor);
     }
 
-    /// Forgets how far the text reaches.
+    /// Forgets how far the typed text reaches.
     pub(super) const fn forget_reach(&mut self) {
         (self.reach, self.waits) = (0, false);
     }

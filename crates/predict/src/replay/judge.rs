@@ -1,5 +1,4 @@
-//! Judging the keys on their way by a screen: the keys that it shows, and the fate of the rest. Nothing is changed
-//! here.
+//! Judging the pending keys by a screen: which keys it shows, and the fate of the rest. This module changes nothing.
 
 use rove_terminal::Screen;
 use rove_units::Instant;
@@ -25,7 +24,7 @@ use crate::replay::type_ahead;
 use crate::replay::wrap_probe;
 use crate::scene::is_mask;
 
-/// The state of the engine, and the screen to judge its keys by.
+/// The state of the engine, and the screen by which its pending keys are judged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judge<'a> {
     pub(super) state: &'a State,
@@ -33,44 +32,45 @@ pub(super) struct Judge<'a> {
     pub(super) screen: &'a Screen,
 }
 
-/// The verdict of a screen, and its signs of habits.
+/// The verdict of a screen on the pending keys, and its signs of habits.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// The two characters that have ended the mode of an editor.
+    /// The two characters that have ended the insert mode of an editor. `None` if none have.
     pub(super) exit: Option<Pair>,
-    /// The line that is about to be entered.
+    /// The line that is about to be entered. `None` if there is none.
     pub(super) sheet: Option<Sheet>,
-    /// Whether a word that was typed at the edge stands in the next row.
+    /// Whether a word typed at the right edge has moved to the next row.
     pub(super) is_broken: bool,
     pub(super) verdict: Verdict,
 }
 
-/// The fate of the oldest keys.
+/// The fate of the oldest pending keys.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// They have gone on over the edge of the row, in a way that was not known. The field is as it is then.
+    /// The keys have continued in the next row in a way that was unknown. The field includes that row.
     Wrapped(Box<Field>, Crossing),
-    /// The screen agrees with what so many of them do, or with none of them. A key of unknown effect may follow them.
+    /// The screen shows the effects of some of the keys, or of none. A key of unknown effect may follow them.
     Shown(Box<Proven>, Option<Box<Barrier>>),
-    /// So many have moved the cursor as motions do, in this way.
+    /// That many keys have moved the cursor, in this way.
     Moved(usize, CursorProbe),
-    /// No key has arrived yet. The screen is still that of the keys before.
+    /// No key has arrived at the host, so the screen is older than all of them.
     Awaited,
-    /// A masking character stands for each of so many.
+    /// The screen shows a masking character for each of that many keys.
     Masked(usize),
-    /// The first key of unknown effect was answered, and all before it.
+    /// The first key of unknown effect was answered, and all keys before it.
     Answered(Box<Answer>),
-    /// The program may still be drawing.
+    /// The program may still be drawing the screen.
     Incomplete,
     /// The first key may still be answered.
     Pending,
     /// The first key is overdue, but its effect may still come.
     Late(GivenUp, InputNum),
-    /// The first key is overdue, and its effect does not come any more.
+    /// The first key is overdue, and its effect is not expected any more.
     Missed,
-    /// So many are due, and did something else than predicted.
+    /// That many keys are due, and did something else than predicted.
     Failed(usize),
-    /// It is unknown. A key of unknown effect among them (`has_barrier`) may have drawn over what the others did.
+    /// The fate of the keys is unknown. A key of unknown effect among them (`has_barrier`) may have drawn over the
+    /// effects of others.
     Unexplained { has_barrier: bool },
 }
 
@@ -78,15 +78,15 @@ pub(super) enum Verdict {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) barrier: Barrier,
-    /// How far its line editor was taken back through its lines, with this key.
+    /// How many steps its line editor has gone back through its lines, including this key.
     pub(super) history_cursor: HistoryCursor,
-    /// Whether characters were commands where it was typed, and whether they may be after it.
+    /// Whether the program took characters for commands before this key.
     pub(super) takes_commands: bool,
     pub(super) may_take_commands: bool,
 }
 
 impl Judge<'_> {
-    /// Returns the fate of the oldest keys, and the other signs on the screen.
+    /// Returns the fate of the oldest pending keys, and the other signs on the screen.
     pub(super) fn findings(&self) -> Findings {
         let (state, screen) = (self.state, self.screen);
         let MatchResult { shown, barrier } = state.match_screen(screen);
@@ -107,12 +107,12 @@ impl Judge<'_> {
         Findings { exit, sheet, is_broken, verdict }
     }
 
-    /// Returns whether text that the screen shows has drawn a preview into the row below the input.
+    /// Returns whether confirmed text made the program draw something in the blank row below the input.
     pub(super) fn has_preview(&self) -> bool {
         self.state.log.is_text() && self.state.base.gains_row(self.screen)
     }
 
-    /// Decides the fate of the keys where a screen shows none of them.
+    /// Decides the fate of the keys if a screen shows none of them.
     fn unshown(&self, barrier: Option<Barrier>) -> Verdict {
         let log = &self.state.log;
         if let Some(moved) = self.motions() {
@@ -136,7 +136,7 @@ impl Judge<'_> {
         let may_be_incomplete = log.front().is_some_and(|event| event.shown)
             && self.now.saturating_since(at) < UNEXPLAINED_TIMEOUT
             && !self.state.pending_keys().conflicts(self.screen);
-        // A program that draws in several pieces has its cursor elsewhere meanwhile.
+        // A program that draws in several pieces has its cursor elsewhere until it is done.
         let cursor = self.screen.cursor();
         let is_elsewhere = !cursor.visible || cursor.row != self.state.base.field.row;
         if may_be_incomplete && (due == 0 || is_elsewhere) {
@@ -148,13 +148,13 @@ impl Judge<'_> {
         }
     }
 
-    /// Decides the fate of the keys that follow those that the screen shows, once these are retired.
+    /// Decides the fate of the keys after those that the screen shows, which are already removed.
     pub(super) fn rest(&self, barrier: Option<Box<Barrier>>) -> Verdict {
         let answer = || barrier.and_then(|barrier| self.answer(*barrier, true));
         self.motions().or_else(answer).unwrap_or_else(|| self.overdue())
     }
 
-    /// Returns how many keys of unknown effect have moved the cursor as motions do, and how, if any have.
+    /// Returns how many keys of unknown effect have moved the cursor, and how. `None` if none have.
     pub(super) fn motions(&self) -> Option<Verdict> {
         if !self.state.base.may_navigate() || !self.state.has(Mechanism::Motions) {
             return None;
@@ -164,12 +164,12 @@ impl Judge<'_> {
         found.map(|(count, probe)| Verdict::Moved(count, probe))
     }
 
-    /// Returns the verdict on a key of unknown effect and all before it, if it was answered: it is due, or the screen is that
-    /// of a prompt that is known. `is_shown` tells whether the screen shows any keys.
+    /// Returns the verdict that a key of unknown effect was answered, with all keys before it; otherwise `None`. It was
+    /// answered if it is due, or the screen shows a known prompt. `is_shown` tells whether the screen shows any keys.
     fn answer(&self, barrier: Barrier, is_shown: bool) -> Option<Verdict> {
         let base = &self.state.base;
         let event = self.state.log.iter().nth(barrier.index)?;
-        // Where nothing has changed the host may be slow.
+        // If nothing has changed, the host may be slow.
         let is_due = event.due_at.is_some_and(|due_at| {
             base.has_moved(self.screen)
                 || self.now.saturating_since(due_at) >= self.state.echo_timeout()
@@ -184,7 +184,7 @@ impl Judge<'_> {
         if !(is_due || event.input <= self.state.network.arrived && has_answer()) {
             return None;
         }
-        // Line editors have no prefixes that are worth a wait.
+        // No line editor has prefixes that deserve a wait.
         let is_prefix =
             may_be_prefix(event.key) && !base.field.is_line() && !base.has_moved(self.screen);
         let keeps_lines = self.state.editor().is_some();
@@ -200,7 +200,7 @@ impl Judge<'_> {
         })))
     }
 
-    /// Returns whether the screen waits at a prompt where keys came true before, and not where it did.
+    /// Returns whether the cursor has moved to a prompt at which keys were confirmed before.
     fn is_new_prompt(&self) -> bool {
         if !self.state.has(Mechanism::NewPrompts) {
             return false;
@@ -213,12 +213,13 @@ impl Judge<'_> {
             && self.knows_text_at(&field)
     }
 
-    /// Returns whether characters came true at prompts as that of a field.
+    /// Returns whether characters were confirmed at prompts like that of a field.
     fn knows_text_at(&self, field: &Field) -> bool {
         self.state.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
     }
 
-    /// Returns how many characters the screen shows after a known prompt already, and the field there.
+    /// Returns how many typed characters already follow a known prompt on the screen, and the field at that prompt.
+    /// `None` if none do.
     pub(super) fn type_ahead(&self) -> Option<(usize, Field)> {
         if !self.state.has(Mechanism::TypeAhead) {
             return None;
@@ -253,10 +254,11 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns how many of the keys that were given up the screen shows after all, and how many of those after them.
+    /// Returns how many of the keys that were given up the screen shows after all, and how many keys after them. `None`
+    /// if it shows none.
     pub(super) fn late(&self) -> Option<(usize, usize)> {
         let late = &self.state.learned.late;
-        // A screen that shows some of the other keys alone needs none of these.
+        // If the screen shows pending keys alone, the given-up keys are not needed to explain it.
         if late.is_empty() || self.state.match_screen(self.screen).shown.is_some() {
             return None;
         }

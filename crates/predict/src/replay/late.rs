@@ -1,4 +1,4 @@
-//! Keys whose effect did not come in time. The host may only be slow: if an effect comes after all, the engine waits
+//! Keys that were given up because their effect did not come in time. If an effect comes after all, the engine waits
 //! longer for later ones.
 
 use std::collections::VecDeque;
@@ -12,29 +12,29 @@ use crate::replay::id::ContextKey;
 use crate::replay::log::wipe;
 use crate::replay::simulate::Simulation;
 
-/// How long after its echo ack an effect may come and still be one. Source: docs/prediction.md.
+/// Longest time after its echo ack at which an effect still counts. Source: docs/prediction.md.
 const LATE_MAX: Duration = Duration::from_millis(1500);
 
-/// Most keys that are remembered: more are not typed in that time.
+/// Most keys that are remembered. Chosen: more are not typed in [`LATE_MAX`].
 const GIVEN_UP_MAX: usize = 32;
 
-/// A key that was given up.
+/// A key that was given up because its effect was overdue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GivenUp {
     pub(super) key: Key,
-    /// When its effect was due, and where it was typed.
+    /// When the key's effect was due.
     pub(super) due_at: Instant,
     pub(super) context: ContextKey,
 }
 
-/// Keys whose effect may still come, oldest first.
+/// Keys that were given up and whose effect may still come, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Late {
     keys: VecDeque<GivenUp>,
 }
 
 impl Late {
-    /// Handles a key that was given up.
+    /// Adds a key that was given up; when the list is full, the key is dropped.
     pub(super) fn push(&mut self, given_up: GivenUp) {
         if self.keys.len() < GIVEN_UP_MAX {
             self.keys.push_back(given_up);
@@ -53,13 +53,14 @@ impl Late {
         self.keys.is_empty()
     }
 
-    /// Returns how many are too old to come.
+    /// Returns how many of the oldest keys have been overdue for too long.
     pub(super) fn old(&self, now: Instant) -> usize {
         let is_old = |given_up: &&GivenUp| now.saturating_since(given_up.due_at) >= LATE_MAX;
         self.keys.iter().take_while(is_old).count()
     }
 
-    /// Returns how many keys a screen shows, those given up before those in `arrived`; `simulation` begins before all of them.
+    /// Returns how many keys a screen shows, first those given up and then those in `arrived`. `simulation` is the
+    /// state before all of them.
     pub(super) fn answered(
         &self,
         mut simulation: Simulation<'_>,
@@ -79,12 +80,12 @@ impl Late {
         answered
     }
 
-    /// Forgets all.
+    /// Forgets all keys.
     pub(super) fn clear(&mut self) {
         self.forget(self.keys.len());
     }
 
-    /// Forgets the oldest.
+    /// Forgets the `count` oldest keys, and wipes them.
     pub(super) fn forget(&mut self, count: usize) {
         let count = count.min(self.keys.len());
         self.keys.iter_mut().take(count).for_each(|given_up| wipe(&mut given_up.key));

@@ -1,46 +1,46 @@
-//! How soon keys are answered: none is likely to be much sooner than all before it.
+//! How soon keys are answered. An answer is unlikely to come much sooner than all before it.
 
 use rove_units::{Duration, Instant};
 
 use crate::network::InputNum;
 
-/// So many answers are remembered. Chosen: a few words, so that a host that has become faster is soon known.
+/// How many answers are remembered. Chosen: a few words, so that a host that has become faster is soon known.
 const ANSWERS: usize = 16;
 
-/// How soon keys were answered lately.
+/// The times from typing a key to its answer, for recent keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Latency {
     ages: [Duration; ANSWERS],
     count: usize,
-    /// Up to which input the host was heard to have the keys, and since when.
+    /// The newest input that has arrived at the host, and when that became known.
     heard: (InputNum, Instant),
 }
 
 impl Latency {
-    /// Called when the host is heard to have the keys up to an input.
+    /// Called when it becomes known that `input` has arrived at the host.
     pub(super) fn note_arrived(&mut self, now: Instant, input: InputNum) {
         if self.heard.0 != input {
             self.heard = (input, now);
         }
     }
 
-    /// Returns how long after a key was typed the host was first heard to have it.
+    /// Returns the time from typing a key until the newest news of the host's input.
     pub(super) const fn age_when_heard(&self, typed_at: Instant) -> Duration {
         self.heard.1.saturating_since(typed_at)
     }
 
-    /// Called when a key of this age was answered.
+    /// Called when a key was answered after the time `age`.
     pub(super) fn handle_answer(&mut self, age: Duration) {
         self.ages[self.count % ANSWERS] = age;
         self.count += 1;
         if self.count == 2 * ANSWERS {
-            // It only matters whether all are there.
+            // The count only tells whether all entries are filled.
             self.count = ANSWERS;
         }
     }
 
-    /// Returns whether an answer to a key of this age would come sooner than any of late, by more than a
-    /// path varies by. Chosen: a quarter, so that three quarters of the round trip always count as possible.
+    /// Returns whether an answer after the time `age` would be sooner than all recent ones, by more than a path varies.
+    /// Chosen: a quarter, so that three quarters of the round trip always count as possible.
     pub(super) fn is_too_soon(&self, age: Duration) -> bool {
         let soonest = self.ages.iter().min().copied().unwrap_or_default();
         self.count >= ANSWERS && age < soonest * 3 / 4

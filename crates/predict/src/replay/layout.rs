@@ -1,21 +1,22 @@
-//! Where the characters of an input stand that goes on over the edge of its row.
+//! Where the characters of an input are that continues in the rows below.
 //!
-//! A *place* is the column that a character would have in a row without an end. In the row where the input
-//! begins place and column are the same; from the edge on the places go on in the rows below.
+//! A *place* is the column that a character would have in a row without an end. In the row where the input begins,
+//! place and column are equal; from the right edge on, places count on through the rows below.
 
 use rove_terminal::Position;
 
-/// Most rows of an input. Chosen: longer ones are pasted rather than typed, and places stay within 16 bits on the widest screen.
+/// Most rows of an input. Chosen: longer ones are pasted rather than typed, and places stay within 16 bits on the
+/// widest screen.
 pub(super) const INPUT_ROWS_MAX: u16 = 15;
 
-/// The rows of an input.
+/// The rows of the screen that an input occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// The row in which it begins.
+    /// The first row of the input.
     pub(super) row: u16,
-    /// The column after the last in which its characters stand, in each row that goes on in the next.
+    /// The column after the last that the input uses in a row that continues in the next; `u16::MAX` for a single row.
     pub(super) edge: u16,
-    /// The first column of the rows that go on, left of the edge.
+    /// The first column of the rows after the first; left of `edge`.
     pub(super) left: u16,
 }
 
@@ -26,12 +27,12 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// Returns that of an input which has no more than one row.
+    /// Returns the layout of an input that has only one row.
     pub(super) const fn of_row(row: u16) -> Self {
         Self { row, edge: u16::MAX, left: 0 }
     }
 
-    /// Returns where a place is, on the screen or below it.
+    /// Returns the position of a place, on the screen or below it.
     pub(super) fn at(self, place: u16) -> Position {
         match place.checked_sub(self.edge) {
             Some(rest) if self.left < self.edge => {
@@ -43,8 +44,8 @@ impl Layout {
         }
     }
 
-    /// Returns the place of a position; `None` where none of the input can stand. The column at the edge is
-    /// the first place of the next row.
+    /// Returns the place of a position. `None` if the input cannot be there. The column at the edge is the first place
+    /// of the next row.
     pub(super) fn place(self, at: Position) -> Option<u16> {
         let rows = at.row.checked_sub(self.row).filter(|rows| *rows < INPUT_ROWS_MAX)?;
         if rows == 0 || self.edge == u16::MAX || self.left >= self.edge {
@@ -55,12 +56,12 @@ impl Layout {
         before.checked_add(column)
     }
 
-    /// Returns the place of what was taken for a place of another layout.
+    /// Converts a place of the layout `other` to a place of this one.
     pub(super) fn place_of(self, other: Self, place: u16) -> u16 {
         self.place(other.at(place)).filter(|_| self != other).unwrap_or(place)
     }
 
-    /// Returns the row of a place.
+    /// Returns the row that a place is in.
     pub(super) fn row_of(self, place: u16) -> u16 {
         self.at(place).row
     }
@@ -71,14 +72,14 @@ impl Layout {
     }
 }
 
-/// The traces on a screen of keys that went over the edge of a row.
+/// The traces on a screen of keys that have continued in the next row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Crossing {
-    /// Whether text stood in the next row that was not there before, or the cursor in it after a full one.
+    /// Whether the next row has new text, or the cursor is in it after a full row: proof that input continues there.
     pub(super) is_proof: bool,
-    /// Whether all text moved up for that row.
+    /// Whether all text moved up to make room for the next row.
     pub(super) has_scrolled: bool,
-    /// Whether the cursor waits on the last character of a full row until there is more.
+    /// Whether the cursor waits on the last character of a full row until the next character.
     pub(super) is_lazy: bool,
 }
 

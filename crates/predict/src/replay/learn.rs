@@ -1,4 +1,4 @@
-//! Learning from the fate of keys: the only place where a screen changes what the engine knows.
+//! Learning from the fate of keys. Only here does a screen change what the engine knows.
 
 use rove_terminal::Screen;
 use rove_units::Instant;
@@ -17,12 +17,12 @@ use crate::replay::state::State;
 use crate::replay::timeline::{Proven, Step};
 use crate::scene;
 
-/// Most steps in which one screen is judged, each of which looks at all keys that are left. Keys that
-/// the host has had its time to answer are then retired unjudged.
-/// Chosen: nobody types so many commands before one is answered, and a paste of them has nothing to teach.
+/// Most rounds in which one screen is judged; each looks at all pending keys that remain. Keys that are due are then
+/// removed without a judgement. Chosen: nobody types so many commands before one is answered, and a paste of them has
+/// nothing to teach.
 const ROUNDS_MAX: u32 = 32;
 
-/// Retires the keys that the screen shows, learns from them, and makes the screen the base of the others.
+/// Removes the pending keys that the screen shows, learns from them, and makes the screen the base of the others.
 pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
     state.log.handle_echo_ack(now, state.network.echo_ack);
     state.learned.latency.note_arrived(now, state.network.arrived);
@@ -33,11 +33,11 @@ pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
     });
     let mut learner = Learner { state, now, screen };
     if learner.state.log.iter().all(|event| event.at == now) {
-        // A change from before the first key was typed is nothing that keys have done.
+        // A change from before the first key was typed is not an effect of keys.
         learner.rebase();
     }
     learner.learn_late();
-    // Each round but the last retires a key.
+    // Each round except the last removes a key.
     for rounds in 1.. {
         if learner.state.log.is_empty() || !learner.learn(learner.judge().findings()) {
             break;
@@ -53,7 +53,7 @@ pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
     learner.state.base.is_held = held.is_some();
 }
 
-/// The state of the engine, and the screen to learn from.
+/// The state of the engine, and the screen that it learns from.
 #[derive(Debug)]
 struct Learner<'a> {
     state: &'a mut State,
@@ -66,7 +66,7 @@ impl Learner<'_> {
         Judge { state: self.state, now: self.now, screen: self.screen }
     }
 
-    /// Learns from a screen, and retires the next keys; returns whether there were any.
+    /// Learns from a screen, and removes the next keys; returns whether there were any.
     fn learn(&mut self, findings: Findings) -> bool {
         let Findings { exit, sheet, is_broken, verdict } = findings;
         let context = self.state.base.field.context;
@@ -83,7 +83,7 @@ impl Learner<'_> {
         self.learn_verdict(verdict)
     }
 
-    /// Learns from a verdict, and retires the keys that it is on; returns whether there were any.
+    /// Learns from a verdict, and removes the keys that the verdict is on; returns whether there were any.
     fn learn_verdict(&mut self, verdict: Verdict) -> bool {
         match verdict {
             Verdict::Wrapped(mut field, crossing) => {
@@ -127,10 +127,10 @@ impl Learner<'_> {
             Verdict::Missed => self.fail(1),
             Verdict::Unexplained { has_barrier } => {
                 if self.state.log.front().is_some_and(|event| event.shown) {
-                    // Something else stands there by now.
+                    // Other text has replaced the confirmed characters.
                     self.state.base.field.certainty.lose();
                     self.state.base.field.line.end();
-                    // A key of unknown effect may have drawn over it.
+                    // A key of unknown effect may have drawn over the prediction.
                     if !has_barrier && self.state.pending_keys().conflicts(self.screen) {
                         self.state.learned.contexts.distrust(self.state.base.field.context);
                     }
@@ -141,7 +141,8 @@ impl Learner<'_> {
         true
     }
 
-    /// Retires the keys that a screen shows, or else the next that it answers otherwise; returns whether there were any.
+    /// Removes the keys that a screen shows, or else the next that it answers otherwise; returns whether there were
+    /// any.
     fn learn_shown(&mut self, mut proven: Proven, barrier: Option<Box<Barrier>>) -> bool {
         let has_preview = proven.count > 0 && self.judge().has_preview();
         let (count, row, probe) = (proven.count, proven.row, proven.probe.take());
@@ -163,8 +164,8 @@ impl Learner<'_> {
         self.leave_field() || count > 0 || self.learn_verdict(self.judge().rest(barrier))
     }
 
-    /// Makes a screen the base. Where it has another field than the keys were typed in, those that had arrived
-    /// when it left have done that. Returns whether there were any.
+    /// Makes a screen the base. If the screen has another field than the one keys were typed in, the keys that had
+    /// arrived have caused that and are removed. Returns whether there were any.
     fn leave_field(&mut self) -> bool {
         let place = |field: &Field| (field.context, field.bounds.start);
         let (before, is_used) =
@@ -180,7 +181,7 @@ impl Learner<'_> {
         true
     }
 
-    /// Learns from keys that a screen shows: from their effects, and from the colours that the program paints them in.
+    /// Learns from keys that a screen shows: from their effects, and from the colours that the program gave them.
     fn confirm(&mut self, proven: Proven) {
         let State { base, learned, .. } = &mut *self.state;
         let (context, cursor) = (base.field.context, self.screen.cursor().position());
@@ -198,7 +199,7 @@ impl Learner<'_> {
         self.credit(proven);
     }
 
-    /// Learns from proven keys.
+    /// Learns from the effects of confirmed keys.
     fn credit(&mut self, proven: Proven) {
         let learns_latency = self.state.has(Mechanism::Latency);
         let State { base, learned, policy, echo_off, secrecy, .. } = &mut *self.state;
@@ -222,7 +223,7 @@ impl Learner<'_> {
             if learns_latency {
                 learned.latency.handle_answer(age);
             }
-            // Where it may have been a command, the echo of the key after it looks the same.
+            // If the key may have been a command, the echo of the next key looks the same.
             let may_be_command = event.is_doubtful && field.certainty.may_be_command();
             if class == Class::Text && !may_be_command {
                 field.certainty.confirm();
@@ -236,12 +237,12 @@ impl Learner<'_> {
         }
     }
 
-    /// Forgets the oldest keys, except their meaning for later ones.
+    /// Removes the `count` oldest keys, but keeps their meaning for later ones.
     fn retire(&mut self, count: usize) {
         entered_lines::note_edits(self.state, count);
         let State { base, learned, log, echo_off, secrecy, .. } = &mut *self.state;
         if let Some(last) = count.checked_sub(1).and_then(|last| log.iter().nth(last)) {
-            // The last key decides how the next one is read.
+            // The last removed key decides how the next one is read.
             base.goal = None;
             base.is_new_line = matches!(last.key, Key::Enter | Key::LineFeed);
             base.unsure = last.input;
@@ -268,7 +269,7 @@ impl Learner<'_> {
                     base.is_searching = false;
                 }
                 Key::PasteStart | Key::PasteEnd => learned.history.note_paste(),
-                // Searches differ in their use of these, but it goes on.
+                // In a search, programs use these keys differently, but the search continues.
                 Key::Text(_) | Key::Backspace | Key::ControlH => {}
                 _ => base.is_searching = false,
             }
@@ -276,7 +277,7 @@ impl Learner<'_> {
         log.retire(count);
     }
 
-    /// Learns from a key of unknown effect that was answered, and retires it with all before it.
+    /// Learns from a key of unknown effect that was answered, and removes it with all keys before it.
     fn pass_barrier(&mut self, answer: Answer) {
         let Answer { barrier, history_cursor, takes_commands, may_take_commands } = answer;
         let Barrier { index, key, input, is_reached, is_still, before, line, .. } = barrier;
@@ -299,7 +300,7 @@ impl Learner<'_> {
         }
         field.track.forget_reach();
         if takes_commands {
-            // They have done what they do, and what did which is nothing that can be told.
+            // The characters were commands, and it is unknown which command had which effect.
             let arrived = self.state.arrived().len();
             self.abandon(arrived);
         }
@@ -308,12 +309,12 @@ impl Learner<'_> {
         let arrived = self.state.arrived().len();
         self.state.log.doubt(arrived);
         if may_take_commands {
-            // Even an editor that still shows that it inserts may be about to leave that mode.
+            // Even an editor that still shows its insert mode may be about to leave it.
             self.state.base.field.certainty.escape();
         }
     }
 
-    /// Retires characters that the screen shows after a known prompt already.
+    /// Removes typed characters that already follow a known prompt on the screen.
     fn skip_echoed(&mut self) {
         let Some((count, mut field)) = self.judge().type_ahead() else { return };
         entered_lines::note_edits(self.state, count);
@@ -326,19 +327,19 @@ impl Learner<'_> {
         self.rebase();
     }
 
-    /// Drops the first keys, as their predictions were wrong.
+    /// Removes the `count` oldest keys, as their predictions were wrong.
     fn fail(&mut self, count: usize) {
         let Some(&Event { key, shown, .. }) = self.state.log.front() else { return };
         let class = self.state.pending_keys().start().class_of(key);
         self.note_failed_motion(0, shown);
         if class.is_recall() {
-            // Nobody knows which lines the editor has.
+            // The recalled line was wrong, so the editor's lines are unknown.
             self.state.learned.history.forget();
         }
         let crosses = self.state.pending_keys().after(count).crosses;
         let State { base, learned, .. } = &mut *self.state;
         let context = base.field.context;
-        // Where an editor shows that it inserts, what nobody has believed was a command to it after an Escape.
+        // In an insert mode, a character after an Escape that was not trusted was a command to the editor.
         let is_mode = matches!(base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
             learned.wraps.doubt(context);
@@ -355,7 +356,7 @@ impl Learner<'_> {
         self.state.learned.late.clear();
     }
 
-    /// Called when a key was answered otherwise than by its echo, or not in time.
+    /// Called when a key was not answered by its echo in time.
     fn note_miss(&mut self, key: Key) {
         if matches!(key, Key::Text(_)) {
             self.state.secrecy.note_miss(self.state.base.field.prompt_name());
@@ -363,7 +364,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Makes a screen the one on which the first key acts.
+    /// Makes a screen the one on which the first pending key acts.
     fn rebase(&mut self) {
         let (state, screen) = (&mut *self.state, self.screen);
         state.unexplained_at = None;
@@ -372,7 +373,7 @@ impl Learner<'_> {
         }
         let is_explained = core::mem::take(&mut state.base.is_explained);
         if !is_explained && state.base.screen.cursor().column != screen.cursor().column {
-            // Something else than the keys has moved the cursor: another question may stand there.
+            // Something other than the keys has moved the cursor, so another question may have been asked.
             state.base.field.line.end();
         }
         state.base.screen = screen.clone();
@@ -381,7 +382,7 @@ impl Learner<'_> {
         state.base.field = Field::read(self.now, screen, state.reader(), &state.base.field);
         state.secrecy.observe(state.base.field.window(screen));
         if !state.base.field.track.is_used {
-            // A key that ends a line leaves nothing left of the next one.
+            // A key that ends a line leaves no text of the next one.
             let may_be_typed = state.arrived().any(|event| !is_enter(event.key));
             state.base.field.prompt.may_be_typed = may_be_typed;
         }
@@ -412,7 +413,7 @@ impl Learner<'_> {
         self.rebase();
     }
 
-    /// Goes on to where the cursor has arrived by motions, which are retired.
+    /// Moves the field to where motions have taken the cursor.
     fn arrive(&mut self, probe: &CursorProbe) {
         let has_rulers = self.state.has(Mechanism::Rulers);
         let State { base, learned, .. } = &mut *self.state;
@@ -420,10 +421,10 @@ impl Learner<'_> {
         probe.teach(navigation, base, self.screen, has_rulers);
         base.goal = probe.goal;
         if probe.has_climbed() {
-            // The program may ask for something else there.
+            // In another row the program may ask for something else.
             base.field = Field::default();
         }
-        // Text that was typed here still ends where it did.
+        // Typed text still ends at the same column.
         if !base.field.certainty.is_confirmed() {
             base.field.track.reach = 0;
             if !base.field.has_name() {
@@ -433,13 +434,13 @@ impl Learner<'_> {
         self.rebase();
     }
 
-    /// Forgets the oldest keys, whose effects are unknown.
+    /// Removes the `count` oldest keys, whose effects are unknown.
     fn abandon(&mut self, count: usize) {
         entered_lines::note_missed(self.state, count);
         self.retire(count);
     }
 
-    /// Learns that a key was not answered by the motion that it was believed to be.
+    /// Records that a key did not move the cursor as it was believed to.
     fn note_failed_motion(&mut self, index: usize, was_shown: bool) {
         let Some(key) = self.state.log.iter().nth(index).map(|event| event.key) else { return };
         let place = &self.state.base.field.place;

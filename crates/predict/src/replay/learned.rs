@@ -1,4 +1,4 @@
-//! The knowledge that was learned in a session.
+//! Everything that was learned in a session.
 
 use crate::replay::context::Contexts;
 use crate::replay::drawn_cursor::Counters;

@@ -1,4 +1,4 @@
-//! The keys whose effect the newest screen does not show yet, in order.
+//! The pending keys, in order: those whose effect the newest screen does not show yet.
 
 use std::collections::VecDeque;
 
@@ -8,42 +8,42 @@ use zeroize::Zeroize;
 use crate::keystroke::Key;
 use crate::network::InputNum;
 
-/// Most keys that wait for their answer at once; with more nothing is predicted until the last of them
-/// has had its answer. Source: docs/prediction.md; a minute of fast typing.
+/// Most pending keys; with more nothing is predicted until the last of them has been answered. Source:
+/// docs/prediction.md; a minute of fast typing.
 pub(super) const EVENTS_MAX: usize = 512;
 
-/// Most characters of a paste that is shown as if it had been typed; a longer one waits for the host.
-/// Chosen: some rows of text, which is what line editors take without drawing it in their own way.
+/// Most characters of a paste that is predicted as if it had been typed. Chosen: some rows of text, which is what line
+/// editors accept without drawing it in their own way.
 pub(super) const PASTE_CHARACTERS_MAX: usize = 256;
 
-/// A key on its way.
+/// A pending key.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) key: Key,
-    /// The first input that holds it.
+    /// The first input that contains the key.
     pub(super) input: InputNum,
-    /// When it was typed.
+    /// When the key was typed.
     pub(super) at: Instant,
-    /// When the far side was first known to have had its time to answer.
+    /// When it was first known that the host has had its time to answer. `None` until then.
     pub(super) due_at: Option<Instant>,
-    /// Whether the user has seen its predicted effect.
+    /// Whether the user has seen the key's predicted effect.
     pub(super) shown: bool,
-    /// Whether the screen should already show its effect, and does not.
+    /// Whether the screen should already show the key's effect, and does not.
     pub(super) is_doubtful: bool,
 }
 
-/// The keys on their way, oldest first. A key is wiped as soon as it is retired.
+/// The pending keys, oldest first. A key is wiped as soon as it is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     events: VecDeque<Event>,
-    /// The last key of more than could be kept: nothing is known until it was answered.
+    /// The last key of more than could be kept: nothing is predicted until it was answered. `None` otherwise.
     lost: Option<InputNum>,
-    /// Whether the last key was an Escape that makes another key of the next one.
+    /// Whether the newest key was an Escape that changes the meaning of the next key.
     is_behind_escape: bool,
 }
 
 impl Log {
-    /// Appends a key; where there are too many, forgets all of them.
+    /// Appends a key; if there are too many, forgets all of them.
     pub(super) fn push(&mut self, event: Event) {
         if self.events.len() >= EVENTS_MAX || self.lost.is_some() {
             self.lost = Some(event.input);
@@ -53,13 +53,13 @@ impl Log {
         }
     }
 
-    /// Notes whether a key is such an Escape. Returns whether the key before it was one.
+    /// Records whether a key is an Escape that changes the next key. Returns whether the key before it was one.
     pub(super) const fn note_escape(&mut self, is_escape: bool) -> bool {
         core::mem::replace(&mut self.is_behind_escape, is_escape)
     }
 
-    /// Called when a paste ends. A short one of nothing but characters, of which none is retired yet, is text as
-    /// if it had been typed; returns whether it is one.
+    /// Called when a paste ends. Returns whether the paste is short, contains only characters, and is still pending in
+    /// full; such a paste then counts as typed.
     pub(super) fn end_paste(&mut self) -> bool {
         let is_start = |event: &Event| event.key == Key::PasteStart;
         let Some(start) = self.events.iter().rposition(is_start) else { return false };
@@ -72,7 +72,7 @@ impl Log {
         is_text
     }
 
-    /// Notes which keys the far side has had its time to answer.
+    /// Records which keys the host has had its time to answer.
     pub(super) fn handle_echo_ack(&mut self, now: Instant, echo_ack: InputNum) {
         if self.lost.is_some_and(|lost| lost <= echo_ack) {
             self.lost = None;
@@ -82,35 +82,35 @@ impl Log {
         }
     }
 
-    /// Called when a key was answered in part: the rest is not due yet.
+    /// Called when the key with this index was answered in part, so that its answer is not due yet.
     pub(super) fn defer(&mut self, index: usize) {
         self.events[index].due_at = None;
     }
 
-    /// Returns how many keys at the front are due.
+    /// Returns how many of the oldest keys are due.
     pub(super) fn due(&self) -> usize {
         self.events.iter().take_while(|event| event.due_at.is_some()).count()
     }
 
-    /// Returns how many keys at the front had arrived with this input.
+    /// Returns how many of the oldest keys had arrived with this input.
     pub(super) fn arrived(&self, input: InputNum) -> usize {
         self.events.iter().take_while(|event| event.input <= input).count()
     }
 
-    /// Notes that the screen should show the effects of the oldest keys, and does not.
+    /// Records that the screen should show the effects of the `count` oldest keys, and does not.
     pub(super) fn doubt(&mut self, count: usize) {
         self.events.iter_mut().take(count).for_each(|event| event.is_doubtful = true);
     }
 
-    /// Forgets the oldest keys.
+    /// Removes the `count` oldest keys.
     pub(super) fn retire(&mut self, count: usize) {
         let count = count.min(self.events.len());
-        // In place, as what is moved out leaves a copy behind.
+        // Keys are wiped in place, as a move would leave a copy in memory.
         self.events.iter_mut().take(count).for_each(Event::wipe);
         self.events.drain(..count);
     }
 
-    /// Forgets the typed keys, but not that there were any.
+    /// Wipes all typed keys, but keeps their number.
     pub(super) fn forget_texts(&mut self) {
         self.events.iter_mut().for_each(Event::wipe);
     }
@@ -121,12 +121,12 @@ impl Log {
         self.lost = None;
     }
 
-    /// Returns whether keys were forgotten that are not answered yet.
+    /// Returns whether too many keys were typed, so that nothing is predicted until the last is answered.
     pub(super) const fn is_lost(&self) -> bool {
         self.lost.is_some()
     }
 
-    /// Returns whether all keys are characters.
+    /// Returns whether all pending keys are characters.
     pub(super) fn is_text(&self) -> bool {
         self.events.iter().all(|event| matches!(event.key, Key::Text(_)))
     }
@@ -147,7 +147,7 @@ impl Log {
         self.events.iter()
     }
 
-    /// Notes that the user has seen the effects of the oldest keys.
+    /// Records that the user has seen the effects of the `count` oldest keys.
     pub(super) fn note_shown(&mut self, count: usize) {
         self.events.iter_mut().take(count).for_each(|event| event.shown = true);
     }
@@ -163,7 +163,7 @@ impl Event {
     }
 }
 
-/// Overwrites a character that was typed.
+/// Overwrites a typed character in memory.
 pub(super) fn wipe(key: &mut Key) {
     if let Key::Text(c) = key {
         c.zeroize();

@@ -1,4 +1,4 @@
-//! Prompts that draw a star for each key, which is an answer as good as any other. No star is predicted.
+//! Prompts that draw a masking character (a star) for each key. A star counts as an answer, but is never predicted.
 
 use rove_terminal::{Position, Screen};
 
@@ -6,8 +6,8 @@ use crate::replay::base::Base;
 use crate::scene;
 use crate::scene::text::Text;
 
-/// Returns for how many of the first keys a screen has a masking character each; `typed` are the keys that had arrived, up
-/// to the first that is no character.
+/// Returns how many of the first keys a screen shows a masking character for. `None` for none. `typed` is the number of
+/// arrived keys up to the first that is not a character.
 pub(super) fn stars(base: &Base, screen: &Screen, typed: usize) -> Option<u16> {
     let (from, to) = (base.screen.cursor(), screen.cursor());
     let count = to.column.saturating_sub(from.column);

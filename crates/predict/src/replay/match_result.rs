@@ -1,4 +1,4 @@
-//! How far the keys on their way have come, by the newest screen.
+//! How many of the pending keys the newest screen shows.
 
 use rove_terminal::Screen;
 
@@ -12,34 +12,34 @@ use crate::replay::pending_keys::PendingKeys;
 use crate::replay::simulate::Simulation;
 use crate::replay::timeline::{Proven, Timeline};
 
-/// A screen's verdict on the keys on their way.
+/// How many of the pending keys a screen shows.
 #[derive(Clone, Debug)]
 pub(super) struct MatchResult {
-    /// The keys that it shows; `None` if it agrees with no number of them.
+    /// The keys whose effects the screen shows. `None` if it agrees with no number of keys, not even 0.
     pub(super) shown: Option<Proven>,
     pub(super) barrier: Option<Barrier>,
 }
 
-/// The first key of unknown effect that has arrived.
+/// The first arrived key of unknown effect.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
     pub(super) index: usize,
     pub(super) key: Key,
-    /// The input that holds it.
+    /// The input that contains the key.
     pub(super) input: InputNum,
-    /// Whether the screen has what the keys before it draw, and what that proves.
+    /// Whether the screen has everything that the keys before this one draw.
     pub(super) is_reached: bool,
-    /// Whether it has that, and the cursor where they put it: the key itself has not moved it.
+    /// Whether the screen also has the cursor where the earlier keys put it, so that this key has not moved it.
     pub(super) is_still: bool,
     pub(super) before: Proven,
-    /// Whether they leave the input empty.
+    /// Whether the earlier keys leave the input empty.
     pub(super) is_empty: bool,
-    /// The line that it ends, if it does, and the row of that with its prompt, if it is all in one.
+    /// The line that the key ends, if it ends one, and its row's text with the prompt, if the line has only one row.
     pub(super) line: Option<(Line, Option<Line>)>,
 }
 
 impl MatchResult {
-    /// Plays the keys on the base until the screen looks like the result; the most of them count.
+    /// Simulates the keys on the base, one after the other, and finds the largest number that the screen agrees with.
     pub(super) fn of(pending: &PendingKeys<'_>, latency: &Latency, screen: &Screen) -> Self {
         let PendingKeys { base, log, .. } = *pending;
         let cursor = screen.cursor().position();
@@ -51,11 +51,11 @@ impl MatchResult {
             && timeline.end.agrees_elsewhere(screen, cursor.row);
         let may_stay = timeline.end.is_at(cursor) || is_moved;
         let mut shown = may_stay.then(|| (0, timeline.end.clone()));
-        // Where text has come or gone, it is not as if nothing had happened.
+        // If text has appeared or disappeared, the screen is not unchanged.
         let is_unchanged = shown.is_some() && !base.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
         let mut has_line = None;
-        // Keys that have not arrived cannot have done anything yet.
+        // Keys that have not arrived cannot have had an effect.
         let arrived = log.arrived(pending.arrived).max(due);
         let mut barrier = None;
         for (count, event) in (1..).zip(log.iter().take(arrived)) {
@@ -73,17 +73,17 @@ impl MatchResult {
             } else if simulation.motions.has_climbed() {
                 false
             } else {
-                // The row may have scrolled, or made room for what is printed above.
+                // The row may have scrolled, or moved for text that is printed above.
                 canvas.cursor.column == cursor.column
                     && simulation.agrees_elsewhere(screen, cursor.row)
             };
             if count <= due {
                 (due_cursor, due_agrees) = (canvas.cursor, agrees);
             }
-            // A screen shows nothing of a key that had not arrived when it left. A key that is not acknowledged must
-            // have moved the cursor to count as seen.
+            // A screen shows nothing of a key that had not arrived when it was sent. A key that is not acknowledged
+            // must have moved the cursor to count as shown.
             let may_show = event.input <= pending.arrived;
-            // Text that was taken back is there twice, before and after: the second time would be too soon.
+            // The screen is the same before text is typed and after it is erased. The second match would be too soon.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
             let is_sooner = is_second && latency.is_too_soon(age);

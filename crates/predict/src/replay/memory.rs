@@ -1,24 +1,24 @@
-//! A bounded memory of values by key.
+//! A map of bounded size.
 
-/// Values by key, at most `MAX` of them: the one used least recently is forgotten for a new one.
+/// Values by key, at most `MAX` of them: the least recently used one is dropped for a new one.
 #[derive(Clone, Debug)]
 pub(super) struct Memory<K, V, const MAX: usize> {
-    /// The last used entry is at the end.
+    /// The entries, the most recently used one last.
     known: Vec<(K, V)>,
 }
 
 impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
-    /// Returns the known value, without using it.
+    /// Returns the value of `key`, or `None`; the entry does not count as used.
     pub(super) fn find(&self, key: &K) -> Option<&V> {
         self.known.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Returns the known value, to be changed without using it.
+    /// Returns the value of `key` for changes, or `None`; the entry does not count as used.
     pub(super) fn find_mut(&mut self, key: &K) -> Option<&mut V> {
         self.known.iter_mut().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Uses the known value, or else the result of `new`.
+    /// Returns the value of `key`, or inserts the result of `new`; the entry counts as used.
     pub(super) fn entry_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
         let index = self.known.iter().position(|(known, _)| *known == key);
         let entry = index.map(|index| self.known.remove(index));
@@ -29,7 +29,7 @@ impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
         &mut self.known.last_mut().expect("an entry was added").1
     }
 
-    /// Uses the known value, or else the default.
+    /// Returns the value of `key`, or inserts the default; the entry counts as used.
     pub(super) fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,

@@ -1,4 +1,4 @@
-//! Effects of keys on the cursor in programs that draw on the whole screen, as far as it was seen.
+//! The keys that were seen to move the cursor in full-screen programs.
 
 use core::ops::Range;
 
@@ -14,35 +14,34 @@ use crate::replay::ruler::Ruler;
 use crate::scene::Pane;
 use crate::scene::text::characters;
 
-/// Most keys that are remembered of a place; the least recently used one goes. Chosen: the arrows, their like with
+/// Most keys that are remembered in a window; the least recently used is dropped. Chosen: the arrows, their like with
 /// Ctrl, and some letters.
 const KEYS_MAX: usize = 24;
 
-/// Most places that are remembered; the least recently used one goes. Chosen: the windows of some editors.
+/// Most windows that are remembered; the least recently used is dropped. Chosen: the windows of some editors.
 const PLACES_MAX: usize = 16;
 
-/// How often in a row a key must have done the same before it is believed: a key whose name tells its motion, and other
-/// keys.
+/// How often in a row a key must have caused the same motion before it is believed.
 const NEEDED: u16 = 1;
-/// The same for prefixes of commands in screen and tmux, whose second keys may by chance do the same.
+/// [`NEEDED`] for prefixes of commands in screen and tmux, whose second keys may by chance cause the same motion.
 const NEEDED_OF_PREFIXES: u16 = 4;
-/// The knowledge of a program's window.
+/// The known motions of keys in a program's window.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Navigation {
     habits: Memory<Key, Habit, KEYS_MAX>,
     pub(super) ruler: Ruler,
-    /// Whether the cursor goes no further than on the last character of a line, instead of after it.
+    /// Whether the cursor stops on the last character of a line instead of after it. `None` if that is unknown.
     pub(super) stops_on_last: Option<bool>,
-    /// The rows that the cursor was seen in, while the first row showed this.
+    /// The rows that the cursor was in, while the text of the window's first row had the hash `first_row`.
     visited: Range<u16>,
     first_row: u64,
 }
 
-/// The motion that a key has done.
+/// The motion that a key was last seen to cause.
 #[derive(Clone, Copy, Debug)]
 struct Habit {
     motion: Motion,
-    /// How often in a row it was this motion.
+    /// How often in a row the key has caused this motion.
     evidence: Evidence,
 }
 
@@ -83,14 +82,15 @@ impl Navigation {
         habit.evidence.confirm();
     }
 
-    /// Called when a key did something else, which was seen or not.
+    /// Called when a key did something else than its motion; `was_shown` tells whether the user saw the wrong
+    /// prediction.
     pub(super) fn miss(&mut self, key: Key, was_shown: bool) {
         if let Some(habit) = self.habits.find_mut(&key) {
             habit.evidence.refute(was_shown);
         }
     }
 
-    /// Called when the cursor is in these rows.
+    /// Called when the cursor was in these rows.
     pub(super) fn visit(&mut self, screen: &Screen, pane: &Pane, rows: [u16; 2]) {
         let first_row = name_of_row(screen, pane.top);
         if self.first_row != first_row {
@@ -106,7 +106,7 @@ impl Navigation {
     }
 }
 
-/// The knowledge of all windows.
+/// The known motions of keys in all windows.
 pub(super) type Navigations = Memory<PlaceId, Navigation, PLACES_MAX>;
 
 fn name_of_row(screen: &Screen, row: u16) -> u64 {

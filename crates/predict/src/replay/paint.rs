@@ -1,5 +1,5 @@
-//! How predicted characters are painted: as highlighters have painted their like. Colours never decide whether
-//! a prediction is right, and nothing is painted again that stands on the screen.
+//! The colours of predicted characters: as highlighters have coloured similar text. Colours never decide whether a
+//! prediction is right, and text already on the screen keeps its colours.
 
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen};
 
@@ -14,48 +14,48 @@ use crate::scene::text::cell;
 /// Most kinds of prompts and editors whose colours are remembered. Chosen: a session has a handful.
 const PALETTES_MAX: usize = 16;
 
-/// Most beginnings of words that are remembered in one. Chosen: those of a hundred commands.
+/// Most beginnings of words that are remembered at one kind of prompt. Chosen: those of a hundred commands.
 const PREFIXES_MAX: usize = 512;
 
-/// Most other characters: those that are no letters, in ASCII.
+/// Most characters outside words that are remembered. Chosen: all in ASCII that are not letters.
 const MARKS_MAX: usize = 40;
 
-/// Most rows above and below a word in which it is looked for.
+/// Most rows above and below a word in which the same word is looked for.
 const REACH_ROWS: u16 = 24;
 
-/// The memory of colours, by the kind of place they were seen in.
+/// The colours of typed characters, for each kind of prompt and editor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Palettes {
     known: Memory<PromptId, Palette, PALETTES_MAX>,
     empty: Palette,
 }
 
-/// The colours that typed characters had at first.
+/// The colours that typed characters got from one program.
 #[derive(Clone, Debug, Default)]
 struct Palette {
-    /// The colours of the first letter of a line's first word, and of its other words.
+    /// The colours of the first letter of a line's first word, and of its other words. `None` if unknown.
     first_letters: [Option<Pen>; 2],
-    /// The colours of other characters.
+    /// The colours of characters that are not part of words.
     marks: Memory<char, Pen, MARKS_MAX>,
-    /// The colours of the last letters of the beginnings of words, by its hash.
+    /// The colour of the last letter of each beginning of a word, by a hash of that beginning.
     prefixes: Memory<WordId, Pen, PREFIXES_MAX>,
 }
 
-/// The name of the beginning of a word.
+/// The hash of the beginning of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WordId(u64);
 
-/// Where a character stands in its row.
+/// A character, and the text before it in its row.
 struct Place<'a> {
-    /// The character before it.
+    /// The cells before the character in its row.
     before: &'a [Cell],
     base: char,
-    /// Where in that the word begins that it belongs to.
+    /// The index in `before` where the character's word begins.
     word_start: usize,
 }
 
 impl Palette {
-    /// Records how a character was painted when it was typed last.
+    /// Records the colours of a character that was typed.
     fn learn(&mut self, place: &Place<'_>, pen: Pen) {
         if pen.attributes.contains(Attributes::INVERSE) {
             return;
@@ -75,7 +75,7 @@ impl Palette {
         *self.prefixes.entry(place.prefix()) = pen;
     }
 
-    /// Returns how a character will be painted, if that is known from its like.
+    /// Returns the colours that a character will probably have. `None` if no similar one is known.
     fn pen(&self, place: &Place<'_>) -> Option<Pen> {
         if !scene::is_in_word(place.base) {
             return self.marks.find(&place.base).copied();
@@ -94,18 +94,18 @@ impl<'a> Place<'a> {
         Self { before, base, word_start }
     }
 
-    /// Returns whether it begins a word.
+    /// Returns whether the character begins a word.
     const fn begins_word(&self) -> bool {
         self.word_start == self.before.len()
     }
 
-    /// Returns whether it belongs to the first word.
+    /// Returns whether the character belongs to the first word of its row.
     fn is_first(&self) -> bool {
         let rest = &self.before[..self.word_start];
         rest.iter().all(|cell| matches!(cell.base, None | Some(' ')))
     }
 
-    /// Returns what stands before it, without the first word: commands and keywords are painted in ways of their own.
+    /// Returns the cells before the character, without the first word: commands and keywords have colours of their own.
     fn behind_first(&self) -> &[Cell] {
         let is_blank = |cell: &Cell| matches!(cell.base, None | Some(' '));
         let start = self.before.iter().position(|cell| !is_blank(cell)).unwrap_or_default();
@@ -113,7 +113,7 @@ impl<'a> Place<'a> {
         &self.before[start + len..]
     }
 
-    /// Names the word up to here.
+    /// Returns the name of the character's word up to the character.
     fn prefix(&self) -> WordId {
         let word = &self.before[self.word_start..];
         let characters = word.iter().filter_map(|cell| cell.base).chain([self.base]);
@@ -123,7 +123,7 @@ impl<'a> Place<'a> {
 }
 
 impl Palettes {
-    /// Called when a screen shows a character where it was typed: learns how it is painted.
+    /// Called when a screen shows a character where it was typed: learns its colours.
     pub(super) fn learn(&mut self, base: &Base, typed: char, at: Position, screen: &Screen) {
         let first = first_column(&base.field, at.row).min(at.column);
         let before: Vec<Cell> =
@@ -134,7 +134,7 @@ impl Palettes {
         }
     }
 
-    /// Paints what is predicted in a field.
+    /// Sets the colours of the typed characters in a field.
     pub(super) fn paint(&self, field: &Field, canvas: &mut Canvas<'_>) {
         let palette = self.known.find(&field.context.weak).unwrap_or(&self.empty);
         for (row, columns) in canvas.written() {
@@ -163,7 +163,7 @@ impl Palettes {
                     0 => canvas.screen().pen(),
                     _ => canvas.pen(left),
                 });
-                // A shell may mark text that was just pasted.
+                // A shell may show text that was just pasted in reverse video.
                 let attributes = pen.attributes.without(Attributes::INVERSE);
                 rest[0].pen = if has_default_background { Pen { attributes, ..pen } } else { pen };
                 canvas.paint(at, rest[0].pen);
@@ -175,7 +175,7 @@ impl Palettes {
     }
 }
 
-/// Paints the words of a row that stand elsewhere on the screen as they do there.
+/// Gives the words of a row the colours of the same words elsewhere on the screen.
 fn paint_words(canvas: &mut Canvas<'_>, row: u16, first: u16, cells: &[Cell]) {
     let is_part = |cell: &Cell| cell.base.is_some_and(scene::is_in_word);
     let mut start = 0;
@@ -198,7 +198,7 @@ fn paint_words(canvas: &mut Canvas<'_>, row: u16, first: u16, cells: &[Cell]) {
     }
 }
 
-/// Returns whether a place has the terminal's own background, and belongs to no field that is painted.
+/// Returns whether a cell has the terminal's default background, and so is not part of a coloured field.
 fn has_default_background(screen: &Screen, at: Position) -> bool {
     is_on_default_background(cell(screen, at).pen)
 }
@@ -207,7 +207,7 @@ fn is_on_default_background(pen: Pen) -> bool {
     pen.background == Color::Default && !pen.attributes.contains(Attributes::INVERSE)
 }
 
-/// Returns where the text of a row begins that its colours depend on.
+/// Returns the first column of a row whose text decides on the row's colours.
 fn first_column(field: &Field, row: u16) -> u16 {
     match (field.is_line(), row == field.row) {
         (true, true) => field.bounds.start,

@@ -1,4 +1,4 @@
-//! The keys on their way and the base that they are played on: all that a model may see.
+//! The pending keys and the base that they are simulated on: everything that a model may read.
 
 use rove_terminal::{Position, Screen};
 
@@ -10,30 +10,30 @@ use crate::replay::motion::Guide;
 use crate::replay::simulate::{Habits, Simulation};
 use crate::scene::text::Text;
 
-/// The keys on their way, where they are typed, and how they are believed to be taken there.
+/// The pending keys, the base that they are typed on, and how the program is believed to take keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingKeys<'a> {
     pub(super) base: &'a Base,
     pub(super) log: &'a Log,
-    /// The newest input that the host has.
+    /// The newest input that has arrived at the host.
     pub(super) arrived: InputNum,
     pub(super) habits: Habits<'a>,
     pub(super) guide: Option<&'a dyn Guide>,
 }
 
 impl<'a> PendingKeys<'a> {
-    /// Returns the same where keys are taken in another way.
+    /// Returns these keys with other beliefs about how the program takes keys.
     pub(super) const fn with(self, habits: Habits<'a>) -> Self {
         Self { habits, ..self }
     }
 
-    /// Returns the field as the first key finds it.
+    /// Returns the simulation before the first key.
     pub(super) fn start(&self) -> Simulation<'a> {
         Simulation::new(&self.base.screen, &self.base.field, self.habits)
             .guided(self.guide, self.base.goal)
     }
 
-    /// Returns the field after the first `count` keys, of which those of unknown effect do nothing.
+    /// Returns the simulation after the first `count` keys; keys of unknown effect change nothing in it.
     pub(super) fn after(&self, count: usize) -> Simulation<'a> {
         let mut simulation = self.start();
         for event in self.log.iter().take(count) {
@@ -42,18 +42,18 @@ impl<'a> PendingKeys<'a> {
         simulation
     }
 
-    /// Returns the keys that have arrived.
+    /// Returns the keys that have arrived at the host.
     pub(super) fn arrived_keys(&self) -> Vec<Key> {
         self.log.iter().take(self.log.arrived(self.arrived)).map(|event| event.key).collect()
     }
 
-    /// Returns whether another text has come to where something is predicted that the user has seen.
+    /// Returns whether a screen contradicts a prediction that the user has seen.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let shown = self.log.iter().take_while(|event| event.shown).count();
         self.after(shown).canvas.conflicts(screen)
     }
 
-    /// Returns whether the first keys write text that was not there.
+    /// Returns whether the first `count` keys are characters and the screen has new text where they were typed.
     pub(super) fn writes(&self, count: usize, screen: &Screen) -> bool {
         let cursor = screen.cursor();
         let before = self.base.screen.cursor();

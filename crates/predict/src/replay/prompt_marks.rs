@@ -1,4 +1,4 @@
-//! The marks by which the prompt of a field is known again, as they were when the field was first seen.
+//! The marks by which the prompt of a field is recognised, as of when the field was first seen.
 
 use core::ops::Range;
 
@@ -8,17 +8,17 @@ use crate::replay::canvas::MOVED_MIN;
 use crate::scene::text::Text;
 use crate::scene::{self, Pane};
 
-/// The marks of a prompt.
+/// The marks by which a prompt is recognised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PromptMarks {
-    /// The text left of the field's start.
+    /// The characters left of the field's start. `None` for a blank.
     text: Vec<Option<char>>,
     modes: [bool; 3],
-    /// Whether the text asks for something that is not to be seen.
+    /// Whether the text asks for a secret.
     pub(super) is_secret: bool,
-    /// Whether the text ends as those of shells do.
+    /// Whether the text ends as the prompts of shells do.
     pub(super) is_shell: bool,
-    /// Whether the text may have been typed.
+    /// Whether the text may have been typed by the user.
     pub(super) may_be_typed: bool,
 }
 
@@ -35,45 +35,45 @@ impl PromptMarks {
         }
     }
 
-    /// Returns whether the prompt stands in a row of the screen.
+    /// Returns whether a row of the screen begins with the prompt's text.
     pub(super) fn stands_in(&self, screen: &Screen, row: u16) -> bool {
         let columns = (0..).map(|column| Position { row, column });
         columns.zip(&self.text).all(|(at, base)| Text::of(screen, at).base == *base)
     }
 
-    /// Returns whether the screen has the modes of the prompt. A program that changes them is another one.
+    /// Returns whether the screen has the terminal modes of the prompt. A program that changes them is another one.
     pub(super) fn has_modes(&self, screen: &Screen) -> bool {
         self.modes == modes(screen)
     }
 
-    /// Returns whether the text is that of another prompt.
+    /// Returns whether the text equals that of another prompt.
     pub(super) fn has_text_of(&self, other: &Self) -> bool {
         self.text == other.text
     }
 
-    /// Returns whether there is any text.
+    /// Returns whether the prompt has any text.
     pub(super) fn has_text(&self) -> bool {
         self.has_text_in(0..usize::MAX)
     }
 
-    /// Returns whether there is any text in some columns.
+    /// Returns whether the prompt has any text in `columns`.
     pub(super) fn has_text_in(&self, columns: Range<usize>) -> bool {
         let end = columns.end.min(self.text.len());
         self.text[columns.start.min(end)..end].iter().any(Option::is_some)
     }
 
-    /// Returns whether there is so much text that it is found again in another row.
+    /// Returns whether the prompt has enough text to be recognised in another row.
     pub(super) fn may_move(&self) -> bool {
         self.text.iter().flatten().count() >= MOVED_MIN
     }
 
-    /// Returns whether the field begins right after a word, as in the middle of what was typed.
+    /// Returns whether the field begins right after a word, as in the middle of typed text.
     pub(super) fn ends_in_word(&self) -> bool {
         self.text.last().copied().flatten().is_some_and(char::is_alphanumeric)
     }
 }
 
-/// Returns the modes by which a prompt is known: marked pastes, the mouse, and the alternate screen.
+/// Returns the terminal modes by which a prompt is recognised: bracketed paste, the mouse, and the alternate screen.
 pub(super) fn modes(screen: &Screen) -> [bool; 3] {
     let has_mouse = screen.mouse_reporting() != MouseReporting::Off;
     [screen.bracketed_paste(), has_mouse, screen.alternate_screen()]

@@ -1,4 +1,4 @@
-//! Numbers on the screen that say where the cursor is: vim's ruler, Emacs's mode line.
+//! Numbers on the screen that show the cursor's line and column: vim's ruler, Emacs's mode line.
 
 use rove_terminal::{Position, Screen};
 
@@ -7,32 +7,33 @@ use crate::replay::evidence::Evidence;
 use crate::replay::motion::Step;
 use crate::scene::text::{characters, is_same_row};
 
-/// Most numbers that follow the cursor. Chosen: the line and the column, in two places.
+/// Most numbers of a window that are followed. Chosen: the line and the column, in two places.
 const MARKS_MAX: usize = 4;
 
-/// How often in a row they must have followed it before they are believed to. Chosen: a clock may count in step once.
+/// How often in a row all numbers must have followed the cursor before they are predicted. Chosen: a clock may count in
+/// step once.
 const NEEDED: u16 = 2;
 
-/// Most digits of a number.
+/// Most digits of a number that is followed.
 const DIGITS_MAX: usize = 7;
 
-/// The numbers that follow the cursor in one window.
+/// The numbers in one window that show the cursor's position.
 #[derive(Clone, Debug)]
 pub(super) struct Ruler {
     marks: Vec<Mark>,
     evidence: Evidence,
 }
 
-/// A number that follows the cursor.
+/// A number on the screen that shows the cursor's line or column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
-    /// Where the word stands that it is in.
+    /// The row of the number's word, which begins at `column`.
     row: u16,
     column: u16,
-    /// Which number of that word it is.
+    /// The index of the number among the numbers of its word.
     number: usize,
     axis: Axis,
-    /// The signs around the numbers there.
+    /// A hash of the word's other characters.
     signs: u64,
 }
 
@@ -57,12 +58,12 @@ impl Default for Ruler {
 }
 
 impl Ruler {
-    /// Returns whether it is believed.
+    /// Returns whether the numbers have followed the cursor often enough to be predicted.
     pub(super) const fn is_known(&self) -> bool {
         self.evidence.is_enough()
     }
 
-    /// Draws what it will say, where it is believed.
+    /// Draws the numbers as they will be after a step of the cursor.
     pub(super) fn draw(&self, canvas: &mut Canvas<'_>, step: Step) {
         for (row, column) in self.words() {
             let line: Vec<char> = (0..canvas.screen().size().columns())
@@ -109,7 +110,7 @@ impl Ruler {
         }
     }
 
-    /// Returns whether all rows but those of the cursor look as it would have said.
+    /// Returns whether all rows except those of the cursor look as predicted after a step.
     fn foretells(&self, before: &Screen, after: &Screen, step: Step) -> bool {
         let rows = 0..after.size().rows();
         rows.filter(|row| ![step.from.row, step.to.row].contains(row)).all(|row| {
@@ -126,7 +127,7 @@ impl Ruler {
         })
     }
 
-    /// Returns a row with the numbers of one word turned on; `None` where that cannot be told.
+    /// Returns a row with the numbers of one word changed by a step. `None` if the result is unknown.
     fn turn(&self, line: &[char], row: u16, column: u16, step: Step) -> Option<Vec<char>> {
         let start = usize::from(column);
         let word = word(line, start)?;
@@ -156,7 +157,7 @@ impl Ruler {
         }
         let mut turned = line.to_vec();
         let reach = word.len().max(new.len());
-        // A number that grows takes room that is left.
+        // A number that grows needs blanks after it.
         let room = line.get(start + word.len()..(start + reach + 1).min(line.len()))?;
         if start + reach > line.len() || new.len() > word.len() && !room.iter().all(|c| *c == ' ') {
             return None;
@@ -167,7 +168,7 @@ impl Ruler {
         Some(turned)
     }
 
-    /// Returns where the words stand that have numbers to be turned, each once.
+    /// Returns the row and column of each word with numbers that follow the cursor, without repetitions.
     fn words(&self) -> impl Iterator<Item = (u16, u16)> {
         let place = |mark: &Mark| (mark.row, mark.column);
         let is_first = move |index: usize| {
@@ -180,12 +181,12 @@ impl Ruler {
     }
 }
 
-/// Returns whether what stands after a number belongs to it, as in `9 characters`, and moves where that gets longer.
+/// Returns whether the text after a number belongs to it, as in `9 characters`, and moves when the number gets longer.
 fn is_in_phrase(rest: &[char]) -> bool {
     matches!(rest, [' ', next, ..] if *next != ' ')
 }
 
-/// Replaces a word and moves the phrase after it, up to the next gap, which takes it up; `None` where that is too small.
+/// Replaces a word and moves the text after it, up to the next gap, which may shrink. `None` if the gap is too small.
 fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<char>> {
     let rest = &line[start + len..];
     let is_gap = |pair: &[char]| pair == [' ', ' '];
@@ -202,7 +203,7 @@ fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<cha
     Some(pushed)
 }
 
-/// Finds the numbers that have moved as the cursor did, in rows where nothing else has changed.
+/// Finds the numbers that have changed as the cursor moved, in rows where nothing else has changed.
 fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
     let rows = 0..after.size().rows();
     let is_apart = |row: &u16| ![step.from.row, step.to.row].contains(row);
@@ -210,7 +211,7 @@ fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
     rows.flat_map(|row| find(before, after, row, step).unwrap_or_default()).collect()
 }
 
-/// Finds the numbers of a row that have moved as the cursor did; `None` if anything else has changed.
+/// Finds the numbers of a row that have changed as the cursor moved. `None` if anything else has changed.
 fn find(before: &Screen, after: &Screen, row: u16, step: Step) -> Option<Vec<Mark>> {
     let [old, new] = [before, after].map(|screen| characters(screen, row).collect::<Vec<char>>());
     let mut found = Vec::new();
@@ -245,7 +246,7 @@ fn find(before: &Screen, after: &Screen, row: u16, step: Step) -> Option<Vec<Mar
     Some(found)
 }
 
-/// Whether a place belongs to a word that has grown.
+/// Returns whether a column is right after a word, which may have grown into it.
 fn is_behind_word(line: &[char], column: usize) -> bool {
     column > 0 && line[column - 1] != ' '
 }
@@ -257,14 +258,14 @@ fn distance(step: Step, axis: Axis) -> i32 {
     }
 }
 
-/// Returns the word that begins at a column of a row.
+/// Returns the word that begins at column `start` of a row. `None` if none does.
 fn word(line: &[char], start: usize) -> Option<&[char]> {
     let is_start = start == 0 || line.get(start - 1) == Some(&' ');
     let len = line.get(start..)?.iter().take_while(|c| **c != ' ').count();
     (is_start && len > 0).then(|| &line[start..start + len])
 }
 
-/// Returns what stands around the numbers of a word, and a blank for each of these.
+/// Returns the characters of a word, with a blank for each number.
 fn signs<'a>(word: &'a [char], numbers: &'a [Number]) -> impl Iterator<Item = char> + 'a {
     word.iter().enumerate().filter_map(|(index, c)| {
         let number = numbers.iter().find(|number| (number.start..number.end).contains(&index));

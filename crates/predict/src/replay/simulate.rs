@@ -1,4 +1,4 @@
-//! The effect of a key on the field it goes to.
+//! The simulated effect of keys on the field that they are typed in.
 
 mod cursor_motion;
 mod edge;
@@ -28,51 +28,51 @@ use self::input_text::InputText;
 use self::suggestion::Suggestion;
 use self::window_text::WindowText;
 
-/// Characters that some editors put after the cursor by themselves when the one that they close is typed.
+/// Characters that some editors put after the cursor by themselves when the matching opening character is typed.
 const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
 
-/// How the program takes keys.
+/// How the program is believed to take keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Habits<'a> {
     pub(super) mechanisms: Mechanisms,
     /// Whether characters replace those under the cursor.
     pub(super) overwrites: bool,
-    /// Whether they are commands.
+    /// Whether the program takes characters for commands.
     pub(super) takes_commands: bool,
-    /// Whether the input is followed over the edge of its row.
+    /// Whether input is predicted to continue in the next row.
     pub(super) goes_on: bool,
-    /// Whether the cursor goes there with the next character only.
+    /// Whether the cursor moves to the next row only with the next character.
     pub(super) is_lazy: bool,
-    /// Whether it is where there is no row below, so that all text moves up.
+    /// Whether all text moves up if input continues below the last row.
     pub(super) scrolls: bool,
-    /// Whether a suggestion stays, as a hint does, after a character that it does not go on with, and after what is taken back.
+    /// Whether a suggestion stays after a character that does not continue it; `regrows`: after text is erased.
     pub(super) keeps_hint: bool,
     pub(super) regrows: bool,
-    /// Whether the cursor stands for a moment on the bracket that a typed one closes.
+    /// Whether the cursor jumps for a moment to the bracket that a typed one closes.
     pub(super) flashes: bool,
-    /// The lines that it gives back, as far as they are known, the newest last.
+    /// The lines that the editor can recall, the newest last; empty if none are known.
     pub(super) lines: &'a [Past],
 }
 
-/// A field in which keys are tried. Its columns are places, as those of the field.
+/// A field in which keys are simulated. Its columns are places, counted on over the ends of rows ([`Layout`]).
 #[derive(Clone, Debug)]
 pub(super) struct Simulation<'a> {
     pub(super) canvas: Canvas<'a>,
     pub(super) bounds: Bounds,
-    /// Where the cursor is; nowhere if it has left the field.
+    /// The input column of the cursor. `None` if the cursor has left the field.
     column: Option<u16>,
     kind: Kind,
     overwrites: bool,
     habits: Habits<'a>,
     pub(super) suggestion: Suggestion,
-    /// The bracket that the last character closes, on which the cursor may stand for a moment.
+    /// The bracket that the last character closes, to which the cursor may jump for a moment.
     pub(super) flash: Option<Position>,
-    /// Whether anything went over the edge of a row.
+    /// Whether anything was moved from one row to another.
     pub(super) crosses: bool,
-    /// Whether all text moved up for that.
+    /// Whether all text moved up to make room for a row.
     has_scrolled: bool,
     pub(super) motions: CursorMotion<'a>,
-    /// How far it was gone back through lines.
+    /// How many steps the line editor has gone back through its lines.
     pub(super) history_cursor: HistoryCursor,
 }
 
@@ -99,32 +99,32 @@ impl<'a> Simulation<'a> {
             simulation.flash = Some(shown);
         }
         if simulation.may_wait() && field.track.waits {
-            // It stands on the last character, which is before it.
+            // The input column is after the last character, on which the cursor waits.
             simulation.column = simulation.column.map(|column| column + 1);
         }
         simulation
     }
 
-    /// Sets the knowledge of motions.
+    /// Returns the simulation with a window's known motions, and the column that motions up and down return to.
     pub(super) fn guided(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
         Self { motions: self.motions.guided(guide, goal), ..self }
     }
 
-    /// Returns the rows that the input may use.
+    /// Returns the rows that the input may occupy.
     fn rows(&self) -> Range<u16> {
         let Pane { top, bottom, .. } = self.bounds.pane;
-        // An editor shows its mode in the last row, which no text moves into.
+        // An editor shows its mode in the last row, so no text moves there.
         let is_editor = matches!(self.kind, Kind::Insert | Kind::Replace);
         let below = u16::from(is_editor && bottom == self.canvas.screen().size().rows());
         top..bottom.saturating_sub(below)
     }
 
-    /// Returns whether the cursor may stand in a place.
+    /// Returns whether the cursor may be at a position.
     pub(super) fn is_at(&self, at: Position) -> bool {
         self.canvas.cursor == at || self.flash == Some(at)
     }
 
-    /// Returns whether the screen has the input as far as the cursor, which is in another row there.
+    /// Returns whether the screen shows the input up to the cursor in other rows, with the cursor in `row`.
     pub(super) fn agrees_elsewhere(&self, screen: &Screen, row: u16) -> bool {
         self.canvas.agrees_elsewhere(screen, self.bounds.layout.row, row)
     }
@@ -133,7 +133,7 @@ impl<'a> Simulation<'a> {
         InputText { canvas: &self.canvas, bounds: &self.bounds }
     }
 
-    /// Returns what a key is here: before a suggestion some accept it.
+    /// Returns the class of a key at the cursor: at a suggestion, some keys accept it.
     pub(super) fn class_of(&self, key: Key) -> Class {
         let class = Class::of(key);
         let is_at_suggestion = self.suggestion.stands() && self.column() == self.bounds.end;
@@ -145,12 +145,12 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns what a key is believed to do to the cursor.
+    /// Returns the motion that a key is believed to cause. `None` if none is known.
     pub(super) fn motion(&self, key: Key) -> Option<Motion> {
         self.motions.motion(key)
     }
 
-    /// Moves the cursor.
+    /// Simulates a motion of the cursor.
     pub(super) fn navigate(&mut self, motion: Motion) -> Effect {
         let from = self.canvas.cursor;
         let may_move =
@@ -170,7 +170,7 @@ impl<'a> Simulation<'a> {
             self.motions.forget_goal();
         }
         self.go_to(to.column);
-        // The numbers that say where it is follow.
+        // Numbers on the screen that show the cursor's position change with it.
         let from = self.motions.number(to);
         if let Some(guide) = self.motions.guide {
             let step = self.step(from, to);
@@ -179,13 +179,13 @@ impl<'a> Simulation<'a> {
         Effect::Drawn
     }
 
-    /// Returns how the cursor has moved since the first key.
+    /// Returns how the cursor has moved since it was at `from`.
     pub(super) fn step_from(&self, from: Position) -> Step {
         self.step(from, self.canvas.cursor)
     }
 
     fn step(&self, from: Position, to: Position) -> Step {
-        // While vi inserts, the end of an empty line is a column like others.
+        // In vi's insert mode, the end of an empty line is an ordinary column.
         let inserts = matches!(self.kind, Kind::Insert | Kind::Replace);
         Step {
             from,
@@ -194,7 +194,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns the text that the cursor moves over.
+    /// Returns the window's text, over which the cursor moves.
     fn window_text(&self) -> WindowText<'_> {
         WindowText {
             canvas: &self.canvas,
@@ -204,7 +204,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Does what the key will do.
+    /// Simulates a key and returns the kind of its effect.
     pub(super) fn apply(&mut self, key: Key) -> Effect {
         let motion = self.motion(key);
         let effect = motion.map_or(Effect::Unknown, |motion| self.play(Edit::Navigate(motion)));
@@ -225,13 +225,13 @@ impl<'a> Simulation<'a> {
         if effect == Effect::Drawn && Class::of(key).is_change() {
             self.history_cursor.edit();
         }
-        // A text goes on where a row ends.
+        // Outside a line editor, the cursor may move on to another line of the text.
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         let may_leave = matches!(key, Key::Left | Key::Right) && !is_line;
         if effect == Effect::Nothing && may_leave { Effect::Unknown } else { effect }
     }
 
-    /// Does what a key does to the input.
+    /// Simulates the effect of a key on the input.
     fn edit(&mut self, key: Key) -> Effect {
         let class = self.class_of(key);
         let has = |mechanism| self.habits.mechanisms.contains(mechanism);
@@ -245,13 +245,13 @@ impl<'a> Simulation<'a> {
         let is_known = match edit {
             Edit::Insert(_) | Edit::Move(Target::Left | Target::Right) => true,
             Edit::Erase(Target::Left) | Edit::Recall { .. } => true,
-            // At the end of an empty line it ends the input.
+            // In an empty line, Ctrl-D ends the input.
             _ => is_line && !(class == Class::ControlD && self.bounds.left == self.bounds.end),
         };
         if is_known { self.play(edit) } else { Effect::Unknown }
     }
 
-    /// Draws what an edit does.
+    /// Draws the effect of an edit.
     fn play(&mut self, edit: Edit) -> Effect {
         match edit {
             Edit::Insert(c) => self.write(c),
@@ -281,7 +281,7 @@ impl<'a> Simulation<'a> {
         }
         let width = counting.char_width(c);
         let next = column.saturating_add(width);
-        // The effect of the last column on the cursor differs from program to program.
+        // The cursor after the last column differs from program to program.
         if width == 0 || may_be_newer(c) || next >= self.bounds.right || self.may_type_over(c) {
             return Effect::Unknown;
         }
@@ -309,8 +309,8 @@ impl<'a> Simulation<'a> {
         Effect::Drawn
     }
 
-    /// Returns whether a character may take the place of the same one at the cursor instead of moving it: editors that close
-    /// brackets and quotes by themselves let the user type those as well.
+    /// Returns whether a character may replace the same one at the cursor instead of moving it. Editors that close
+    /// brackets and quotes by themselves let the user type over them.
     fn may_type_over(&self, c: char) -> bool {
         let at = self.at(self.column());
         let is_drawn = !self.canvas.is_typed(at.row, at.column) && !self.suggestion.stands();
@@ -323,7 +323,7 @@ impl<'a> Simulation<'a> {
             let is_bounded = matches!(self.kind, Kind::Line | Kind::Kernel);
             return if is_bounded { Effect::Nothing } else { Effect::Unknown };
         }
-        // A full field may hold more text left of what it shows, which comes back.
+        // A full field may hide more text on its left, which comes back.
         if self.kind == Kind::Full && self.bounds.is_bounded && column + 1 >= self.bounds.right {
             return Effect::Unknown;
         }
@@ -334,7 +334,7 @@ impl<'a> Simulation<'a> {
         self.delete(before, column)
     }
 
-    /// Moves what stands from `column` to the end of the input, to make room.
+    /// Moves the text from `column` to the end of the input to the right, to make room.
     fn shift_right(&mut self, column: u16, width: u16) {
         let end = self.bounds.end.saturating_add(width).min(self.bounds.right);
         for to in (column + width..end).rev() {
@@ -344,7 +344,7 @@ impl<'a> Simulation<'a> {
         self.bounds.end = end.max(self.bounds.end);
     }
 
-    /// Removes what stands from one column to another, and goes there.
+    /// Erases the text from one input column to another, and moves the cursor there.
     fn delete(&mut self, from: u16, to: u16) -> Effect {
         if from >= to {
             return self.move_to(from);
@@ -361,7 +361,7 @@ impl<'a> Simulation<'a> {
         for column in from..self.bounds.end {
             let tile = match column.checked_add(width) {
                 Some(source) if source < self.bounds.end => self.canvas.tile(self.at(source)),
-                // A field keeps its background, and its underscores.
+                // A field keeps its background and its underscores.
                 _ => underscore.unwrap_or_else(|| {
                     Tile::Blank(cell(self.canvas.screen(), self.at(column)).pen.erased())
                 }),
@@ -375,7 +375,7 @@ impl<'a> Simulation<'a> {
         Effect::Drawn
     }
 
-    /// Returns the last place of a field that is full of underscores up to its edge.
+    /// Returns the last cell of a field that is full of underscores up to its edge. `None` for other fields.
     fn underscore(&self) -> Option<Tile> {
         let last = self.bounds.end.checked_sub(1).map(|last| self.at(last))?;
         let tile = self.canvas.tile(last);
@@ -402,7 +402,7 @@ impl<'a> Simulation<'a> {
         self.text().target(self.column(), target)
     }
 
-    /// Returns the place of the cursor.
+    /// Returns the input column of the cursor.
     pub(super) fn column(&self) -> u16 {
         self.column.unwrap_or(self.bounds.left)
     }

@@ -1,4 +1,4 @@
-//! All that the engine knows at one time: the keys on their way, the base that they start from, and what was learned.
+//! The state of the engine: the pending keys, the base that they start from, and what was learned.
 
 use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
@@ -25,33 +25,33 @@ use crate::replay::trust::Trust;
 use crate::secrecy::Secrecy;
 use crate::tty::Tty;
 
-/// How long predictions are still seen on a screen that nothing explains, as long as the host has not
-/// acknowledged their keys. Chosen: longer than a program takes to draw in several pieces.
+/// How long predictions stay visible on a screen that nothing explains, while the host has not acknowledged their keys.
+/// Chosen: longer than a program takes to draw in several pieces.
 pub(super) const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How long after its echo ack a key is not taken back yet, where the host is mostly faster. Chosen: some keys
-/// take a shell longer than others, and a wrong verdict costs more than a late one.
+/// Shortest time after its echo ack until an unanswered key is taken back, even if the host is mostly faster. Chosen:
+/// some keys take a shell longer than others, and a wrong verdict costs more than a late one.
 const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
-/// The state of the engine. Its methods change nothing.
+/// The state of the engine. The methods of this type change nothing.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) policy: Policy,
     pub(super) settings: Prediction,
     pub(super) log: Log,
     pub(super) network: Network,
-    /// The host's terminal, where it is told.
+    /// The modes of the host's terminal. `None` if unknown.
     pub(super) tty: Option<Tty>,
     pub(super) base: Base,
     pub(super) learned: Learned,
     pub(super) echo_off: EchoOffDetector,
     pub(super) secrecy: Secrecy,
-    /// When a screen came that the keys do not explain.
+    /// When a screen came that the keys do not explain. `None` if the newest is explained.
     pub(super) unexplained_at: Option<Instant>,
 }
 
 impl State {
-    /// Creates the state of an engine that knows nothing, for a blank screen.
+    /// Creates the state of a new engine, for a blank screen.
     pub(super) fn new(prediction: Prediction, size: Size) -> Self {
         Self {
             policy: Policy::new(prediction.preference),
@@ -67,7 +67,7 @@ impl State {
         }
     }
 
-    /// Returns whether the engine has a mechanism.
+    /// Returns whether a mechanism is switched on.
     pub(super) const fn has(&self, mechanism: Mechanism) -> bool {
         self.settings.mechanisms.contains(mechanism)
     }
@@ -80,7 +80,8 @@ impl State {
         self.log.iter().take(self.log.arrived(self.network.arrived))
     }
 
-    /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as much as is seen of it.
+    /// Finds out how many pending keys `screen` shows. Where the program takes characters for commands, they still
+    /// count as text if the screen shows them so.
     pub(super) fn match_screen(&self, screen: &Screen) -> MatchResult {
         let (pending, latency) = (self.pending_keys(), &self.learned.latency);
         let as_text = pending.with(Habits { takes_commands: false, ..pending.habits });
@@ -93,7 +94,7 @@ impl State {
         }
     }
 
-    /// Returns the keys on their way and the base that they are played on.
+    /// Returns the pending keys and the base that they are simulated on.
     pub(super) fn pending_keys(&self) -> PendingKeys<'_> {
         PendingKeys {
             base: &self.base,
@@ -104,12 +105,12 @@ impl State {
         }
     }
 
-    /// Returns what is known of motions of the cursor here.
+    /// Returns the known motions of the cursor in this window. `None` if keys cannot move it, or none are known.
     pub(super) fn navigation(&self) -> Option<&Navigation> {
         self.learned.navigations.find(&self.base.field.place).filter(|_| self.base.may_navigate())
     }
 
-    /// Returns what is believed of keys here.
+    /// Returns the trust in keys at the present base.
     pub(super) fn trust(&self) -> Trust<'_> {
         Trust {
             base: &self.base,
@@ -121,7 +122,7 @@ impl State {
         }
     }
 
-    /// Returns what a field is read by.
+    /// Returns everything besides the screen that a field is read by.
     pub(super) const fn reader(&self) -> Reader<'_> {
         Reader { tty: self.tty, wraps: &self.learned.wraps, mechanisms: self.settings.mechanisms }
     }
@@ -143,13 +144,13 @@ impl State {
         }
     }
 
-    /// Returns which line editor asks, if it may be one that keeps lines.
+    /// Returns the name of the present line editor. `None` if it keeps no lines.
     pub(super) fn editor(&self) -> Option<history::Name> {
         let may_keep = self.has(Mechanism::History) && !self.hides_input();
         self.learned.history.name(&self.base).filter(|_| may_keep)
     }
 
-    /// Returns the lines that it gives back, as far as they are known.
+    /// Returns the lines that the present editor can recall, the newest last; empty if none are known.
     fn lines(&self) -> &[Past] {
         self.editor().map_or(&[], |name| self.learned.history.lines(name))
     }
@@ -164,8 +165,8 @@ impl State {
         }
     }
 
-    /// Returns how long after its echo ack the oldest key is not taken back yet. The echo of a character that is seen may
-    /// have missed the frame with that ack by so little that it comes with the next frame.
+    /// Returns how long after its echo ack the oldest key is taken back if it is unanswered. The echo of a visible
+    /// character may have missed the frame with that ack by so little that it comes with the next frame.
     pub(super) fn miss_timeout(&self) -> Duration {
         let is_seen = |event: &Event| event.shown && matches!(event.key, Key::Text(_));
         let may_come =
@@ -174,7 +175,7 @@ impl State {
         self.echo_timeout().max(MISS_TIMEOUT_MIN).max(next_frame)
     }
 
-    /// Returns when to look again though nothing has come.
+    /// Returns when to judge the pending keys again although no screen has come. `None` if that is not needed.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
         let due_at = self.log.front().and_then(|event| event.due_at);
         let late = due_at.map(|at| at + self.echo_timeout());

@@ -1,4 +1,4 @@
-//! A pass over the keys on their way: the effect of each, and the proof that a run of them gives.
+//! A pass over the pending keys: the effect of each, and what a run of them proves.
 
 use rove_terminal::{Position, Screen};
 
@@ -15,56 +15,57 @@ use crate::replay::simulate::Simulation;
 use crate::scene::is_mask;
 use crate::scene::text::Text;
 
-/// The effects of keys, one after the other.
+/// The simulated effects of keys, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Timeline<'a> {
     pub(super) steps: Vec<Step>,
-    /// How the screen is after all of them.
+    /// The simulation after all of the keys.
     pub(super) end: Simulation<'a>,
 }
 
-/// A key, and where it was typed.
+/// A simulated key, and where it was typed.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) event: Event,
     pub(super) class: Class,
-    /// The place of the cursor, and where that was.
+    /// The input column of the cursor before the key, and its position.
     place: u16,
     pub(super) at: Position,
     pub(super) effect: Effect,
-    /// The motion on the whole screen that it was, if it was one.
+    /// The motion over the whole screen that the key caused. `None` if it caused none.
     pub(super) motion: Option<Motion>,
 }
 
-/// The proof that the first keys give where a screen shows what they do.
+/// The proof that the first keys give if a screen shows their effects.
 #[derive(Clone, Debug)]
 pub(super) struct Proven {
-    /// How many they are.
+    /// How many keys the screen shows.
     pub(super) count: usize,
-    /// The row in which they leave the cursor on the base; on the screen it may be another that the text has moved to.
+    /// The row of the base in which the keys leave the cursor. The text may be in another row of the screen.
     pub(super) row: u16,
-    /// The keys that have left a trace.
+    /// The keys whose effects have left a trace on the screen.
     pub(super) steps: Vec<Step>,
-    /// The last of them and where it was typed, if it is a character that the screen has there and all have drawn something.
+    /// The last key and its position. `None` unless it is a character that the screen has there, and all keys have
+    /// drawn something.
     pub(super) typed: Option<(char, Position)>,
-    /// The cursor's way, if all were motions.
+    /// The cursor's way, if all keys were motions; otherwise `None`.
     pub(super) probe: Option<CursorProbe>,
-    /// The class of a key after which a suggestion goes or stays.
+    /// The class of the key that made a suggestion unknown. `None` if none did.
     pub(super) lost: Option<Class>,
-    /// How far its line editor was taken back through its lines.
+    /// How many steps the line editor has gone back through its lines.
     pub(super) history_cursor: HistoryCursor,
-    /// Where the input ends by now.
+    /// The rows that the input occupies after the keys.
     pub(super) layout: Layout,
     pub(super) end: u16,
     pub(super) waits: bool,
-    /// The bracket on which the cursor may stand for a moment, and the place of the input at which the next key is typed.
+    /// The bracket that the cursor may jump to for a moment, and the input column where the next key is typed.
     pub(super) flash: Option<(Position, u16)>,
-    /// The traces of the edge of a row, if the keys went over it.
+    /// What the screen shows about input in the next row. `None` if the keys changed one row only.
     pub(super) crossing: Option<Crossing>,
 }
 
 impl Timeline<'_> {
-    /// Plays a key. A key of unknown effect changes nothing and is not kept.
+    /// Simulates a key. A key of unknown effect changes nothing and is not recorded.
     pub(super) fn play(&mut self, event: &Event) -> Effect {
         let simulation = &mut self.end;
         let (place, at) = (simulation.column(), simulation.canvas.cursor);
@@ -81,14 +82,14 @@ impl Timeline<'_> {
 }
 
 impl Proven {
-    /// Returns the proof that keys give which were played on a base, where the screen shows the end.
+    /// Returns what keys prove that were simulated on `base`, if `screen` shows their result, `end`.
     pub(super) fn of(steps: &[Step], end: &Simulation<'_>, base: &Base, screen: &Screen) -> Self {
-        // Characters that have left no trace, such as one that was taken back, prove nothing, and neither does a star: it
-        // may stand for any other character.
+        // Characters without a trace, such as an erased one, prove nothing, and neither does a star: it may be a
+        // masking character.
         let (canvas, layout) = (&end.canvas, end.bounds.layout);
         let has_changed =
             canvas.cursor != Canvas::new(&base.screen).cursor || !canvas.agrees(&base.screen);
-        // The row may have moved, by as much as the cursor has.
+        // The row may have moved, by as many rows as the cursor.
         let (from, to) = (canvas.cursor.row, screen.cursor().row);
         let is_seen = |text: Text<'_>, at: Position| {
             let moved = Position { row: (at.row + to).saturating_sub(from), ..at };
@@ -128,8 +129,8 @@ impl Proven {
     }
 }
 
-/// Returns the last key and where it was typed, if it is a character, all keys have drawn something, and the screen has the
-/// character there.
+/// Returns the last key and its position. `None` unless it is a character that the screen has there, and all keys have
+/// drawn something.
 fn last_typed(steps: &[Step], screen: &Screen) -> Option<(char, Position)> {
     let last = steps.last()?;
     let Key::Text(base) = last.event.key else { return None };

@@ -1,4 +1,4 @@
-//! Decides which predictions are likely enough to be shown. Whether a character may be shown at all is a matter of
+//! Decides which predictions are likely enough to be shown. Whether a character may be shown at all is decided by
 //! [`crate::secrecy`].
 
 use crate::replay::base::Base;
@@ -7,34 +7,35 @@ use crate::replay::context::Contexts;
 use crate::replay::evidence::Share;
 use crate::replay::field::Kind;
 
-/// The prior for a line editor, or for a prompt where keys have come true, before any key.
+/// Counts that are assumed at first for characters in a line editor, or at a prompt where keys were confirmed.
 const EDITOR: Share = Share { right: 30.0, wrong: 0.3 };
-/// The prior for a key beside text that has done as predicted here.
+/// Counts that are assumed at first for other keys that were right at this prompt.
 const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 
-/// So many lines must have come back as expected. Chosen: two in a row, of which the older counts a little less.
+/// Weighted number of correctly recalled lines that is needed. Chosen: two in a row, the older counts a little less.
 const RECALLS_MIN: f32 = 1.9;
 
-/// So many characters that were no text make a program one of commands. Chosen: a word may go wrong by chance.
+/// Weighted number of characters that were not text, from which on a program is believed to take commands. Chosen: a
+/// word may go wrong by chance.
 const COMMANDS_MIN: f32 = 3.0;
 
-/// The belief in keys on one base.
+/// The trust in keys on one base.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trust<'a> {
     pub(super) base: &'a Base,
     pub(super) contexts: &'a Contexts,
-    /// How large a share of such predictions must have come true.
+    /// The share of correct predictions that a kind needs to be shown, from 0 to 1.
     pub(super) threshold: f32,
-    /// Whether the terminal hides what is typed.
+    /// Whether the terminal hides what is typed, by its modes.
     pub(super) hides_input: bool,
-    /// Whether the echo was turned off and nothing was echoed since.
+    /// Whether a command may have turned the echo off, with nothing echoed since.
     pub(super) is_echo_off: bool,
-    /// Whether lines may begin at this prompt, though none was entered at it in this session.
+    /// Whether lines may begin at this prompt, although none was entered at it in this session.
     pub(super) begins: bool,
 }
 
 impl Trust<'_> {
-    /// Returns whether what keys of this class do is to be shown.
+    /// Returns whether effects of keys of this class are to be shown.
     pub(super) fn shows(&self, class: Class) -> bool {
         if class == Class::Command || self.hides_input || self.takes_commands() {
             return false;
@@ -44,19 +45,19 @@ impl Trust<'_> {
             return text;
         }
         if matches!(class, Class::ControlLeft | Class::ControlHome) && !self.base.field.is_line() {
-            // Prefixes of commands in screen and tmux, which are known as motions where they are some.
+            // These keys are prefixes of commands in screen and tmux. Elsewhere they may be known as motions.
             return false;
         }
         let score = self.score(class);
         if class.follows_text() && text {
             return score.estimate(EDITOR) >= self.threshold;
         }
-        // All others have shown what they do here.
+        // Other keys must have been right at this prompt.
         let is_proven = score.estimate(PROVEN) >= self.threshold;
         self.knows(class) && is_proven && !self.is_veiled()
     }
 
-    /// Returns whether characters are commands here, and no text.
+    /// Returns whether the program takes characters for commands.
     pub(super) fn takes_commands(&self) -> bool {
         match self.base.field.kind {
             _ if self.base.is_searching => true,
@@ -76,7 +77,7 @@ impl Trust<'_> {
         if self.base.field.certainty.confirmed() > u32::from(self.is_careful()) {
             return true;
         }
-        // Text has to come true here before more is believed.
+        // Text must be confirmed in this field before other evidence counts.
         if self.is_veiled() || self.is_careful() || self.base.field.certainty.has_doubt() {
             return false;
         }
@@ -84,20 +85,20 @@ impl Trust<'_> {
         (self.base.shows_mode() || self.is_known()) && estimate >= self.threshold
     }
 
-    /// Returns whether keys have come true at prompts like this one, or lines may begin at it.
+    /// Returns whether keys were confirmed at prompts like this one, or lines may begin at it.
     fn is_known(&self) -> bool {
         let field = &self.base.field;
         let score = || self.contexts.strong(field.context).score(Class::Text);
         field.has_name() && (self.begins || score().right >= 1.0)
     }
 
-    /// Returns whether keys of this class have done here what they are supposed to.
+    /// Returns whether keys of this class were right at this prompt often enough.
     pub(super) fn knows(&self, class: Class) -> bool {
-        // A wrong line misleads more than a wrong place.
+        // A wrong line misleads the user more than a wrong position.
         self.score(class).right >= if class.is_recall() { RECALLS_MIN } else { 1.0 }
     }
 
-    /// Returns whether something wrong was seen here not long ago.
+    /// Returns whether the user has recently seen a wrong prediction at this prompt.
     fn is_careful(&self) -> bool {
         self.contexts.strong(self.base.field.context).is_careful()
     }
@@ -114,7 +115,7 @@ impl Trust<'_> {
             return strong;
         }
         let weak = self.contexts.weak(key).score(class);
-        // Experience from here counts in both.
+        // For text, the experience with the exact prompt counts alone; it is part of both scores.
         if class == Class::Text && strong.right + strong.wrong >= 1.0 { strong } else { weak }
     }
 }

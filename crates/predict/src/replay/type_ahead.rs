@@ -1,11 +1,11 @@
-//! Characters that were typed before a prompt came, and that stand after it.
+//! Characters that were typed before a prompt came, and that follow the prompt when it comes.
 
 use rove_terminal::{Position, Screen};
 
 use crate::scene::text::Text;
 
-/// Returns for how many of the first typed characters the screen has the text left of its cursor, the most first, and where
-/// that begins.
+/// Returns each number of first characters that the screen has left of its cursor, the largest first, with the position
+/// where they begin.
 pub(super) fn echoes<'a>(
     typed: &'a [char],
     screen: &'a Screen,

@@ -1,4 +1,4 @@
-//! Finding out whether keys have gone on over the edge of a row, and how.
+//! Finding out whether, and how, input has continued after the end of a row.
 
 use rove_terminal::{Position, Screen};
 
@@ -10,7 +10,7 @@ use crate::replay::layout::Crossing;
 use crate::replay::simulate::{Habits, Simulation};
 use crate::scene::text::Text;
 
-/// Returns whether a key at the edge may have been answered: its character stands there, and the cursor waits on it.
+/// Returns whether a key at the right edge may have been answered: its character is there, and the cursor waits on it.
 pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
     let at = screen.cursor().position();
     let Key::Text(c) = key else { return false };
@@ -19,7 +19,7 @@ pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
         && Text::of(&base.screen, at) != Text::plain(c)
 }
 
-/// Returns whether keys have gone on with a word that stands in a row of its own by now, below what stood before it.
+/// Returns whether keys have ended in a word that has moved to a row of its own, below the text before it.
 pub(super) fn is_broken(base: &Base, keys: &[Key], screen: &Screen) -> bool {
     let text = |screen: &Screen, row, end| -> String {
         let columns = base.field.bounds.left..end;
@@ -38,8 +38,8 @@ pub(super) fn is_broken(base: &Base, keys: &[Key], screen: &Screen) -> bool {
     may_be && keys.iter().take_while(is_text).any(is_moved)
 }
 
-/// Finds out whether keys have gone on over the edge in a way that was not known, and returns the field as it is then; `keys`
-/// are those that had arrived.
+/// Finds out whether `keys`, which had arrived, have continued in the next row in a way that was unknown. Returns the
+/// field with that row, or `None`.
 pub(super) fn discover(
     base: &Base,
     habits: Habits<'_>,
@@ -61,7 +61,7 @@ pub(super) fn discover(
     (known != Some(crossing.is_lazy)).then_some((field, crossing))
 }
 
-/// Returns what the screen shows of the edge, if keys have gone on over it in the way of a simulation.
+/// Returns what the screen shows about the next row, if keys have continued there as in a simulation; otherwise `None`.
 fn goes_on(
     mut simulation: Simulation<'_>,
     base: &Base,
@@ -74,7 +74,7 @@ fn goes_on(
         if simulation.apply(key) == Effect::Unknown {
             break;
         }
-        // A character at the edge that was not there before is what tells, and a blank is as good as none.
+        // Only a new character at the right edge is a sign; a blank is not.
         let Key::Text(c) = key else { continue };
         let is_news = c == ' ' || Text::of(&base.screen, at) != Text::plain(c);
         let canvas = &simulation.canvas;

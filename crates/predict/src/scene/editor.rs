@@ -5,13 +5,13 @@ use rove_terminal::{Pen, Position, Screen};
 use super::pane::{self, Pane};
 use super::row::{Background, cells, character, characters, is_blank, to_column};
 
-/// Fewest rows with numbers that make a gutter, the cursor's among them. Chosen: with two it may be a table.
+/// Fewest rows with line numbers that make a gutter, the cursor's row included. Chosen: with two it may be a table.
 const GUTTER_ROWS_MIN: usize = 3;
 
 /// Most columns of a gutter: a mark, and the number of any line.
 const GUTTER_COLUMNS_MAX: usize = 12;
 
-/// Most rows above the cursor, and below it, that are looked at for line numbers.
+/// Most rows above the cursor, and below it, that are searched for line numbers.
 const GUTTER_REACH_MAX: u16 = 8;
 
 /// Rows below a pane in which an editor may show its mode: its bar, and the line of messages below.
@@ -20,11 +20,11 @@ const MODE_ROWS: u16 = 2;
 /// The effect of characters that are typed into an editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EditorMode {
-    /// They are inserted.
+    /// Characters are inserted.
     Insert,
-    /// They replace what stands there.
+    /// Characters replace those at the cursor.
     Replace,
-    /// They are commands.
+    /// Characters are commands.
     Command,
 }
 
@@ -67,15 +67,15 @@ const MODE_NAMES: [(EditorMode, &[&str]); 3] = [
             "置換",
         ],
     ),
-    // In brackets stands the mode that one command interrupts.
+    // The mode that one command interrupts is in brackets.
     (
         EditorMode::Command,
         &["NORMAL", "NOR", "VISUAL", "SEL", "COMMAND", "(insert)", "(replace)", "(vreplace)"],
     ),
 ];
 
-/// Returns the mode that an editor shows at the lower edge of its window or of the screen, if any: vi's
-/// `-- INSERT --`, the name first in a bar, or Emacs's `Ovwrt`.
+/// Returns the mode that an editor shows at the lower edge of its window or of the screen: vi's `-- INSERT --`, the
+/// name first in a bar, or Emacs's `Ovwrt`. `None` if it shows none.
 pub(crate) fn editor_mode(screen: &Screen, pane: &Pane) -> Option<EditorMode> {
     let rows = screen.size().rows();
     let window = pane.bottom.saturating_sub(1)..pane.bottom.saturating_add(MODE_ROWS).min(rows);
@@ -88,7 +88,7 @@ fn mode_in_row(screen: &Screen, row: u16, pane: &Pane) -> Option<EditorMode> {
     let part = &cells[pane::columns(pane, cells)];
     let start = (0..part.len()).find(|column| !is_blank(part, *column))?;
     let is_bar = !Background::of(&part[start]).is_default();
-    // Nearly all rows are told by this.
+    // This test alone rejects nearly all rows.
     if !is_bar && character(&part[start]) != '-' {
         return None;
     }
@@ -105,15 +105,15 @@ fn mode_in_row(screen: &Screen, row: u16, pane: &Pane) -> Option<EditorMode> {
     mode_named(name).filter(|_| is_sure)
 }
 
-/// Returns the mode that vi's descendants give this name.
+/// Returns the mode that has this name in vi's descendants. `None` for an unknown name.
 pub(super) fn mode_named(name: &str) -> Option<EditorMode> {
     MODE_NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(mode, _)| *mode)
 }
 
-/// Returns the first column right of the line numbers that stand at the pane's left edge; the edge itself if there are none.
+/// Returns the first column right of the line numbers at the pane's left edge; without such numbers, the pane's edge.
 ///
-/// Line numbers end in the same column on at least three rows around the cursor, which stands after them;
-/// and they count up or down or are painted in another way than the text after them.
+/// Line numbers end in the same column on at least three rows around the cursor, which is to their right. They also
+/// count up or down, or have other colours than the text after them.
 pub(crate) fn gutter(screen: &Screen, at: Position, pane: &Pane) -> u16 {
     find_gutter(screen, at, pane).unwrap_or(pane.left)
 }
@@ -123,7 +123,7 @@ fn find_gutter(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
     let bottom = pane.bottom.min(at.row.saturating_add(GUTTER_REACH_MAX).saturating_add(1));
     let here = line_number(screen, at.row, pane);
     let numbers: Vec<_> = (top..bottom).filter_map(|row| line_number(screen, row, pane)).collect();
-    // The number of the cursor's own line may stand to the left, where the others are relative to it.
+    // The number of the cursor's own line may be further left, if the others are relative to it.
     let end = numbers.iter().map(|number| number.end).max()?;
     let same: Vec<_> = numbers.iter().filter(|number| number.end == end).collect();
     let row = cells(screen, at.row);
@@ -133,7 +133,7 @@ fn find_gutter(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
         && same.iter().any(|number| number.value != same[0].value);
     let is_painted = same.iter().all(|number| number.is_painted);
     let is_gutter = is_here && same.len() >= GUTTER_ROWS_MIN && (counts || is_painted);
-    // A single blank stands between the numbers and the text.
+    // There is a single blank between the numbers and the text.
     let start = end + 1;
     (is_gutter && at.column >= start && start < pane.right).then_some(start)
 }
@@ -142,9 +142,9 @@ fn find_gutter(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
 #[derive(Clone, Copy, Debug)]
 struct LineNumber {
     value: u32,
-    /// The column after it, which is blank.
+    /// The column after the number, which is blank.
     end: u16,
-    /// Whether it is painted in another way than the text after it.
+    /// Whether the number has other colours than the text after it.
     is_painted: bool,
 }
 

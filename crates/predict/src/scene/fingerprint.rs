@@ -1,4 +1,4 @@
-//! Prompts, and knowing them again.
+//! Fingerprints of prompts, by which they are recognised.
 
 use core::hash::{Hash, Hasher};
 use core::ops::Range;
@@ -8,12 +8,12 @@ use rove_terminal::{Cell, Pen, Screen};
 
 use super::row::{cells, character, characters, is_blank, is_half};
 
-/// The common part of two prompts of one kind.
+/// The common parts of all prompts of one kind, as hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fingerprint {
-    /// All of the prompt, but for its numbers and its path.
+    /// A hash of the prompt, without its numbers and its path.
     pub(crate) strong: u64,
-    /// The sign that it ends with, such as `$`, and of what kind the character before that is.
+    /// A hash of the sign that the prompt ends with, such as `$`, and of the kind of the character before the sign.
     pub(crate) weak: u64,
 }
 
@@ -21,11 +21,10 @@ pub(crate) struct Fingerprint {
 /// for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
 const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", "✗"];
 
-/// Returns the fingerprint of the prompt in some columns of a row: those from the pane's edge to the input;
-/// `None` if nothing is seen there.
+/// Returns the fingerprint of the prompt in `columns` of a row, from the pane's edge to the input. `None` if blank.
 ///
-/// Text and how it is painted count. Each run of digits counts as one, and so does the longest word that
-/// looks like a path: prompts that show the time, a counter or a directory stay the same.
+/// Text and its colours count. Each run of digits counts as one, and so does the longest word that looks like a path:
+/// prompts that show the time, a counter or a directory stay the same.
 pub(crate) fn fingerprint(screen: &Screen, row: u16, columns: Range<u16>) -> Option<Fingerprint> {
     let row = cells(screen, row);
     let end = usize::from(columns.end).min(row.len());
@@ -35,7 +34,7 @@ pub(crate) fn fingerprint(screen: &Screen, row: u16, columns: Range<u16>) -> Opt
     Some(Fingerprint { strong: strong(prompt), weak: weak(prompt) })
 }
 
-/// Returns whether a prompt ends in the sign of a shell, or of Python's.
+/// Returns whether a prompt ends in the sign of a shell, or of Python's prompt.
 pub(crate) fn ends_as_shell(screen: &Screen, row: u16, columns: Range<u16>) -> bool {
     let row = cells(screen, row);
     let end = usize::from(columns.end).min(row.len());
@@ -74,14 +73,14 @@ fn weak(prompt: &[Cell]) -> u64 {
         (character(sign), sign.pen).hash(&mut hasher);
     }
     if let Some(before) = seen.next() {
-        // The end of a path or name is as good as any other.
+        // The last character of a path or name changes, so any counts as the same.
         let c = Some(character(before)).filter(|c| !is_of_path(*c));
         (c, before.pen).hash(&mut hasher);
     }
     hasher.finish()
 }
 
-/// A blank shows only its background.
+/// Hashes a character and its colours; a blank has only its background.
 fn hash_character(c: char, pen: Pen, hasher: &mut DefaultHasher) {
     match c {
         ' ' => (c, pen.erased()).hash(hasher),
@@ -89,7 +88,7 @@ fn hash_character(c: char, pen: Pen, hasher: &mut DefaultHasher) {
     }
 }
 
-/// Returns where the longest word stands that looks like a path; empty for none.
+/// Returns the columns of the longest word that looks like a path; empty if there is none.
 fn longest_path(prompt: &[Cell]) -> Range<usize> {
     let mut longest = 0..0;
     let mut start = 0;
@@ -107,8 +106,8 @@ fn longest_path(prompt: &[Cell]) -> Range<usize> {
     longest
 }
 
-/// Returns whether a character may stand in a path that a prompt shows. The separators from the rest of the prompt, as
-/// in `user@host:~/src$`, may not.
+/// Returns whether a character may be part of a path in a prompt. The separators from the rest of the prompt, as in
+/// `user@host:~/src$`, may not.
 fn is_of_path(c: char) -> bool {
     c.is_alphanumeric() || "/~._-+@,\u{2026}".contains(c)
 }

@@ -1,4 +1,4 @@
-//! Where the input ends, and what stands after it that is none.
+//! Where the input ends, and which text after it is not input.
 
 use core::ops::Range;
 
@@ -7,22 +7,22 @@ use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen, Underline};
 use super::pane::{self, Pane};
 use super::row::{Background, cells, character, is_blank, to_column};
 
-/// Fewest blanks that part what is not input from it. Chosen: one parts words.
+/// Fewest blanks between the input and other text. Chosen: one blank separates words.
 const GAP_COLUMNS_MIN: usize = 2;
 
-/// Returns the first column right of the cursor that a character inserted there must not move: the edge of the
-/// field, a box's line, what stands after a gap, or else the edge of the pane.
+/// Returns the first column right of the cursor that a character inserted there must not move: the edge of the field, a
+/// box's line, text after a gap, or else the edge of the pane.
 ///
-/// `at` may also be the last place that is known to be input, so that gaps in it are not taken for its end.
+/// `at` may also be the last position that is known to be input, so that gaps in the input do not end it.
 pub(crate) fn right_bound(screen: &Screen, at: Position, pane: &Pane) -> u16 {
     let (row, field_end) = field(screen, at, pane);
     to_column(behind_gap(row, usize::from(at.column), field_end).unwrap_or(field_end))
 }
 
-/// Returns the column after the last character that belongs to the input with the cursor at `at`: what lies
-/// after two blanks or more, or beyond the field, does not. It is never left of the cursor.
+/// Returns the column after the last character that belongs to the input with the cursor at `at`. Text after two blanks
+/// or more, or beyond the field, does not belong to it. The column is never left of the cursor.
 ///
-/// `at` may also be the last place that is known to be input, and `right` is the bound there ([`right_bound`]).
+/// `at` may also be the last position that is known to be input, and `right` is the bound there ([`right_bound`]).
 pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
     let row = cells(screen, at.row);
     let columns = usize::from(at.column)..usize::from(right);
@@ -30,11 +30,11 @@ pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
     last.map_or(at.column, |last| to_column(last + 1))
 }
 
-/// Returns the columns of a suggestion: text that begins at the cursor, reaches the input's end and is painted
-/// all alike, in grey, or at least, where `typed` is given, in another way than what was typed.
+/// Returns the columns of a suggestion, or `None`. A suggestion begins at the cursor, reaches the input's end and has
+/// one colour: grey or, if `typed` is given, another colour than typed text.
 ///
-/// In grey it may begin with a blank, and after one. In other colours it may be a word that a highlighter
-/// has painted, before which the cursor was moved, so that there it has to stand right after another.
+/// A grey suggestion may begin with a blank, and after one. In other colours, the text may be a word that a highlighter
+/// has coloured and the cursor was moved to, so it must follow another character directly.
 pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> Option<Range<u16>> {
     let row = cells(screen, at.row);
     let start = usize::from(at.column);
@@ -70,28 +70,28 @@ fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usiz
         underscores_end(row, start, columns.end),
         pane::next_edge(screen, at.row, behind),
     ];
-    // Nothing else parts two cells of one field, so that the first bound is the nearest.
+    // Nothing else divides two cells of one field, so the nearest edge is the end.
     debug_assert!(edges.iter().flatten().all(|edge| *edge > start), "{cursor:?}");
     (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
 }
 
-/// Returns where the background of the cursor's field ends.
+/// Returns the column where the background of the cursor's field ends. `None` if it has no own background.
 fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usize> {
     let mark = mark(row, columns, start);
     let from = mark.as_ref().map_or(start, |mark| mark.end);
     let background = Background::of(row.get(from).unwrap_or(&row[start]));
     let is_other = |column: &usize| Background::of(&row[*column]) != background;
     let end = (from + 1..columns.end).find(is_other)?;
-    // In text that goes from edge to edge on the terminal's own background, a word on another is marked, as are
-    // those that a search has found, and no field ends there.
+    // In text that fills the pane on the terminal's default background, a word on another background is marked, as by a
+    // search. No field ends there.
     let before = columns.start..mark.map_or(start, |mark| mark.start);
     let begins_at_edge = !before.into_iter().any(|column| is_other(&column));
     let is_text = begins_at_edge && background.is_default() && !is_other(&(columns.end - 1));
     (!is_text).then_some(end)
 }
 
-/// Returns the columns of what is marked at the cursor, by a background of its own within that of its field: a
-/// bracket, what a search has found, a cursor that the program draws. A field is more than its text.
+/// Returns the columns of a mark at the cursor, or `None`. A mark has another background than the field around it: a
+/// bracket, a match of a search, a cursor that the program draws. A field is longer than its text.
 fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usize>> {
     let background_at = |column: usize| Background::of(&row[column]);
     let background = background_at(start);
@@ -104,20 +104,21 @@ fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usiz
     (!background.is_default() && is_within && is_mark).then_some(first..end)
 }
 
-/// Returns where an underlined field ends: one with underlined blanks, as text alone may be underlined.
+/// Returns the column where an underlined field ends. `None` without underlined blanks, as text alone may be
+/// underlined.
 fn underlined_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
     let is_lined = |column: usize| row[column].pen.attributes.underline() != Underline::None;
     let end = (start..edge).find(|column| !is_lined(*column)).filter(|end| *end > start)?;
     (start..end).any(|column| is_blank(row, column)).then_some(end)
 }
 
-/// Returns where a field of underscores ends.
+/// Returns the column where a field of underscores ends. `None` if there is no such field.
 fn underscores_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
     let len = (start..edge).take_while(|column| character(&row[*column]) == '_').count();
     (len >= GAP_COLUMNS_MIN && start + len < edge).then_some(start + len)
 }
 
-/// Returns the first column within `start..end` that stands after a gap.
+/// Returns the first column within `start..end` that has text after a gap. `None` if there is no gap.
 fn behind_gap(row: &[Cell], start: usize, end: usize) -> Option<usize> {
     let mut blanks = 0;
     for column in start..end {
@@ -132,11 +133,11 @@ fn behind_gap(row: &[Cell], start: usize, end: usize) -> Option<usize> {
     None
 }
 
-/// Returns whether text is painted to be hardly seen: faint, or grey.
+/// Returns whether text is hard to see: faint, or grey.
 fn is_dim(pen: Pen) -> bool {
-    /// The lightest and the darkest grey, and how much its parts may differ.
-    /// Chosen: the themes of fish, Dracula and Tokyo Night with their blues among them, and the defaults of
-    /// zsh-autosuggestions and PSReadLine are within.
+    /// Range of each colour component of a grey, and how much the components may differ. Chosen: the themes of fish,
+    /// Dracula and Tokyo Night with their blues among them, and the defaults of zsh-autosuggestions and PSReadLine are
+    /// within.
     const GREY: core::ops::RangeInclusive<u8> = 0x30..=0xb0;
     const SPREAD: u8 = 72;
     let is_grey = match pen.foreground {

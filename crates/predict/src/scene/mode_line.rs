@@ -1,4 +1,4 @@
-//! The line by which vi and its descendants say that they insert, where it is evidence and no more than a look-alike.
+//! The line by which vi and its descendants say that they insert, where the line is evidence and no look-alike.
 
 use rove_terminal::{Cell, Position, Screen};
 
@@ -6,15 +6,17 @@ use super::editor::{EditorMode, mode_named};
 use super::pane::{self, Pane};
 use super::row::{Background, cells, character, characters};
 
-/// The words of vim's ruler that are no numbers.
+/// The words in vim's ruler that are not numbers.
 const RULER_WORDS: [&str; 3] = ["All", "Top", "Bot"];
 
-/// Returns the row of the mode line of the editor that draws in the cursor's own pane, if characters are text there.
+/// Returns the row of the mode line of the editor in the cursor's own pane, if that line says that characters are text;
+/// otherwise `None`.
 ///
-/// It has the form of vim's, `-- INSERT --`, from the pane's left edge on, with nothing after it but the ruler, on the background
-/// of the text. It is the last row of the pane, or the one below the bar that ends the editor's window, with nothing of
-/// the editor's below. The cursor is above it, on the alternate screen, and no row between them begins on another background, as
-/// the captions of regions do. Rows in panes beside, above and below are another program's.
+/// The line has the form of vim's, `-- INSERT --`, from the pane's left edge on, with nothing after it but the ruler,
+/// on the background of the text. It is the last row of the pane, or the one below the bar that ends the editor's
+/// window, with no other text of the editor below. The cursor is above the line, on the alternate screen. No row
+/// between them begins on another background, as the captions of regions do. Rows in panes beside, above and below
+/// belong to another program.
 pub(crate) fn mode_line(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
     if !screen.alternate_screen() {
         return None;
@@ -45,7 +47,7 @@ fn part<'a>(screen: &'a Screen, row: u16, pane: &Pane) -> &'a [Cell] {
 }
 
 fn is_mode_line(part: &[Cell], background: Background) -> bool {
-    // Nearly all rows are told by this.
+    // This test alone rejects nearly all rows.
     if part.first().is_none_or(|first| character(first) != '-') {
         return false;
     }
@@ -65,7 +67,7 @@ fn is_mode_line(part: &[Cell], background: Background) -> bool {
         && part.iter().all(|cell| Background::of(cell) == background)
 }
 
-/// Returns whether these cells look like a line of characters that are typed too, as tmux may draw its borders: of dashes
+/// Returns whether these cells look like a horizontal line of typed characters, as tmux may draw its borders: of dashes
 /// or of the pane's number.
 fn is_rule(part: &[Cell]) -> bool {
     let Some(first) = part.first().map(character).filter(|c| *c != ' ') else { return false };
@@ -73,7 +75,7 @@ fn is_rule(part: &[Cell]) -> bool {
     part.len() > 1 && others.count() * 2 < part.len() && part.last().map(character) == Some(first)
 }
 
-/// Returns whether these cells are on other grounds than the text, as the bar of a window is.
+/// Returns whether these cells have another background than the text, as the bar of a window has.
 fn is_bar(part: &[Cell], background: Background) -> bool {
     part.iter().all(|cell| Background::of(cell) != background)
 }

@@ -1,4 +1,4 @@
-//! The part of the screen that the cursor's program draws in, where lines and bars divide it.
+//! The part of the screen that the cursor's program draws in, where lines and bars divide the screen.
 
 use core::ops::Range;
 
@@ -6,7 +6,7 @@ use rove_terminal::{Cell, Position, Screen};
 
 use super::row::{Background, cell, cells, character, to_column};
 
-/// Fewest rows that make a vertical line. Chosen: two may be the same command twice.
+/// Fewest rows of a vertical line. Chosen: two may be the same command twice.
 const LINE_ROWS_MIN: u16 = 3;
 
 /// Fewest columns of a horizontal line. Chosen: shorter ones are drawn as dashes in text.
@@ -15,21 +15,22 @@ const LINE_COLUMNS_MIN: usize = 3;
 /// A rectangle of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pane {
-    /// Its first column.
+    /// The first column of the pane.
     pub(crate) left: u16,
-    /// The column after its last.
+    /// The column after the pane's last.
     pub(crate) right: u16,
-    /// Its first row.
+    /// The first row of the pane.
     pub(crate) top: u16,
-    /// The row below its last.
+    /// The row below the pane's last.
     pub(crate) bottom: u16,
 }
 
-/// Returns the rectangle around a place that lines and bars bound: the panes of tmux and screen, the windows of editors, boxes.
+/// Returns the rectangle around a position that lines and bars enclose: the panes of tmux and screen, the windows of
+/// editors, boxes.
 ///
-/// A column is a bound where vertical lines stand on at least three rows, this one among them, from edge to
-/// edge; a row is one where a horizontal line goes all along, with a title in it perhaps, or where all has one colour that is not
-/// the place's own. Looks at each cell of the screen a few times at most.
+/// A column is a bound if it has vertical lines on at least three rows, the position's row included, from edge to edge.
+/// A row is a bound if it has a horizontal line from edge to edge, possibly with a title, or if it has one background
+/// that the position's cell does not have. The function reads each cell of the screen at most a few times.
 pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     let size = screen.size();
     let whole = Pane { left: 0, right: size.columns(), top: 0, bottom: size.rows() };
@@ -37,7 +38,7 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
         return whole;
     }
     let row = cells(screen, at.row);
-    // Nearly all columns are told by the row itself.
+    // The row itself rules out nearly all columns.
     let is_bound = |column: &u16| {
         is_vertical(character(&row[usize::from(*column)]))
             && is_vertical_line(screen, Position { column: *column, ..at })
@@ -55,10 +56,10 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     Pane { left, right, top, bottom }
 }
 
-/// Returns whether a line goes up or down at this place.
+/// Returns whether a character is a line that goes up or down from its cell.
 pub(super) fn is_vertical(c: char) -> bool {
-    // Heavy, light and double lines with any branch to the left or right, the broken ones, the corners; those
-    // that go to the left and right only are the rest of the block.
+    // These are heavy, light and double lines with any branch up or down, broken lines and corners; the rest of the
+    // block has only lines to the left or right.
     c == '|' || matches!(c, '\u{2500}'..='\u{257f}') && !is_only_horizontal(c)
 }
 
@@ -79,9 +80,9 @@ fn is_only_horizontal(c: char) -> bool {
     )
 }
 
-/// Returns whether a line goes to the left or right at this place.
+/// Returns whether a character is a line that goes left or right from its cell.
 fn is_horizontal(c: char) -> bool {
-    // The lines that only go up and down are the ones that do not.
+    // Only the lines that go just up or down do not.
     let is_only_vertical = matches!(
         c,
         '\u{2502}'
@@ -105,8 +106,8 @@ fn is_horizontal(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{257f}') && !is_only_vertical
 }
 
-/// Returns whether the vertical line in a place is long enough, from edge to edge: those of tables in a text begin
-/// and end anywhere.
+/// Returns whether the vertical line through a position is long enough, from edge to edge: lines of tables in a text
+/// begin and end anywhere.
 fn is_vertical_line(screen: &Screen, at: Position) -> bool {
     let rows = screen.size().rows();
     let is_line =
@@ -126,10 +127,10 @@ fn is_vertical_line(screen: &Screen, at: Position) -> bool {
         && ends_well(bottom, bottom.checked_add(1))
 }
 
-/// Returns whether these cells of a row are a horizontal line, but for a title in it.
+/// Returns whether these cells of a row are a horizontal line, possibly with a title in it.
 fn is_horizontal_line(part: &[Cell]) -> bool {
     let is_line = |cell: &&Cell| is_horizontal(character(cell));
-    // Nearly all rows are told by their ends.
+    // The first and last cell rule out nearly all rows.
     let ends = [part.first(), part.last()].into_iter().flatten();
     if part.len() < LINE_COLUMNS_MIN || !ends.into_iter().all(|cell| is_line(&cell)) {
         return false;
@@ -143,7 +144,7 @@ pub(super) fn is_line_row(screen: &Screen, row: u16, pane: &Pane) -> bool {
     is_horizontal_line(&cells[columns(pane, cells)])
 }
 
-/// Returns whether these cells are a bar across another background.
+/// Returns whether these cells all have one background that is not `background`, as a bar has.
 fn is_bar(part: &[Cell], background: Background) -> bool {
     let Some(first) = part.first().map(Background::of) else { return false };
     first != background
@@ -151,13 +152,13 @@ fn is_bar(part: &[Cell], background: Background) -> bool {
         && part.iter().all(|cell| Background::of(cell) == first)
 }
 
-/// Returns the columns of a pane as indices into a row's cells, which has them.
+/// Returns the columns of a pane as indices into `cells`, limited to their number.
 pub(super) fn columns(pane: &Pane, cells: &[Cell]) -> Range<usize> {
     let right = usize::from(pane.right).min(cells.len());
     usize::from(pane.left).min(right)..right
 }
 
-/// Returns whether a box or line to the right of a field stands at this place: above or below it goes on.
+/// Returns whether the cell at a position is part of a vertical line of a box, which continues above or below.
 pub(super) fn is_edge(screen: &Screen, at: Position) -> bool {
     let lines_at = |row: Option<u16>, ascii: &[char]| {
         let cell = row.and_then(|row| cell(screen, row, at.column));
@@ -166,13 +167,13 @@ pub(super) fn is_edge(screen: &Screen, at: Position) -> bool {
     let Some(here) = cell(screen, at.row, at.column).map(character) else { return false };
     let (above, below) = (at.row.checked_sub(1), at.row.checked_add(1));
     match here {
-        // As it is also typed, it has to stand on three rows, of which the outer ones may be corners.
+        // Users also type this character, so it must be on three rows, of which the outer ones may be corners.
         '|' => lines_at(above, &['|', '+']) && lines_at(below, &['|', '+']),
         _ => is_vertical(here) && (lines_at(above, &[]) || lines_at(below, &[])),
     }
 }
 
-/// Returns the column where the first edge after `from` stands.
+/// Returns the first of `columns` with an edge of a box. `None` if there is none.
 pub(super) fn next_edge(screen: &Screen, row: u16, mut columns: Range<usize>) -> Option<usize> {
     let cells = cells(screen, row);
     columns.find(|column| {

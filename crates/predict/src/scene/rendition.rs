@@ -1,4 +1,4 @@
-//! How a character that is typed will be painted. Colours never decide whether a prediction is right.
+//! The colours that a typed character will probably have. Colours never decide whether a prediction is right.
 
 use core::ops::Range;
 
@@ -9,7 +9,7 @@ use super::row::{cells, character};
 /// Signs that begin a comment up to the end of the row in most languages that a terminal shows.
 const COMMENTS: [&str; 3] = ["#", "//", "--"];
 
-/// Classes of characters that highlighters paint alike.
+/// Classes of characters that highlighters colour alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Space,
@@ -31,7 +31,7 @@ impl Class {
         }
     }
 
-    /// Returns whether a character of this class goes on with the word before it.
+    /// Returns whether a character of this class continues the word of the character before it.
     fn continues(self, previous: Self) -> bool {
         let is_word = |class| matches!(class, Self::Letter | Self::Digit);
         is_word(self) && is_word(previous)
@@ -47,24 +47,26 @@ pub(crate) fn is_in_word(c: char) -> bool {
     matches!(Class::of(c), Class::Letter | Class::Digit)
 }
 
-/// Returns how `c` will be painted after these cells, where it goes on with the word that they end with.
+/// Returns the colours of `c` after these cells, if it continues the word that they end with; otherwise `None`.
 pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
     let previous = before.last()?;
     let is_one_word = Class::of(c).continues(Class::of(character(previous)));
     is_one_word.then_some(previous.pen)
 }
 
-/// Returns how the string or the comment is painted that goes on after these cells, those of its row: as its last character, as
-/// some shells paint the quote in another way until the string is closed. In plain text a quote is an apostrophe.
+/// Returns the colours of the string or comment that continues after these cells of a row, or `None`. They are those of
+/// its last character, as some shells give the quote another colour until the string is closed. In plain text a quote
+/// is an apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
-    // Both go on as their last character is painted; in most rows that tells at once that there is none.
+    // Strings and comments continue in the colours of their last character. In most rows that shows there is none.
     let last = before.iter().rposition(|cell| character(cell) != ' ')?;
     let pen = before[last].pen;
     let before = &before[..=last];
     (pen != Pen::default() && (is_in_string(before) || is_in_comment(before))).then_some(pen)
 }
 
-/// Returns how most characters of the class of `c` among these cells are painted, the last of several.
+/// Returns the colours that most characters of the class of `c` have among these cells; of several, the last. `None` if
+/// there are none.
 pub(crate) fn usual(before: &[Cell], c: char) -> Option<Pen> {
     let class = Class::of(c);
     most_frequent(before.iter().rev().filter(|cell| Class::of(character(cell)) == class))
@@ -97,8 +99,8 @@ fn is_in_comment(before: &[Cell]) -> bool {
     COMMENTS.iter().any(|sign| text.starts_with(sign))
 }
 
-/// Returns how a word is painted in most of the places nearby where it stands on the screen, all in one colour.
-/// Looks at no more rows than given.
+/// Returns the colours of a word in most of the places nearby where it is in one colour. `None` if there are none. Only
+/// `rows` are searched.
 pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Option<Pen> {
     let first = *word.first()?;
     let found = rows.flat_map(|row| {
@@ -122,9 +124,9 @@ pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Opti
     most_frequent(found)
 }
 
-/// Returns the pen of most of these cells, the first one of several.
+/// Returns the most frequent colours of these cells; of several, the first. `None` if there are no cells.
 fn most_frequent<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Pen> {
-    /// Most pens told apart. Chosen: highlighters have fewer for one class.
+    /// Most colours that are distinguished. Chosen: highlighters have fewer for one class.
     const PENS_MAX: usize = 8;
     let mut counts: Vec<(Pen, u32)> = Vec::new();
     for cell in cells {

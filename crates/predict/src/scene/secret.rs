@@ -1,11 +1,12 @@
-//! Prompts for what nobody shall see.
+//! Prompts that ask for a secret.
 
 use rove_terminal::{Cell, Position, Screen};
 
 use super::row::{cells, characters, is_blank};
 
-/// Words that such prompts contain, in lower case. Source: what sudo, login, passwd, ssh, gpg, git and web services
-/// ask, and "password" in the languages that systems are translated to, or its stem where it is inflected.
+/// Words of prompts that ask for a secret, in lower case, also as parts of words. Source: what sudo, login, passwd,
+/// ssh, gpg, git and web services ask, and "password" in the languages that systems are translated to, or its stem
+/// where it is inflected.
 #[rustfmt::skip]
 const WORDS: [&str; 72] = [
     "password", "passphrase", "pass phrase", "passcode", "secret", "verification", "one-time", "authenticator",
@@ -19,24 +20,24 @@ const WORDS: [&str; 72] = [
     "kata sandi", "密码", "密碼", "パスワード", "암호", "비밀번호",
 ];
 
-/// The same, where they are words of their own: others contain them.
+/// Words of prompts that ask for a secret only as whole words, as other words contain them.
 const WHOLE_WORDS: [&str; 5] = ["pin", "puk", "otp", "token", "pass"];
 
-/// A word that asks for a secret only before a colon. Elsewhere it is the command that prints the directory.
+/// A word that asks for a secret only before a colon. Otherwise it is the command that prints the directory.
 const BEFORE_COLON: &str = "pwd";
 
 /// Signs that programs show in place of the characters of a secret. Source: sudo, prompt toolkits, fish, web forms.
 const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u{ff0a}'];
 
-/// Most bytes of a prompt that are looked at, and the rest of the row in which they begin.
-/// Chosen: more than the passphrase of a key in the longest path takes that people have.
+/// Most bytes of a prompt that are searched, besides the rest of the row in which they begin. Chosen: more than the
+/// passphrase of a key in the longest path takes that people have.
 const PROMPT_BYTES_MAX: usize = 512;
 
 /// Rows above the cursor in which a word for a secret counts. Chosen: a question, a blank row and the prompt.
 const MENTION_ROWS: u16 = 3;
 
-/// Returns whether the text left of the cursor asks for a secret: it ends as a question does, and has a word
-/// for one. It may have begun in a row above, where those down from it are full.
+/// Returns whether the text left of the cursor asks for a secret: it ends as a question does, and has a word for a
+/// secret. The text may begin in a row above, if the rows from there on are full.
 pub(crate) fn asks_for_secret(screen: &Screen, at: Position) -> bool {
     let row = cells(screen, at.row);
     let left = &row[..usize::from(at.column).min(row.len())];
@@ -45,7 +46,7 @@ pub(crate) fn asks_for_secret(screen: &Screen, at: Position) -> bool {
         return false;
     }
     let mut prompt = text(left);
-    // It began further up if the rows above are full.
+    // The prompt began further up if the rows above are full.
     for above in (0..at.row).rev().map(|row| cells(screen, row)) {
         if is_blank(above, above.len() - 1) || prompt.len() > PROMPT_BYTES_MAX {
             break;
@@ -55,7 +56,7 @@ pub(crate) fn asks_for_secret(screen: &Screen, at: Position) -> bool {
     contains_word(&prompt)
 }
 
-/// Returns whether a word for a secret stands left of the cursor or in one of the rows above it, question or not.
+/// Returns whether a word for a secret is left of the cursor or in one of the rows above it, in a question or not.
 pub(crate) fn mentions_secret(screen: &Screen) -> bool {
     let cursor = screen.cursor();
     let rows = cursor.row.saturating_sub(MENTION_ROWS)..cursor.row;
@@ -65,7 +66,7 @@ pub(crate) fn mentions_secret(screen: &Screen) -> bool {
     contains_word(&text(left)) || above.any(|row| contains_word(&text(row)))
 }
 
-/// Returns whether a character that appears may stand for another.
+/// Returns whether a character on the screen may mask a secret one.
 pub(crate) fn is_mask(c: char) -> bool {
     MASKS.contains(&c)
 }

@@ -1,24 +1,24 @@
-//! The text of a screen, place by place, in which all blanks are the same.
+//! The text of a screen, cell by cell, where all blanks are equal.
 
 use rove_terminal::{Cell, Position, Screen};
 
 use super::row::is_space;
 
-/// The text of one place, in which all blanks are the same: a character, and what combines with it.
+/// The text of one cell, where all blanks are equal: a character and its combining characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Text<'a> {
     pub(crate) base: Option<char>,
-    /// `None` for none, which is compared faster than an empty text.
+    /// The combining characters. `None` is compared faster than an empty text.
     marks: Option<&'a str>,
 }
 
 impl<'a> Text<'a> {
-    /// Returns that of a character alone.
+    /// Creates the text of a character without combining ones.
     pub(crate) fn plain(base: char) -> Self {
         Self { base: Some(base).filter(|c| !is_space(*c)), marks: None }
     }
 
-    /// Returns that of a place; blank outside the screen.
+    /// Returns the text of a cell; blank outside the screen.
     pub(crate) fn of(screen: &'a Screen, at: Position) -> Self {
         let Some(row) = screen.row(at.row) else { return Self::BLANK };
         let Some(cell) = row.cells().get(usize::from(at.column)) else { return Self::BLANK };
@@ -33,13 +33,13 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Returns the characters of a row, a space for all blanks.
+/// Returns the characters of a row, a space for each blank.
 pub(crate) fn characters(screen: &Screen, row: u16) -> impl Iterator<Item = char> {
     let columns = 0..screen.size().columns();
     columns.map(move |column| Text::of(screen, Position { row, column }).base.unwrap_or(' '))
 }
 
-/// Returns whether the text of a row is another on one screen than on the other.
+/// Returns whether the text of a row differs between two screens.
 pub(crate) fn is_changed(before: &Screen, after: &Screen, row: u16) -> bool {
     let columns = 0..after.size().columns();
     let text = |screen, column| Text::of(screen, Position { row, column });
@@ -47,7 +47,7 @@ pub(crate) fn is_changed(before: &Screen, after: &Screen, row: u16) -> bool {
         && columns.into_iter().any(|column| text(before, column) != text(after, column))
 }
 
-/// Returns whether a row is the same object on both screens, which most rows are on successive ones.
+/// Returns whether a row is the same object on both screens, as most rows of successive screens are.
 pub(crate) fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
     match (before.row(row), after.row(row)) {
         (Some(before), Some(after)) => core::ptr::eq(before, after),
@@ -55,7 +55,7 @@ pub(crate) fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
     }
 }
 
-/// Returns a cell, an empty one outside the screen.
+/// Returns the cell at a position; an empty one outside the screen.
 pub(crate) fn cell(screen: &Screen, at: Position) -> Cell {
     let row = screen.row(at.row);
     row.and_then(|row| row.cells().get(usize::from(at.column)).copied()).unwrap_or_default()

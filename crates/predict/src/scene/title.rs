@@ -1,4 +1,4 @@
-//! The window's title, which shells and their programs set to say where they are.
+//! The window's title, in which shells and their programs name the user, the host and the directory.
 
 use core::ops::Range;
 
@@ -6,15 +6,15 @@ use rove_terminal::Screen;
 
 use super::row::{cells, characters};
 
-/// Words of the title that a prompt must have. Chosen: one may be a word that any program has in its prompt, such as
-/// the user's name or that of a database.
+/// How many words of the title a prompt must contain. Chosen: one may be a word that any program has in its prompt,
+/// such as the user's name or that of a database.
 const WORDS_MIN: usize = 2;
 
-/// Most characters of a title that are looked at. Chosen: more than a user, a host and a path of usual length.
+/// Most characters of a title that are read. Chosen: more than a user, a host and a path of usual length.
 const TITLE_CHARACTERS_MAX: usize = 256;
 
-/// Returns whether the text in some columns of a row names what the window's title names: of the user, the host and
-/// the path in there at least two, as in the title `ada@mill: ~/src` and the prompt `ada@mill:~/src$`.
+/// Returns whether the text in `columns` of a row has at least two of the names in the window's title (user, host and
+/// path), as in the title `ada@mill: ~/src` and the prompt `ada@mill:~/src$`.
 pub(crate) fn is_titled(screen: &Screen, row: u16, columns: Range<u16>) -> bool {
     let cells = cells(screen, row);
     let end = usize::from(columns.end).min(cells.len());
@@ -26,7 +26,7 @@ pub(crate) fn is_titled(screen: &Screen, row: u16, columns: Range<u16>) -> bool 
     named.iter().filter(|word| words(&prompt).any(|other| other == **word)).count() >= WORDS_MIN
 }
 
-/// Returns the names and paths in a text. A name of one character is none.
+/// Returns the names and paths in a text, without names of one character.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || "@:()[]{}<>$#%".contains(c);
     let is_name = |word: &&str| *word == "~" || *word == "/" || word.chars().nth(1).is_some();

@@ -6,11 +6,11 @@ use rove_units::{Duration, Instant};
 use crate::network::InputNum;
 use crate::overlay::Content;
 
-/// Most different texts remembered of a place. Chosen: more than are typed and erased again in a round
-/// trip; with more, the place earns no credit at all.
+/// Most different texts that are remembered of a cell. Chosen: more than are typed and erased again in a round trip;
+/// with more, the cell earns no credit at all.
 pub(super) const ORIGINALS_MAX: usize = 8;
 
-/// A run of predictions that stand and fall together: the first one confirmed makes all of it visible.
+/// The number of an epoch: predictions that are dropped together, and shown once one of them is confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Epoch(pub(super) u64);
 
@@ -20,14 +20,14 @@ impl Epoch {
     }
 }
 
-/// How and when a prediction was made.
+/// The epoch and the time of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// The epoch it belongs to.
+    /// The epoch that the prediction belongs to.
     pub(super) epoch: Epoch,
-    /// The input that must have been answered before it can be judged.
+    /// The input that must have been answered before the prediction can be judged.
     pub(super) deadline: InputNum,
-    /// When it was made.
+    /// When the prediction was made.
     pub(super) at: Instant,
 }
 
@@ -40,38 +40,38 @@ impl Stamp {
 /// A screen's verdict on a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Validity {
-    /// It is too early to say.
+    /// The prediction cannot be judged yet.
     Pending,
-    /// It came true.
+    /// The prediction was right.
     Correct,
-    /// It came true, as it might have without the host's doing anything.
+    /// The prediction was right, but the cell may have had this text without it.
     NoCredit,
-    /// It did not.
+    /// The prediction was wrong.
     Wrong,
 }
 
 /// The prediction for one cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CellPrediction {
-    /// `None` for no prediction.
+    /// When and in which epoch it was made. `None` if the cell has no prediction.
     pub(super) stamp: Option<Stamp>,
     pub(super) content: Content,
     originals: Originals,
 }
 
-/// The texts that a place has had or was thought to have.
+/// The texts that a cell had, or was predicted to have, before.
 #[derive(Clone, Debug, Default)]
 struct Originals {
     texts: Vec<Text>,
-    /// Whether there were more than are remembered.
+    /// Whether there were more texts than are remembered.
     overflowed: bool,
 }
 
-/// The text of a glyph, but for how it is painted. All blanks say the same.
+/// The text of a cell without its colours. All blanks are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Text {
     base: Option<char>,
-    /// `None` for none, which is compared faster than an empty text.
+    /// The combining characters. `None` is compared faster than an empty text.
     marks: Option<Box<str>>,
 }
 
@@ -84,17 +84,17 @@ impl Text {
 }
 
 impl CellPrediction {
-    /// Returns what is predicted, if anything is.
+    /// Returns the predicted content. `None` if there is no prediction.
     pub(super) fn predicted(&self) -> Option<&Content> {
         self.stamp.map(|_| &self.content)
     }
 
-    /// Forgets the prediction.
+    /// Drops the prediction.
     pub(super) fn deactivate(&mut self) {
         self.stamp = None;
     }
 
-    /// Makes a prediction for a place where the screen has `shown` now: `None` for one that nobody knows.
+    /// Predicts `content` for a cell where the screen now has `shown`. `None` is an unknown content.
     pub(super) fn renew(&mut self, stamp: Stamp, shown: &Glyph, content: Option<Content>) {
         if self.predicted().is_some_and(|content| !content.is_unknown) {
             self.originals.add(Text::of(&self.content.glyph));
@@ -109,12 +109,12 @@ impl CellPrediction {
         }
     }
 
-    /// Predicts that the place will be blank, whatever it was.
+    /// Predicts that the cell will be blank, whatever its content was.
     pub(super) fn blank(&mut self, stamp: Stamp) {
         *self = Self { stamp: Some(stamp), ..Self::default() };
     }
 
-    /// Judges the prediction for `at`; `None` where there is none.
+    /// Judges the prediction for the cell at `at`. `None` if there is none.
     pub(super) fn validity(
         &self,
         at: Position,

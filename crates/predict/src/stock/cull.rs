@@ -1,4 +1,4 @@
-//! Judging predictions by a screen: who has come true, who is dropped, and what is learnt from it.
+//! Judging predictions by a screen: which are confirmed, which are dropped, and what follows from it.
 
 use core::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use super::cursor::CursorPrediction;
 use super::{PredictedRow, Stock};
 
 impl Stock {
-    /// Judges all predictions by `screen`.
+    /// Judges all predictions by the newest screen.
     pub(super) fn cull(&mut self, now: Instant, screen: &Screen) {
         if screen.size() != self.size {
             self.size = screen.size();
@@ -25,7 +25,7 @@ impl Stock {
         self.cull_cursors(screen);
     }
 
-    /// Judges the cells until all predictions are dropped.
+    /// Judges the cells; stops early once all predictions are dropped.
     fn cull_cells(&mut self, now: Instant, screen: &Screen) -> ControlFlow<()> {
         for index in 0..self.rows.len() {
             for column in 0..self.size.columns() {
@@ -86,7 +86,7 @@ impl Stock {
         self.cursors.retain(|cursor| cursor.validity(screen, echo_ack) == Validity::Pending);
     }
 
-    /// Drops a tentative epoch and those after it; the cursor is where it is for all we know.
+    /// Drops a tentative epoch and those after it; the cursor is then predicted where the screen has it.
     fn kill_epoch(&mut self, now: Instant, screen: &Screen, epoch: Epoch) {
         self.cursors.retain(|cursor| cursor.stamp.epoch < epoch);
         let (cursor, stamp) = (screen.cursor(), self.stamp(now));
@@ -102,7 +102,7 @@ impl Stock {
 }
 
 impl PredictedRow {
-    /// Paints the cell in `column` and those right of it like the one that has come true there.
+    /// Gives the predicted cells from `column` on the colours of the confirmed one.
     fn repaint(&mut self, column: u16, pen: Pen) {
         for cell in &mut self.cells[usize::from(column)..] {
             let cell = &mut cell.content.glyph.cell;

@@ -1,11 +1,11 @@
-//! The prediction of the cursor's place, and how it is judged.
+//! The prediction of the cursor's position, and how it is judged.
 
 use rove_terminal::{Position, Screen};
 
 use super::cell::{Stamp, Validity};
 use crate::network::InputNum;
 
-/// Where the cursor will be.
+/// The predicted position of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CursorPrediction {
     pub(super) at: Position,
@@ -13,13 +13,13 @@ pub(super) struct CursorPrediction {
 }
 
 impl CursorPrediction {
-    /// Moves it to `at`, as of `stamp`. It stays in the epoch it was made in.
+    /// Moves the predicted cursor to `at`, as of `stamp`. The prediction stays in its epoch.
     pub(super) fn move_to(&mut self, at: Position, stamp: Stamp) {
         self.at = at;
         self.stamp = Stamp { epoch: self.stamp.epoch, ..stamp };
     }
 
-    /// Judges the prediction.
+    /// Judges the predicted position.
     pub(super) fn validity(&self, screen: &Screen, echo_ack: InputNum) -> Validity {
         let (size, cursor) = (screen.size(), screen.cursor());
         if self.at.row >= size.rows() || self.at.column >= size.columns() {

@@ -1,4 +1,4 @@
-//! The effect of each key.
+//! The predicted effect of each key.
 
 use rove_terminal::{Action, Cell, Glyph, Pen, Position, Screen, char_width};
 use rove_units::Instant;
@@ -11,7 +11,7 @@ use crate::overlay::Content;
 const DELETE: char = '\u{7f}';
 
 impl Stock {
-    /// Predicts what follows from `action`, over the frame that the user sees.
+    /// Predicts the effect of `action` on the frame that the user sees.
     pub(super) fn handle_action(&mut self, now: Instant, shown: &Screen, action: Action) {
         match action {
             Action::Print(c) if char_width(c) == 1 => self.handle_character(now, shown, c),
@@ -30,7 +30,7 @@ impl Stock {
         }
     }
 
-    /// Returns the newest prediction of the cursor, made if there is none of this epoch.
+    /// Returns the newest prediction of the cursor; makes one if there is none in this epoch.
     fn ensure_cursor(&mut self, now: Instant, shown: &Screen) -> &mut CursorPrediction {
         let newest = self.cursors.last();
         if newest.is_none_or(|cursor| cursor.stamp.epoch != self.epoch) {
@@ -46,14 +46,14 @@ impl Stock {
         let at = self.ensure_cursor(now, shown).at;
         let last = self.size.columns() - 1;
         if at.column == last {
-            // Programs wrap in different ways, so what follows is tentative. The cursor is not.
+            // Programs wrap lines in different ways, so later predictions are tentative. The cursor is not.
             self.become_tentative();
         }
         let (stamp, overwrites) = (self.stamp(now), self.overwrites);
         let glyph_at = |column| glyph(shown, at.row, column);
         let cells = &mut self.row(at.row).cells;
         for column in (at.column + 1..=last).rev().filter(|_| !overwrites) {
-            // Text in the last column may be the first of a line that goes on below.
+            // A character in the last column may begin a line that continues below.
             let left = column - 1;
             let content = (column != last).then(|| {
                 let known = cells[usize::from(left)].predicted().cloned();
@@ -88,7 +88,7 @@ impl Stock {
         let glyph_at = |column| glyph(shown, at.row, column);
         let cells = &mut self.row(at.row).cells;
         if overwrites {
-            // A fault of stock's, which looks at the cursor on the screen instead.
+            // A fault of stock, which reads the cursor of the screen instead of the predicted one.
             let cursor = shown.cursor();
             let under = glyph(shown, cursor.row, cursor.column);
             let content = Content { is_unknown: false, glyph: character(' ', under.cell.pen) };
@@ -106,8 +106,8 @@ impl Stock {
         }
     }
 
-    /// Moves the cursor to the beginning of the next line. That the screen scrolls is not simulated: the
-    /// last row becomes blank, and those above stay.
+    /// Moves the cursor to the beginning of the next line. Scrolling is not simulated: the last row becomes blank, and
+    /// those above stay.
     fn handle_newline(&mut self, now: Instant, shown: &Screen) {
         let at = self.ensure_cursor(now, shown).at;
         let (stamp, is_last) = (self.stamp(now), at.row + 1 == self.size.rows());
@@ -139,7 +139,7 @@ impl Stock {
     }
 }
 
-/// Returns what the frame shows at a place on it.
+/// Returns the content of a cell of the frame.
 fn glyph(shown: &Screen, row: u16, column: u16) -> Glyph {
     shown.glyph(Position { row, column }).expect("predictions are made within the frame")
 }

@@ -7,7 +7,7 @@ use super::backoff::{LATE, PAUSE_MAX};
 /// The heartbeat that the server's newest instruction has announced, if any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AnnouncedHeartbeat {
-    /// When the server sends again at the latest; `None` if its newest instruction announced nothing.
+    /// When the server sends again at the latest. `None` if its newest instruction announced nothing.
     until: Option<Instant>,
     /// Whether the announced pause is longer than usual, which shows that the server receives our datagrams.
     is_long: bool,

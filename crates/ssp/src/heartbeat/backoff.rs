@@ -162,20 +162,20 @@ impl HeartbeatBackoff {
         *self = Self::new(self.pause_max);
     }
 
-    /// Returns when to repeat the newest heartbeat, given how long an answer takes; `None` if it should not be.
+    /// Returns when to repeat the newest heartbeat, given how long an answer takes. `None` if it should not be.
     pub(super) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
         let newest = self.newest.filter(|_| self.is_resting)?;
         let again_at = newest.sent_at + answer_expected;
         newest.may_go_again(again_at).then_some(again_at)
     }
 
-    /// Returns when the next heartbeat is due; `None` where stock's interval decides.
+    /// Returns when the next heartbeat is due. `None` where stock's interval decides.
     pub(super) fn speaks_by(&self) -> Option<Instant> {
         let newest = self.newest.filter(|newest| newest.is_answered && self.is_resting)?;
         newest.excused_until
     }
 
-    /// Returns until when the client need not send; `None` before the first heartbeat.
+    /// Returns until when the client need not send. `None` before the first heartbeat.
     pub(super) fn hears_by(&self) -> Option<Instant> {
         self.newest?.excused_until
     }

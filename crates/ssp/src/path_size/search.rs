@@ -109,7 +109,7 @@ impl Search {
         }
     }
 
-    /// Returns the size to probe now while datagrams of `size` bytes are in use; `None` while no probe is due.
+    /// Returns the size to probe now while datagrams of `size` bytes are in use. `None` while no probe is due.
     pub(super) fn next_try(
         &mut self,
         now: Instant,

@@ -37,7 +37,7 @@ impl Acks {
         self.has_acknowledged |= self.num != StateNum::INITIAL;
     }
 
-    /// Returns when a wanted acknowledgment is due; `None` if none is wanted. The delay is longer while the
+    /// Returns when a wanted acknowledgment is due. `None` if none is wanted. The delay is longer while the
     /// acknowledgment would interrupt a repair. Late acknowledgments start once the peer has acknowledged a state
     /// (`known`), as the loss is unknown until then.
     pub(super) fn due(

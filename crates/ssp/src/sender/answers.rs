@@ -26,7 +26,7 @@ impl Answers {
         self.frames = self.frames.saturating_add(1);
     }
 
-    /// Returns when a frame that answers the peer may be sent before the frame interval ends; `None` if none may.
+    /// Returns when a frame that answers the peer may be sent before the frame interval ends. `None` if none may.
     ///
     /// At 250 ms between frames a key's echo would otherwise wait for the frame of the key before, and the output of a
     /// command for the echo of its Enter. Under steady output, only the time that the program gets to react remains.

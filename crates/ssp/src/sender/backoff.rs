@@ -17,7 +17,7 @@ const WAIT_DIVISOR: u32 = 32;
 /// The sends of instructions with several fragments since the last new acknowledgment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backoff {
-    /// When the first and the newest of these sends were made; `None` if there were none.
+    /// When the first and the newest of these sends were made. `None` if there were none.
     tries: Option<(Instant, Instant)>,
 }
 

@@ -15,11 +15,11 @@ const HELD_MIN: u32 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Changes {
     waiting: u32,
-    /// Since when changes are collected for the next frame; `None` if none wait.
+    /// Since when changes are collected for the next frame. `None` if none wait.
     since: Option<Instant>,
     /// Whether the peer's user waits for one of the changes.
     is_awaited: bool,
-    /// When the newest change was first noticed by the timers; `None` until they have run.
+    /// When the newest change was first noticed by the timers. `None` until they have run.
     newest_at: Option<Instant>,
     /// When the change before the newest was first noticed.
     before_at: Option<Instant>,
@@ -44,7 +44,7 @@ impl Changes {
         (self.since, self.nothing_to_say) = (None, says_nothing);
     }
 
-    /// Returns since when changes are collected for the next frame; `None` if none wait.
+    /// Returns since when changes are collected for the next frame. `None` if none wait.
     pub(super) const fn since(&self) -> Option<Instant> {
         self.since
     }

@@ -143,7 +143,7 @@ impl<L: Object> Sender<L> {
     }
 }
 
-/// Returns the longest part of the way from `base` to `target` that fits into one instruction, and its diff; `None` if
+/// Returns the longest part of the way from `base` to `target` that fits into one instruction, and its diff. `None` if
 /// no part is short enough.
 fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(L, Vec<u8>)> {
     let mut part = target.clone();
@@ -156,7 +156,7 @@ fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(
     None
 }
 
-/// Returns the diff from `base` to `target`; `None` if it is longer than one instruction may be.
+/// Returns the diff from `base` to `target`. `None` if it is longer than one instruction may be.
 pub(super) fn diff_within_max<L: Object>(
     target: &L,
     base: &L,

@@ -250,7 +250,7 @@ impl DeliveryEstimate {
         chance.ln() + datagrams * (1.0 - loss(timing)).ln() - bytes / affordable
     }
 
-    /// Returns the number of bytes that divides the worth of a diff by e; `None` while this end's traffic does not fill
+    /// Returns the number of bytes that divides the worth of a diff by e. `None` while this end's traffic does not fill
     /// the path, or its rate is unknown.
     fn affordable(&self, now: Instant, timing: &SendTiming) -> Option<f64> {
         self.queued_at.filter(|at| now < *at + QUEUE_REMEMBERED)?;
@@ -271,7 +271,7 @@ impl DeliveryRate {
         }
     }
 
-    /// Returns the higher of the newest two rates, in bytes a second; `None` before the first.
+    /// Returns the higher of the newest two rates, in bytes a second. `None` before the first.
     fn highest(&self) -> Option<f64> {
         self.current.into_iter().chain(self.previous).reduce(f64::max)
     }

@@ -26,7 +26,7 @@ const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 /// The sends of first contents so far, until the peer acknowledges something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstContact {
-    /// When the newest contents were last sent; `None` if there were none, or they are too large to repeat.
+    /// When the newest contents were last sent. `None` if there were none, or they are too large to repeat.
     sent_at: Option<Instant>,
     tries: u32,
     /// Whether the peer has acknowledged any state.
@@ -51,7 +51,7 @@ impl FirstContact {
         self.is_made
     }
 
-    /// Returns when to send the newest contents once more; `None` if they are not to be repeated.
+    /// Returns when to send the newest contents once more. `None` if they are not to be repeated.
     pub(super) fn due(&self) -> Option<Instant> {
         let sent_at = self.sent_at.filter(|_| !self.is_made && self.tries < TRIES_MAX)?;
         Some(sent_at + WAIT_MIN * (1 << self.tries))

@@ -67,7 +67,7 @@ const QUEUE_MIN: Duration = Duration::from_millis(50);
 /// The copies of the newest contents, and the budget of bytes for copies.
 #[derive(Clone, Debug)]
 pub(super) struct Repetition {
-    /// The contents that are being copied; `None` if there are none.
+    /// The contents that are being copied. `None` if there are none.
     newest: Option<Copies>,
     /// When new contents were last sent.
     news_at: Option<Instant>,
@@ -136,7 +136,7 @@ impl Repetition {
         }
     }
 
-    /// Returns when to send the next copy of the newest contents; `None` if no more are wanted.
+    /// Returns when to send the next copy of the newest contents. `None` if no more are wanted.
     pub(super) fn due(&self, timing: &SendTiming) -> Option<Instant> {
         let copies = self.newest.filter(|copies| copies.sent < copies.wanted(timing))?;
         let spaced = copies.last_at + spacing(timing, &copies);

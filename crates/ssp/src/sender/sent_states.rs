@@ -29,7 +29,7 @@ pub(crate) struct SentStates<L> {
     /// When the last instruction was sent; the creation of this end before the first.
     pub(super) last_at: Instant,
     pub(super) has_sent: bool,
-    /// When an instruction with contents was last sent; `None` before the first.
+    /// When an instruction with contents was last sent. `None` before the first.
     pub(super) last_frame_at: Option<Instant>,
 }
 
@@ -68,7 +68,7 @@ impl<L: Object> SentStates<L> {
         self.list.iter().skip(1).filter(|state| state.has_contents)
     }
 
-    /// Returns when the acknowledgment of the oldest state with contents is overdue; `None` if none is unacknowledged.
+    /// Returns when the acknowledgment of the oldest state with contents is overdue. `None` if none is unacknowledged.
     pub(crate) fn overdue_at(&self, timing: &SendTiming) -> Option<Instant> {
         self.with_contents().map(|state| state.first_sent_at + timing.ack_expected).min()
     }
@@ -78,7 +78,7 @@ impl<L: Object> SentStates<L> {
         self.overdue_at(timing).is_some_and(|at| at <= now)
     }
 
-    /// Returns when the oldest unacknowledged contents were sent; `None` if all are acknowledged.
+    /// Returns when the oldest unacknowledged contents were sent. `None` if all are acknowledged.
     pub(crate) fn unacknowledged_since(&self) -> Option<Instant> {
         self.with_contents().next().map(|state| state.first_sent_at)
     }

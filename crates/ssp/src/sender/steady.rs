@@ -61,7 +61,7 @@ impl SteadyOutput {
         self.is_active
     }
 
-    /// Returns when the next frame of steady output may be sent before the frame interval ends; `None` if it may not.
+    /// Returns when the next frame of steady output may be sent before the frame interval ends. `None` if it may not.
     pub(super) fn next_frame(&self, timing: &SendTiming) -> Option<Instant> {
         let interval = timing.config.frames.steady_interval_max;
         let newest_at = self.newest_at.filter(|_| self.is_active)?;

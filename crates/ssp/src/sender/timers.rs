@@ -35,7 +35,7 @@ impl<L: Object> Sender<L> {
         self.next_send.map_or(self.next_ack, |send| send.min(self.next_ack))
     }
 
-    /// Returns when to close without an acknowledgment of the shutdown; `None` if this end is not shutting down.
+    /// Returns when to close without an acknowledgment of the shutdown. `None` if this end is not shutting down.
     pub(crate) fn gives_up_at(&self, timing: &SendTiming) -> Option<Instant> {
         self.shutdown.gives_up_at(self.sent.last_at, timing)
     }
@@ -95,7 +95,7 @@ impl<L: Object> Sender<L> {
         heartbeat.max(settled.min(self.sent.last_at + timing.config.heartbeat.interval_far_max))
     }
 
-    /// Returns when a wanted acknowledgment is due; `None` if none is wanted.
+    /// Returns when a wanted acknowledgment is due. `None` if none is wanted.
     fn wanted_ack_due(&self, now: Instant, timing: &SendTiming) -> Option<Instant> {
         let is_slow = self.large.backoff.is_slow(timing);
         let is_in_repair =
@@ -130,7 +130,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Returns when a copy of the newest contents is due ([`Repetition`]); `None` if none is.
+    /// Returns when a copy of the newest contents is due ([`Repetition`]). `None` if none is.
     ///
     /// [`Repetition`]: super::repetition::Repetition
     pub(super) fn copy_due(&self, timing: &SendTiming) -> Option<Instant> {
@@ -138,7 +138,7 @@ impl<L: Object> Sender<L> {
         self.repetition.due(timing).filter(|_| is_worth_it)
     }
 
-    /// Returns when the first contents are due once more ([`FirstContact`]); `None` if they are not.
+    /// Returns when the first contents are due once more ([`FirstContact`]). `None` if they are not.
     ///
     /// [`FirstContact`]: super::first_contact::FirstContact
     pub(super) fn first_due(&self, timing: &SendTiming) -> Option<Instant> {

@@ -38,7 +38,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.is_acknowledged().then(|| self.sender.sent.known().sent_at)
     }
 
-    /// Returns when the oldest unacknowledged contents count as lost; `None` if all are acknowledged.
+    /// Returns when the oldest unacknowledged contents count as lost. `None` if all are acknowledged.
     pub fn overdue_at(&self) -> Option<Instant> {
         self.sender.sent.overdue_at(&self.send_timing())
     }
@@ -55,7 +55,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
-    /// Returns until when the peer need not send, by an announced heartbeat; `None` if nothing was announced.
+    /// Returns until when the peer need not send, by an announced heartbeat. `None` if nothing was announced.
     pub fn remote_excused_until(&self) -> Option<Instant> {
         self.heartbeats.hears_by()
     }
@@ -89,7 +89,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.newest().num
     }
 
-    /// Returns when the newest remote state arrived, or a later one that was not accepted ([`Transport::hold_remote`]);
+    /// Returns when the newest remote state arrived, or a later one that was not accepted ([`Transport::hold_remote`]).
     /// `None` before the first.
     pub fn remote_arrived_at(&self) -> Option<Instant> {
         (self.remote_num() != StateNum::INITIAL).then(|| self.receiver.newest().arrived_at)
@@ -105,12 +105,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.remote_num() == StateNum::SHUTDOWN
     }
 
-    /// Returns how the session ended; `None` while it runs. Drain [`Transport::poll_transmit`] first.
+    /// Returns how the session ended. `None` while it runs. Drain [`Transport::poll_transmit`] first.
     pub fn closed(&self) -> Option<Closed> {
         self.closing.closed()
     }
 
-    /// Returns until when a server still acknowledges repeats of its client's shutdown; `None` at a client or in a
+    /// Returns until when a server still acknowledges repeats of its client's shutdown. `None` at a client or in a
     /// running session. If the driver stops sooner and the first acknowledgment was lost, the client does not learn
     /// that the session ended.
     pub fn lingers_until(&self) -> Option<Instant> {

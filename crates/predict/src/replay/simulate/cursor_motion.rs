@@ -5,27 +5,27 @@ use rove_terminal::Position;
 use crate::keystroke::Key;
 use crate::replay::motion::{Guide, Motion};
 
-/// The motions of a cursor.
+/// The motions of a simulated cursor so far, and what is known about the window's motions.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::replay) struct CursorMotion<'a> {
-    /// The known effects of motions.
+    /// The known motions of keys in this window. `None` if none are known.
     pub(super) guide: Option<&'a dyn Guide>,
-    /// The column that motions up and down keep to.
+    /// The column that motions up and down return to.
     goal: Option<u16>,
     /// Whether the last key was a motion.
     pub(in crate::replay) has_navigated: bool,
-    /// Whether the cursor has gone to another row.
+    /// Whether the cursor has moved to another row.
     has_climbed: bool,
-    /// Whether motions are tried of which it is not known that they are possible.
+    /// Whether motions are tried that may be impossible.
     pub(super) is_bold: bool,
-    /// Whether the cursor goes no further than on the last character of a line, where that is to be tried.
+    /// Whether the cursor stops on the last character of a line, as is tried here. `None` to use what is known.
     stops_on_last: Option<bool>,
-    /// The position that line and column are shown of.
+    /// The position that the numbers on the screen show.
     numbered: Position,
 }
 
 impl<'a> CursorMotion<'a> {
-    /// Creates it for a cursor whose motions are not known.
+    /// Creates the motions of a cursor in a window where no motions are known.
     pub(super) const fn from(cursor: Position) -> Self {
         Self {
             guide: None,
@@ -38,12 +38,12 @@ impl<'a> CursorMotion<'a> {
         }
     }
 
-    /// Sets the knowledge of motions.
+    /// Returns the motions with the known ones of a window, and the column that motions up and down return to.
     pub(super) fn guided(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
         Self { guide, goal, ..self }
     }
 
-    /// Lets motions be tried, boldly those too of which it is not known that they are possible.
+    /// Returns the motions for a trial; if `is_bold`, also of motions that may be impossible.
     pub(in crate::replay) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
         Self { is_bold, stops_on_last, ..self }
     }
@@ -56,28 +56,29 @@ impl<'a> CursorMotion<'a> {
         self.has_climbed
     }
 
-    /// Returns what a key is believed to do to the cursor.
+    /// Returns the motion that a key is believed to cause. `None` if none is known.
     pub(super) fn motion(&self, key: Key) -> Option<Motion> {
         self.guide?.motion(key)
     }
 
-    /// Returns whether the cursor goes no further than on the last character of a line, if that is tried or known.
+    /// Returns whether the cursor stops on the last character of a line. `None` if that is neither tried nor known.
     pub(super) fn stops_on_last(&self) -> Option<bool> {
         self.stops_on_last.or_else(|| self.guide.and_then(Guide::stops_on_last))
     }
 
-    /// Called when the cursor goes to another row from a column, to which it returns where the text allows that.
+    /// Called when the cursor leaves its row at `column`, to which later motions up and down return where the text
+    /// allows it.
     pub(super) fn climb_from(&mut self, column: u16) {
         self.goal.get_or_insert(column);
         self.has_climbed = true;
     }
 
-    /// Called when the cursor moves otherwise than up and down.
+    /// Called when the cursor moves in another direction than up or down.
     pub(super) const fn forget_goal(&mut self) {
         self.goal = None;
     }
 
-    /// Lets line and column be shown of another position. Returns the one that they were shown of.
+    /// Sets the position that the numbers on the screen show. Returns the one that they showed before.
     pub(super) const fn number(&mut self, at: Position) -> Position {
         core::mem::replace(&mut self.numbered, at)
     }

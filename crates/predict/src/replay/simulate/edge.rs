@@ -1,4 +1,4 @@
-//! The edge of a row, where the input of a line editor goes on in the row below.
+//! The right edge of a row, where the input of a line editor continues in the row below.
 
 use rove_terminal::Position;
 
@@ -6,19 +6,19 @@ use crate::replay::field::Kind;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::simulate::Simulation;
 
-/// Last columns of a row in which a mark may stand that the line goes on. Chosen: mksh moves the row when the third last is
-/// filled, and others one or two keys later; waiting there costs 5 instant keys for each wrong one.
+/// How many of the last columns of a row may hold a mark that the line continues. Chosen: mksh moves the row when the
+/// third last is filled, and others one or two keys later; waiting there costs 5 instant keys for each wrong one.
 const EDGE_COLUMNS: u16 = 3;
 
 impl Simulation<'_> {
-    /// Makes room for the text from `column` on to end at `end`, where a character of `width` is typed at
-    /// `column`: adds a row where it needs one. Returns whether there is room.
+    /// Makes room for the text from `column` on to end at `end`, when a character of `width` is typed at `column`: adds
+    /// a row if one is needed. Returns whether there is room.
     pub(super) fn makes_room(&mut self, column: u16, end: u16, width: u16) -> bool {
         if !self.bounds.layout.parts(column, end) && !self.waits() {
-            // Where a text comes to the last column, some programs put a mark in there instead.
+            // When text reaches the last column, some programs draw a mark there instead.
             return self.kind != Kind::Full || self.bounds.is_bounded || end < self.bounds.right;
         }
-        // A wide character that does not fit leaves a blank behind, and all that follows moves.
+        // A wide character that does not fit leaves a blank, and all following text moves.
         if width > 1 || self.text().has_wide(column) || !self.may_cross() {
             return false;
         }
@@ -28,9 +28,9 @@ impl Simulation<'_> {
         has_room
     }
 
-    /// Returns whether text can be taken out, where what follows it moves up from the row below.
+    /// Returns whether `width` columns can be erased at `from`, although later text then moves up from the row below.
     pub(super) fn may_pull_back(&mut self, from: u16, width: u16) -> bool {
-        // Where a row is left empty, programs differ.
+        // If a row becomes empty, programs differ.
         let leaves_row = from + width == self.bounds.end
             && self.bounds.layout.parts(from.saturating_sub(1), from);
         if !self.bounds.layout.parts(from, self.bounds.end) && !leaves_row {
@@ -41,8 +41,8 @@ impl Simulation<'_> {
         is_followed
     }
 
-    /// Returns whether the cursor is so near the edge of a line that the row may move sideways, where it is not known that
-    /// the line goes on in the next one.
+    /// Returns whether the cursor is so near the right edge that the program may scroll the row sideways, as it is
+    /// unknown whether the line continues in the next row.
     pub(in crate::replay) fn is_near_edge(&self) -> bool {
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         let is_at_end =
@@ -50,31 +50,31 @@ impl Simulation<'_> {
         is_at_end && is_line && !self.habits.goes_on && !self.bounds.is_bounded
     }
 
-    /// Returns whether the cursor and the text are followed over the edge.
+    /// Returns whether predictions follow the cursor and the text into the next row.
     fn may_cross(&self) -> bool {
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         self.habits.goes_on && (is_line || self.kind == Kind::Full && self.bounds.is_last)
     }
 
-    /// Returns whether they are followed back. Where the terminal alone goes on nothing comes back.
+    /// Returns whether predictions follow the cursor back to the row above. Not where the terminal alone wraps lines.
     pub(super) fn may_go_back(&self) -> bool {
         self.may_cross() && !self.habits.is_lazy
     }
 
-    /// Returns whether the cursor stands on the last character of a full row, or may wait there: nothing is seen of the difference.
+    /// Returns whether the cursor is, or may be waiting, on the last character of a full row: both look the same.
     pub(super) fn may_wait(&self) -> bool {
         self.habits.is_lazy
             && self.canvas.cursor.column == self.bounds.layout.edge.saturating_sub(1)
             && self.bounds.layout.parts(self.bounds.end.saturating_sub(1), self.bounds.end)
     }
 
-    /// Returns whether the cursor waits there.
+    /// Returns whether the cursor waits on the last character of a full row.
     pub(in crate::replay) fn waits(&self) -> bool {
         let column = self.column();
         self.shown_at(column) != self.at(column)
     }
 
-    /// Returns where the cursor is seen that is at a place.
+    /// Returns the position where the screen shows a cursor that is at an input column.
     pub(super) fn shown_at(&self, column: u16) -> Position {
         let at = self.at(column);
         let is_behind = at.row > self.bounds.layout.row && at.column == self.bounds.layout.left;
@@ -83,22 +83,22 @@ impl Simulation<'_> {
         if waits { Position { row: at.row - 1, column: last } } else { at }
     }
 
-    /// Returns the last row of an input with this end.
+    /// Returns the last row of an input that ends at `end`.
     fn last_row(&self, end: u16) -> u16 {
         self.bounds.layout.row_of(end.saturating_sub(self.habits.is_lazy.into()))
     }
 
-    /// Returns what a screen proves that shows this.
+    /// Returns what a screen that agrees with this simulation proves about the next row.
     pub(in crate::replay) fn crossing(&self) -> Crossing {
         let (column, Layout { row, left, .. }) = (self.column(), self.bounds.layout);
         let at = self.at(column);
-        // After a full row programs differ in where the cursor is, and nowhere else.
+        // After a full row, only the cursor shows how a program continues.
         let is_telling = column < self.bounds.end || at.row > row && at.column == left;
         let is_proof = self.crosses && is_telling;
         Crossing { is_proof, has_scrolled: self.has_scrolled, is_lazy: self.habits.is_lazy }
     }
 
-    /// Makes an empty row below the input that is part of it. Returns whether that can be told.
+    /// Adds an empty row below the input to it. Returns whether the result is known.
     fn adds_row(&mut self, row: u16) -> bool {
         let rows = self.rows();
         if row < rows.end {

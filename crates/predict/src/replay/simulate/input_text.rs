@@ -1,4 +1,4 @@
-//! The text of an input as it is drawn by now, and the places in it that keys lead to.
+//! The simulated text of an input, and the positions in it that keys lead to.
 
 use rove_terminal::Position;
 
@@ -8,10 +8,10 @@ use crate::replay::class::Target;
 use crate::replay::history_cursor::Line;
 use crate::scene::text::cell;
 
-/// Brackets, and those that close them.
+/// Opening brackets, each with the one that closes it.
 const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
 
-/// The text of an input. Its columns are places.
+/// The text of an input. Its columns are places, counted on over the ends of rows ([`Layout`](super::super::layout)).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::replay) struct InputText<'a> {
     pub(super) canvas: &'a Canvas<'a>,
@@ -19,23 +19,24 @@ pub(in crate::replay) struct InputText<'a> {
 }
 
 impl InputText<'_> {
-    /// Returns the text of the input.
+    /// Returns the text of the input, without its prompt.
     pub(in crate::replay) fn line(&self) -> String {
-        // The right half of a wide character is none.
+        // The right half of a wide character is not a character of its own.
         let is_half =
             |column: u16| column > self.bounds.start && self.canvas.is_wide(self.at(column - 1));
         let columns = (self.bounds.start..self.bounds.end).filter(|column| !is_half(*column));
         columns.map(|column| self.base(column)).collect()
     }
 
-    /// Returns its row as far as it goes, with the prompt; `None` where it goes on in another row.
+    /// Returns the text of the input's row up to the input's end, with the prompt. `None` if the input continues in
+    /// another row.
     pub(in crate::replay) fn row(&self) -> Option<Line> {
         let columns = self.bounds.pane.left..self.bounds.end;
         let text: String = columns.map(|column| self.base(column)).collect();
         (!self.bounds.layout.parts(self.bounds.start, self.bounds.end)).then(|| Line::new(&text))
     }
 
-    /// Returns the column of a place, as it is seen from another column.
+    /// Returns the input column of a target, seen from `column`.
     pub(super) fn target(&self, column: u16, target: Target) -> u16 {
         match target {
             Target::Left => self.before(column),
@@ -48,7 +49,7 @@ impl InputText<'_> {
         }
     }
 
-    /// Returns the text of a column, for those who look for words.
+    /// Returns the character at an input column, a space for a blank.
     pub(super) fn base(&self, column: u16) -> char {
         match self.canvas.tile(self.at(column)) {
             Tile::Original(from) => cell(self.canvas.screen(), from).base.unwrap_or(' '),
@@ -57,7 +58,7 @@ impl InputText<'_> {
         }
     }
 
-    /// Returns the bracket of the row that a character closes which was typed at a column.
+    /// Returns the position of the bracket that `c`, typed at `column`, closes. `None` if there is none in the row.
     pub(super) fn opener(&self, c: char, column: u16) -> Option<Position> {
         let (open, _) = BRACKETS.into_iter().find(|(_, close)| *close == c)?;
         let mut depth = 0;
@@ -70,7 +71,7 @@ impl InputText<'_> {
         found.map(|found| self.at(found)).filter(|at| at.row == self.canvas.cursor.row)
     }
 
-    /// Returns where the character left of a column begins.
+    /// Returns the input column where the character left of `column` begins.
     pub(super) fn before(&self, column: u16) -> u16 {
         if column <= self.bounds.left {
             return column;
@@ -80,7 +81,7 @@ impl InputText<'_> {
         one - u16::from(is_half)
     }
 
-    /// Returns where the character at a column ends.
+    /// Returns the input column after the character at `column`.
     fn after(&self, column: u16) -> u16 {
         if column >= self.bounds.end {
             return column;
@@ -101,7 +102,7 @@ impl InputText<'_> {
         columns.find(|column| !self.base(*column).is_alphanumeric()).unwrap_or(limit.max(column))
     }
 
-    /// Returns whether a wide character stands at a column or after it.
+    /// Returns whether a wide character is at `column` or after it.
     pub(super) fn has_wide(&self, column: u16) -> bool {
         (column..self.bounds.end).any(|column| self.canvas.is_wide(self.at(column)))
     }

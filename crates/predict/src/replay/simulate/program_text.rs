@@ -1,4 +1,4 @@
-//! Text that a program puts into its input by itself: what it suggests after the cursor, and lines that it gives back.
+//! Text that a program puts into its input by itself: suggestions after the cursor, and recalled lines.
 
 use rove_terminal::{Pen, char_width, clusters, may_be_newer};
 
@@ -8,7 +8,7 @@ use crate::replay::simulate::Simulation;
 use crate::scene::text::cell;
 
 impl Simulation<'_> {
-    /// Goes back or forth by one line, if it is known which that is.
+    /// Recalls an older or a newer line; the effect is unknown if the line is.
     pub(super) fn recall(&mut self, is_back: bool) -> Effect {
         let history_cursor = self.history_cursor.step(is_back, self.bounds.is_empty());
         let effect = history_cursor
@@ -20,7 +20,7 @@ impl Simulation<'_> {
         effect
     }
 
-    /// Puts a text in place of the input, with the cursor after it.
+    /// Replaces the input by `text`, with the cursor after it.
     fn replace(&mut self, text: &str) -> Effect {
         let widths = text.chars().map(char_width);
         let is_cluster = |cluster: &str| cluster.chars().nth(1).is_some();
@@ -52,12 +52,12 @@ impl Simulation<'_> {
         Effect::Drawn
     }
 
-    /// Returns whether keys are typed at the end of the input.
+    /// Returns whether the cursor is at the end of the input.
     pub(in crate::replay) fn is_at_end(&self) -> bool {
         self.column() == self.bounds.end
     }
 
-    /// Keeps what is suggested as long as it is typed; else another suggestion will come, or none.
+    /// Keeps the suggestion if the typed character continues it; otherwise it becomes unknown.
     pub(super) fn follow_suggestion(&mut self, c: char, width: u16) {
         let column = self.column();
         if column != self.bounds.end || self.text().base(column) != c {
@@ -67,8 +67,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Called when nobody knows what is suggested from a column on. Where something was, more often than not, what stands
-    /// there is left, in its colours.
+    /// Makes the suggestion unknown from a column on, after a key of this class. If suggestions mostly stay after such
+    /// keys, the text is still drawn.
     pub(super) fn lose_suggestion(&mut self, from: u16, class: Class) {
         let is_kept = match class {
             Class::Hint => self.habits.keeps_hint,
@@ -86,10 +86,10 @@ impl Simulation<'_> {
         }
     }
 
-    /// Makes what is suggested, as far as a column, part of the input.
+    /// Makes the suggestion part of the input, up to a column.
     pub(super) fn accept(&mut self, to: u16) -> Effect {
         let Some(end) = self.suggestion.certain_end() else { return Effect::Unknown };
-        // It may go on in the next row.
+        // The accepted text may continue in the next row.
         if end >= self.bounds.right || self.bounds.layout.parts(self.column(), end) {
             return Effect::Unknown;
         }
@@ -104,7 +104,7 @@ impl Simulation<'_> {
         Effect::Drawn
     }
 
-    /// Removes the end of the input, from a column on. Nobody knows what is suggested then.
+    /// Erases the end of the input, from a column on. The suggestion after that is unknown.
     pub(super) fn take_back(&mut self, from: u16) -> Effect {
         self.suggestion.begin_at_end(self.bounds.end);
         self.lose_suggestion(from, Class::Regrowth);

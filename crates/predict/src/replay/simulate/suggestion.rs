@@ -1,20 +1,21 @@
-//! Text that a program suggests after the end of the input, as far as it is known after the keys.
+//! Text that a program suggests after the end of the input, as far as it is known after the simulated keys.
 
 use crate::replay::class::Class;
 
 /// The suggestion at the end of an input.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::replay) struct Suggestion {
-    /// Its end, where there is one; it begins at the end of the input.
+    /// The column after the suggestion, which begins at the end of the input. `None` if there is none.
     end: Option<u16>,
-    /// Whether there was one where the first key was typed.
+    /// Whether there was a suggestion before the first key.
     was_there: bool,
-    /// The class of keys after which it goes or stays, where the next screen shows which.
+    /// The class of the key that made the suggestion unknown. `None` while it is known. The next screen shows whether
+    /// it stays.
     lost: Option<Class>,
 }
 
 impl Suggestion {
-    /// Creates the suggestion that the first key finds.
+    /// Creates the suggestion as it is before the first key.
     pub(super) const fn new(end: Option<u16>) -> Self {
         Self { end, was_there: end.is_some(), lost: None }
     }
@@ -23,7 +24,7 @@ impl Suggestion {
         self.end
     }
 
-    /// Returns whether there is one.
+    /// Returns whether there is a suggestion.
     pub(in crate::replay) const fn stands(&self) -> bool {
         self.end.is_some()
     }
@@ -32,33 +33,33 @@ impl Suggestion {
         self.was_there
     }
 
-    /// Returns the class of keys that have made it unknown, if any have.
+    /// Returns the class of the key that made the suggestion unknown. `None` while it is known.
     pub(in crate::replay) const fn lost(&self) -> Option<Class> {
         self.lost
     }
 
-    /// Returns its end if the text up to there is known for sure.
+    /// Returns the suggestion's end if its text is certain, else `None`.
     pub(super) fn certain_end(&self) -> Option<u16> {
         self.end.filter(|_| self.lost.is_none())
     }
 
-    /// Called when its text has become input up to a column.
+    /// Called when the suggestion up to a column has become input.
     pub(super) fn shorten(&mut self, to: u16) {
         self.end = self.end.filter(|end| *end > to);
     }
 
-    /// Called when other text takes its place.
+    /// Called when other text replaces the suggestion.
     pub(super) const fn clear(&mut self) {
         self.end = None;
     }
 
-    /// Called when the end of the input is taken out: text up to there may be suggested, if nothing was.
+    /// Called when the end of the input is erased: without another suggestion, the erased text may be suggested.
     pub(super) fn begin_at_end(&mut self, end: u16) {
         self.end.get_or_insert(end);
     }
 
-    /// Called when nobody knows whether it still stands. Returns its end, if there is one; `is_kept` tells whether it mostly
-    /// stays after such keys.
+    /// Called when a key of this class makes the suggestion unknown. Returns its end, or `None` if there is none;
+    /// `is_kept` tells whether suggestions mostly stay after such keys.
     pub(super) fn lose(&mut self, class: Class, is_kept: bool) -> Option<u16> {
         let end = self.end?;
         self.end = self.end.filter(|_| is_kept);

@@ -1,4 +1,4 @@
-//! The text of a program that draws on the whole screen, as a cursor moves over it.
+//! The text of a full-screen program, over which a cursor moves.
 
 use rove_terminal::Position;
 
@@ -7,21 +7,21 @@ use crate::replay::motion::Motion;
 use crate::replay::simulate::cursor_motion::CursorMotion;
 use crate::scene::Pane;
 
-/// Rows below a blank one in which a text that goes on shows. Chosen: paragraphs are parted by a line or two.
+/// Most blank rows between two rows of a text that continues. Chosen: paragraphs have a line or two between them.
 const BLANK_ROWS_MAX: u16 = 2;
 
-/// The text of a window, and what is known of how its cursor moves.
+/// The text of a window, and what is known about the motions of its cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowText<'a> {
     pub(super) canvas: &'a Canvas<'a>,
     pub(super) pane: &'a Pane,
-    /// The first column of its text.
+    /// The first column of the window's text.
     pub(super) left: u16,
     pub(super) motions: &'a CursorMotion<'a>,
 }
 
 impl WindowText<'_> {
-    /// Returns where a motion leads, as far as that is known.
+    /// Returns the position that a motion leads to. `None` if it is unknown.
     pub(super) fn destination(&self, motion: Motion) -> Option<Position> {
         let from = self.canvas.cursor;
         let end = self.text_end(from.row);
@@ -32,21 +32,21 @@ impl WindowText<'_> {
                 (from.column + 1 + u16::from(self.canvas.is_wide(from))).min(end)
             }
             Motion::Right if from.column + 1 == end && !self.motions.stops_on_last()? => end,
-            // At an edge some go to the next line, and some do not.
+            // At an end of a line, programs differ: the cursor moves to the next line or stays.
             Motion::Left | Motion::Right => return None,
             Motion::Start => self.left,
             Motion::End if end <= self.left => return None,
             Motion::End => end - u16::from(self.motions.stops_on_last()?),
         };
         let to = Position { column, ..from };
-        // Blanks may be tabs, in which the cursor skips columns.
+        // Blanks may be tabs, which the cursor skips.
         let is_skipping = !self.motions.is_bold && !matches!(motion, Motion::Start | Motion::End);
         let is_skipped = |column| self.text_at(Position { column, ..from }) == ' ';
         let may_skip = is_skipping && is_skipped(from.column) && is_skipped(column) && column < end;
         (!may_skip).then_some(to)
     }
 
-    /// Returns where a motion up or down leads: as far to the right as the text goes, and the goal is.
+    /// Returns the position that a motion up or down leads to: the column of the goal, or the end of a shorter text.
     fn climb(&self, motion: Motion) -> Option<Position> {
         let from = self.canvas.cursor;
         let row = match motion {
@@ -78,7 +78,7 @@ impl WindowText<'_> {
         (!is_half && !may_skip).then_some(to)
     }
 
-    /// Returns whether a row is known to be one that the cursor can go to without anything scrolling.
+    /// Returns whether the cursor can move to a row without any text scrolling, as far as that is known.
     fn may_enter(&self, row: u16, motion: Motion) -> bool {
         let Some(guide) = self.motions.guide else { return false };
         let screen = self.canvas.screen();
@@ -90,7 +90,7 @@ impl WindowText<'_> {
         let below = row..self.pane.bottom.min(row.saturating_add(BLANK_ROWS_MAX + 1));
         let is_end = below.into_iter().all(is_beyond);
         if guide.was_visited(screen, self.pane, row) {
-            // Below an empty last line is none.
+            // Below an empty last line there is no other line.
             return !is_end || !is_beyond(self.canvas.cursor.row);
         }
         motion.stays_within(self.pane, row) && !is_end
@@ -104,7 +104,7 @@ impl WindowText<'_> {
         })
     }
 
-    /// Returns whether the text of a row may go on in the next.
+    /// Returns whether the text of a row may continue in the next.
     fn is_full(&self, row: u16) -> bool {
         self.text_end(row) >= self.pane.right
     }
