@@ -1,13 +1,13 @@
-//! The start of a session: ssh starts a server on the host, says its port and key, and this process
-//! becomes the client.
+//! The start of a session: ssh starts a server on the host, which prints port and key, and this process becomes the
+//! client.
 //!
-//! [`prepare`] finds out what a plan needs, and [`launch`] runs it as a [`command`] with two streams. [`screen`] shows the user
-//! what is not for us. [`proxy`] is the proxy command that learns the host's address while it connects for ssh.
-//! [`ssh_query`] asks ssh whether it may, and [`sharing`] which open connection ssh may use; [`master`] is one of our
-//! own. [`ssh_port`] explains `-p` after a failed login, and [`choice`] asks which of several sessions is meant.
-//! Where no UDP passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands
-//! than a server on the host, for `rove list host` and its like.
-//! Source: Mosh 1.4.0 as observed.
+//! [`prepare`] finds out what a plan needs, and [`launch`] runs the plan as a [`command`] with two streams. [`screen`]
+//! shows the user the output that is not the announcement. [`proxy`] is the proxy command that learns the host's
+//! address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, and [`sharing`] decides which open
+//! connection ssh may use; [`master`] is one of our own. [`ssh_port`] explains `-p` after a failed login, and
+//! [`choice`] asks which of several sessions is meant. If no UDP passes, [`tunnel`] keeps the ssh that started the
+//! server. [`remote_command`] runs other commands than a server on the host, for `rove list host` and the like. Source:
+//! Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
 use std::env;
@@ -50,12 +50,12 @@ pub(crate) mod tunnel;
 
 pub(crate) use invocation::Invocation;
 
-/// Note on a host that has only a stock server: the features that are missing with it.
+/// Note to the user of a host with only a stock server: the missing features.
 const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit status, links, underline styles, \
                            --scrollback and rove list are missing with it";
 
-/// Starts a session. On success this process is the client and nothing returns. A host without a server gets
-/// one, if the user says so.
+/// Starts a session. On success this process becomes the client and the function does not return. A host without a
+/// server gets one, if the user agrees.
 ///
 /// # Errors
 ///
@@ -78,7 +78,7 @@ pub(crate) fn run(
     Err(error)
 }
 
-/// Starts a server and becomes its client. Where the host has no server, the connection to it stays open.
+/// Starts a server and becomes its client. If the host has no server, `master` keeps the connection open.
 fn start(
     options: &HostOptions,
     invocation: &Invocation,
@@ -110,7 +110,7 @@ fn start(
             return Err(BootstrapError::no_server(options, announced.platform));
         }
     };
-    // The client is another program, which knows nothing of it.
+    // The client is another program, which does not know of the connection.
     *master = None;
     if announced.lacks_server() {
         return Err(BootstrapError::no_server(options, announced.platform));
@@ -137,7 +137,7 @@ fn start(
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
-/// Starts a server that is reached through ssh, and becomes its client; returns only why it does not.
+/// Starts a server that is reached through ssh, and becomes its client. Returns only if that fails, with the reason.
 fn start_in_tunnel(
     options: &HostOptions,
     invocation: &Invocation,
@@ -157,7 +157,7 @@ fn start_in_tunnel(
     become_client(options, invocation, tunnel::SERVER, &connect, &call)
 }
 
-/// Has ssh log in, and ask about the host's key if it does not know it; returns the plan by which it has.
+/// Lets ssh log in, and ask the user about an unknown host key. Returns the result, and the plan that was used.
 fn log_in(options: &HostOptions, plan: Plan) -> Result<(Plan, Launch), BootstrapError> {
     let launch = launch::start_server(options, &plan)?;
     if let End::Refused(Refusal::UnknownKey { .. }) = launch.end
@@ -169,14 +169,14 @@ fn log_in(options: &HostOptions, plan: Plan) -> Result<(Plan, Launch), Bootstrap
     Ok((plan, launch))
 }
 
-/// Turns this process into an ssh that prints what its configuration says of the host; returns only why it does not.
+/// Turns this process into an ssh that prints its configuration for the host. Returns only the reason of a failure.
 pub(crate) fn ask_ssh(ssh: &[String], host: &OsStr) -> BootstrapError {
     let (program, args) = ssh.split_first().expect("an ssh command has a program");
     let error = Command::new(program).args(args).arg("-G").arg(host).exec();
     BootstrapError::ssh_missing(ProgramName::Rove, OsStr::new(program), error)
 }
 
-/// Turns this process into the client; returns only why it does not.
+/// Turns this process into the client. Returns only if that fails, with the reason.
 fn become_client(
     options: &HostOptions,
     invocation: &Invocation,
@@ -200,7 +200,7 @@ fn become_client(
     BootstrapError::ClientMissing { program: client.get_program().to_owned(), error }
 }
 
-/// Returns how many colours the user's terminal has. `mosh` asks its client, whichever that is.
+/// Returns how many colours the user's terminal has. Under the name `mosh`, the client program is asked.
 fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     if options.name == ProgramName::Rove {
         return Ok(colors::of_terminal_or_guess());
@@ -221,7 +221,7 @@ fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).parse().unwrap_or(0))
 }
 
-/// Checks that rove's own client will have a terminal.
+/// Returns an error if rove's own client would have no terminal.
 fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
     if options.name == ProgramName::Mosh || options.client.is_some() {
         return Ok(());
@@ -237,8 +237,8 @@ fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
     Ok(())
 }
 
-/// Checks that the client that the user named can be run, while no server waits for it yet. `mosh` asks its client for
-/// the colours at this time.
+/// Checks that the client program named by the user can be run, before any server waits for it. `mosh` asks its client
+/// for the colours at this time.
 fn check_client(options: &HostOptions) -> Result<(), BootstrapError> {
     let Some(client) = options.client.as_ref().filter(|_| options.name == ProgramName::Rove) else {
         return Ok(());
@@ -276,7 +276,8 @@ fn client_command(options: &HostOptions) -> Command {
     client
 }
 
-/// Returns the call of a client that shows the session of this `account`.
+/// Returns the options of the client that shows the session: what it is called and how to show it. `account` is the
+/// user on the host.
 fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall {
     let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
     let is_rove = options.name == ProgramName::Rove;
@@ -284,7 +285,7 @@ fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall 
         choices: session_call::with_environment(options.choices.clone()),
         escape_key: options.escape_key.unwrap_or_else(escape_key::from_environment),
         quiet: is_rove && options.quiet || session_call::is_quiet(options.name),
-        // For what the client says should there be no answer.
+        // The client names the host if there is no answer.
         host: options.host.to_str().map(str::to_owned),
         command: is_rove.then(command),
         account: account.filter(|_| options.prompt_memory).map(|account| account.to_string()),
@@ -293,8 +294,7 @@ fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall 
     }
 }
 
-/// Returns the client program: the one the user named, else `mosh-client` for `mosh` where it is
-/// installed, else ourselves.
+/// Returns the client program: the one the user named, else `mosh-client` for `mosh` if that is installed, else rove.
 fn client_program(options: &HostOptions) -> Command {
     if let Some(client) = &options.client {
         return Command::new(client);
@@ -306,7 +306,7 @@ fn client_program(options: &HostOptions) -> Command {
             client.arg0("rove").arg("client");
             client
         }
-        // Only ours knows what a tunnel is.
+        // Only rove's client supports a tunnel.
         ProgramName::Mosh if !options.tunnel && find_in_path("mosh-client".as_ref()).is_some() => {
             Command::new("mosh-client")
         }

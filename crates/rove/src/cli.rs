@@ -1,4 +1,4 @@
-//! The command lines: which program was called, what it was asked, and the exit code it gives back.
+//! The command lines: which program was called, what it was asked to do, and its exit code.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -46,18 +46,18 @@ pub(crate) mod sessions;
 mod ssh_letters;
 mod tunnel;
 
-/// Exit code of a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed.
+/// Exit code after a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed.
 const USAGE: u8 = 255;
-/// Exit code of everything else that goes wrong. Source: Mosh 1.4.0 as observed.
+/// Exit code of all other failures. Source: Mosh 1.4.0 as observed.
 const FAILURE: u8 = 1;
 
-/// The version of Mosh whose behaviour the Mosh names have. Programs look for it in `--version`.
+/// The version of Mosh that the programs with Mosh's names imitate. Scripts look for it in `--version`.
 const MOSH_VERSION: &str = "1.4.0";
 
 const LICENSE: &str = "License MIT or Apache-2.0, at your choice. There is no warranty, to the extent \
                        permitted by law.";
 
-/// The three programs of Mosh, which are calls of rove too.
+/// The three programs of Mosh, whose names rove can be called by.
 #[derive(Clone, Copy)]
 enum Program {
     Wrapper,
@@ -78,7 +78,7 @@ impl Program {
     }
 }
 
-/// Runs the program that `args` call: the first is the name it was called by.
+/// Runs the program that `args` call; the first of them is the name that rove was called by.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
     let program = args.next().unwrap_or_else(|| "rove".into());
@@ -92,10 +92,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// A command that is called by a word behind `rove`.
+/// A command such as `rove list`, called by a word after `rove`.
 struct Subcommand {
     manual: &'static Manual,
-    /// Runs the command with the words after its name.
+    /// Runs the command with the words after its name; returns its exit code.
     run: fn(Vec<OsString>) -> Result<u8, Instead>,
 }
 
@@ -185,7 +185,7 @@ static BOOK: Book = Book {
 };
 
 fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
-    // No command for people: a shell's completion asks.
+    // This command is not for people: a shell's completion calls it.
     if let [word, rest @ ..] = args.as_slice()
         && word == COMMAND
         && rest.iter().take(2).any(|word| word == "--")
@@ -206,20 +206,20 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     let invocation = Invocation { name, program: program.to_owned(), args: args.clone() };
     let load = || match name {
         ProgramName::Rove => Config::load(),
-        // Stock Mosh has no such file, and must not change for one.
+        // Stock Mosh has no such file, and must not behave differently because of one.
         ProgramName::Mosh => Ok(Config::default()),
     };
     let speaker = invocation.speaker();
     run_session(&speaker, &invocation, host::parse(name, args, load))
 }
 
-/// Returns how `rove` was called for a command with these words.
+/// Returns the command line of a command that was called with these words.
 fn own_invocation(args: &[OsString]) -> Invocation {
     let program = env::args_os().next().unwrap_or_else(|| "rove".into());
     Invocation { name: ProgramName::Rove, program, args: args.to_vec() }
 }
 
-/// Does what a session's command line asks for.
+/// Does what a session's command line asks for, and returns the exit code.
 fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, UsageError>) -> u8 {
     let name = invocation.name;
     match call {
@@ -249,7 +249,7 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
     }
 }
 
-/// Returns the end of a sentence about a host that there is not: the command that was probably meant.
+/// Returns the end of the error about an unknown host: the command that was probably meant. Empty if none is similar.
 fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     let BootstrapError::NoSession(NoSession::NotConnected { failure }) = error else {
         return String::new();
@@ -283,7 +283,8 @@ fn run_install(args: Vec<OsString>) -> Result<u8, Instead> {
     Ok(finish("rove install", result))
 }
 
-/// Does what the line of a command that asks a host wants in place of the command's own work.
+/// Does what a command line asks for in place of the command's own work (help, or ssh's configuration); returns the
+/// exit code.
 fn do_instead(manual: &Manual, instead: &Instead) -> u8 {
     match instead {
         Instead::Clap(error) => refuse(manual, error),
@@ -292,14 +293,14 @@ fn do_instead(manual: &Manual, instead: &Instead) -> u8 {
     }
 }
 
-/// Lets ssh say what its configuration says of a host; comes back only if it cannot be run.
+/// Prints ssh's configuration for a host, by becoming ssh. Returns the exit code only if ssh cannot be run.
 fn ask_ssh(speaker: &str, ssh: &[String], host: &OsStr) -> u8 {
     let error = bootstrap::ask_ssh(ssh, host);
     warn(speaker, &error.to_string());
     error.exit_code()
 }
 
-/// Says what is wrong with a command line.
+/// Prints what is wrong with a command line, and returns the exit code.
 fn refuse_line(name: ProgramName, speaker: &str, error: &UsageError) -> u8 {
     match name {
         ProgramName::Rove => error.message.lines().for_each(|line| warn(speaker, line)),
@@ -384,7 +385,8 @@ fn run_config(args: Vec<OsString>) -> Result<u8, Instead> {
     })
 }
 
-/// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
+/// Prints why clap refuses a command's line, and returns the exit code. clap reports help and version as errors too,
+/// which go to standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     let Some(refusal) = rove_cli_docs::refusal(manual, error) else {
         let _ = error.print();
@@ -394,7 +396,7 @@ fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     USAGE
 }
 
-/// Returns the exit code of a program that has run, after telling what failed.
+/// Returns the exit code of a command that has run, after printing its error, if any.
 fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     match result {
         Ok(code) => code,
@@ -405,7 +407,7 @@ fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     }
 }
 
-/// Returns the version. The Mosh names keep a number in the place where programs look for it.
+/// Returns the text of `--version`. Under Mosh's names it has Mosh's version where scripts look for it.
 fn version(name: ProgramName, program: Program) -> String {
     let ours = env!("CARGO_PKG_VERSION");
     let first = match (name, program) {
@@ -418,7 +420,7 @@ fn version(name: ProgramName, program: Program) -> String {
     format!("{first}\n{LICENSE}")
 }
 
-/// Says what somebody asked for.
+/// Prints text that the user asked for on standard output, and returns the exit code.
 fn print(text: &str) -> u8 {
     say(io::stdout(), text);
     0

@@ -1,8 +1,8 @@
-//! The doctor: goes the way that a session goes, and names the leg that fails.
+//! The doctor: takes the same steps as a session, and names the step (leg) that fails.
 //!
-//! It tests the code that sessions use. It logs in and starts a server by the bootstrap's own plan ([`login`]), with a
-//! look around on the way ([`survey`]), and holds a short session with it ([`trial`]). The observations are [`facts`];
-//! [`diagnosis`] alone decides their meaning; [`report`] words it.
+//! It tests the code that sessions use. It logs in and starts a server by the bootstrap's own plan ([`login`]), with
+//! questions to the host on the way ([`survey`]), and holds a short session with the server ([`trial`]). The
+//! observations are [`facts`]; [`diagnosis`] alone decides their meaning; [`report`] words it.
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -32,34 +32,34 @@ mod report;
 mod survey;
 pub(crate) mod trial;
 
-/// Exit code: all is well.
+/// Exit code if all is well.
 const WELL: u8 = 0;
-/// Exit code: a problem was found.
+/// Exit code if a problem was found.
 const PROBLEM: u8 = 1;
-/// Exit code: the doctor itself could not work.
+/// Exit code if the doctor itself could not work.
 const FAILED: u8 = 2;
-/// Exit code: the user left. Source: what shells say of a command that SIGINT ended.
+/// Exit code if the user interrupted. Source: what shells say of a command that SIGINT ended.
 const INTERRUPTED: u8 = 130;
 
-/// The signals the doctor wakes for: the user's wish to leave, and the end of a command.
+/// The signals that wake the doctor: a request to leave, and the end of a command.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGCHLD];
 
-/// How long a name server may take. Chosen: what the system's resolver gives each of its servers, less
-/// the patience of whoever waits for a list that is only of interest.
+/// How long the name resolution may take. Chosen: what the system's resolver gives each of its servers; the addresses
+/// only matter for the report.
 const RESOLVER_PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long ssh may take to tell its configuration. Chosen: a thousand times what it takes.
+/// How long ssh may take to print its configuration. Chosen: a thousand times what it takes.
 const CONFIGURATION_PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
 pub(crate) struct DoctorOptions {
-    /// The session that should work; `None` looks at this computer only.
+    /// The session to examine. `None` examines this computer only.
     pub(crate) session: Option<Box<HostOptions>>,
-    /// Whether to report for programs.
+    /// Whether to print the report as JSON, for programs.
     pub(crate) json: bool,
 }
 
-/// Examines, prints the report, and returns the exit code.
+/// Examines a session, prints the report, and returns the exit code.
 pub(crate) fn run(options: DoctorOptions, invocation: &Invocation) -> u8 {
     let facts = match examine(options.session, invocation) {
         Ok(facts) => facts,
@@ -135,7 +135,7 @@ fn look_there(
         progress("nothing came back; logging in again to see why");
         let found = login::look_again(&door, &mark, &server, events);
         if !matches!(found, Ok(Some(_))) {
-            // Nobody else could end the server, which may have heard us.
+            // Nobody else could end the server, which may have received our datagrams.
             trial.say_goodbye(events);
         }
         host.aftermath = found?;
@@ -144,13 +144,13 @@ fn look_there(
     Ok(host)
 }
 
-/// Returns the host's addresses, for the report, none if nobody tells them soon; `None` if ssh does not
-/// even tell its own configuration.
+/// Returns the host's addresses for the report, empty if they are not resolved soon. `None` if even ssh's own
+/// configuration does not come.
 fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     let (ssh, host) = (options.ssh.clone(), options.host.clone());
     let (names, name) = mpsc::channel();
     let (found, addresses) = mpsc::channel();
-    // Neither ssh's configuration, which may run commands, nor the resolver keeps to a time.
+    // Both ssh's configuration, which may run commands, and the resolver may take any time.
     thread::spawn(move || {
         let text = host.to_string_lossy().into_owned();
         let plain = text.rsplit_once('@').map_or(text.as_str(), |(_, name)| name);
@@ -163,7 +163,7 @@ fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     Some(addresses.recv_timeout(RESOLVER_PATIENCE).unwrap_or_default())
 }
 
-/// Says what takes its time, to whoever watches.
+/// Prints on standard error which step takes its time.
 fn progress(what: &str) {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {
@@ -171,8 +171,7 @@ fn progress(what: &str) {
     }
 }
 
-/// Returns why a session at one of these addresses got no answer and what to do, as far as the client can tell, in
-/// one line.
+/// Returns in one line why a session at these addresses got no answer and what to do, as far as the client can tell.
 pub(crate) fn one_line(
     tried: Vec<SocketAddr>,
     refusal: Option<&Refusal>,
@@ -181,7 +180,7 @@ pub(crate) fn one_line(
     let port = tried.first().map_or(0, SocketAddr::port);
     let path = Path { tried, ..Path::default() };
     let (seen, remedy) = diagnosis::no_answer(refusal, &path, port, None);
-    // A session on a host has a key of its own.
+    // Each session on a host has a key of its own.
     let key = match (host, refusal) {
         (None, None) => {
             " A key serves one client: if this one has been used before, its session answers nobody else; \
@@ -193,8 +192,8 @@ pub(crate) fn one_line(
     format!("{seen}. What to do: {remedy}.{key} `rove doctor {host}` names the leg that fails.")
 }
 
-/// Returns why a session through a tunnel got no answer and what to do, in one line. `reason` is why ssh
-/// ended, if it has.
+/// Returns in one line why a session through a tunnel got no answer and what to do. `reason` is why ssh ended; empty if
+/// it still runs.
 pub(crate) fn tunnel_line(port: u16, refusal: Option<&Refusal>, reason: &str) -> String {
     if refusal.is_some() {
         return format!(

@@ -1,8 +1,8 @@
 //! `rove install`: copies a static rove into `~/.local/bin` on a host, through one login of the user's ssh.
 //!
-//! [`far`] is what runs there and [`report`] reads what that says; [`source`] is its standard input. [`build`] finds a
-//! program for the host's platform and knows its [`version`]. [`offer`] asks whether to do all that where `rove host`
-//! found no server.
+//! [`far`] is the script that runs on the host, and [`report`] reads its output; [`source`] is its standard input.
+//! [`build`] finds a program for the host's platform and knows its [`version`]. [`offer`] asks whether to copy rove if
+//! `rove host` found no server.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -35,34 +35,34 @@ mod version;
 /// The program to copy, and the host to copy it to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InstallOptions {
-    /// How to log in, and where.
+    /// The options of a login to the host.
     pub(crate) session: HostOptions,
-    /// The program to copy, if the user named one.
+    /// The file to copy. `None` to look for a program that fits.
     pub(crate) build: Option<PathBuf>,
-    /// Whether a newer one is replaced without a question.
+    /// Whether a newer rove on the host is replaced without a question.
     pub(crate) force: bool,
 }
 
-/// The result of the copying.
+/// The result of a copy.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is there now.
+    /// The program was copied.
     Copied {
         version: Version,
-        /// Its size for a person.
+        /// The size of the copied program, as text for a person.
         size: String,
-        /// Another rove, which the host's PATH finds first.
+        /// The path of another rove that the host's PATH finds first. `None` if there is none.
         other: Option<String>,
     },
-    /// The very same was there already.
+    /// The host already had the very same program.
     Same,
 }
 
-/// Copies rove to a host, through this connection or by a login, and says what became of it.
+/// Copies rove to a host, through the connection `master` or by a login of its own, and prints the result.
 ///
 /// # Errors
 ///
-/// Returns why the host has no other rove than before.
+/// Returns why the host's rove is unchanged.
 pub(crate) fn run(options: &InstallOptions, master: Option<&Master>) -> Result<(), InstallError> {
     let host = options.session.host.display();
     let sentence = match copy(options, master)? {
@@ -76,14 +76,14 @@ pub(crate) fn run(options: &InstallOptions, master: Option<&Master>) -> Result<(
         ),
     };
     if !options.session.quiet {
-        // A reader that has gone away wants to hear nothing about it.
+        // A closed standard output is no error.
         let _ = writeln!(io::stdout(), "{sentence}");
     }
     Ok(())
 }
 
-/// Copies rove to a host of this platform that has no server, if `policy` or the user says so, through the connection of
-/// the run if there is one. Returns whether it is there then.
+/// Copies rove to a host of this platform that has no server, if `policy` or the user says so, through the connection
+/// `master` if there is one. Returns whether rove was copied.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ pub(crate) fn offer(
     let build = match Build::find(platform, options.build.as_deref()) {
         Ok(build) => build,
         Err(error) if policy == InstallPolicy::Always => return Err(error.into()),
-        // Nothing can be offered.
+        // Without a program for the host, nothing is offered.
         Err(_) => return Ok(false),
     };
     let host = options.session.host.display();
@@ -121,16 +121,16 @@ fn copy(options: &InstallOptions, master: Option<&Master>) -> Result<Outcome, In
     copying.judge(ran)
 }
 
-/// A copy under way.
+/// A copy in progress.
 struct Copying<'a> {
     options: &'a InstallOptions,
     report: Report,
     progress: Progress,
-    /// Where the program goes; none once it has gone, or is not to go.
+    /// The channel to the script's standard input. `None` once the program was sent, or is not to be sent.
     sender: Option<Sender<Vec<u8>>>,
-    /// The build that has been sent, or why none was.
+    /// The program that was sent, or why none was. `None` until that is decided.
     chosen: Option<Result<Build, InstallError>>,
-    /// Whether the host has this very program already.
+    /// Whether the host already has this very program.
     is_same: bool,
     bytes_arrived: usize,
     verdict: Option<Result<(), Failure>>,
@@ -167,7 +167,7 @@ impl<'a> Copying<'a> {
         }
     }
 
-    /// Sends the program that fits, if one is to be sent, and then nothing more.
+    /// Sends the program that fits, if one is to be sent, and closes the script's input.
     fn send(&mut self) {
         let Some(sender) = self.sender.take() else { return };
         let facts = &self.report.facts;
@@ -176,14 +176,14 @@ impl<'a> Copying<'a> {
             self.is_same = facts.sum.as_ref() == Some(&build.sum);
             if !self.is_same {
                 let line = format!("{} {} {}\n", build.bytes.len(), build.sum, build.version);
-                // ssh may have ended; that is told of when it has been waited for.
+                // ssh may have ended; that is reported after the wait for it.
                 let _ = sender.send([line.as_bytes(), &build.bytes].concat());
             }
         }
         self.chosen = Some(chosen);
     }
 
-    /// Returns what became of it, now that ssh has ended in this way.
+    /// Returns what became of the copy, after ssh has ended in this way.
     fn judge(mut self, ran: Result<ExitStatus, BootstrapError>) -> Result<Outcome, InstallError> {
         self.progress.clear();
         let host = || self.options.session.host.to_string_lossy().into_owned();
@@ -214,7 +214,7 @@ fn login_failed(error: BootstrapError) -> InstallError {
     InstallError::Login(error.to_string())
 }
 
-/// Finds the program for a host that has told this of itself, unless it has a newer one that is to stay.
+/// Finds the program for a host with these facts. An error if the host has a newer rove that is to stay.
 fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError> {
     let host = options.session.host.to_string_lossy().into_owned();
     let Some(platform) = &facts.platform else { return Err(InstallError::NoPlatform { host }) };
@@ -229,11 +229,11 @@ fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError
     Ok(build)
 }
 
-/// Returns the SHA-256 of this very program, for a host that has no other way to know it.
+/// Returns the SHA-256 of the running program, in hexadecimal, for a host without another way to compute it.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal to read it.
+/// Returns the system's refusal to read the file.
 pub(crate) fn own_sum() -> io::Result<String> {
     build::own_sum()
 }

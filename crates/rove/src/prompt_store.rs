@@ -1,9 +1,9 @@
-//! The prompts that outlast a session: a file of the user's own, which a session reads at its start, adds its
-//! refusals to at once, and its known prompts at its end.
+//! The prompts that are remembered beyond a session, in a file of the user. A session reads the file at its start, adds
+//! its refusals at once, and its known prompts at its end.
 //!
 //! [`file`](mod@file) is the file on the disk, shared with other clients; [`format`](mod@format) its bytes. All hosts
-//! are in one file, so that their number has a bound, no file's name tells of a host, and each change is a single
-//! rename. An error of the file costs a session its memory and nothing else.
+//! are in one file, so that their number is limited, no file's name reveals a host, and each change is a single rename.
+//! An error of the file costs a session its memory and nothing else.
 
 use std::io;
 
@@ -18,23 +18,23 @@ mod format;
 use file::PromptFile;
 pub(crate) use file::PromptFileError;
 
-/// A session's part of the file.
+/// The remembered prompts of one account, and what a session has added to the file.
 #[derive(Debug)]
 pub(crate) struct PromptKeeper {
     file: PromptFile,
     account: Account,
     salt: [u8; 16],
-    /// How many refusals are in the file.
+    /// How many refusals of this session's memory are in the file.
     written: usize,
-    /// How many refusals were tried to be written.
+    /// How many refusals the session has tried to write.
     tried: usize,
-    /// Whether the user has had the host forgotten since the session began.
+    /// Whether the user has removed the account from the file since the session began.
     is_forgotten: bool,
 }
 
 impl PromptKeeper {
-    /// Begins a session with an account; returns also what is remembered of it. An account that is not in the file is
-    /// added, so that all sessions with it use one salt.
+    /// Starts to remember prompts for a session with an account; also returns the remembered ones. An account that is
+    /// not in the file is added, so that all sessions with it use one salt.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl PromptKeeper {
         Ok((Self { file, account, salt, written, tried: written, is_forgotten: false }, memory))
     }
 
-    /// Writes the refusals that are not in the file. If they cannot be written, they are tried again with the next one.
+    /// Writes the refusals that are not in the file. If that fails, they are tried again with the next one.
     pub(crate) fn note_refusals(&mut self, memory: &PromptMemory) {
         if memory.refused().len() > self.tried {
             self.tried = memory.refused().len();
@@ -85,7 +85,8 @@ impl PromptKeeper {
         let saved = self.file.update(|hosts| {
             let (mut stored, is_forgotten) = match hosts.memory(&self.account) {
                 Some(stored) if *stored.salt() == self.salt => (stored, false),
-                // Another session has begun since, whose salt tells nothing of ours. So one refusal counts for all.
+                // Another session has begun since, with another salt, so our hashes mean nothing in it. Any refusal
+                // then refuses all prompts.
                 Some(mut stored) if !refused.is_empty() => {
                     stored.refuse_all();
                     (stored, true)
@@ -110,11 +111,11 @@ impl PromptKeeper {
     }
 }
 
-/// Forgets an account, or all of them; returns how many there were.
+/// Forgets an account, or all of them; returns how many were forgotten.
 ///
 /// # Errors
 ///
-/// Returns why what is remembered, if anything is, cannot be forgotten.
+/// Returns why the remembered prompts cannot be removed.
 pub(crate) fn forget(account: Option<&Account>) -> Result<usize, PromptFileError> {
     let Some(file) = PromptFile::open()? else { return Ok(0) };
     match account {

@@ -1,4 +1,4 @@
-//! A host's addresses, in the order the user's choice of family asks for.
+//! The addresses of a host, in the order that the user's choice of an address family asks for.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
@@ -9,10 +9,10 @@ use crate::getent;
 pub(crate) enum AddressError {
     #[error("cannot find the address of {}: {error}", host.escape_debug())]
     Unknown { host: String, error: io::Error },
-    /// It has no address of this family.
+    /// The host has no address of this family.
     #[error("{} has no address of the family {family}", host.escape_debug())]
     NoneLeft { host: String, family: String },
-    /// It has addresses of both families, and the user chose none.
+    /// The host has addresses of both families, and the user chose none.
     #[error(
         "{} has IPv4 and IPv6 addresses: choose with --family=inet or --family=inet6",
         host.escape_debug()
@@ -20,7 +20,7 @@ pub(crate) enum AddressError {
     Ambiguous { host: String },
 }
 
-/// Returns the addresses of `host`, never none, the one to try first in front.
+/// Returns the addresses of `host`, at least one, the one to try first in front.
 ///
 /// # Errors
 ///
@@ -49,7 +49,7 @@ pub(crate) fn resolve(
     in_order(addresses, host, family)
 }
 
-/// Returns an address as a word for the client's command line: numeric, a zone with it.
+/// Returns an address as a word for the client's command line, in numeric form with its IPv6 zone, if any.
 pub(crate) fn numeric(address: SocketAddr) -> String {
     match address {
         SocketAddr::V6(address) if address.scope_id() != 0 => {
@@ -62,7 +62,8 @@ pub(crate) fn numeric(address: SocketAddr) -> String {
     }
 }
 
-/// Reads a word that [`numeric`] has written; the zone may be an interface's name too.
+/// Reads an address that [`numeric`] has written, with `port`. The zone may also be an interface's name. `None` if the
+/// text is not an address.
 pub(crate) fn from_numeric(address: &str, port: u16) -> Option<SocketAddr> {
     match address.split_once('%') {
         None => Some(SocketAddr::new(address.parse::<IpAddr>().ok()?, port)),
@@ -94,11 +95,11 @@ fn in_order(
     match family {
         "inet" => addresses.retain(SocketAddr::is_ipv4),
         "inet6" => addresses.retain(SocketAddr::is_ipv6),
-        // The sorts are stable: within a family the resolver's order stays.
+        // The sorts are stable: within a family the resolver's order is kept.
         "prefer-inet" => addresses.sort_by_key(SocketAddr::is_ipv6),
         "prefer-inet6" => addresses.sort_by_key(SocketAddr::is_ipv4),
         "all" => {}
-        // "auto", and with `mosh` any word nobody knows.
+        // This is "auto" and, with `mosh`, any unknown word.
         _ => {
             if addresses.iter().any(SocketAddr::is_ipv4)
                 && addresses.iter().any(SocketAddr::is_ipv6)

@@ -8,8 +8,8 @@ use crate::bootstrap::error::BootstrapError;
 use crate::messages::say;
 use crate::question;
 
-/// Asks which session is meant, if several are; returns the login for that one. Without a terminal nobody is asked, and the
-/// sessions are only named.
+/// Asks the user which of several sessions on the host is meant; returns the options to log in to that one. `None` if
+/// nothing was chosen. Without a terminal the sessions are only listed.
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
     let BootstrapError::NoSession(NoSession::SeveralSessions { sessions, .. }) = error else {
         return None;

@@ -1,4 +1,4 @@
-//! Running a command and reading its two streams, to its end and never longer than it may take.
+//! Running a command and reading its two output streams, to their end and no longer than it may take.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -13,54 +13,54 @@ use signal_hook::consts::SIGCHLD;
 
 use crate::ssh_reaper::SshReaper;
 
-/// Bytes read from a stream at a time. Chosen: the longest announcement and banner fit.
+/// Most bytes read from a stream at once. Chosen: the longest announcement and banner fit.
 const READ_LEN: usize = 4096;
 
-/// Most bytes read after the command has ended. Chosen: what its two pipes hold on Linux; whoever it has left
-/// behind may print without end.
+/// Most bytes read after the command has ended. Chosen: what its two pipes hold on Linux; a process that it has left
+/// running may print without end.
 const AFTERMATH_BYTES_MAX: usize = 2 * 64 * 1024;
 
-/// Why a command is not waited for any more.
+/// Why the wait for a command was broken off.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Stop {
-    /// The user wants to leave.
+    /// The user wants to leave (a signal arrived).
     #[error("interrupted")]
     Interrupted,
-    /// The operating system refused something that always works.
+    /// The operating system refused something that normally works.
     #[error("{0}")]
     Local(#[from] io::Error),
 }
 
-/// Returns whether the user wants to leave.
+/// Returns an error if a signal says that the user wants to leave.
 pub(crate) fn check_signals(events: &mut EventLoop) -> Result<(), Stop> {
     let leaves = events.take_signals().iter().any(|&signal| signal != SIGCHLD);
     if leaves { Err(Stop::Interrupted) } else { Ok(()) }
 }
 
-/// A command that runs, with a pipe for each of its streams. It is ended when this is dropped.
+/// A running command, with a pipe for each output stream. Dropping this value ends the command.
 pub(crate) struct Running {
     child: Child,
-    /// The readers' ends of its streams, until they end.
+    /// The read ends of the pipes. `None` once a stream has ended.
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
     buffers: [[u8; READ_LEN]; 2],
     status: Option<ExitStatus>,
-    /// Bytes read since it ended.
+    /// Bytes read since the command ended.
     aftermath_bytes: usize,
 }
 
 /// The result of a wait for a command.
 pub(crate) enum Step<'a> {
-    /// It has printed this on its streams, in the order of [`Stream::ALL`]. The order of bytes is known within a
-    /// stream only.
+    /// The bytes that the command has printed on its streams, in the order of [`Stream::ALL`]. The order of bytes is
+    /// known within one stream only.
     Said([(Stream, &'a [u8]); 2]),
-    /// It has ended, and all it printed has been read.
+    /// The command has ended, and all that it printed has been read.
     Ended(ExitStatus),
     Late,
 }
 
 impl Running {
-    /// Starts a command. Its end is noticed by `SIGCHLD`, for which the loop of each wait must wake.
+    /// Starts a command. The event loops that wait for it must wake for `SIGCHLD`, which tells its end.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         Ok(Self {
@@ -73,16 +73,16 @@ impl Running {
         })
     }
 
-    /// Returns the command's standard input, if it was started with a pipe for it. Close it to end the input.
+    /// Returns the pipe to the command's standard input. `None` if there is none. Close the pipe to end the input.
     pub(crate) fn take_input(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
 
-    /// Waits for output, for the end, or until `deadline` where there is one.
+    /// Waits for output, for the command's end, or until `deadline`, if there is one.
     ///
     /// # Errors
     ///
-    /// Returns [`Stop::Interrupted`] for the user's wish to leave.
+    /// Returns [`Stop::Interrupted`] if the user wants to leave.
     pub(crate) fn step(
         &mut self,
         events: &mut EventLoop,
@@ -94,8 +94,8 @@ impl Running {
             }
             let [has_errors, has_output] = match self.status {
                 None => self.wait(events, deadline)?,
-                // Bytes that wait in the pipes are read even after the end. But a process left behind that holds them
-                // open keeps nobody.
+                // Bytes left in the pipes are read even after the end. A process left running that holds the pipes open
+                // must not make us wait.
                 Some(_) if self.aftermath_bytes < AFTERMATH_BYTES_MAX => {
                     [is_waiting(self.errors.as_ref())?, is_waiting(self.output.as_ref())?]
                 }
@@ -125,7 +125,7 @@ impl Running {
         }
     }
 
-    /// Waits until one of the streams has something, or something else has happened; returns which have.
+    /// Waits until a stream has output, an event arrives or `deadline` passes. Returns which streams have output.
     fn wait(&self, events: &mut EventLoop, deadline: Option<Instant>) -> io::Result<[bool; 2]> {
         let interest = |fd| Interest::new(fd, true, false);
         let errors = self.errors.as_ref().map(|errors| interest(errors.as_fd()));
@@ -138,13 +138,13 @@ impl Running {
         Ok([next(has_errors), next(has_output)])
     }
 
-    /// Asks the command to end, and makes it.
+    /// Asks the command to end, and kills it if it does not.
     pub(crate) fn end(&mut self, events: &mut EventLoop) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         let mut reaper = SshReaper::new(events.now());
         while matches!(self.child.try_wait(), Ok(None)) {
             match reaper.poll_signal(events.now()) {
-                // A command that is not waited for yet is killed when this is dropped.
+                // A command that is still running is killed when this value is dropped.
                 Some(Signal::KILL) => break,
                 Some(signal) => drop(pid.map(|pid| kill_process(pid, signal))),
                 None => {}
@@ -152,7 +152,7 @@ impl Running {
             if events.wait(&mut [], Some(reaper.poll_timeout())).is_err() {
                 break;
             }
-            // Another wish to leave changes nothing here.
+            // A second signal to leave changes nothing here.
             let _ = events.take_signals();
         }
     }
@@ -167,16 +167,16 @@ impl Drop for Running {
     }
 }
 
-/// Returns whether a stream has something to read now, were it the end; one that has ended has nothing.
+/// Returns whether a read from a stream would return now, with bytes or its end; `false` for `None`.
 pub(crate) fn is_waiting(stream: Option<&impl AsFd>) -> io::Result<bool> {
     let Some(stream) = stream else { return Ok(false) };
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut fds = [PollFd::new(stream, PollFlags::IN)];
-    // A signal, such as that of the end itself, must not pass for silence.
+    // A signal, such as that of the command's end, must not look like a silent stream.
     Ok(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now)))? > 0)
 }
 
-/// Reads what a stream has, if it has anything; forgets a stream that has ended.
+/// Reads a stream if it has output (`has`). A stream that has ended becomes `None`.
 fn read(stream: &mut Option<impl Read>, has: bool, buffer: &mut [u8]) -> io::Result<usize> {
     let Some(reader) = stream.as_mut().filter(|_| has) else { return Ok(0) };
     match reader.read(buffer) {
@@ -188,12 +188,12 @@ fn read(stream: &mut Option<impl Read>, has: bool, buffer: &mut [u8]) -> io::Res
     Ok(0)
 }
 
-/// Runs a command to its end, hands what it prints to `take`, and returns its status. That is `None` if it took
-/// longer than `patience`, which `take` may set anew.
+/// Runs a command to its end, passes its output to `take`, and returns its status. `None` if it took longer than
+/// `patience`, which `take` may change by returning another time.
 ///
 /// # Errors
 ///
-/// Returns [`Stop`]; the command has been ended then.
+/// Returns [`Stop`], after the command was ended.
 pub(crate) fn run(
     command: &mut Command,
     events: &mut EventLoop,

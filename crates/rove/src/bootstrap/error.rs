@@ -12,23 +12,23 @@ use crate::bootstrap::address::AddressError;
 use crate::install::error::InstallError;
 use crate::install::remedy::Remedy;
 
-/// Exit code when no server was started. Source: Mosh 1.4.0 as observed.
+/// Exit code if no server was started. Source: Mosh 1.4.0 as observed.
 const NO_SERVER: u8 = 10;
-/// Exit code when the server's lines are malformed. Source: Mosh 1.4.0 as observed.
+/// Exit code if the server's lines are malformed. Source: Mosh 1.4.0 as observed.
 const BAD_LINE: u8 = 29;
-/// Exit code when the client program cannot be run. Source: Mosh 1.4.0 as observed.
+/// Exit code if the client program cannot be run. Source: Mosh 1.4.0 as observed.
 const NO_CLIENT: u8 = 2;
-/// Exit code when the host's name leads nowhere. Source: Mosh 1.4.0 as observed.
+/// Exit code if the host's name has no address. Source: Mosh 1.4.0 as observed.
 const NO_HOST: u8 = 255;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BootstrapError {
-    /// Standard input or output is no terminal.
+    /// Standard input or standard output is not a terminal.
     #[error("{stream} is not a terminal, and a session needs one; use ssh in scripts and pipes")]
     NoTerminal { stream: &'static str },
     #[error("cannot run the client {}: {error}", program.display())]
     ClientMissing { program: OsString, error: io::Error },
-    /// The client could not say how many colours there are.
+    /// The client program could not tell how many colours the terminal has.
     #[error("the client {} cannot tell this terminal's colours; is TERM right?", program.display())]
     NoColors { program: OsString, status: ExitStatus },
     #[error("cannot run {}: {error}{advice}", program.display())]
@@ -36,13 +36,13 @@ pub(crate) enum BootstrapError {
     /// The host's name has no usable address.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// The server's output is malformed.
+    /// The server's announcement is malformed.
     #[error(transparent)]
     Startup(#[from] StartupError),
-    /// ssh has not got to the host, and why is known.
+    /// ssh did not reach the host, for a known reason.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The output of ssh holds no session.
+    /// The output of ssh announces no session.
     #[error(transparent)]
     NoSession(#[from] NoSession),
     /// No server program is installed on the host.
@@ -51,31 +51,31 @@ pub(crate) enum BootstrapError {
         host.display()
     )]
     NoServerProgram { host: OsString, platform: Option<Platform>, remedy: Remedy },
-    /// The host has nothing that could be the far end of a tunnel.
+    /// The host has no rove, which a tunnel needs there.
     #[error(
         "rove not found on {}: --tunnel needs it there, whichever server is used; {remedy}; or leave out \
          --tunnel where UDP passes", host.display()
     )]
     NoTunnelProgram { host: OsString, platform: Option<Platform>, remedy: Remedy },
-    /// A copy of rove that the host was to have failed.
+    /// The copy of rove to the host failed.
     #[error(transparent)]
     Install(#[from] InstallError),
-    /// The host has no rove to run a command of ours.
+    /// The host has no rove to run the command with.
     #[error(
         "rove not found on {}: PATH, ~/.local/bin, ~/.cargo/bin, /usr/local/bin and /opt/homebrew/bin were looked \
          at; {remedy}", host.display()
     )]
     NoRove { host: OsString, remedy: Remedy },
-    /// The system gave no randomness.
+    /// The operating system gave no random bytes.
     #[error("a random word: {0}")]
     Random(#[from] getrandom::Error),
-    /// The operating system refused something that always works.
+    /// The operating system refused something that normally works.
     #[error("{what}: {error}")]
     Local { what: &'static str, error: io::Error },
 }
 
 impl BootstrapError {
-    /// Returns that ssh cannot be run. `rove` says what to do where that is known.
+    /// Returns the error that ssh cannot be run. Under the name `rove` it says what to do, if that is known.
     pub(super) fn ssh_missing(name: ProgramName, program: &OsStr, error: io::Error) -> Self {
         let advice = match (name, error.kind()) {
             (ProgramName::Mosh, _) => "; is ssh installed?",
@@ -87,7 +87,7 @@ impl BootstrapError {
         Self::SshMissing { program: program.to_owned(), error, advice }
     }
 
-    /// Returns that there is no server program on a host of this platform.
+    /// Returns the error that a host of this platform has no server program.
     pub(super) fn no_server(options: &HostOptions, platform: Option<Platform>) -> Self {
         let remedy = Remedy::of(&options.host, platform.as_ref());
         if options.session != WantedSession::New {
@@ -99,7 +99,7 @@ impl BootstrapError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::NoTerminal { .. } => 1,
-            // The client's own, as with stock.
+            // This is the exit code of the client program, as with stock.
             Self::NoColors { status, .. } => {
                 status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
             }

@@ -1,4 +1,4 @@
-//! How the program was called, and how it finds itself and others.
+//! How rove was called, and how to find its own and other programs.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -6,18 +6,18 @@ use std::path::PathBuf;
 
 use rove_bootstrap::ProgramName;
 
-/// How the program was called: what shows up in process lists, and how it finds itself again.
+/// The command line that rove was called with, for process lists and to start the same program again.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
     pub(crate) name: ProgramName,
-    /// The word it was called by.
+    /// The first word of the command line, by which rove was called.
     pub(crate) program: OsString,
-    /// The words behind that.
+    /// The words after the program's name.
     pub(crate) args: Vec<OsString>,
 }
 
 impl Invocation {
-    /// Returns a path that starts this program again, under the same name if that is possible.
+    /// Returns a path that starts this program again, under the same name if possible.
     pub(crate) fn own_path(&self) -> OsString {
         if self.program.as_encoded_bytes().contains(&b'/') {
             return self.program.clone();
@@ -26,7 +26,7 @@ impl Invocation {
         found.or_else(|| env::current_exe().ok()).map_or_else(|| self.program.clone(), Into::into)
     }
 
-    /// Returns the name under which the program speaks to the user; stock's is its path.
+    /// Returns the name in front of messages to the user; stock Mosh uses the path it was called by.
     pub(crate) fn speaker(&self) -> String {
         match self.name {
             ProgramName::Rove => "rove".to_owned(),
@@ -34,8 +34,7 @@ impl Invocation {
         }
     }
 
-    /// Returns the argument by which process lists, and programs that read them, tell where a
-    /// session goes.
+    /// Returns the client's argument that shows in process lists which command started the session.
     pub(crate) fn tag(&self) -> OsString {
         let mut tag = OsString::from("-#");
         for arg in &self.args {
@@ -47,7 +46,7 @@ impl Invocation {
     }
 }
 
-/// Returns the first file of this name in the folders of `PATH`.
+/// Returns the first file named `program` in the folders of `PATH`. `None` if there is none.
 pub(crate) fn find_in_path(program: &OsStr) -> Option<PathBuf> {
     let search_path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&search_path)

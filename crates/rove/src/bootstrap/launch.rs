@@ -1,4 +1,4 @@
-//! ssh, or the local server, from its start to its end.
+//! Running ssh, or the local server, from its start to its end.
 
 use std::process::ExitStatus;
 
@@ -16,30 +16,30 @@ use crate::bootstrap::screen::{Screen, tell_running};
 
 /// The result of running ssh, or the local server.
 pub(super) struct Launch {
-    /// The address, port and key that the server announced, as far as it did.
+    /// The address, port and key that the server announced; each may be missing.
     pub(super) announced: Announced,
     pub(super) end: End,
 }
 
-/// The end of the program that was to start a server.
+/// How the program that was to start a server ended.
 pub(super) enum End {
     Ended(ExitStatus),
-    /// ssh has failed for this reason.
+    /// ssh failed for this reason.
     Refused(Refusal),
     /// The host has no server, and ssh keeps the connection open.
     Waits(Box<Running>),
 }
 
-/// Runs ssh (or the local server) to its end, or until the host has no server and waits. Shows the user what it says until
-/// the server has announced itself.
+/// Runs ssh (or the local server) to its end, or until the host turns out to have no server. Shows the user its output
+/// until the server has announced itself.
 ///
 /// # Errors
 ///
-/// Returns that it cannot be run, or what stock's rules refuse.
+/// Returns that ssh cannot be run, or what stock's rules refuse.
 pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch, BootstrapError> {
     let mut command = prepare::command(plan, options);
     tell_running(options, &command);
-    // Before ssh exists, so that its end is never missed.
+    // The loop exists before ssh is started, so that ssh's end is never missed.
     let mut events = EventLoop::new(Clock::start(), &[SIGCHLD])
         .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })?;
     let mut ssh = Running::start(&mut command)
@@ -77,30 +77,30 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
     }
 }
 
-/// Text that a server of ours prints after its announcement, whatever its name.
+/// Beginning of the text that a rove server prints after its announcement, under any name.
 const OURS: &[u8] = b"[build rove ";
-/// Most bytes kept of what follows an announcement. Chosen: ten times a server's.
+/// Most bytes kept of the output after an announcement. Chosen: ten times a server's.
 const FAREWELL_BYTES_MAX: usize = 4096;
 
-/// A reader of both streams.
+/// Reads both output streams of ssh, and finds the server's announcement in them.
 struct Listener {
     startup: Startup,
     screen: Screen,
-    /// ssh's own lines that are held back, to be told in one sentence.
+    /// ssh's own error lines, held back to be told in one sentence.
     last_words: LastWords,
-    /// Whether what runs on the host has a terminal, so that only ssh itself speaks on the error output.
+    /// Whether the command on the host has a terminal, so that only ssh itself prints on the error stream.
     has_terminal: bool,
     is_announced: bool,
-    /// The output that came along with the announcement and after it.
+    /// The output that came together with the announcement and after it.
     after_announcement: Vec<u8>,
 }
 
 impl Listener {
-    /// Reads the bytes that arrived together on both streams.
+    /// Reads bytes that arrived at the same time on both streams.
     fn read(&mut self, said: [(Stream, &[u8]); 2]) -> Result<(), StartupError> {
-        // The licence and what ssh says at its end, which follow the announcement, are for nobody. The two streams do not
-        // tell their order: what ssh said along with the announcement is the after_announcement, as it was silent
-        // for the whole login before.
+        // The licence and ssh's closing lines, which follow the announcement, are not shown. The order of the two
+        // streams is unknown. Output of ssh at the time of the announcement counts as printed after it, as ssh was
+        // silent for the whole login before.
         let was_announced = self.is_announced;
         let mut texts = [Vec::new(), Vec::new()];
         let mut outcome = Ok(());
@@ -140,7 +140,7 @@ impl Listener {
         }
     }
 
-    /// Reads the rest of both streams. Returns what the server announced and, if ssh has failed for a known reason, that reason.
+    /// Finishes both streams. Returns what the server announced and, if ssh failed for a known reason, that reason.
     fn conclude(mut self, has_failed: bool) -> Result<(Announced, Option<Refusal>), StartupError> {
         let mut refusal = None;
         for stream in Stream::ALL {

@@ -1,9 +1,9 @@
-//! A connection of ssh's that one run of rove has for itself (`ControlMaster`), so that the user logs in once for all that
-//! the run does on the host: it looks for a server, copies rove there, and starts it.
+//! A connection of ssh that one run of rove has for itself (`ControlMaster`), so that the user logs in once for
+//! everything that the run does on the host: look for a server, copy rove there, and start it.
 //!
-//! The ssh that looks for a server is the master. It stays only where there is none, while its command waits on the host.
-//! Its socket is in the folder of the control sockets, which only the user may enter, and it ends with the run: with
-//! the terminal's Ctrl-C, as it is in the foreground, and where rove was killed because nobody reads its output
+//! The ssh that looks for a server is the master. It stays only if there is none, while its command waits on the host.
+//! Its socket is in the folder of the control sockets, which only the user may enter. The master ends with the run:
+//! with the terminal's Ctrl-C, as it is in the foreground, and if rove was killed, because nobody reads its output
 //! (`remote::searching`).
 
 use std::io;
@@ -23,20 +23,20 @@ use crate::question;
 /// that is not ready (17).
 const PATH_BYTES_MAX: usize = 103 - 17;
 
-/// A connection of the run's own.
+/// An ssh connection that this run of rove has for itself.
 pub(crate) struct Master {
     path: PathBuf,
-    /// The ssh that has it open.
+    /// The ssh that keeps the connection open. `None` if the connection is not open.
     ssh: Option<Box<Running>>,
-    /// The host's addresses, if our proxy command has told them.
+    /// The host's addresses; empty if our proxy command has not told them.
     addresses: Vec<String>,
-    /// The modes of the user's terminal before any ssh has changed them.
+    /// The modes of the user's terminal before ssh changed them. `None` without a terminal.
     modes: Option<Termios>,
 }
 
 impl Master {
-    /// Prepares one for a run that may have more to do on a host than to start a server. There is none for a program that
-    /// is not OpenSSH's, and where there is no place for its socket that only the user controls.
+    /// Prepares a connection for a run that may also copy rove to the host. `None` for an ssh other than OpenSSH, and
+    /// if there is no place for its socket that only the user controls.
     pub(crate) fn prepare(options: &HostOptions) -> Option<Self> {
         let may_copy = match options.install {
             InstallPolicy::Always => true,
@@ -55,11 +55,11 @@ impl Master {
         is_free.then(|| Self { path, ssh: None, addresses: Vec::new(), modes })
     }
 
-    /// Keeps it open, by an ssh whose command waits. The host has these addresses, as far as they are known.
+    /// Keeps the connection open, by an ssh whose command waits. `addresses` are the host's, empty if unknown.
     pub(crate) fn keep(&mut self, ssh: Box<Running>, addresses: Vec<String>) {
         self.ssh = Some(ssh);
         self.addresses = addresses;
-        // For the command on the host, ssh has made the terminal raw; the user is asked next.
+        // ssh has made the terminal raw for its command, and the user is asked next.
         if let Some(modes) = &self.modes {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, modes);
         }
@@ -69,12 +69,12 @@ impl Master {
         self.ssh.is_some()
     }
 
-    /// Returns the host's addresses; none where it is not open, or they are not known.
+    /// Returns the host's addresses; empty if the connection is not open or they are unknown.
     pub(crate) fn addresses(&self) -> &[String] {
         &self.addresses
     }
 
-    /// Returns how the next ssh shares it.
+    /// Returns how the next ssh shares this connection.
     pub(crate) fn shared(&self) -> Shared {
         Shared { path: self.path.clone(), is_open: self.is_open() }
     }
@@ -83,7 +83,7 @@ impl Master {
 impl Drop for Master {
     fn drop(&mut self) {
         let Some(mut ssh) = self.ssh.take() else { return };
-        // An ssh that does not end when it is asked is killed when it is dropped.
+        // An ssh that does not end when asked is killed when dropped.
         if let Ok(mut events) = EventLoop::new(Clock::start(), &[SIGCHLD]) {
             ssh.end(&mut events);
         }

@@ -1,4 +1,4 @@
-//! Facts that a plan needs: ssh's configuration, the host's addresses, our own connection.
+//! The facts that a plan needs: ssh's configuration, the host's addresses, and our own connection.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -16,15 +16,15 @@ use crate::bootstrap::master::Master;
 use crate::bootstrap::{Invocation, address, ssh_query};
 use crate::locale;
 
-/// The port given to the resolver, which wants one; only the address is used.
+/// Port number passed to the resolver, which requires one; only the address is used.
 const SSH_PORT: u16 = 22;
 
-/// Decides how to start a session. `challenge` was drawn for this run; `preamble` is a piece of sh for the
-/// host to run first; usually there is none. `master` is the run's own connection to the host, if it is to have one.
+/// Decides how to start a session. `challenge` was drawn for this run. `preamble` is sh code that the host runs first,
+/// usually empty. `master` is the run's own connection to the host, if it has one.
 ///
 /// # Errors
 ///
-/// Returns an error if the host's name is to be resolved here and leads nowhere.
+/// Returns an error if the host's name is to be resolved here and has no address.
 pub(crate) fn plan(
     options: &HostOptions,
     invocation: &Invocation,
@@ -38,7 +38,7 @@ pub(crate) fn plan(
         Some(addresses @ [_, ..]) => (Route::Known(addresses.to_vec()), options.host.clone()),
         _ => route(options, invocation, &challenge, &config)?,
     };
-    // A connection that the user's ssh shares is shared as ever.
+    // A connection that the user's ssh shares is still shared.
     let is_users = match route {
         Route::Proxy(_) => false,
         Route::Local(_) => true,
@@ -46,7 +46,7 @@ pub(crate) fn plan(
     };
     let own = master.filter(|master| master.is_open() || !is_users).map(Master::shared);
     if let Route::Address(_) = route {
-        // By its address the host may have another section.
+        // The host's address may match another section of ssh's configuration than its name.
         config.sharing = ssh_query::sharing(options, &destination);
     }
     let variables = locale::for_server(options.name);
@@ -56,7 +56,7 @@ pub(crate) fn plan(
     Ok(Plan::new(options, way, challenge, &args, preamble, ourselves.as_os_str()))
 }
 
-/// Returns the command to run, without its output.
+/// Returns the command that a plan runs; the caller redirects its output.
 pub(crate) fn command(plan: &Plan, options: &HostOptions) -> Command {
     let mut command = plan.local_script().map_or_else(|| plan.ssh_command(options), local_command);
     command
@@ -68,7 +68,7 @@ pub(crate) fn command(plan: &Plan, options: &HostOptions) -> Command {
 
 fn local_command(script: &OsStr) -> Command {
     let mut command = Command::new("/bin/sh");
-    // In a process group of its own the server keeps running while the client is suspended.
+    // In a process group of its own the server continues to run while the client is suspended.
     command.arg("-c").arg(script).env_remove("SSH_CONNECTION").process_group(0);
     if let Some(home) = env::var_os("HOME").filter(|home| Path::new(home).is_dir()) {
         command.current_dir(home);
@@ -124,8 +124,8 @@ fn route(
     }
 }
 
-/// Returns the addresses of a host to which a connection is open already, in the order to try. There are none without
-/// such a connection, or where the name leads nowhere: then the usual way says why.
+/// Returns the addresses of a host to which ssh already has a connection open, in the order to try. Empty without such
+/// a connection, or if the name has no address: then the usual login reports why.
 fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
     let Some(name) = config.host_name.as_deref().filter(|_| config.sharing.has_master()) else {
         return Vec::new();

@@ -1,9 +1,9 @@
-//! The proxy command that ssh runs: it connects for ssh, tells by which address, and hands the connection over, or copies
-//! bytes.
+//! The proxy command that ssh runs: it connects for ssh, tells the host's address, and hands the connection over, or
+//! copies bytes.
 //!
-//! An ssh that has the connection itself (`ProxyUseFdpass`) knows whose it is and names it where it fails.
-//! ssh's own configuration thus decides the host's name and port, and the session's datagrams go to
-//! the very address that ssh reached.
+//! An ssh that receives the connection itself (`ProxyUseFdpass`) can name the peer in its error messages. ssh's own
+//! configuration thus decides the host's name and port, and the session's datagrams go to the very address that ssh
+//! reached.
 
 use core::mem::MaybeUninit;
 use std::fs::File;
@@ -22,23 +22,23 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use crate::bootstrap::address::{self, AddressError};
 use crate::messages::reason;
 
-/// How long an address may take to answer while there are others to try. Chosen: ten times the worst
-/// round trip that anybody works over, so that a host behind one dead address stays reachable.
+/// How long a connection attempt may take while there are other addresses to try. Chosen: ten times the worst round
+/// trip that anybody works over, so that a host behind one dead address stays reachable.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes copied at a time. Chosen: what a pipe holds on Linux.
+/// Most bytes copied at once. Chosen: what a pipe holds on Linux.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// Exit code of a proxy that has told already why there is no connection.
+/// Exit code of a proxy that has already reported why there is no connection.
 const FAILURE: u8 = 1;
 
-/// Runs the proxy until the host has closed the connection, or ssh has it; returns its exit code. By `word`, which is
-/// the run's challenge, the `rove` that started ssh knows what it says. With one it also tells all addresses of the
-/// host, and why there is no connection.
+/// Runs the proxy until the host has closed the connection, or ssh has received it; returns its exit code. `word` is
+/// the run's challenge, by which the `rove` that started ssh recognises the proxy's lines. With it, the proxy also
+/// reports all addresses of the host, and why there is no connection.
 ///
 /// # Errors
 ///
-/// Returns why there is no connection, where nobody has been told.
+/// Returns why there is no connection, if that has not been reported.
 pub(crate) fn run(
     family: &str,
     host: &str,
@@ -65,12 +65,12 @@ pub(crate) fn run(
     Ok(0)
 }
 
-/// Connects, and tells the address.
+/// Connects to the host, and reports the address that answered.
 fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Result<TcpStream> {
     let port = port.parse().with_context(|| format!("bad TCP port {port:?}"))?;
     let addresses = address::resolve(host, port, family)?;
     if let Some(word) = word.filter(|_| addresses.len() > 1) {
-        // In one piece: others write to the same pipe.
+        // The line is written at once, as others write to the same pipe.
         let line =
             |address: &SocketAddr| format!("{ADDRESS} {word} {}\n", address::numeric(*address));
         let lines: String = addresses.iter().map(line).collect();
@@ -78,12 +78,12 @@ fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Res
     }
     let stream =
         connect(&addresses).with_context(|| format!("cannot connect to {host} port {port}"))?;
-    // ssh batches its own writes; waiting for more costs 40 ms at a login, and a round trip per keystroke.
+    // ssh batches its own writes; Nagle's algorithm would cost 40 ms at a login, and a round trip per keystroke.
     stream.set_nodelay(true)?;
-    // A closing terminal must not cut off what ssh still has to say to the host.
+    // A closing terminal must not cut off what ssh still sends to the host.
     signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::new(AtomicBool::new(false)))?;
     let address = address::numeric(stream.peer_addr().context("the connection broke")?);
-    // Before anything that the host sends is passed on: until then ssh has nothing of its to print.
+    // The line precedes anything from the host: until then ssh has no output of the host to print.
     let line = match word {
         Some(word) => format!("{IP} {word} {address}\n"),
         None => format!("MOSH IP {address}\n"),
@@ -102,28 +102,27 @@ fn connect(addresses: &[SocketAddr]) -> anyhow::Result<TcpStream> {
     Ok(TcpStream::connect(last)?)
 }
 
-/// Gives the connection to ssh, whose socket is the standard output.
-/// Source: ssh_config(5), ProxyUseFdpass.
+/// Passes the connection to ssh, whose socket is our standard output. Source: ssh_config(5), ProxyUseFdpass.
 fn hand_over(stream: &TcpStream) -> anyhow::Result<()> {
     let descriptors = [stream.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     assert!(control.push(SendAncillaryMessage::ScmRights(&descriptors)), "there is room for one");
-    // A byte must come along.
+    // The message must contain at least one byte.
     let sent = sendmsg(io::stdout(), &[IoSlice::new(&[0])], &mut control, SendFlags::empty());
     sent.map(drop).context("ssh does not take the connection")
 }
 
-/// Copies both ways until the host has nothing more to say. The end of the other direction is passed on,
-/// so that the host can still answer what came last.
+/// Copies bytes in both directions until the host closes the connection. When ssh closes its direction, the host is
+/// told, and can still answer.
 fn relay(stream: TcpStream) -> anyhow::Result<()> {
     let up = stream.try_clone().context("the connection cannot be shared")?;
     thread::spawn(move || {
-        // The other direction notices the same failure.
+        // The other direction notices the same failure and reports it.
         let _ = copy(&mut io::stdin().lock(), &mut &up);
         let _ = up.shutdown(Shutdown::Write);
     });
-    // Around the standard library's buffer, which holds back what does not end a line.
+    // This avoids the buffer of the standard library, which holds back unfinished lines.
     let mut stdout = File::from(rustix::io::dup(io::stdout()).map_err(io::Error::from)?);
     copy(&mut &stream, &mut stdout).context("the connection broke")
 }

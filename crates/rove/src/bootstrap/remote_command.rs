@@ -1,8 +1,8 @@
-//! Runs a command of ours on a host, by the ssh that a session would log in with. It has no terminal there. Its output
-//! comes here, apart from the output of start-up files.
+//! Runs a command of rove on a host, by the ssh that a session would log in with. The command has no terminal there.
+//! Its output comes back, separated from the output of start-up files.
 //!
-//! ssh connects as its configuration says, through an open master connection where there is one that may be used, as
-//! nobody has to learn the host's address.
+//! ssh connects as its configuration says, through an open master connection if one may be used: here rove need not
+//! learn the host's address.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -28,29 +28,29 @@ use crate::bootstrap::ssh_query;
 use crate::entropy;
 use crate::install::remedy::Remedy;
 
-/// The command's standard input.
+/// The standard input of the command on the host.
 pub(crate) enum Input {
     Nothing,
-    /// All that this reader gives, while the command's output is read. A command that ends before leaves the rest
-    /// unread, which is no error here.
+    /// Everything that this reader returns, read while the command's output is. A command that ends early leaves the
+    /// rest unread, which is not an error.
     From(Box<dyn Read + Send>),
 }
 
 pub(crate) struct RemoteCommand<'a> {
     options: &'a HostOptions,
     challenge: Challenge,
-    /// The command line that ssh gives to the host's login shell.
+    /// The command line that ssh passes to the host's login shell.
     remote: OsString,
-    /// How ssh shares the run's own connection, if there is one.
+    /// How ssh shares the run's own connection. `None` if there is none.
     own: Option<Shared>,
 }
 
 impl<'a> RemoteCommand<'a> {
-    /// Prepares rove with these arguments, found where the bootstrap finds it.
+    /// Prepares to run rove with these arguments, found on the host as a session finds it.
     ///
     /// # Errors
     ///
-    /// Returns that there is no randomness.
+    /// Returns that the system gives no random bytes.
     pub(crate) fn rove(
         options: &'a HostOptions,
         args: &[OsString],
@@ -60,12 +60,12 @@ impl<'a> RemoteCommand<'a> {
         Ok(Self { options, challenge, remote, own: None })
     }
 
-    /// Prepares a piece of sh, with these arguments as `$1` and so on. It should hold no line break, which csh
-    /// cannot hand on.
+    /// Prepares to run sh code, with these arguments as `$1` and so on. The code should have no line break, which csh
+    /// cannot pass on.
     ///
     /// # Errors
     ///
-    /// Returns that there is no randomness.
+    /// Returns that the system gives no random bytes.
     pub(crate) fn script(
         options: &'a HostOptions,
         script: &str,
@@ -76,17 +76,17 @@ impl<'a> RemoteCommand<'a> {
         Ok(Self { options, challenge, remote, own: None })
     }
 
-    /// Has it run through the run's own connection, if that is open.
+    /// Runs the command through the run's own connection, if that is open.
     pub(crate) fn through(self, master: Option<&Master>) -> Self {
         Self { own: master.filter(|master| master.is_open()).map(Master::shared), ..self }
     }
 
-    /// Runs the command to its end. `take` gets what it writes to its standard output, as it comes. All else that ssh
-    /// and the host print is shown on standard error, without controls. Returns how the command ended.
+    /// Runs the command to its end. `take` receives its standard output, as it comes. All other output of ssh and the
+    /// host is shown on standard error, without control characters. Returns how the command ended.
     ///
     /// # Errors
     ///
-    /// Returns why it did not run.
+    /// Returns why the command did not run.
     pub(crate) fn run(
         &self,
         input: Input,
@@ -96,7 +96,7 @@ impl<'a> RemoteCommand<'a> {
         let config = ssh_query::ask(&self.options.ssh, &self.options.host);
         let mut command = self.command(&config);
         tell_running(self.options, &command);
-        // Before ssh exists, so that its end is never missed.
+        // The loop exists before ssh is started, so that ssh's end is never missed.
         let mut events =
             EventLoop::new(Clock::start(), &[SIGCHLD]).map_err(local("waiting for ssh"))?;
         command.stdin(match input {
@@ -107,14 +107,14 @@ impl<'a> RemoteCommand<'a> {
             BootstrapError::ssh_missing(self.options.name, command.get_program(), error)
         })?;
         if let (Input::From(mut source), Some(mut stdin)) = (input, ssh.take_input()) {
-            // It ends with its source, or with the pipe.
+            // The thread ends with the source, or with the pipe.
             thread::spawn(move || io::copy(&mut source, &mut stdin));
         }
         let mut output = Output::new(self.challenge.clone());
         let mut filters: [Printable; 2] = Default::default();
         let mut last_words = LastWords::new(&self.options.host, &config, self.options.verbose);
         let mut show = |stream: Stream, text: &[u8]| {
-            // A reader that has gone away is no reason to stop.
+            // A closed standard error is no reason to stop.
             let _ = io::stderr().write_all(&filters[stream as usize].filter(text));
         };
         let status = loop {
@@ -175,7 +175,7 @@ impl<'a> RemoteCommand<'a> {
             tell(self.options.name.as_str(), note);
         }
         if self.options.ssh_pty {
-            // Only without a terminal do bytes arrive as they were sent.
+            // Only without a terminal do bytes arrive unchanged.
             command.arg("-T");
         }
         command.args(self.options.family_word());
@@ -184,22 +184,22 @@ impl<'a> RemoteCommand<'a> {
     }
 }
 
-/// How far the host has come.
+/// How far the host has got in starting the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Only start-up files have printed, if anybody.
+    /// The command has not begun; any output is from start-up files.
     Before,
-    /// Our command runs, or has run.
+    /// The command runs, or has run.
     Begun,
     /// The host has no rove.
     Missing,
 }
 
-/// A reader of ssh's standard output.
+/// Reads ssh's standard output, and separates the command's output from that of start-up files.
 struct Output {
     challenge: Challenge,
     state: State,
-    /// The line so far, up to [`LINE_BYTES_MAX`] and one more.
+    /// The unfinished line, cut off at one byte more than [`LINE_BYTES_MAX`].
     line: Vec<u8>,
 }
 
@@ -208,7 +208,7 @@ impl Output {
         Self { challenge, state: State::Before, line: Vec::new() }
     }
 
-    /// Reads further bytes; returns those that our command wrote, and adds the others to `noise`.
+    /// Reads further bytes; returns those that the command wrote, and adds the others to `noise`.
     fn read<'b>(&mut self, mut bytes: &'b [u8], noise: &mut Vec<u8>) -> &'b [u8] {
         while self.state == State::Before
             && let Some((&byte, rest)) = bytes.split_first()
@@ -219,7 +219,7 @@ impl Output {
             } else if self.line.len() <= LINE_BYTES_MAX {
                 self.line.push(byte);
             } else {
-                // Too long for one of ours, and nothing to keep.
+                // The line is too long to be one of ours.
                 noise.append(&mut self.line);
                 self.line.push(byte);
             }

@@ -1,4 +1,4 @@
-//! Texts for the user on the way to a session: those of the bootstrap, and those of ssh and the host besides the server's
+//! Messages to the user while a session starts: from the bootstrap, and from ssh and the host apart from the server's
 //! announcement.
 
 use std::ffi::OsStr;
@@ -11,33 +11,34 @@ use rove_bootstrap::{HostOptions, Printable, ProgramName};
 
 use crate::messages::wrapped_for;
 
-/// The user's standard output, where both streams of ssh are shown: as they are for `mosh`, as stock does, and
-/// without escape sequences for `rove`.
+/// The user's standard output, which shows both streams of ssh: unchanged for `mosh`, as stock does, and without escape
+/// sequences for `rove`.
 pub(crate) struct Screen {
-    /// A filter for each stream, so that neither finishes what the other has begun.
+    /// A filter for each stream, so that an escape sequence begun on one does not end on the other. `None` under the
+    /// name `mosh`.
     filters: Option<[Printable; 2]>,
 }
 
 impl Screen {
-    /// Creates the way to the user of the program with this name.
+    /// Creates the output for the program with this name.
     pub(crate) fn new(name: ProgramName) -> Self {
         Self { filters: (name == ProgramName::Rove).then(Default::default) }
     }
 
-    /// Shows what `stream` has brought for the user.
+    /// Shows text that came on `stream`.
     pub(crate) fn show(&mut self, stream: Stream, text: &[u8]) {
         let filtered = self.filters.as_mut().map(|filters| filters[stream as usize].filter(text));
         let shown = match filtered {
             Some(lines) => with_line_ends(&lines, line_end(&io::stdout())),
             None => text.to_owned(),
         };
-        // A reader that has gone away is no reason to end the session.
+        // A closed standard output is no reason to end the session.
         let mut stdout = io::stdout();
         let _ = stdout.write_all(&shown).and_then(|()| stdout.flush());
     }
 }
 
-/// Says something on the way. Nobody to tell it to is no reason to end the session.
+/// Prints a message of the bootstrap on standard error. A failure to print is ignored.
 pub(crate) fn tell(speaker: &str, sentence: &str) {
     let end = line_end(&io::stderr());
     let text = wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}"));
@@ -45,7 +46,7 @@ pub(crate) fn tell(speaker: &str, sentence: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Says what is run, if the user wants to know.
+/// Prints the command that is run, if the user asked for that with `--verbose`.
 pub(crate) fn tell_running(options: &HostOptions, command: &Command) {
     if options.verbose {
         let words = iter::once(command.get_program()).chain(command.get_args());
@@ -54,7 +55,7 @@ pub(crate) fn tell_running(options: &HostOptions, command: &Command) {
     }
 }
 
-/// Returns what ends a line there: on a terminal, which ssh may have made raw, with a carriage return.
+/// Returns the end of a line on `stream`: with a carriage return on a terminal, which ssh may have made raw.
 fn line_end(stream: &impl IsTerminal) -> &'static str {
     if stream.is_terminal() { "\r\n" } else { "\n" }
 }

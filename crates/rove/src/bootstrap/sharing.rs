@@ -1,11 +1,12 @@
-//! Which open connection of ssh's (`ControlMaster`) a new ssh may go through.
+//! Which open connection of ssh (`ControlMaster`) a new ssh may use.
 //!
-//! ssh asks nobody whose the control socket is: whoever listens there is believed to be the host, gets the commands and
-//! prints what he likes. So each ssh that rove starts takes its options from here.
+//! ssh does not check who owns the control socket: it takes any process that listens there for the host, sends it the
+//! commands and prints its answers. So each ssh that rove starts gets its options from this module.
 //!
-//! A socket is trusted for its place and its owner. Nobody else can change the way to it, so what was looked at is what
-//! ssh finds later, and nobody else can put one there while there is none. A host on the way (`ProxyJump`) is an ssh of
-//! ssh's own. A false connection there carries ciphertext that only the host can open, as any network does.
+//! A socket is trusted for its place and its owner. Nobody else can change the path to it, so ssh finds what was
+//! checked, and nobody else can create a socket there while there is none. A host on the way (`ProxyJump`) is reached
+//! by a second ssh that ssh starts. A false connection there carries ciphertext that only the host can open, as any
+//! network does.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
@@ -15,10 +16,10 @@ use rustix::process::geteuid;
 
 use crate::exposure;
 
-/// How the sentence on a refused socket begins.
+/// Beginning of the sentence about a refused socket.
 const NOT_USED: &str = "ssh's open connection to the host is not used";
 
-/// Decides about the socket at this path, as ssh has expanded it.
+/// Decides whether ssh may use the socket at this path, which ssh has expanded.
 pub(crate) fn judge(control_path: &str) -> Sharing {
     let home = exposure::home().ok().flatten();
     judge_with(control_path, home.as_deref(), geteuid().as_raw())
@@ -27,7 +28,7 @@ pub(crate) fn judge(control_path: &str) -> Sharing {
 fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Sharing {
     let refused = |reason: String| Sharing::Refused(format!("{NOT_USED}: {reason}"));
     let path = Path::new(control_path);
-    // A path that ssh has yet to expand, or that is no text, leads elsewhere.
+    // A path with parts that ssh has yet to expand, or that is not UTF-8, leads elsewhere.
     let is_final = !control_path.contains(['%', '$', char::REPLACEMENT_CHARACTER]);
     if !path.is_absolute() || !is_final {
         return refused(format!("{path:?} is no plain path from the root"));
@@ -42,7 +43,7 @@ fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Sharing {
             Sharing::Trusted { is_open: found.file_type().is_socket() }
         }
         Ok(found) => refused(format!("{end:?} belongs to user {}", found.uid())),
-        // It has gone meanwhile, and nobody else can put another there.
+        // The socket has disappeared meanwhile, and nobody else can create another.
         Err(_) => Sharing::Trusted { is_open: false },
     }
 }

@@ -1,4 +1,4 @@
-//! Advice after a failed login with `-p`. Users of ssh know that letter as ssh's TCP port; rove's `-p` is the session's UDP
+//! Advice after a failed login with `-p`. Users know that letter as ssh's TCP port; rove's `-p` is the session's UDP
 //! port.
 
 use std::io::Read;
@@ -13,15 +13,15 @@ use crate::bootstrap::ssh_query;
 use crate::messages::warn;
 use crate::question;
 
-/// How long the port may take to answer, and then to say what it is. Chosen: four round trips of a bad path; the user
+/// How long the port may take to accept, and then to identify itself. Chosen: four round trips of a bad path; the user
 /// waits for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The beginning of what an ssh server says first. Source: RFC 4253, section 4.2.
+/// Beginning of the first line that an ssh server sends. Source: RFC 4253, section 4.2.
 const IDENTIFICATION: &[u8] = b"SSH-";
 
-/// Says of a login that has failed so that `-p` is no port of ssh's. Returns the session with this port for ssh, if ssh
-/// answers there and the user agrees.
+/// Explains after a failed login that `-p` is not ssh's port. If ssh answers at this port and the user agrees, returns
+/// the session with the port for ssh; otherwise `None`.
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
     let is_login = matches!(
         error,
@@ -32,7 +32,7 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
         return None;
     }
     let port = options.single_port()?;
-    // A low one has been explained before the login.
+    // A port below 1024 was explained before the login.
     if options.quiet || options.port_hint().is_none() {
         let hint = "is the UDP port of the session; ssh's port is";
         warn("rove", &format!("-p {port} {hint} --ssh=\"ssh -p {port}\""));
@@ -46,13 +46,14 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
     };
     is_agreed.then(|| {
         let mut options = HostOptions { port: None, ..options.clone() };
-        // To ssh the first `-p` counts.
+        // ssh uses the first of several `-p`.
         options.ssh.splice(1..1, ["-p".to_owned(), port.to_string()]);
         options
     })
 }
 
-/// Returns whether ssh answers at this TCP port of the host, and ssh would connect to that by itself, at another port.
+/// Returns whether an ssh server answers at this TCP port of the host, and ssh by itself would use another port of the
+/// same host.
 fn is_sshs(options: &HostOptions, port: u16) -> bool {
     let config = ssh_query::ask(&options.ssh, &options.host);
     let Some(host) = config.host_name.as_deref().filter(|_| config.detour.is_none()) else {

@@ -1,5 +1,5 @@
 //! Questions to ssh about its configuration for a host (`ssh -G`), so that `Match`, `Include` and the system's files
-//! count. A question opens no connection, nor goes through an open one.
+//! count. A question opens no connection and uses no open one.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -10,22 +10,23 @@ use rove_bootstrap::{HostOptions, ProgramName, RemoteIp, Sharing};
 use crate::answer;
 use crate::bootstrap::sharing;
 
-/// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
+/// Most bytes of `ssh -G`'s output that are read. Chosen: a hundred times the usual output.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Asks ssh. A program that is not ssh is not asked, for it might take the question for a login.
+/// Returns ssh's configuration for a host. A program other than ssh is not run, as it might take the question for a
+/// login; its configuration is empty.
 pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
     let answer = ssh.split_first().filter(|_| is_ssh(ssh)).and_then(|(program, args)| {
         answer::of(Command::new(program).args(args).arg("-G").arg(host), ANSWER_BYTES_MAX)
     });
-    // A failure here comes again, with a message, when ssh is to connect.
+    // If ssh fails here, it fails again when it is to connect, with a message.
     answer.map_or_else(SshConfig::default, |answer| {
         ssh_config::parse(&String::from_utf8_lossy(&answer), sharing::judge)
     })
 }
 
-/// Asks ssh what a session needs. `mosh` has never asked: the answer changes nothing but whether an open connection is
-/// used.
+/// Returns the part of ssh's configuration that a session needs. Stock `mosh` does not ask, so under its name the
+/// answer only decides whether an open connection is used.
 pub(crate) fn config(options: &HostOptions) -> SshConfig {
     if options.local {
         return SshConfig::default();
@@ -33,16 +34,16 @@ pub(crate) fn config(options: &HostOptions) -> SshConfig {
     if options.name == ProgramName::Rove {
         return ask(&options.ssh, &options.host);
     }
-    // With our proxy command none is.
+    // With our proxy command ssh uses no open connection.
     let is_own = !options.tunnel && matches!(options.remote_ip, None | Some(RemoteIp::Proxy));
     let sharing = if is_own { Sharing::Unconfigured } else { sharing(options, &options.host) };
     sharing.into()
 }
 
-/// Asks ssh which open connection it would use for this destination.
+/// Returns which open connection ssh would use for this destination, and whether it may.
 pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
     if options.name == ProgramName::Mosh && !options.tunnel && !is_ssh(&options.ssh) {
-        // Stock gives it no option that only ssh knows.
+        // Stock passes no options that only OpenSSH knows.
         return Sharing::Unconfigured;
     }
     ask(&options.ssh, destination).sharing

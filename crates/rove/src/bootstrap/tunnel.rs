@@ -1,5 +1,5 @@
-//! The start of a session whose datagrams go through ssh: the same login starts the server and carries
-//! what follows, so that the user is asked once.
+//! The start of a session whose datagrams go through ssh: the same login starts the server and carries the datagrams,
+//! so that the user is asked once.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -25,14 +25,14 @@ use crate::sys;
 use crate::tunnel::inherited::{Descriptors, Inherited};
 use crate::tunnel::login::ASKS_NOTHING;
 
-/// Where the server listens: who reaches it comes through ssh.
+/// The address where the server listens: only ssh's end on the host sends to it.
 pub(crate) const SERVER: &str = "127.0.0.1";
 
-/// A session that waits for its client, behind an ssh that runs.
+/// A session that waits for its client, behind a running ssh.
 pub(crate) struct Started {
     pub(crate) connect: Connect,
     pub(crate) tunnel: Inherited,
-    /// The user on the host as ssh knows them; `None` where ssh does not say.
+    /// The user's account on the host by ssh's configuration. `None` if ssh does not say.
     pub(crate) account: Option<Account>,
 }
 
@@ -55,8 +55,8 @@ pub(crate) fn start(
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env_remove("MOSH_PREDICTION_DISPLAY").env_remove("MOSH_KEY");
     tell_running(options, &command);
-    // The end of the terminal must not end what carries the session's orderly end. The client has
-    // handlers of its own.
+    // A hangup of the terminal must not end the ssh that carries the session's shutdown. The client has its own
+    // handlers.
     let refused = |what| move |error| BootstrapError::Local { what, error };
     sys::ignore_signal(libc::SIGHUP).map_err(refused("ignoring SIGHUP"))?;
     let spawned =
@@ -68,7 +68,7 @@ pub(crate) fn start(
     let announced = listen(&mut child, options.name, rules, &mut last_words);
     let announced = announced.map_err(refused("the output of ssh"))?;
     let Some(connect) = announced.connect.clone() else {
-        // There is nothing more to read, or to write.
+        // There is nothing more to read or to write.
         child.stdin = None;
         let status = child.wait().map_err(refused("the end of ssh"))?;
         let error = failure(options, &announced, status);
@@ -84,7 +84,7 @@ pub(crate) fn start(
         Descriptors::of(&mut child).ok_or_else(pipes).map_err(refused("a pipe to ssh"))?;
     let tunnel = descriptors.bequeath(&child, again.as_deref());
     let tunnel = tunnel.map_err(|errno| refused("a pipe to ssh")(errno.into()))?;
-    // They are the client's now.
+    // The client now owns the descriptors.
     core::mem::forget(descriptors);
     Ok(Started { connect, tunnel, account: config.account() })
 }
@@ -99,7 +99,7 @@ fn remote_command(options: &HostOptions, colors: u32, challenge: &Challenge) -> 
     remote::tunnel(server.or(stock), challenge, &args)
 }
 
-/// Returns the words of an ssh without a terminal there. An ssh that must not ask fails instead.
+/// Returns the command line of an ssh without a terminal on the host. Unless it `asks` the user, ssh fails.
 fn ssh_words(
     options: &HostOptions,
     config: &SshConfig,
@@ -110,14 +110,14 @@ fn ssh_words(
     words.extend(config.overrides().into_iter().map(OsString::from));
     words.extend(config.sharing.words().iter().map(OsString::from));
     if ssh_config::is_ssh(&options.ssh) {
-        // Others must be able to end with theirs while the session goes on, and the other way round.
+        // Other sessions must be able to end with their ssh while this one continues, and the other way round.
         words.extend(["-o", "ControlMaster=no"].map(OsString::from));
     }
     if !asks {
         words.extend(ASKS_NOTHING.map(OsString::from));
     }
     if options.ssh_pty {
-        // Only without a terminal do bytes arrive as they were sent.
+        // Only without a terminal do bytes arrive unchanged.
         words.push("-T".into());
     }
     words.extend(options.family_word().map(OsString::from));
@@ -125,8 +125,8 @@ fn ssh_words(
     words
 }
 
-/// Reads the output of ssh and the host until the server has announced itself or all is over. The bytes after the
-/// announcement are the tunnel's, and are not read here.
+/// Reads the output of ssh and the host until the server has announced itself or ssh has ended. The bytes after the
+/// announcement belong to the tunnel and are not read here.
 fn listen(
     child: &mut Child,
     name: ProgramName,
@@ -153,14 +153,14 @@ fn listen(
         }
         let (mut byte, mut text) = ([0], Vec::new());
         let len = output.read(&mut byte)?;
-        // Only stock's rules find fault with a line.
+        // Only stock's rules refuse a line.
         let progress = match len {
             0 => startup.finish(Stream::Output, &mut text).map(|()| Progress::Reading),
             _ => startup.read(Stream::Output, &byte, &mut text),
         };
         screen.show(Stream::Output, &text);
         if len == 0 {
-            // ssh has said all it has to say, and somebody else may hold its pipe open.
+            // ssh has ended, and another process may hold its pipe open.
             while are_errors_open && is_waiting(Some(&*errors))? {
                 are_errors_open = show(errors, &mut screen, last_words)?;
             }
@@ -171,7 +171,7 @@ fn listen(
     }
 }
 
-/// Passes on what ssh says; returns whether it may say more.
+/// Shows what ssh prints on its error stream. Returns whether it may print more.
 fn show(
     errors: &mut ChildStderr,
     screen: &mut Screen,

@@ -1,4 +1,4 @@
-//! The command line of `rove attach`: a login as of a session, and the session that is meant in place of a command.
+//! The command line of `rove attach`: the options of a session's login, and the session to attach to.
 
 use std::ffi::OsString;
 
@@ -17,7 +17,7 @@ pub(crate) static MANUAL: Manual = Manual {
             .name("rove attach")
             .about("Goes on with a session whose client is gone or elsewhere")
             .override_usage("rove attach [options] [user@]host [NAME|PID|PORT]")
-            // A new session has them, and this one is there.
+            // These options describe a new session, and this one exists already.
             .mut_args(|arg| match arg.get_id().as_str() {
                 "session" | "port" | "bind_server" => arg.hide(true),
                 _ => arg,
@@ -46,7 +46,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
 };
 
-/// Reads the words behind `attach`; `load` reads the user's configuration.
+/// Reads the words after `attach`; `load` reads the user's configuration.
 ///
 /// # Errors
 ///

@@ -22,7 +22,7 @@ pub(crate) enum ClientCall {
     Colors,
     /// Run a session with this server.
     Run {
-        /// Where it listens.
+        /// The address where the server listens.
         server: SocketAddr,
         verbose: u8,
     },
@@ -41,7 +41,7 @@ pub(crate) enum ClientLineError {
     Address(String),
 }
 
-/// The manual's note on the variable that chooses the engine of predictions.
+/// The manual's note on the variable that chooses the prediction engine.
 pub(crate) const ENGINE_NOTE: (&str, &str) = (
     client::ENGINE_VARIABLE,
     "How keys are predicted: replay (simulated anew on each screen; the default) or stock (the rules of Mosh).",
@@ -96,7 +96,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
 };
 
-/// Returns the definition: getopt reads by its letters.
+/// Returns the definition that help and manual are made from; getopt reads the letters in it.
 fn definition() -> Command {
     let flag = |name: &'static str| Arg::new(name).action(ArgAction::SetTrue);
     Command::new("rove client")
@@ -106,7 +106,7 @@ fn definition() -> Command {
         .args([
             flag("colors").short('c').help("Print how many colours the terminal has"),
             flag("verbose").short('v').action(ArgAction::Count).help("Log more; may be repeated"),
-            // Lists of processes show here the words that started the session.
+            // Process lists show here the command line that started the session.
             Arg::new("tag").short('#').value_name("ARGS").hide(true),
             flag("help").short('h').long("help").help("Print this help"),
             flag("version").short('V').long("version").help("Print the version"),
@@ -122,11 +122,11 @@ pub(crate) fn usage() -> String {
     )
 }
 
-/// Reads the words behind the program's name.
+/// Reads the words after the program's name.
 ///
 /// # Errors
 ///
-/// Returns what is wrong, for standard error in front of the usage; the exit code is 1.
+/// Returns what is wrong, to be printed before the usage; the exit code is 1.
 pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall, ClientLineError> {
     let questions: &[&str] = match name {
         ProgramName::Rove => &["--help", "-h", "--version", "-V"],
@@ -174,7 +174,7 @@ fn server_address(address: &str, port: &str) -> Result<SocketAddr, ClientLineErr
     address::from_numeric(address, port).ok_or_else(|| ClientLineError::Address(address.to_owned()))
 }
 
-/// Completes a client's options from the environment, taking the key and the call out of it.
+/// Adds to a client's options those from the environment, and removes the key and the session's call from it.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Names of hosts and sessions, for the completion of command lines.
 //!
-//! A shell waits for the answer, so it is there within a second, whatever ssh's files hold and whether servers answer
-//! ([`PATIENCE`]).
+//! A shell waits for the answer, so it comes within a second, whatever ssh's files contain and whether servers answer
+//! or not ([`PATIENCE`]).
 
 use std::collections::BTreeSet;
 use std::env;
@@ -18,18 +18,18 @@ use crate::cli::config::pattern;
 
 use crate::sessions::describe;
 
-/// Most bytes of all files that are read. Chosen: read in a tenth of a second, and 10,000 hosts.
+/// Most bytes that are read of all files together. Chosen: read in a tenth of a second, and 10,000 hosts.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Most files that are read, and that one `Include` means. Chosen: more than anybody includes.
+/// Most files that are read, and that one `Include` may name. Chosen: more than anybody includes.
 const FILES_MAX: usize = 256;
-/// How long files are read, and how long servers are given to answer. Chosen: a hundred times what either takes, and half
-/// of the second in which the answer is to be there.
+/// How long files are read, and how long servers may take to answer. Chosen: a hundred times what either takes, and
+/// half of the second within which the answer must come.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The names that rove's command lines may hold.
+/// How the completion finds names of hosts and of sessions.
 pub(super) const NAMES: Names = Names { hosts, sessions };
 
-/// The files of ssh that have been read.
+/// Reads files of ssh's configuration, within limits, and collects the names of hosts in them.
 struct Reader {
     clock: Clock,
     deadline: Instant,
@@ -70,7 +70,7 @@ fn sessions() -> Vec<(String, String)> {
 }
 
 impl Reader {
-    /// Reads a file of ssh_config, and the files that it includes, which are in `folder` if they name none.
+    /// Reads a file of ssh_config and the files that it includes. A relative `Include` is relative to `folder`.
     fn read_config(&mut self, path: &Path, folder: &Path, home: &Path) {
         for line in self.read(path).lines() {
             let is_separator = |c: char| c == '=' || c.is_whitespace();
@@ -101,13 +101,14 @@ impl Reader {
         }
     }
 
-    /// Notes names. Patterns are none.
+    /// Adds names of hosts, without patterns.
     fn take<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let is_name = |name: &&str| !name.is_empty() && !name.contains(['*', '?', '!']);
         self.hosts.extend(names.filter(is_name).map(str::to_owned));
     }
 
-    /// Returns the beginning of a file that has not been read yet. Others than regular ones might have no end.
+    /// Returns the text of a file up to the limit, once for each file. Only regular files are read: others may be
+    /// endless.
     fn read(&mut self, path: &Path) -> String {
         let mut text = Vec::new();
         if self.files.len() < FILES_MAX
@@ -123,7 +124,7 @@ impl Reader {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// Returns the files that a path with `*` and `?` means.
+    /// Returns the files that match a path with `*` and `?`.
     fn expanded(&self, path: &Path) -> Vec<PathBuf> {
         let mut paths = vec![PathBuf::new()];
         if self.is_late() {

@@ -1,4 +1,4 @@
-//! `rove completions`: what a shell needs to complete rove's command lines.
+//! `rove completions`: prints the script with which a shell completes rove's command lines.
 
 use clap::Command;
 use rove_cli_docs::{Manual, Words, completions};

@@ -1,6 +1,6 @@
-//! The user's configuration: a TOML file with settings for every host, and sections for some.
+//! The user's configuration: a TOML file with settings for every host, and sections for particular hosts.
 //!
-//! Only `rove` reads it. Under Mosh's names nothing is read that stock Mosh would not read.
+//! Only `rove` reads the file. Under Mosh's names nothing is read that stock Mosh would not read.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,16 +17,16 @@ mod file;
 mod key;
 pub(super) mod pattern;
 
-/// Most faults that are told of. Chosen: some screens.
+/// Most faults that are reported. Chosen: some screens.
 const FAULTS_SHOWN_MAX: usize = 100;
-/// The table of the sections for some hosts.
+/// The name of the table of sections for particular hosts.
 const HOST_TABLE: &str = "host";
 
-/// A file of settings, read and checked.
+/// The settings of a file, read and checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     defaults: Settings,
-    /// The sections, in the order of the file.
+    /// The sections for particular hosts, in the order of the file.
     sections: Vec<Section>,
 }
 
@@ -45,23 +45,23 @@ struct Section {
     settings: Settings,
 }
 
-/// An error and its byte in the file.
+/// An error in the file, and the index of the byte where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) at: usize,
     sentence: String,
 }
 
-/// Why the user's file is not obeyed.
+/// Why the user's file is not used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
-    /// It may not be read, or cannot.
+    /// The file cannot be read, or must not be, as others can change it.
     #[error("{}{}", .0, .0.repair().map_or("", |_| "; `rove config check` tells what to do"))]
     Refused(Refusal),
-    /// The same, with what to do about it.
+    /// The file was refused, and the message also says what to do about it.
     #[error("{}{}", .0, .0.repair().map_or(String::new(), |repair| format!("\n{repair}")))]
     ToRepair(Refusal),
-    /// Faults in it, each in a sentence with its place.
+    /// The file has faults, each in a sentence with its line.
     #[error("{}", .0.join("\n"))]
     Faulty(Vec<String>),
 }
@@ -92,7 +92,7 @@ impl Config {
         Err(ConfigError::Faulty(vec![sentence]))
     }
 
-    /// Checks the user's file; the error tells all that is wrong with it.
+    /// Checks the user's file; the error contains all of its faults.
     fn check(path: &Path) -> Result<(), ConfigError> {
         let shown = path.display();
         let bytes = match file::read(path) {
@@ -112,18 +112,18 @@ impl Config {
         if lines.is_empty() { Ok(()) } else { Err(ConfigError::Faulty(lines)) }
     }
 
-    /// Reads a file's bytes.
+    /// Parses the bytes of a file.
     ///
     /// # Errors
     ///
-    /// Returns the first thing that is wrong.
+    /// Returns the first fault in the file.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Fault> {
         let (config, faults) = Self::survey(bytes);
         faults.into_iter().next().map_or(Ok(config), Err)
     }
 
-    /// Reads a file's bytes as far as they can be read. Returns also all that is wrong, in the order of the file, one
-    /// thing for each line.
+    /// Parses the bytes of a file as far as possible. Also returns all faults, in the order of the file, at most one
+    /// for each line.
     fn survey(bytes: &[u8]) -> (Self, Vec<Fault>) {
         let mut config = Self::default();
         let text = match str::from_utf8(bytes) {
@@ -149,7 +149,7 @@ impl Config {
                 faults.extend(config.defaults.take(&key, &value).err());
             }
         }
-        // A syntax error comes first in its line: the rest of the line was read by guesswork.
+        // A syntax error comes first in its line: the rest of the line was only guessed.
         faults.sort_by_key(|fault| fault.at);
         let mut lines = BTreeMap::new();
         let (mut line, mut counted) = (0, 0);
@@ -165,8 +165,8 @@ impl Config {
         (config, lines.into_values().map(|(_, _, fault)| fault).collect())
     }
 
-    /// Returns the settings for a host as the user wrote it, `user@` included. Each key has the value
-    /// of the last section that matches and sets it.
+    /// Returns the settings for a host, written as the user wrote it, with `user@` if given. Each key has the value of
+    /// the last section that matches and sets it.
     pub(crate) fn for_host(&self, host: &OsStr) -> Settings {
         let host = host.to_string_lossy();
         let mut settings = self.defaults.clone();
@@ -178,7 +178,7 @@ impl Config {
 }
 
 impl Settings {
-    /// Returns what a key is set to, if it is; a flag that is on or off is no text.
+    /// Returns the text that a key is set to. `None` if it is not set or is a flag.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match self.0.get(key)? {
             Setting::Text(text) => Some(text),
@@ -186,7 +186,7 @@ impl Settings {
         }
     }
 
-    /// Returns whether a flag is set, and on or off.
+    /// Returns the value of a flag. `None` if it is not set.
     pub(crate) fn flag(&self, key: &str) -> Option<bool> {
         match self.0.get(key)? {
             Setting::Flag(flag) => Some(*flag),
@@ -194,7 +194,7 @@ impl Settings {
         }
     }
 
-    /// Sets the key of an entry.
+    /// Adds the setting of one entry of the file.
     fn take(
         &mut self,
         name: &Spanned<DeString<'_>>,
@@ -233,7 +233,7 @@ impl Settings {
 }
 
 impl Fault {
-    /// Returns in which line of the file it is, the first being 1.
+    /// Returns the line of the file in which the fault is, from 1.
     fn line(&self, bytes: &[u8]) -> usize {
         1 + bytes[..self.at].iter().filter(|byte| **byte == b'\n').count()
     }
@@ -243,7 +243,7 @@ impl Fault {
     }
 }
 
-/// Reads the table of sections, in the order of the file, and notes what is wrong.
+/// Reads the table of sections, in the order of the file, and adds its faults.
 fn sections(table: Spanned<DeValue<'_>>, faults: &mut Vec<Fault>) -> Vec<Section> {
     let wrong = |at| Fault::new(at, "settings for a host stand under [host.\"name\"]".to_owned());
     let at = table.span().start;

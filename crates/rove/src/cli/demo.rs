@@ -68,7 +68,7 @@ struct DemoArgs {
     command: Vec<OsString>,
 }
 
-/// Reads the words behind `demo`.
+/// Reads the words after `demo`.
 ///
 /// # Errors
 ///
@@ -94,13 +94,13 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
     })
 }
 
-/// Reads when predictions are shown.
+/// Returns the parser of `--predict`: when predictions are shown.
 fn preference() -> impl TypedValueParser<Value = Preference> {
     PossibleValuesParser::new(MODES)
         .try_map(|name| Preference::from_name(&name).ok_or("it is one of those that are listed"))
 }
 
-/// Reads a share from 0 to 1: `5%` or `0.05`.
+/// Reads a share from 0 to 1, as `5%` or `0.05`.
 fn parse_share(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number, 0.01),

@@ -1,4 +1,4 @@
-//! The command line of `rove doctor`: any command line of rove's, with `doctor` in front.
+//! The command line of `rove doctor`: any command line of rove, with `doctor` in front.
 
 use std::ffi::OsString;
 
@@ -45,7 +45,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
 };
 
-/// The options of a session that a diagnosis has no use for; they are taken all the same.
+/// Options of a session that a diagnosis ignores.
 const OF_NO_USE: [&str; 11] = [
     "client",
     "predict",
@@ -79,7 +79,7 @@ pub(crate) enum DoctorCall {
     Examine(DoctorOptions),
 }
 
-/// Reads the words behind `doctor`; `load` reads the user's configuration, for a host.
+/// Reads the words after `doctor`; `load` reads the user's configuration, if a host is named.
 ///
 /// # Errors
 ///
@@ -88,7 +88,7 @@ pub(crate) fn parse(
     mut args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<DoctorCall, UsageError> {
-    // Behind `--` there are no options.
+    // There are no options after `--`.
     let end = args.iter().position(|word| word == "--").unwrap_or(args.len());
     let tail = args.split_off(end);
     let count = args.len();

@@ -48,11 +48,12 @@ struct ForgetArgs {
     host: Option<OsString>,
 }
 
-/// Reads the words behind `forget`; `load` reads the user's configuration, for a host. Returns the host, if one is named.
+/// Reads the words after `forget`; `load` reads the user's configuration, if a host is named. Returns the login to the
+/// host, or `None` if no host is named.
 ///
 /// # Errors
 ///
-/// Returns what is wrong, or asked for in its place.
+/// Returns what is wrong, or what the line asks for in place of forgetting.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

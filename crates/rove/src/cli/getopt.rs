@@ -14,22 +14,22 @@ pub(crate) enum Item {
     /// An option and its value.
     Value(char, OsString),
     Word(OsString),
-    /// An error. The rest of the line still holds.
+    /// A fault. The other items are still valid.
     Complaint(Complaint),
 }
 
-/// A fault of a line.
+/// A fault of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Complaint {
-    /// There is no such option; with its dashes.
+    /// An unknown option, with its dashes.
     Unknown(String),
-    /// The option with this letter needs a value.
+    /// An option, by its letter, whose value is missing.
     NoValue(char),
 }
 
 impl Complaint {
-    /// Returns a sentence without a subject. Users of rove's own names are told which option of the definition they
-    /// probably meant; under Mosh's names nothing is said that stock's readers do not expect.
+    /// Returns the fault as a sentence without a subject. Under rove's own names it suggests a similar option of the
+    /// definition; under Mosh's names it says only what stock says.
     pub(crate) fn sentence(&self, name: ProgramName, definition: &Command) -> String {
         match self {
             Self::Unknown(option) => {
@@ -45,16 +45,16 @@ impl Complaint {
     }
 }
 
-/// A command line, read.
+/// The parsed command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// The items before `--`, in the order of the line.
+    /// The items before `--`, in the order of the command line.
     pub(crate) items: Vec<Item>,
-    /// The words after it.
+    /// The words after `--`.
     pub(crate) rest: Vec<OsString>,
 }
 
-/// Reads `args` (without the program's name): `flags` take no value, `values` take one.
+/// Parses `args` (without the program's name). Option letters in `flags` take no value, those in `values` take one.
 pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
     let mut line = Line::default();
     let mut args = args.into_iter();
@@ -101,7 +101,7 @@ pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
     line
 }
 
-/// Returns the first word before `--` that is one of these.
+/// Returns the first word before `--` that is one of `wanted`. `None` if there is none.
 pub(crate) fn first_of<'a>(args: &[OsString], wanted: &[&'a str]) -> Option<&'a str> {
     let mut words = args.iter().take_while(|word| *word != "--");
     words.find_map(|word| wanted.iter().find(|wanted| word == OsStr::new(wanted)).copied())

@@ -1,35 +1,34 @@
-//! The option habits of `mosh`'s users, which clap alone does not share: long names with one dash,
-//! unique prefixes, any case, `--no-X` and `--noX`, and options behind the host name. `rove` reads its own lines in
+//! The option syntax that `mosh`'s users are used to and clap does not support: long names with one dash, unique
+//! prefixes, any case, `--no-X` and `--noX`, and options after the host name. `rove` reads its own lines in
 //! [`own_line`](crate::cli::own_line).
 //!
-//! [`canonical`] rewrites such a command line into `--name=value` words, a `--` and the positional
-//! words, which clap then takes. The names come from the clap definitions themselves.
-//! Source: Mosh 1.4.0 as observed.
+//! [`canonical`] rewrites such a command line into `--name=value` words, a `--` and the positional words, which clap
+//! then reads. The names come from the clap definitions themselves. Source: Mosh 1.4.0 as observed.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use clap::{ArgAction, Command};
 
-/// Where options end, apart from `--`.
+/// Where options end, besides at `--`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permutation {
     /// At the first positional word (`POSIXLY_CORRECT`).
     None,
-    /// At `--` only, as stock `mosh` does. Within the remote command only words that are an option's
-    /// whole name count, so that `mosh host ls -l` no longer means `--local`.
+    /// At `--` only, as stock `mosh` does. Within the remote command only an option's full name counts, so that `mosh
+    /// host ls -l` does not mean `--local`.
     Throughout,
 }
 
-/// Options stock `mosh` does not have. They need their whole name, lest they make an abbreviation
-/// ambiguous that works with stock.
+/// Options that stock `mosh` does not have. They need their full name, or they would make an abbreviation ambiguous
+/// that works with stock.
 const OURS: [&str; 5] = ["escape-key", "strict", "no-strict", "quiet", "verbose"];
 
-/// The option a user is never taken to mean by an abbreviation behind the host name. `mosh host -l me`
-/// wants ssh's `-l`, not a session without ssh.
+/// The option that an abbreviation after the host name never means. `mosh host -l me` wants ssh's `-l`, not a session
+/// without ssh.
 const NEVER_ABBREVIATED_BEHIND_HOST: &str = "local";
 
-/// A spelling of an option.
+/// A way to write an option.
 struct Name<'a> {
     spelling: String,
     option: Target<'a>,
@@ -38,13 +37,13 @@ struct Name<'a> {
 /// An option in clap's spelling.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Target<'a> {
-    /// The long name, or the short one where there is no long one.
+    /// The long name, or the letter of an option without one.
     name: &'a str,
     dashes: &'static str,
     takes_value: bool,
 }
 
-/// Where in the line a word stands.
+/// The part of the command line that a word is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     BeforeHost,
@@ -60,7 +59,7 @@ enum Word<'a> {
     Wrong(String),
 }
 
-/// The option that a word names.
+/// The option that a word names, if it names exactly one.
 enum Found<'a> {
     Exactly(Target<'a>),
     ByPrefix(Target<'a>),
@@ -72,7 +71,7 @@ enum Found<'a> {
 ///
 /// # Errors
 ///
-/// Returns one line for each word that is wrong.
+/// Returns a message for each word that is wrong.
 pub(crate) fn canonical(
     command: &Command,
     args: Vec<OsString>,
@@ -124,7 +123,7 @@ impl Place {
     }
 }
 
-/// Reads a word that is not `--`.
+/// Reads a word other than `--`.
 fn read<'a>(names: &[Name<'a>], word: &OsStr, place: Place) -> Word<'a> {
     let Some((name, value)) = split(word) else { return Word::Positional };
     match find(names, &name) {
@@ -150,7 +149,7 @@ fn read<'a>(names: &[Name<'a>], word: &OsStr, place: Place) -> Word<'a> {
     }
 }
 
-/// Spells an option for clap, taking its value from the next word if it has none yet.
+/// Returns an option in clap's spelling; a missing value is taken from the next word.
 fn complete(
     target: Target<'_>,
     name: &str,
@@ -207,7 +206,8 @@ fn names<'a>(command: &'a Command, short_names: &'a [(String, String)]) -> Vec<N
     names
 }
 
-/// Splits `--name=value`, `-name=value`, `--name` and `-name`; the name in lower case.
+/// Splits `--name=value`, `-name=value`, `--name` and `-name` into the name in lower case, and the value. `None` for
+/// other words.
 fn split(word: &OsStr) -> Option<(String, Option<OsString>)> {
     let bytes = word.as_bytes();
     let rest = bytes.strip_prefix(b"--").or_else(|| bytes.strip_prefix(b"-"))?;
@@ -239,7 +239,7 @@ fn find<'a>(names: &[Name<'a>], wanted: &str) -> Found<'a> {
     }
 }
 
-/// Splits `-p60001`, which stock refuses although ssh has taught everybody to write it.
+/// Splits `-p60001` into option and value, a form that ssh's users write and stock refuses. `None` for other words.
 fn attached_value<'a>(names: &[Name<'a>], word: &OsStr) -> Option<(Target<'a>, OsString)> {
     let [b'-', short, value @ ..] = word.as_bytes() else { return None };
     let short = char::from(short.to_ascii_lowercase()).to_string();

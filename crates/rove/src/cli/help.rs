@@ -1,11 +1,11 @@
-//! `rove help` and `rove version`: what `--help` and `--version` say, for who asks by a word; and the first screen of help.
+//! `rove help` and `rove version`: the same as `--help` and `--version`, as commands; and the first screen of help.
 
 use clap::{Arg, ArgAction, Command};
 use rove_cli_docs::{Manual, Words};
 
 use crate::program::ROVE;
 
-/// The text of `rove --help`: the options that a user needs to begin, on one screen.
+/// The text of `rove --help`: the options that a beginner needs, on one screen.
 pub(crate) const BRIEF: &str = "\
 Usage: rove [options] [--] [user@]host [command...]
 
@@ -68,7 +68,7 @@ pub(crate) static VERSION: Manual = Manual {
     ],
 };
 
-/// Returns the option `--help-all` of a session's command line. Stock does not have it, and the help of a command is short.
+/// Returns the option `--help-all` of a session's command line. Stock and rove's commands do not have it.
 pub(super) fn all() -> Arg {
     let arg = Arg::new("help_all").long("help-all").action(ArgAction::SetTrue);
     arg.help("Print all options, commands, variables and files")

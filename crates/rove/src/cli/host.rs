@@ -1,5 +1,5 @@
-//! The command line of `mosh` and of `rove host`: clap defines it, [`getopt_long`] reads it the way that stock's users
-//! write it, [`own_line`] the way that ssh's users do, and [`HostOptions`] is what it comes to.
+//! The command line of `mosh` and of `rove host`. clap defines the options, [`getopt_long`] reads them as stock's users
+//! write them, [`own_line`] as ssh's users do, and [`HostOptions`] is the result.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -91,7 +91,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
 };
 
-/// The usage that follows an error; stock prints the whole help.
+/// The usage after an error; stock prints the whole help instead.
 const SHORT_USAGE: &str =
     "Usage: rove [options] [--] [user@]host [command...]\nrove --help explains the options.";
 
@@ -231,28 +231,28 @@ struct HostArgs {
 pub(crate) enum HostCall {
     /// Print this text on standard output.
     Help(String),
-    /// Print all help on standard output: that of the commands is told elsewhere.
+    /// Print the help of all options and commands on standard output.
     HelpAll,
     /// Print the version on standard output.
     Version,
-    /// Be the proxy command of the ssh that another `rove` started.
+    /// Act as the proxy command of the ssh that another `rove` started.
     FakeProxy {
         /// The address family, as the user wrote it.
         family: String,
-        /// Where to connect.
+        /// The host to connect to.
         host: String,
-        /// The TCP port there.
+        /// The TCP port to connect to.
         port: String,
-        /// By which the other `rove` knows what the proxy says, if it asks for that.
+        /// The challenge by which the other `rove` recognises the proxy's lines. `None` if it wants none.
         word: Option<String>,
-        /// Whether ssh wants the connection itself.
+        /// Whether to pass the open connection to ssh.
         hands_over: bool,
     },
-    /// Ask ssh what its configuration says of the host.
+    /// Print ssh's configuration for the host.
     AskSsh {
         /// The words of the ssh command.
         ssh: Vec<String>,
-        /// `[user@]host`.
+        /// The destination, `[user@]host`.
         host: OsString,
     },
     /// Start a session.
@@ -262,17 +262,17 @@ pub(crate) enum HostCall {
 /// Why a command line is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UsageError {
-    /// The error; empty if only the usage helps.
+    /// The error message; empty if the usage alone helps.
     pub(crate) message: String,
-    /// The usage, where it helps.
+    /// The usage to print after the message, if it helps.
     pub(crate) usage: Option<String>,
 }
 
-/// Reads the words behind the program's name.
+/// Reads the words after the program's name.
 ///
 /// The order of the checks is stock's: options, help, version, prediction, address, family, port, host. The settings
-/// of `load` hold where neither the line nor the environment says anything. The role of a proxy command has its line
-/// from us, and does without.
+/// from `load` apply where neither the line nor the environment sets an option. A proxy command's line comes from rove
+/// itself, and has no settings.
 ///
 /// # Errors
 ///
@@ -348,7 +348,7 @@ pub(crate) fn parse(
     })))
 }
 
-/// Returns the call for help or version, if the line asks for one of them.
+/// Returns the call for help or version if the line asks for one of them, else `None`.
 fn question(
     name: ProgramName,
     mut command: clap::Command,
@@ -365,7 +365,7 @@ fn question(
     args.version.then_some(HostCall::Version)
 }
 
-/// Sorts the words behind the program's name, as the users of this name write them.
+/// Sorts the words after the program's name, by the syntax of that name.
 fn read(
     name: ProgramName,
     command: &clap::Command,
@@ -388,8 +388,8 @@ fn read(
     }
 }
 
-/// Returns the host with the user that `-l` names, so that the configuration knows it. To ssh the first one counts,
-/// and more than what stands in front of the host.
+/// Returns the host with the user from `-l` in front, for the configuration's patterns. Like ssh, it prefers the first
+/// `-l`, also to `user@` in the host.
 fn with_user(host: &OsStr, letters: &[String]) -> OsString {
     let user = letters.iter().position(|word| word == "-l").and_then(|at| letters.get(at + 1));
     let Some(user) = user else { return host.to_owned() };
@@ -400,10 +400,10 @@ fn with_user(host: &OsStr, letters: &[String]) -> OsString {
     full
 }
 
-/// Returns the options of a session, for commands that take them as well.
+/// Returns the definition of a session's options, for commands that have them too.
 pub(crate) fn definition() -> clap::Command {
     HostArgs::command()
-        // These letters are ssh's, or help and version to everybody.
+        // These letters are ssh's, or mean help and version everywhere.
         .mut_arg("predict_overwrite", |arg| arg.short(None))
         .mut_arg("help", |arg| arg.short('h'))
         .mut_arg("version", |arg| arg.short('V'))
@@ -413,12 +413,12 @@ pub(crate) fn definition() -> clap::Command {
         .args(ssh_letters::args())
 }
 
-/// Returns the definition, for reading and for help.
+/// Returns clap's definition, for reading and for help.
 fn command(name: ProgramName) -> clap::Command {
     match name {
         ProgramName::Rove => MANUAL.command(),
         ProgramName::Mosh => HostArgs::command()
-            // Stock knows no -q.
+            // Stock has no -q.
             .mut_arg("quiet", |arg| arg.short(None))
             .name("mosh")
             .override_usage("mosh [options] [--] [user@]host [command...]")
@@ -427,7 +427,7 @@ fn command(name: ProgramName) -> clap::Command {
 }
 
 impl HostArgs {
-    /// Reads the words that are for clap.
+    /// Parses the words for clap.
     fn take(
         name: ProgramName,
         command: &clap::Command,
@@ -442,7 +442,7 @@ impl HostArgs {
         })
     }
 
-    /// Returns the user's settings for the host, of which a proxy command has none.
+    /// Returns the user's settings for the host; none for a proxy command.
     fn settings(
         &self,
         letters: &[String],
@@ -455,7 +455,7 @@ impl HostArgs {
         Ok(config.for_host(&with_user(host, letters)))
     }
 
-    /// Fills the options that neither the line nor the environment sets.
+    /// Sets the options that neither the line nor the environment has set.
     fn fill(&mut self, settings: &Settings, is_set: impl Fn(&str) -> bool) {
         let text = |key: &str| settings.text(key).map(str::to_owned);
         if !self.always && !self.never && !is_set("MOSH_PREDICTION_DISPLAY") {
@@ -494,7 +494,7 @@ fn fill<T>(value: &mut Option<T>, setting: Option<T>) {
 }
 
 impl UsageError {
-    /// Returns the error that says these, with the usage where that helps.
+    /// Returns one error for these faults, with the usage if one of them wants it.
     pub(super) fn from_complaints(
         complaints: Vec<Complaint>,
         usage: impl FnOnce() -> Option<String>,
@@ -553,7 +553,7 @@ fn remote_ip(text: &str) -> Result<RemoteIp, UsageError> {
     }
 }
 
-/// Returns the family in lower case. Stock lets an unknown word pass for `auto`, so `mosh` does too.
+/// Returns the address family in lower case. Stock treats an unknown word as `auto`, so `mosh` does too.
 fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
     let family = match &args.family {
         _ if args.inet => "inet".to_owned(),
@@ -570,7 +570,7 @@ fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
     Ok(family)
 }
 
-/// Checks the option `--port`.
+/// Checks the value of `--port`.
 fn check_option_port(name: ProgramName, text: Option<&str>) -> Result<(), UsageError> {
     match (name, text) {
         (_, None) => Ok(()),
@@ -580,7 +580,7 @@ fn check_option_port(name: ProgramName, text: Option<&str>) -> Result<(), UsageE
     }
 }
 
-/// Returns the error of a line without a host. Stock prints its usage alone.
+/// Returns the message for a line without a host. Stock prints only its usage.
 const fn no_host(name: ProgramName) -> &'static str {
     match name {
         ProgramName::Rove => "no host is named",
@@ -588,8 +588,8 @@ const fn no_host(name: ProgramName) -> &'static str {
     }
 }
 
-/// Refuses what ssh would take for an option: it has no `--` in front of the host.
-/// Stock hands `user@` without a name on; ssh would then run our proxy command without a host.
+/// Refuses a host that ssh would take for an option: there is no `--` before the host in ssh's command line. `user@`
+/// without a name is refused too, except under stock's name; ssh would run our proxy command without a host.
 fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     let text = host.to_string_lossy();
     let lacks_part =
@@ -602,7 +602,7 @@ fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Refuses a tunnel that nobody could carry.
+/// Refuses `--tunnel` together with options that rule a tunnel out.
 fn check_tunnel(args: &HostArgs) -> Result<(), UsageError> {
     match (args.tunnel, args.local, &args.client) {
         (true, true, _) => Err(UsageError::without_usage(
@@ -615,7 +615,7 @@ fn check_tunnel(args: &HostArgs) -> Result<(), UsageError> {
     }
 }
 
-/// Reads the address for the server. Stock lets any word pass, and its server binds any address then.
+/// Reads the address that the server binds. Stock accepts any word, and its server then binds any address.
 fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, UsageError> {
     let Some(text) = text else {
         return Ok(match name {

@@ -70,20 +70,20 @@ struct InstallArgs {
     own_sum: bool,
 }
 
-/// The work that a command line asks for.
+/// The work that a command line of `rove install` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InstallCall {
-    /// Copy.
+    /// Copy rove to a host.
     Copy(Box<InstallOptions>),
     /// Print the SHA-256 of this program.
     OwnSum,
 }
 
-/// Reads the words behind `install`; `load` reads the user's configuration.
+/// Reads the words after `install`; `load` reads the user's configuration.
 ///
 /// # Errors
 ///
-/// Returns what is wrong, or asked for in its place.
+/// Returns what is wrong, or what the line asks for in place of a copy.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

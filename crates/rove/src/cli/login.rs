@@ -1,5 +1,5 @@
-//! The part of a command line that says how to log in to a host, for the commands that ask a host without a session:
-//! `--ssh` and ssh's own letters, read as those of a session are.
+//! The options that say how to log in to a host, for the commands that contact a host without a session: `--ssh` and
+//! ssh's own letters, read as those of a session are.
 
 use std::ffi::OsString;
 
@@ -12,18 +12,18 @@ use crate::cli::host::{self, HostCall, UsageError};
 use crate::cli::own_line::{self, OptionsEnd};
 use crate::cli::ssh_letters;
 
-/// A command line that asks for something other than the command's own work.
+/// The reason why a command does not do its own work.
 #[derive(Debug)]
 pub(crate) enum Instead {
-    /// The help or the version, or clap refuses the line.
+    /// The line asks for help or version, or clap refuses it.
     Clap(clap::Error),
-    /// We refuse the line.
+    /// The line is wrong.
     Wrong(UsageError),
-    /// ssh's configuration of the host.
+    /// The line asks for ssh's configuration of the host.
     AskSsh {
         /// The words of the ssh command.
         ssh: Vec<String>,
-        /// `[user@]host`.
+        /// The destination, `[user@]host`.
         host: OsString,
     },
 }
@@ -34,7 +34,7 @@ impl From<clap::Error> for Instead {
     }
 }
 
-// The options of a login that are not ssh's letters. A doc comment would become what the command's help begins with.
+// The options of a login that are not ssh's letters. A doc comment would become the beginning of the command's help.
 #[derive(Debug, Args)]
 struct LoginArgs {
     /// ssh to run for a host, with options: "ssh -p 2222" [default: ssh]
@@ -48,25 +48,25 @@ struct LoginArgs {
     inet6: bool,
 }
 
-/// Returns a command's definition with the options of a login.
+/// Returns a command's definition with the options of a login added.
 pub(super) fn definition(command: Command) -> Command {
-    // The last --ssh counts, as with a session.
+    // The last of several --ssh counts, as with a session.
     LoginArgs::augment_args(command).args(ssh_letters::args()).args_override_self(true)
 }
 
-/// The part of a command line that is about the login.
+/// The options of a command line that are about the login.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Login {
-    /// In the spelling of a session's command line.
+    /// The options as words of a session's command line.
     words: Vec<OsString>,
 }
 
 impl Login {
-    /// Returns the options with which a session would log in to this host; `load` reads the user's configuration.
+    /// Returns the options of a session that would log in to this host; `load` reads the user's configuration.
     ///
     /// # Errors
     ///
-    /// Returns what is wrong, or that only ssh is asked.
+    /// Returns what is wrong, or that the line asks for ssh's configuration.
     pub(super) fn options(
         self,
         host: OsString,
@@ -81,11 +81,11 @@ impl Login {
         }
     }
 
-    /// Checks a line without a host, on which a login means nothing.
+    /// Checks a line without a host, which must have no options of a login.
     ///
     /// # Errors
     ///
-    /// Returns which option has no place there.
+    /// Returns the first such option.
     pub(super) fn nowhere(&self, manual: &Manual) -> Result<(), Instead> {
         let Some(first) = self.words.first() else { return Ok(()) };
         let option = first.to_string_lossy();
@@ -98,17 +98,18 @@ impl Login {
     }
 }
 
-/// Reads the words behind a command whose [`definition`] is made here; options may stand anywhere up to `--`.
+/// Reads the words after a command whose definition has the options of a login ([`definition`]). Options may be
+/// anywhere before `--`.
 ///
 /// # Errors
 ///
-/// Returns what is wrong with them, or that help or version was asked for.
+/// Returns what is wrong with the words, or a request for help or version.
 pub(super) fn read<T: FromArgMatches>(
     manual: &Manual,
     args: Vec<OsString>,
 ) -> Result<(T, Login), Instead> {
     let mut command = manual.command();
-    // Adds --help and --version, which the line may hold too.
+    // This adds --help and --version, which the line may contain too.
     command.build();
     let line = own_line::read(&command, args, OptionsEnd::Dashes).map_err(|complaints| {
         let usage = rove_cli_docs::usage_hint(manual);

@@ -1,4 +1,4 @@
-//! `rove man`: the manual page of a command.
+//! `rove man`: prints the manual page of a command.
 
 use rove_cli_docs::{Manual, Words, man};
 

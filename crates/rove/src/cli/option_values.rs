@@ -2,13 +2,13 @@
 
 use crate::escape_key::EscapeKeyError;
 
-/// The values of `--predict`.
+/// The possible values of `--predict`.
 pub(crate) const MODES: &[&str] = &["adaptive", "always", "never", "experimental"];
-/// The values of `--family`.
+/// The possible values of `--family`.
 pub(crate) const ADDRESS_FAMILIES: &[&str] =
     &["inet", "inet6", "prefer-inet", "prefer-inet6", "all", "auto"];
 
-/// The values of `--experimental-remote-ip`.
+/// The possible values of `--experimental-remote-ip`.
 pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
 
 /// Why the value of an option is refused.
@@ -47,12 +47,12 @@ pub(crate) enum PortError {
     Reversed { low: u64, high: u64 },
 }
 
-/// Checks a port as [`check_port`] does, for users of rove's own names.
+/// Checks a port like [`check_port`]; the error is worded for users of rove's own names.
 pub(crate) fn check_own_port(text: &str) -> Result<(), ValueError> {
     check_port(text).map_err(|_| ValueError::Port(text.to_owned()))
 }
 
-/// Checks `PORT` or `LOW:HIGH`; the text itself goes to the server.
+/// Checks that a text has the form `PORT` or `LOW:HIGH`. The server receives the text itself.
 pub(crate) fn check_port(text: &str) -> Result<(), PortError> {
     let number = |digits: &str| -> Option<u64> {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -74,7 +74,7 @@ pub(crate) fn check_port(text: &str) -> Result<(), PortError> {
     }
 }
 
-/// Splits `--ssh` as a shell would.
+/// Splits the value of `--ssh` into words as a shell would.
 pub(crate) fn ssh_words(text: Option<&str>) -> Result<Vec<String>, ValueError> {
     let words = shell_words::split(text.unwrap_or("ssh")).map_err(|_| ValueError::OpenQuote)?;
     if words.is_empty() { Err(ValueError::NoProgram) } else { Ok(words) }

@@ -1,9 +1,8 @@
-//! A command line of `rove`'s own: long options as everywhere, letters as ssh reads them, and ssh's options
-//! among them.
+//! The command line of `rove` itself: long options as everywhere, letters as ssh reads them, and ssh's options.
 //!
-//! [`read`] sorts such a line into words for clap and words for ssh. Nothing is guessed. Case counts, a long
-//! option may be shortened only after two dashes and to more than a letter, and what ssh knows never means something
-//! else here. Source: ssh(1), OpenSSH 9.2; the names come from the clap definition.
+//! [`read`] sorts such a line into words for clap and words for ssh. Nothing is guessed: case counts, a long option may
+//! be shortened only after two dashes and to more than a letter, and ssh's options never mean something else. Source:
+//! ssh(1), OpenSSH 9.2; the names come from the clap definition.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -12,14 +11,14 @@ use clap::{Arg, ArgAction, Command};
 
 use crate::cli::ssh_letters::{self, Fate};
 
-/// A command line, sorted.
+/// A command line, sorted into words for clap and words for ssh.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Options in clap's spelling, `--`, and the words that are no options.
+    /// Options in clap's spelling, `--`, and the words that are not options.
     pub(super) words: Vec<OsString>,
-    /// Options for ssh.
+    /// Options to be passed to ssh.
     pub(super) ssh: Vec<String>,
-    /// Whether ssh is only asked for its configuration.
+    /// Whether the line only asks for ssh's configuration (`-G`).
     pub(super) asks_ssh: bool,
 }
 
@@ -27,7 +26,7 @@ pub(super) struct Line {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Complaint {
     pub(super) sentence: String,
-    /// Whether the usage says more.
+    /// Whether to print the usage after the sentence.
     pub(super) wants_usage: bool,
 }
 
@@ -37,12 +36,12 @@ impl Complaint {
     }
 }
 
-/// The word from which on there are no options. `--` ends them everywhere.
+/// The word after which no options are read. `--` always ends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OptionsEnd {
-    /// The host, as `POSIXLY_CORRECT` wants it.
+    /// The host, as `POSIXLY_CORRECT` demands.
     Host,
-    /// The remote command's first word, as with ssh: `rove host ls -a` lists all files.
+    /// The first word of the remote command, as with ssh: `rove host ls -a` lists all files.
     RemoteCommand,
     /// Only `--`.
     Dashes,
@@ -122,7 +121,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Finds a long option by its name, or by the beginning of one only.
+    /// Returns the long option with this name, or with the only name that begins like this.
     fn named(&self, written: &str) -> Result<&'a str, Complaint> {
         let longs = || self.command.get_arguments().filter_map(|arg| Some((arg, arg.get_long()?)));
         let exact = longs().find(|(_, name)| {
@@ -168,7 +167,7 @@ impl<'a> Reader<'a> {
             if let Some(arg) = own {
                 if takes_value(arg) {
                     let value = self.value(&format!("-{letter}"), attached)?;
-                    // -p=5 is how stock's users write it.
+                    // Stock's users write -p=5.
                     let bytes = value.as_bytes();
                     let value = OsStr::from_bytes(bytes.strip_prefix(b"=").unwrap_or(bytes));
                     self.push_valued(format!("-{letter}"), value);
@@ -203,7 +202,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Refuses the name of a long option behind one dash: its letters would mean something else.
+    /// Refuses a long option's name after a single dash: its letters would be read as options.
     fn refuse_single_dash(&self, letters: &[u8]) -> Result<(), Complaint> {
         let name = letters.split(|&byte| byte == b'=').next().unwrap_or_default();
         let name = String::from_utf8_lossy(name);
@@ -214,7 +213,7 @@ impl<'a> Reader<'a> {
         Err(unknown(&format!("-{name}"), Some(format!("--{name}"))))
     }
 
-    /// Returns an option's value: what is attached to it, else the next word.
+    /// Returns an option's value: the text attached to it, else the next word.
     fn value(&mut self, option: &str, attached: Option<OsString>) -> Result<OsString, Complaint> {
         let value = attached.or_else(|| self.args.next()).filter(|value| !value.is_empty());
         value.ok_or_else(|| Complaint::new(format!("option {option} needs a value")))

@@ -17,14 +17,15 @@ pub(crate) enum ServerCall {
     Help,
     /// Print the version on standard output.
     Version,
-    /// Run a server, after these complaints. They are no errors: an older server must start under a
-    /// newer client's options.
+    /// Run a server, after printing these complaints. They are not errors: an older server must start under a newer
+    /// client's options.
     Run {
         options: ServerOptions,
         /// Sentences for standard error.
         complaints: Vec<String>,
     },
-    /// Print the port of a session that runs, and a key for its next client.
+    /// Print the port of a running session, and a key for its next client. `None` means the only session, or the only
+    /// detached one.
     Attach(Option<SessionRef>),
 }
 
@@ -68,7 +69,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
 };
 
-/// Returns the definition: getopt reads by its letters.
+/// Returns the definition that help and manual are made from; getopt reads the letters in it.
 fn definition() -> Command {
     let flag = |name: &'static str| Arg::new(name).action(ArgAction::SetTrue);
     let value = |name: &'static str, letter, value_name: &'static str| {
@@ -109,14 +110,14 @@ pub(crate) enum ServerLineError {
     SeveralSessions,
     #[error(transparent)]
     Session(#[from] LabelError),
-    /// Clients look for these words.
+    /// A wrong port or range of ports. Clients look for the words of this message.
     #[error("{reason}\nBad UDP port range ({text})")]
     Ports { reason: PortError, text: String },
     #[error("Bad number of colors ({0})")]
     Colors(String),
 }
 
-/// Why there is no port or range in a text.
+/// Why a text is not a port or a range of ports.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PortError {
     #[error("{which}port {text:?} is not a number")]
@@ -138,11 +139,11 @@ pub(crate) fn usage() -> String {
     )
 }
 
-/// Reads the words behind the program's name.
+/// Reads the words after the program's name.
 ///
 /// # Errors
 ///
-/// Returns what is wrong, for standard error in front of the usage; the exit code is 1.
+/// Returns what is wrong, to be printed before the usage; the exit code is 1.
 pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall, ServerLineError> {
     let questions: &[&str] = match name {
         ProgramName::Rove => &["--help", "-h", "--version", "-V"],
@@ -167,7 +168,7 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
     Ok(ServerCall::Run { options, complaints })
 }
 
-/// Reads the session that is meant.
+/// Returns the session that the words name. `None` without words.
 fn session(words: &[OsString]) -> Result<Option<SessionRef>, ServerLineError> {
     match words {
         [] => Ok(None),
@@ -176,13 +177,13 @@ fn session(words: &[OsString]) -> Result<Option<SessionRef>, ServerLineError> {
     }
 }
 
-/// Reads the form from before `new` existed: nothing, IP, or IP PORT.
+/// Reads the form of a command line from before `new` existed: nothing, IP, or IP PORT.
 fn parse_legacy(
     mut options: ServerOptions,
     args: &[OsString],
     complaints: &mut Vec<String>,
 ) -> Result<ServerOptions, ServerLineError> {
-    // Stock's form is for old clients, which call mosh-server.
+    // This form of stock is for old clients, which call mosh-server.
     if args.len() > 2 || options.name == ProgramName::Rove {
         return Err(ServerLineError::NotNew);
     }
@@ -203,12 +204,12 @@ fn parse_new(
     let definition = definition();
     let definition = match options.name {
         ProgramName::Rove => definition,
-        // Stock's has no such letter.
+        // Stock has no such letter.
         ProgramName::Mosh => definition.mut_arg("session", |arg| arg.short(None).long("session")),
     };
     let (flags, values) = rove_cli_docs::getopt_letters(&definition);
     let line = getopt::read(&flags, &values, args);
-    // The last of several counts. The others may be wrong: they are a wrapper's.
+    // The last of several counts. Earlier ones may be wrong: a wrapper added them.
     let mut ports = None;
     for item in line.items {
         match item {
@@ -222,7 +223,7 @@ fn parse_new(
             }
             Item::Value('c', colors) => options.colors = color_count(&colors)?,
             Item::Value('l', variable) => {
-                // A word without "=" is as good as no word, as with stock.
+                // A word without "=" counts as no word, as with stock.
                 let variable = variable.to_string_lossy();
                 if let Some((name, value)) = variable.split_once('=')
                     && !name.is_empty()
@@ -231,8 +232,7 @@ fn parse_new(
                     options.locale.push((name.to_owned(), value.to_owned()));
                 }
             }
-            // "-@ WORD" lets a wrapper put options in front of a whole command line, "new" included;
-            // other words mean nothing.
+            // "-@ WORD" lets a wrapper put options before a command line, "new" included; other words mean nothing.
             Item::Value(..) | Item::Word(_) => {}
             Item::Complaint(complaint) => {
                 complaints.push(complaint.sentence(options.name, &definition));
@@ -284,7 +284,8 @@ fn port(text: &str, which: &'static str) -> Result<u16, PortError> {
     text.parse().map_err(|_| PortError::Outside { which, text: text.to_owned() })
 }
 
-/// Reads `-c`. A terminal without colours reports -1; no number is none, as with stock.
+/// Reads the value of `-c`, a number of colours. A terminal without colours reports -1. An empty text is `None`, as
+/// with stock.
 fn color_count(text: &OsStr) -> Result<Option<u32>, ServerLineError> {
     let text = text.to_string_lossy();
     if text.is_empty() {

@@ -13,16 +13,16 @@ use crate::cli::login::{self, Instead, Login};
 use crate::program::ROVE;
 use crate::sessions::{Choice, ListOptions, Place};
 
-/// Where both commands look.
+/// The variables that decide where both commands look for sessions, for the manual.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("ROVE_RUNTIME_DIR", "Directory of the control sockets, in place of the usual ones."),
     ("XDG_RUNTIME_DIR", "Where the usual one is."),
 ];
-/// How another computer is asked, for both commands.
+/// How both commands ask another computer, for the manual.
 const FAR: &str = "With a host the question goes there over ssh, to the rove that a session would find. ssh's own \
                    letters are handed to ssh, and the host's settings in the configuration count, as they do for \
                    a session.";
-/// Source: as above.
+/// The files that both commands read, for the manual.
 const FILES: &[(&str, &str)] = &[
     ("$XDG_RUNTIME_DIR/rove", "Control sockets; nobody else may enter."),
     ("/run/user/UID/rove", "The same, where that variable is not set."),
@@ -125,11 +125,11 @@ struct KillArgs {
     older_than: Option<Duration>,
 }
 
-/// Reads the words behind `list`; `load` reads the user's configuration, for a host.
+/// Reads the words after `list`; `load` reads the user's configuration, if a host is named.
 ///
 /// # Errors
 ///
-/// Returns what is wrong, or asked for in its place.
+/// Returns what is wrong, or what the line asks for in place of a list.
 pub(crate) fn parse_list(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
@@ -139,11 +139,11 @@ pub(crate) fn parse_list(
     Ok((options, place(&LIST, args.host, login, load)?))
 }
 
-/// Reads the words behind `kill`; `load` reads the user's configuration, for a host.
+/// Reads the words after `kill`; `load` reads the user's configuration, if a host is named.
 ///
 /// # Errors
 ///
-/// Returns what is wrong, or asked for in its place.
+/// Returns what is wrong, or what the line asks for in place of ending sessions.
 pub(crate) fn parse_kill(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
@@ -170,7 +170,7 @@ pub(crate) fn parse_kill(
         .collect::<Result<_, _>>()?;
     these.extend(session.into_iter().map(SessionRef::Named));
     let of = host.as_ref().map_or(String::new(), |host| format!(" {}", host.display()));
-    // First of all, as a line that only asks ssh need name no sessions.
+    // The host is read first, as a line that asks for ssh's configuration need name no sessions.
     let place = place(&KILL, host, login, load)?;
     let choice = match (all, detached, these.is_empty()) {
         (true, _, true) => Choice::All,
@@ -192,7 +192,7 @@ pub(crate) fn parse_kill(
     Ok((choice, place))
 }
 
-/// Returns where to look for sessions.
+/// Returns the computer whose sessions are meant: this one, or a host with its login.
 fn place(
     manual: &Manual,
     host: Option<OsString>,
@@ -210,7 +210,7 @@ fn wrong(message: String) -> clap::Error {
     clap::Error::raw(ErrorKind::ValueValidation, message + "\n")
 }
 
-/// Reads a span of days rather than of milliseconds: a whole number and its unit.
+/// Reads a time span as a whole number and its unit, from seconds to weeks.
 fn parse_span(text: &str) -> Result<Duration, String> {
     const UNITS: [(&str, u64); 6] =
         [("s", 1), ("min", 60), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 604_800)];

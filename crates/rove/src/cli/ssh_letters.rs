@@ -1,37 +1,36 @@
-//! The letters of ssh's options, and what `rove` makes of each: it hands those to ssh that are about how to log
-//! in, and says of the others what to do instead.
-//! Source: ssh(1), OpenSSH 9.2.
+//! The letters of ssh's options, and what `rove` does with each: options about the login are passed to ssh, others are
+//! refused with advice. Source: ssh(1), OpenSSH 9.2.
 
 use clap::{Arg, ArgAction, ValueHint};
 
-/// Prefix of the clap ids of ssh's options; no option of ours has it.
+/// Prefix of the clap ids of ssh's options. No other id contains it.
 const ID_PREFIX: &str = "ssh -";
 
-/// The way in which `rove` handles an option of ssh's.
+/// The way in which `rove` handles an option of ssh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is handed to ssh as it stands.
+    /// The option is passed to ssh unchanged.
     Flag,
-    /// It is handed to ssh with its value.
+    /// The option is passed to ssh with its value.
     Valued,
-    /// ssh answers it, and there is no session.
+    /// ssh answers the option, and no session starts.
     Question,
-    /// It is refused, with what to do instead.
+    /// The option is refused, with this advice.
     Refused(&'static str),
 }
 
-/// An option of ssh's that the help shows.
+/// An option of ssh that the help shows.
 struct Shown {
-    /// The name among clap's ids, which ends with the letter.
+    /// The option's id in clap, which ends with its letter.
     id: &'static str,
     value_name: &'static str,
-    /// The kind of the value; for an option without one, `Other` if it may be repeated.
+    /// The kind of the value. For an option without a value, `Other` means that it may be repeated.
     hint: ValueHint,
     help: &'static str,
 }
 
-/// ssh's options that the help shows, in its order. The other letters are handed on as well; users who need them know
-/// them.
+/// The options of ssh that the help shows, in its order. The other letters are passed on as well; users who need them
+/// know them.
 const SHOWN: [Shown; 9] = [
     shown("ssh -l", "USER", ValueHint::Username, "User to log in as"),
     shown("ssh -i", "FILE", ValueHint::FilePath, "Key to log in with"),
@@ -63,9 +62,9 @@ const fn shown(
     Shown { id, value_name, hint, help }
 }
 
-/// Returns what becomes of an option of ssh's; `None` for a letter that ssh does not know.
+/// Returns what becomes of an option of ssh. `None` for a letter that ssh does not have.
 ///
-/// The letters that a command of `rove` has for itself are not asked for here, but for `-q`, which is for both.
+/// Letters that a command of `rove` uses itself are not looked up here, except `-q`, which is for both.
 pub(super) fn fate(letter: char) -> Option<Fate> {
     const PORTS: &str =
         "rove forwards no ports; keep `ssh -N` with this option open beside the session";
@@ -98,7 +97,7 @@ pub(super) fn fate(letter: char) -> Option<Fate> {
     })
 }
 
-/// Returns the options of ssh's that the help, the manual page and completions show.
+/// Returns the options of ssh that the help, the manual page and completions show.
 pub(super) fn args() -> impl Iterator<Item = Arg> {
     SHOWN.iter().map(|shown| {
         let arg = Arg::new(shown.id).short(shown.id.chars().next_back());

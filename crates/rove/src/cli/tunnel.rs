@@ -41,7 +41,7 @@ fn definition() -> Command {
         )
 }
 
-/// Reads the words behind `tunnel`: the UDP port.
+/// Reads the word after `tunnel`: the UDP port of the server.
 ///
 /// # Errors
 ///

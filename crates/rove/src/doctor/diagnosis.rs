@@ -1,7 +1,7 @@
-//! The decision tree: from what was seen to what works, what does not, and what to do.
+//! The decision tree: from observations to what works, what does not, and what to do.
 //!
-//! Each leg of the way to a session has one check, in the order in which a session takes them. A leg
-//! that fails leaves those that need it unchecked, so the first problem is the verdict.
+//! Each step (leg) on the way to a session has one check, in the order in which a session takes the steps. Steps after
+//! a failed one that they need are not checked, so the first problem is the verdict.
 
 use crate::doctor::facts::{Facts, Here, Host, Noise, Server, Ssh};
 use crate::locale;
@@ -11,22 +11,22 @@ mod ssh_words;
 
 pub(crate) use path::no_answer;
 
-/// How far two calendars may be apart without a word. Chosen: what Kerberos lets pass, the strictest
-/// use of a host's clock in a login; sessions themselves compare no clocks.
+/// How many seconds the two calendars may differ without a note. Chosen: what Kerberos accepts, the strictest use of a
+/// host's clock in a login; sessions themselves compare no clocks.
 const CLOCK_SKEW_SECONDS: u64 = 300;
 
-/// The result of a leg's check.
+/// The result of the check of a leg.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Ok,
-    /// It works, and there is something to know.
+    /// The leg works, with a remark for the user.
     Note,
     Problem,
     Unchecked,
 }
 
 impl Status {
-    /// Returns the word for reports.
+    /// Returns the word for this status in reports.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -37,27 +37,27 @@ impl Status {
     }
 }
 
-/// A leg of the way with its result.
+/// A leg on the way to a session, with the result of its check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
-    /// The leg, a stable name.
+    /// The name of the leg, which never changes.
     pub(crate) leg: &'static str,
     pub(crate) status: Status,
-    /// The observation, in half a sentence.
+    /// The observation, as half a sentence.
     pub(crate) detail: String,
-    /// The user's next step, for a problem.
+    /// The user's next step. `None` without a problem.
     pub(crate) remedy: Option<String>,
 }
 
-/// Everything checked.
+/// The results of all checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnosis {
-    /// The legs in the order in which a session takes them.
+    /// The checks of the legs, in the order in which a session takes them.
     pub(crate) checks: Vec<Check>,
 }
 
 impl Diagnosis {
-    /// Returns the leg that keeps sessions from working well, if any does.
+    /// Returns the first leg that keeps sessions from working well. `None` if there is none.
     pub(crate) fn problem(&self) -> Option<&Check> {
         self.checks.iter().find(|check| check.status == Status::Problem)
     }
@@ -85,7 +85,7 @@ fn unchecked(why: impl Into<String>) -> Finding {
     (Status::Unchecked, why.into(), None)
 }
 
-/// Makes of what was seen what it means.
+/// Decides what the observations mean.
 pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
     let mut diagnosis = Diagnosis { checks: Vec::new() };
     here(&facts.here, &mut diagnosis);
@@ -185,7 +185,7 @@ fn ssh(host: &Host) -> Finding {
     }
 }
 
-/// Returns what was seen, with what was said at it.
+/// Returns an observation, followed by the message that came with it, if any.
 fn after(seen: &str, said: Option<&str>) -> String {
     said.map_or_else(|| format!("{seen}, and nothing was said"), |line| format!("{seen}: {line}"))
 }

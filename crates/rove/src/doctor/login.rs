@@ -1,4 +1,4 @@
-//! Logging in and starting a server, the way a session does it, with a look around first.
+//! Logging in and starting a server as a session does, with a survey of the host first.
 
 use std::ffi::OsString;
 use std::io;
@@ -23,41 +23,42 @@ use crate::{colors, entropy};
 const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
 /// How long ssh may take to end after the server has announced itself. Chosen: well above any round trip.
 const END_PATIENCE: Duration = Duration::from_secs(8);
-/// How long a second login may take. Chosen: the first one worked.
+/// How long a second login may take. Chosen: half of the first, which worked.
 const SECOND_PATIENCE: Duration = Duration::from_secs(30);
-/// Longest line read; the rest is left out. Chosen: longer than any that is of interest.
+/// Longest line that is read, in bytes; the rest of a line is dropped. Chosen: longer than any that is of interest.
 const LINE_LEN_MAX: usize = 8192;
-/// Most bytes kept of what a second login prints. Chosen: a hundred times what ours is.
+/// Most bytes kept of the output of a second login. Chosen: a hundred times what ours is.
 const OUTPUT_LEN_MAX: usize = 65_536;
-/// Most lines kept for the user. Chosen: an error message and a long banner.
+/// Most lines of messages kept for the user. Chosen: an error message and a long banner.
 const SAID_MAX: usize = 100;
-/// The last words of a stock server without a locale. Source: Mosh 1.4.0 as observed.
+/// The error of a stock server without a UTF-8 locale. Source: Mosh 1.4.0 as observed.
 const LOCALE_REFUSED: &str = "needs a UTF-8 native locale";
-/// The words before the process number of a server that detaches.
+/// The words before the process number, printed by a server that detaches.
 const DETACHED: &str = "detached, pid = ";
-/// Starts of the line in which a server that detaches tells its version.
+/// Beginnings of the line in which a server that detaches prints its version.
 const VERSIONS: [&str; 2] = ["rove ", "mosh-server (mosh "];
-/// Messages of ssh that mean no trouble and are not the host's. Source: OpenSSH's messages.
+/// Messages of ssh that mean no trouble and do not come from the host. Source: OpenSSH's messages.
 const BY_THE_WAY: [&str; 3] =
     ["Warning: Permanently added", "Pseudo-terminal will not be allocated", "Connection to "];
 /// Longest line shown to the user, in characters. Chosen: two lines of a terminal.
 const SHOWN_LEN_MAX: usize = 160;
 
-/// A session to try, once a server stands.
+/// A server that has announced itself, for a trial session.
 pub(crate) struct Opening {
-    /// Where its server may be, in the order to try.
+    /// The addresses where the server may be, in the order to try.
     pub(crate) addresses: Vec<String>,
     pub(crate) port: u16,
     pub(crate) key: Key,
 }
 
-/// A login that worked, for another one.
+/// The options and the plan of a login that worked, for a second login.
 pub(crate) struct Door {
     options: HostOptions,
     plan: Plan,
 }
 
-/// Logs in, looks around and starts a server with this command; tells `host` what was seen.
+/// Logs in, surveys the host and starts a server for the command `session`; records the observations in `host`. Returns
+/// `None` if no server announced itself.
 ///
 /// # Errors
 ///
@@ -70,7 +71,7 @@ pub(crate) fn open(
     host: &mut Host,
 ) -> Result<Option<(Opening, Door)>, Stop> {
     options.command = session;
-    // UDP is what is looked at.
+    // Only UDP is examined.
     options.tunnel = false;
     let colors = colors::of_terminal_or_guess();
     let challenge = entropy::challenge().map_err(io::Error::other)?;
@@ -97,7 +98,7 @@ pub(crate) fn open(
     Ok(opening.map(|opening| (opening, door)))
 }
 
-/// Runs ssh; returns what it said and how it ended, if it could be run.
+/// Runs ssh. Returns its output and how it ended. `None` if it could not be run.
 fn log_in(
     Door { options, plan }: &Door,
     events: &mut EventLoop,
@@ -121,7 +122,7 @@ fn log_in(
     }
 }
 
-/// Logs in again to see what became of a server that does not answer.
+/// Logs in again to find out what became of a server that does not answer. `None` if the login fails.
 ///
 /// # Errors
 ///
@@ -149,20 +150,20 @@ pub(crate) fn look_again(
     }
 }
 
-/// Adds bytes to what is kept of an output, as far as there is room.
+/// Appends bytes to the kept output, up to [`OUTPUT_LEN_MAX`].
 fn keep(output: &mut Vec<u8>, bytes: &[u8]) {
     let room = OUTPUT_LEN_MAX - output.len();
     output.extend(&bytes[..bytes.len().min(room)]);
 }
 
-/// A reader of ssh's output, line by line.
+/// Reads ssh's output, line by line.
 struct Listener {
     seconds: i64,
     challenge: Challenge,
     startup: Startup,
     /// The unfinished line of each stream, without the bootstrap's own lines.
     lines: [Vec<u8>; 2],
-    /// Whether the survey has begun: what the host printed before, its start-up files did.
+    /// Whether the survey has begun: any output before it is from start-up files.
     has_begun: bool,
     is_announced: bool,
     noise: Noise,
@@ -193,7 +194,7 @@ impl Listener {
     fn read(&mut self, stream: Stream, bytes: &[u8]) {
         let mut text = Vec::new();
         for byte in bytes.chunks(1) {
-            // Lines with a key are taken here and never shown. Byte by byte it also reads on behind them.
+            // Lines with a key are read here and never shown. Reading byte by byte also finds what follows them.
             let read = self.startup.read(stream, byte, &mut text);
             debug_assert!(read.is_ok(), "only stock's rules refuse a line");
             self.is_announced |= read == Ok(Progress::Announced);
@@ -237,7 +238,7 @@ impl Listener {
                 return;
             }
         }
-        // Stock's wrapper reads both streams, and believes it.
+        // Stock's wrapper reads both streams, and would believe this line.
         self.noise.fake |= !self.has_begun
             && ["MOSH CONNECT ", "MOSH IP "].iter().any(|marker| text.starts_with(marker));
         self.take_text(&line);
@@ -248,7 +249,7 @@ impl Listener {
         let shown = String::from_utf8_lossy(&shown);
         let text: String = shown.trim().chars().take(SHOWN_LEN_MAX).collect();
         if self.has_begun {
-            // It may come on the error output, and before the announcement then.
+            // This line may be on the error stream, and then precede the announcement.
             if let Some((_, digits)) = text.split_once(DETACHED) {
                 self.pid = digits.trim_end_matches(']').parse().ok().or(self.pid);
                 return;
@@ -264,7 +265,7 @@ impl Listener {
         }
         self.locale_refused |= self.has_begun && text.contains(LOCALE_REFUSED);
         self.noise.escapes |= !self.has_begun && line.contains(&0x1b);
-        // A line that looks like a server's may hold a key; what ssh says by the way is no news.
+        // A line that looks like a server's may contain a key, and harmless messages of ssh are not shown.
         let is_aside = BY_THE_WAY.iter().any(|aside| text.starts_with(aside));
         if text.is_empty() || text.contains("MOSH CONNECT") || is_aside {
             return;
@@ -280,7 +281,7 @@ impl Listener {
         }
     }
 
-    /// Makes of all that was heard what the host is like.
+    /// Records in `host` what the output shows. Returns the server that announced itself, or `None`.
     fn conclude(
         mut self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! The diagnosis for people and for programs.
+//! The text of a diagnosis, for people and for programs.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use crate::doctor::diagnosis::{Check, Diagnosis};
 use crate::doctor::facts::{Facts, Large};
 use crate::messages::escaped;
 
-/// Columns of the longest leg's name.
+/// Width of the longest name of a leg, in columns.
 const LEG_WIDTH: usize = 14;
-/// Columns of the longest status.
+/// Width of the longest status, in columns.
 const STATUS_WIDTH: usize = 9;
 
 /// Returns the report for people: a line for each leg, then the verdict.
@@ -21,7 +21,7 @@ pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis) -> String {
     text.push('\n');
     match diagnosis.problem() {
         Some(problem) => {
-            // A message of others may end in a full stop of its own.
+            // A message of another program may already end in a full stop.
             text.push_str(&format!("Problem: {}.\n", problem.detail.trim_end_matches('.')));
             if let Some(remedy) = &problem.remedy {
                 text.push_str(&format!("What to do: {remedy}.\n"));
@@ -32,7 +32,7 @@ pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis) -> String {
     text
 }
 
-/// Returns the report for programs. Field names and legs stay as they are; there may be more of both.
+/// Returns the report for programs, as JSON. Names of fields and legs never change; new ones may be added.
 pub(crate) fn json(facts: &Facts, diagnosis: &Diagnosis) -> String {
     let checks: Vec<Value> = diagnosis
         .checks

@@ -1,5 +1,4 @@
-//! A host's answers about itself: a piece of sh that runs before the server, in the same login, and the lines it
-//! prints.
+//! The survey: sh code that runs on the host before the server, in the same login, and the lines it prints.
 //!
 //! ```text
 //! ROVE DOCTOR path /usr/local/bin:/usr/bin:/bin
@@ -11,21 +10,21 @@ use rove_bootstrap::{Challenge, remote};
 
 use crate::doctor::facts::{Aftermath, Far};
 
-/// Start of our own lines.
+/// Beginning of the lines that the survey prints.
 const MARKER: &str = "ROVE DOCTOR ";
 
-/// The first line, with the run's challenge behind it; what stands before it, start-up files have printed.
+/// The first line of the survey, followed by the run's challenge. Lines before it are from start-up files.
 const BEGIN: &str = "ROVE DOCTOR begin";
 
-/// Prints a line: a name and a value without line breaks.
+/// An sh function that prints a line of the survey: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 
 /// Longest value kept, in characters. Chosen: several times the longest PATH in the wild.
 const VALUE_LEN_MAX: usize = 4096;
 
-/// Returns the survey, with a look for the server program if a session would look for it. It starts a
-/// line of its own, as a start-up file may have left one open, and prints no more than it finds. A host
-/// without one of these programs says less.
+/// Returns the survey's sh code; with `searches` it also looks for the server program. The first output is a line
+/// break, as a start-up file may have left a line unfinished. The survey prints only what it finds, so a host without
+/// one of its programs prints less.
 pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     let found = "if [ -z \"$s\" ]; then s=\"$p\"; d server \"$(command -v \"$p\")\"; \
                  d version \"$(\"$p\" --version 2>/dev/null </dev/null | \
@@ -40,12 +39,12 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     )
 }
 
-/// Returns whether the survey, or the look for a silent server, begins here.
+/// Returns whether the survey's output, or that of the search for a silent server, begins with this line.
 pub(crate) fn begins(challenge: &Challenge, line: &str) -> bool {
     challenge.answer(BEGIN, line) == Some("")
 }
 
-/// Reads a line of the survey; returns whether it was one. `seconds` is our own calendar.
+/// Reads a line of the survey into `far`; returns whether it was one. `seconds` is our own time, in seconds since 1970.
 pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     let Some((name, value)) = entry(line) else { return false };
     let value = printable(value);
@@ -64,8 +63,8 @@ pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     true
 }
 
-/// The program of our session. It leaves a mark that the server has heard its client. Then it reads lines without
-/// showing them, and shows them all when it is told to.
+/// The program that the trial session runs. It creates a file that shows that the server has heard its client. Then it
+/// reads lines without echo, and prints them all when told to.
 const SESSION: &str = r#"
     set -C; : > "$1"; trap 'rm -f "$1"' EXIT HUP TERM;
     if stty -echo 2>/dev/null; then echo READY QUIET; else echo READY LOUD; fi;
@@ -76,16 +75,16 @@ const SESSION: &str = r#"
         *) t="$t$l";;
     esac; done"#;
 
-/// Returns the command that the session of ours runs; `mark` is a path on the host.
+/// Returns the command that the trial session runs; `mark` is the path of the file that it creates on the host.
 pub(crate) fn session_command(mark: &str) -> Vec<OsString> {
-    // On one line: there is no way to write a line break for every login shell.
+    // The script is one line, as a line break cannot be quoted for every login shell.
     let script = SESSION.split_whitespace().collect::<Vec<_>>().join(" ");
     ["sh", "-c", &script, "sh", mark].map(OsString::from).to_vec()
 }
 
-/// Returns the piece of sh that looks for what a silent server has done, and ends it.
+/// Returns sh code that looks for traces of a silent server, and ends that server.
 ///
-/// Only a number and a name of ours go into it.
+/// Only a number and a name of ours become part of the code.
 pub(crate) fn aftermath_script(
     challenge: &Challenge,
     mark: &str,
@@ -109,7 +108,7 @@ pub(crate) fn aftermath_script(
     )
 }
 
-/// Reads what that piece of sh has printed on the standard output, behind whatever else stands there.
+/// Reads the output of [`aftermath_script`], which may follow other output.
 pub(crate) fn aftermath(challenge: &Challenge, output: &str) -> Aftermath {
     let mut aftermath = Aftermath::default();
     let lines = output.lines().skip_while(|line| !begins(challenge, line.trim_ascii_end()));
@@ -125,13 +124,13 @@ pub(crate) fn aftermath(challenge: &Challenge, output: &str) -> Aftermath {
     aftermath
 }
 
-/// Returns the name and the value of a line of ours.
+/// Returns the name and the value in a line of the survey. `None` for other lines.
 fn entry(line: &str) -> Option<(&str, &str)> {
     let line = line.strip_prefix(MARKER)?.trim_ascii_end();
     Some(line.split_once(' ').unwrap_or((line, "")))
 }
 
-/// Returns text that acts on no terminal, within the bound.
+/// Returns the text without control characters, cut off at [`VALUE_LEN_MAX`].
 pub(crate) fn printable(text: &str) -> String {
     rove_terminal::plain(text).chars().take(VALUE_LEN_MAX).collect()
 }

@@ -1,5 +1,5 @@
-//! A short session with a server that stands: does it answer, how large may datagrams be, and does it
-//! follow its client to another port.
+//! A short session with a running server: does it answer, how large may datagrams be, and does it follow its client to
+//! another port.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -21,36 +21,36 @@ use crate::doctor::login::Opening;
 use crate::entropy;
 use crate::terminal_type::{self, RenderOptions};
 
-/// How long the first address has for itself. Chosen: three seconds hold five tries on any path that
-/// one would type over.
+/// How long only the first address is tried. Chosen: three seconds contain five tries on any usable path.
 const FIRST_ALONE: Duration = Duration::from_secs(3);
-/// How long all have after that. Chosen: as the first, and some for a slow path.
+/// How long all addresses are tried after that. Chosen: as the first, and some for a slow path.
 const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
-/// How long each later step has, or this many round trips. Chosen: as the first contact.
+/// How long each later step may take, unless some round trips are longer. Chosen: as the first contact.
 const STEP_PATIENCE: Duration = Duration::from_secs(4);
 const STEP_ROUND_TRIPS: u32 = 16;
-/// How long a datagram to this computer itself may take. Chosen: ten thousand times what it takes.
+/// How long a datagram within this computer may take. Chosen: ten thousand times what it takes.
 const LOOPBACK_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Lines of the large text, each as long as `LINE_LEN`. Together they fill a datagram even when they are
-/// compressed, and no line is longer than what a terminal's line discipline takes (255 in POSIX).
+/// Number of lines of the large text, each `LINE_LEN` long. Together they fill a datagram even when compressed, and no
+/// line is longer than what a terminal's line discipline accepts (255 in POSIX).
 const LINES: u64 = 16;
 const LINE_LEN: u64 = 160;
-/// The letters of the text: as many as letters can tell apart, so that it hardly compresses.
+/// The characters of the large text. Chosen: 64 of them, so that the text hardly compresses.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Room for all of it on the session's screen.
+/// Width of the trial session's screen, in columns, where all of the text fits.
 const COLUMNS: u16 = 200;
 const ROWS: u16 = 50;
 const _: () = assert!(LINES * LINE_LEN < 200 * 40);
 
-/// The smallest datagram that counts as large. Chosen: what every IPv6 path takes, less the headers and
-/// the most that compression leaves of a full datagram.
+/// Smallest UDP payload that counts as large, in bytes. Chosen: what every IPv6 path carries, less the headers and the
+/// most that compression leaves of a full datagram.
 const LARGE_LEN: usize = 1000;
 
-/// The large datagrams of a rove server on a path that it does not know, as UDP payloads: docs/wire.md, section 2.
+/// Size of the large datagrams of a rove server on a path that it does not know, in bytes of UDP payload: docs/wire.md,
+/// section 2.
 const SERVER_LEN: usize = 1200;
 
-/// Returns whether datagrams pass within this computer, or why no socket opens.
+/// Returns whether datagrams pass within this computer.
 pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
     let server =
         ServerSocket::bind(IpAddr::V4(Ipv4Addr::LOCALHOST), PortRange { low: 0, high: 0 })?;
@@ -73,23 +73,23 @@ pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
     }
 }
 
-/// A way to the server: an address, and the local ports for it.
+/// An address of the server, with the local ports that datagrams to it are sent from.
 struct Way {
     server: SocketAddr,
     sockets: ClientSockets,
 }
 
-/// A session on trial.
+/// A trial session.
 pub(crate) struct Trial {
     client: Client,
     ways: Vec<Way>,
-    /// How its datagrams have fared so far.
+    /// How datagrams of the trial have got through so far.
     pub(crate) path: Path,
     started: Instant,
-    /// The largest datagram sent, and received, since the last look.
+    /// The length of the largest datagram sent since the last reset, in bytes.
     sent_max: usize,
     received_max: usize,
-    /// Whether the newest local port has heard something.
+    /// Whether a datagram has arrived at the newest local port.
     newest_heard: bool,
 }
 
@@ -122,7 +122,7 @@ impl Trial {
             key: opening.key.clone(),
             transport: Config {
                 capabilities: Some(rove_session::CAPABILITIES),
-                // It looks for itself what becomes of large datagrams.
+                // The trial itself finds out what happens to large datagrams.
                 ..Config::client().without(Mechanism::PathSize)
             },
             size: Size::new(COLUMNS, ROWS).expect("this is a window's size"),
@@ -152,11 +152,11 @@ impl Trial {
         })
     }
 
-    /// Holds the session. A server that does not answer is left as it is, to be looked at.
+    /// Holds the session. A server that does not answer is left running, to be examined.
     ///
     /// # Errors
     ///
-    /// Returns [`Stop`]; the server has been told then that nobody comes any more.
+    /// Returns [`Stop`], after the server was told that the client leaves.
     pub(crate) fn run(&mut self, events: &mut EventLoop) -> Result<(), Stop> {
         let result = self.hold(events);
         if result.is_err() {
@@ -168,7 +168,7 @@ impl Trial {
     fn hold(&mut self, events: &mut EventLoop) -> Result<(), Stop> {
         let heard = |trial: &Self| trial.path.answered.is_some();
         let mut is_heard = self.turn_until(events, FIRST_ALONE, heard)?;
-        // A refusal is an answer, where there is nobody else to ask.
+        // An ICMP error counts as an answer if there is no other address to try.
         let is_refused = self.path.refusal == Some(Refusal::Port) && self.ways.len() == 1;
         if !is_heard && !is_refused {
             is_heard = self.turn_until(events, OTHERS_PATIENCE, heard)?;
@@ -208,7 +208,7 @@ impl Trial {
             true => Large::Unknown,
             false => Large::Stuck(Some(full)),
         };
-        // A terminal that repeats what is typed answers large with large: which way failed stays open.
+        // A terminal that echoes the input answers large datagrams with large ones, so it is unknown which way failed.
         if !arrived && is_quiet {
             self.client.handle_message_too_long(events.now(), full);
             self.sent_max = 0;
@@ -225,7 +225,7 @@ impl Trial {
         let shown = self.turn_until(events, patience, |trial| trial.shows("SHOWN"))?;
         self.path.down = match (shown, self.received_max) {
             (true, len) if len >= LARGE_LEN => Large::Pass(len),
-            // The output needs several large datagrams: the server has cut it into smaller ones.
+            // The output needs several large datagrams: the server has switched to smaller ones.
             (true, passed) => Large::Only { refused: SERVER_LEN, passed },
             (false, _) if before > 0 => Large::Stuck(None),
             (false, _) => Large::Unknown,
@@ -252,11 +252,11 @@ impl Trial {
         self.client.handle_input(events.now(), format!("{line}\r").as_bytes());
     }
 
-    /// Tells the server that we leave, as far as it can be told at once.
+    /// Tells the server that the client leaves, without a long wait.
     pub(crate) fn say_goodbye(&mut self, events: &mut EventLoop) {
         self.client.shutdown(events.now(), "");
         let patience = Duration::from_secs(1);
-        // The user may want to leave a second time; there is nothing more to stop.
+        // A second request to leave changes nothing, as nothing else runs.
         let _ = self.turn_until(events, patience, |trial| trial.client.outcome().is_some());
     }
 
@@ -269,7 +269,7 @@ impl Trial {
         (0..ROWS).any(|row| self.client.screen().row_text(row).contains(text))
     }
 
-    /// Turns the session until `done` holds or time is over; returns whether it does.
+    /// Runs the session until `done` holds or `patience` is over; returns whether `done` holds.
     fn turn_until(
         &mut self,
         events: &mut EventLoop,
@@ -334,7 +334,7 @@ impl Trial {
         let is_alone = now.saturating_since(self.started) < FIRST_ALONE;
         while let Some(transmit) = self.client.poll_transmit(now) {
             self.sent_max = self.sent_max.max(transmit.payload.len());
-            // The very same datagram to each: no nonce ever seals two.
+            // Each address gets the very same datagram, so no nonce seals two.
             for (index, way) in self.ways.iter().enumerate() {
                 let is_chosen = match self.path.answered {
                     Some(answered) => index == answered,
@@ -358,7 +358,7 @@ impl Trial {
     fn obey_events(&mut self) {
         while let Some(event) = self.client.poll_event() {
             tracing::debug!(?event, "session");
-            // Ports are opened when it is their turn to be tried; there is no terminal to give back.
+            // The trial opens ports when it tries them, and has no terminal to give back.
             match event {
                 ClientEvent::OpenPort
                 | ClientEvent::ClosePorts { .. }
@@ -369,7 +369,7 @@ impl Trial {
     }
 }
 
-/// Notes what the network said, of the first address only: others are guesses.
+/// Records an ICMP error, from the first address only: the others are guesses.
 fn note_refusal(path: &mut Path, way: usize, error: &io::Error) {
     tracing::debug!(%error, way, "the network complains");
     if way == 0 && path.answered.is_none() {
@@ -377,7 +377,7 @@ fn note_refusal(path: &mut Path, way: usize, error: &io::Error) {
     }
 }
 
-/// Returns a line of the large text, with its end.
+/// Returns one line of the large text, with its line break.
 fn large_line(line: u64) -> String {
     let letters = Seed::new(line).stream("doctor.text");
     let letter = |place| {

@@ -15,45 +15,45 @@ use crate::xdg::Folder;
 /// Largest program that is copied, in bytes. Chosen: ten times what rove has.
 const BUILD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The folder of builds in that of the user's data.
+/// The path of the folder of builds, below the user's data folder.
 const BUILDS: &str = "rove/builds";
 
-/// A program that runs on the host's platform.
+/// A program for the host's platform.
 pub(crate) struct Build {
-    /// Its file.
+    /// The contents of the program's file.
     pub(crate) bytes: Vec<u8>,
-    /// The SHA-256 of that, in hexadecimal.
+    /// The SHA-256 of the file, in hexadecimal.
     pub(crate) sum: String,
     pub(crate) version: Version,
 }
 
-/// Why there is nothing to copy.
+/// Why there is no program to copy.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BuildError {
-    /// Neither this program nor a build runs there.
+    /// Neither this program nor a build runs on the host's platform.
     #[error(
         "there is no static rove for {platform} on this computer: on one of that kind, run `cargo xtask dist --install` \
          in rove's sources, and put {} from target/dist into {} here, or name it with --build", platform.file_name(),
         folder.display()
     )]
     None { platform: Platform, folder: PathBuf },
-    /// The file cannot be read.
+    /// The file of the program cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    /// The file is for other hosts.
+    /// The program is for another platform.
     #[error(
         "{} is no static program for {platform}, so it would not run there; `cargo xtask dist` makes one on a \
          computer of that kind", path.display()
     )]
     Unfit { path: PathBuf, platform: Platform },
-    /// The file is of another program.
+    /// The file is not a build of rove.
     #[error("{} is not rove: it holds no version of rove", path.display())]
     Stranger { path: PathBuf },
 }
 
 impl Build {
-    /// Finds the program to copy to a host of this platform: the file that the user named, else the running
-    /// program, else a build.
+    /// Finds the program to copy to a host of this platform: the file that the user named, else the running program,
+    /// else a build.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Build {
         if let Some(path) = named {
             return Self::read(path, platform);
         }
-        // On Linux this is the program that runs, though its file may have been replaced.
+        // On Linux the first path is the running program, even if its file has been replaced.
         let running = ["/proc/self/exe".into()].into_iter().chain(env::current_exe());
         for path in running {
             if let Ok(build) = Self::read(&path, platform) {
@@ -92,7 +92,7 @@ impl Build {
         Ok(Self { sum: sum(&bytes), bytes, version })
     }
 
-    /// Returns its size for a person.
+    /// Returns the program's size as text for a person.
     pub(crate) fn size(&self) -> String {
         megabytes(self.bytes.len())
     }
@@ -102,12 +102,12 @@ impl Build {
 ///
 /// # Errors
 ///
-/// Returns the system's refusal to read it.
+/// Returns the system's refusal to read the file.
 pub(crate) fn own_sum() -> io::Result<String> {
     Ok(sum(&read(&env::current_exe()?)?))
 }
 
-/// Returns a number of bytes as megabytes (10^6 bytes) with a decimal.
+/// Returns a number of bytes as text, in megabytes (10^6 bytes) with one decimal.
 pub(crate) fn megabytes(bytes: usize) -> String {
     let tenths = (bytes + 50_000) / 100_000;
     format!("{}.{} MB", tenths / 10, tenths % 10)
@@ -117,7 +117,7 @@ fn sum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads a file that is not too large.
+/// Reads a file of at most [`BUILD_BYTES_MAX`].
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(BUILD_BYTES_MAX + 1).read_to_end(&mut bytes)?;

@@ -7,34 +7,34 @@ use crate::install::version::Version;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstallError {
-    /// There is nothing to copy.
+    /// There is no program to copy.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// ssh did not run our command.
+    /// ssh did not run our script.
     #[error("{0}")]
     Login(String),
-    /// Our command never began.
+    /// Our script did not begin, although ssh logged in.
     #[error(
         "{host} did not run rove's command to its end, though the login succeeded; is its disk full, or its \
          shell no sh?"
     )]
     NotStarted { host: String },
-    /// It is no POSIX system, or says nothing that we understand.
+    /// The host is not a POSIX system, or its answer is not understood.
     #[error("{host} does not say what system it is (uname), so no program can be chosen for it")]
     NoPlatform { host: String },
-    /// There is a newer one.
+    /// The host has a newer rove.
     #[error(
         "{host} has rove {theirs}, which is newer than {ours}, and keeps it; rove install --force {host} \
          replaces it"
     )]
     Newer { host: String, theirs: Version, ours: Version },
-    /// The login ended in the middle.
+    /// The connection ended during the copy.
     #[error(
         "the connection to {host} ended after {arrived} of {all}, and nothing was changed there; run \
          rove install {host} again"
     )]
     Broken { host: String, arrived: String, all: String },
-    /// The host did not take it.
+    /// The host refused the program, for this reason.
     #[error("{}", refusal(host, failure))]
     Refused { host: String, failure: Failure },
 }

@@ -15,13 +15,13 @@
 //! ```
 //! A standard input that ends without a line changes nothing.
 
-/// The beginning of the script's lines.
+/// Beginning of the lines that the script prints.
 pub(super) const MARKER: &str = "ROVE INSTALL";
 
-/// Where the program goes, as the user knows it.
+/// The folder that the program is copied to, as the user writes it.
 pub(super) const FOLDER: &str = "~/.local/bin";
 
-/// Tells what is there. The host may lack any of the programs that make sums.
+/// The part of the script that prints what is on the host. The host may lack all programs that compute a SHA-256.
 const LOOK: &str = r#"d="$HOME/.local/bin"; r="$d/rove"; t="$d/.rove-install.$$";
 has() { command -v "$1" >/dev/null 2>&1; };
 sum() { if has sha256sum; then sha256sum <"$1"; elif has shasum; then shasum -a 256 <"$1";
@@ -32,10 +32,11 @@ g=$(sum "$r"); say "sum ${g%% *}"; fi;
 o=$(command -v rove); if [ -n "$o" ] && [ "$o" != "$r" ]; then say "other $o"; fi;
 say ready; read -r size wanted version || exit 0;"#;
 
-/// Writes the program to a file with another name until it is whole. However this part ends, it removes that file.
+/// The part of the script that writes the program to a file with another name until it is complete. However this part
+/// ends, it removes that file.
 ///
-/// The loop that tells how much has arrived starts before the traps are set. A shell that has just been forked may lose
-/// a signal for which its parent has a trap, and would be waited for without end.
+/// The loop that reports how much has arrived starts before the traps are set. A shell that has just been forked may
+/// lose a signal for which its parent has a trap, and would be waited for without end.
 const TAKE: &str = r#"if e=$(mkdir -p "$d" 2>&1); then :; else fail "folder $e"; fi;
 if [ -d "$r" ]; then fail "folder $r is a folder"; fi;
 find "$d" -name ".rove-install.*" -mtime +1 -exec rm -f {} + 2>/dev/null;
@@ -46,7 +47,8 @@ trap "end; rm -f \"\$t\"" EXIT; trap "exit 1" HUP INT TERM PIPE;
 if e=$( { cat >"$t"; } 2>&1 ); then :; else fail "write $e"; fi; end;
 n=$(($(wc -c <"$t"))); if [ "$n" -ne "$size" ]; then fail "size $n"; fi;"#;
 
-/// Checks the program and gives it its name. Where nothing can make a sum, the program makes its own.
+/// The part of the script that checks the program and gives it its name. If the host cannot compute a SHA-256, the
+/// program computes its own.
 const CHECK: &str = r#"if e=$(chmod 755 "$t" 2>&1); then :; else fail "write $e"; fi;
 g=$(sum "$t"); g=${g%% *}; if [ -n "$g" ] && [ "$g" != "$wanted" ]; then fail "sum $g"; fi;
 e=$("$t" --version </dev/null 2>&1); s=$?; if [ "$s" -ne 0 ]; then fail "run $s $e"; fi;
@@ -55,7 +57,7 @@ if [ -z "$g" ]; then g=$("$t" install --own-sum </dev/null 2>/dev/null);
 if [ "$g" != "$wanted" ]; then fail "sum $g"; fi; fi;
 if e=$(mv -f "$t" "$r" 2>&1); then say done; else fail "write $e"; fi"#;
 
-/// Returns the piece of sh, on one line: a line break cannot be quoted for csh and the others alike.
+/// Returns the script on one line: a line break cannot be quoted for csh and other shells alike.
 pub(super) fn script() -> String {
     let says = format!(
         "umask 022; say() {{ echo \"{MARKER} $*\"; }}; fail() {{ say \"failed $*\"; exit 1; }};"

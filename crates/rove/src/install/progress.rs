@@ -4,24 +4,24 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::install::build::megabytes;
 
-/// Columns between the brackets. Chosen: the line fits 80 columns with a name of 30.
+/// Width of the bar between the brackets, in columns. Chosen: the line fits 80 columns with a name of 30.
 const BAR_COLUMNS: usize = 20;
 
-/// The bar, on standard error.
+/// A progress bar, on standard error.
 pub(crate) struct Progress {
-    /// Text in front of the bar; nothing is drawn without one.
+    /// The text before the bar. `None` draws nothing.
     title: Option<String>,
     is_drawn: bool,
 }
 
 impl Progress {
-    /// Creates a bar, which is drawn only on a terminal, and not for a user who wants it quiet.
+    /// Creates a bar, which is drawn only on a terminal and unless the user wants no messages (`quiet`).
     pub(crate) fn new(title: String, quiet: bool) -> Self {
         let title = (!quiet && io::stderr().is_terminal()).then_some(title);
         Self { title, is_drawn: false }
     }
 
-    /// Draws it.
+    /// Draws the bar for `done` of `all` bytes.
     pub(crate) fn draw(&mut self, done: usize, all: usize) {
         let Some(title) = &self.title else { return };
         self.is_drawn = true;
@@ -29,7 +29,7 @@ impl Progress {
         write(&format!("\r{title} {}\x1b[K\r", bar(done, all)));
     }
 
-    /// Removes the bar, so that something else can be shown.
+    /// Removes the bar, so that other text can be shown.
     pub(crate) fn clear(&mut self) {
         if core::mem::take(&mut self.is_drawn) {
             write("\x1b[K");
@@ -43,7 +43,7 @@ impl Drop for Progress {
     }
 }
 
-/// Nobody to show it to is no reason to stop.
+/// Writes to standard error. A failure is ignored, as a bar is no reason to stop.
 fn write(text: &str) {
     let mut stderr = io::stderr();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());

@@ -1,4 +1,4 @@
-//! The help that `rove install` is to a host without rove.
+//! Whether `rove install` would help a host without rove.
 
 use core::fmt;
 use std::ffi::OsStr;
@@ -7,17 +7,17 @@ use rove_bootstrap::Platform;
 
 use crate::install::build::Build;
 
-/// Whether `rove install` can copy rove to a host, in a clause for the user.
+/// Whether `rove install` can copy rove to a host, as a clause for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remedy {
     host: String,
-    /// Why there is nothing to copy, if so.
+    /// Why there is no program to copy. `None` if there is one.
     refusal: Option<String>,
 }
 
 impl Remedy {
-    /// Looks for a program that would be copied to a host of this platform. A host whose platform is not known is taken for
-    /// one of this computer's kind.
+    /// Looks for a program that could be copied to a host of this platform. If the platform is unknown, it is assumed
+    /// to be this computer's.
     pub(crate) fn of(host: &OsStr, platform: Option<&Platform>) -> Self {
         let here = here();
         let found = platform.or(here.as_ref()).map(|platform| Build::find(platform, None));

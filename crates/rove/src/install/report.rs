@@ -1,57 +1,57 @@
-//! The lines that a host prints while a program is copied to it. They are not trusted, and shown as text at most.
+//! The lines that a host prints while a program is copied to it. They are not trusted; at most they are shown as text.
 
 use rove_bootstrap::{LineReader, Platform, Printable};
 
 use crate::install::far::MARKER;
 use crate::install::version::Version;
 
-/// Longest reason of a host that is shown, in characters. Chosen: three lines of a terminal.
+/// Longest reason from a host that is shown, in characters. Chosen: three lines of a terminal.
 const REASON_CHARS_MAX: usize = 240;
 
-/// Facts that a host has told of itself.
+/// Facts that a host has told about itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// Its system and processor, if their names are plain.
+    /// The host's system and processor. `None` if their names are not plain words.
     pub(crate) platform: Option<Platform>,
-    /// The version of the rove that is there, if it says one.
+    /// The version of the rove on the host. `None` if there is none.
     pub(crate) version: Option<Version>,
-    /// The SHA-256 of that, if the host can make one.
+    /// The SHA-256 of the rove on the host, in hexadecimal. `None` if the host cannot compute it.
     pub(crate) sum: Option<String>,
-    /// Another rove, which the host's PATH finds first.
+    /// The path of another rove that the host's PATH finds first. `None` if there is none.
     pub(crate) other: Option<String>,
 }
 
-/// News from the host, told by a line.
+/// An event on the host, reported in one line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The host waits for the program.
+    /// The script waits for the program.
     Ready,
-    /// So many bytes of it have arrived.
+    /// This many bytes of the program have arrived.
     Has(usize),
     /// The program is in its place.
     Done,
-    /// It is not, and all is as it was.
+    /// The program was not installed, and the host is unchanged.
     Failed(Failure),
 }
 
-/// Why a host did not take the program.
+/// Why a host refused the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// There is no folder for it.
+    /// The folder cannot be created; with the host's message.
     Folder(String),
-    /// It cannot be written.
+    /// The program cannot be written; with the host's message.
     Write(String),
-    /// So many bytes have arrived.
+    /// The wrong number of bytes has arrived, which the host has counted.
     Size(String),
-    /// Other bytes have arrived.
+    /// The arrived bytes have another SHA-256.
     Sum,
-    /// It does not run: the shell's status, and what was said.
+    /// The program does not run: the shell's status, and its messages.
     Run(i32, String),
-    /// For a reason that we do not know.
+    /// The reason is not known to this version of rove.
     Unknown(String),
 }
 
-/// A reader of what our command prints on the host.
+/// Reads what our script prints on the host.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     lines: LineReader,
@@ -59,7 +59,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Reads further bytes; returns the events in them. Lines that are not ours are ignored.
+    /// Reads further bytes; returns the events in them. Lines of other programs are ignored.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<Event> {
         let (mut events, mut others) = (Vec::new(), Vec::new());
         for &byte in bytes {
@@ -112,7 +112,7 @@ impl Failure {
     }
 }
 
-/// Returns what a host says as a short text.
+/// Returns a host's text without control characters, and shortened.
 fn printable(text: &str) -> String {
     let shown = Printable::default().filter(text.as_bytes());
     let shown = String::from_utf8_lossy(&shown);

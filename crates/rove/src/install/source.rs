@@ -1,17 +1,17 @@
-//! The standard input of the command on the host, which begins when the host is ready and ends when that has been
-//! decided.
+//! The standard input of the script on the host. It begins when the host is ready, and ends when the program was sent
+//! or is not needed.
 
 use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-/// A reader of all that comes through a channel, until nobody can send any more.
+/// A reader of the bytes that come through a channel, until all senders are gone.
 pub(crate) struct Source {
     chunks: Receiver<Vec<u8>>,
     chunk: Cursor<Vec<u8>>,
 }
 
 impl Source {
-    /// Creates one, with the end that it is filled from.
+    /// Creates a reader, and the sender that fills it.
     pub(crate) fn new() -> (Sender<Vec<u8>>, Self) {
         let (sender, chunks) = mpsc::channel();
         (sender, Self { chunks, chunk: Cursor::default() })

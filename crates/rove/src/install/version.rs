@@ -1,20 +1,20 @@
-//! Versions of rove: which of two is newer, and which one a program's file is.
+//! Versions of rove: which of two is newer, and which version a program's file has.
 
 use core::fmt;
 use core::hint::black_box;
 
-/// The version between two marks, by which it is found in the program's file. The linker drops it unless it is used.
+/// The version between two marks, by which it is found in the program's file. The linker drops unused text.
 static MARK: &str = concat!("\u{1}rove-build ", env!("CARGO_PKG_VERSION"), "\u{1}");
 
-/// Longest version that is read out of a file, in bytes. Chosen: three numbers of ten digits.
+/// Longest version that is read from a file, in bytes. Chosen: three numbers of ten digits.
 const VERSION_BYTES_MAX: usize = 32;
 
-/// A version: three numbers, the first counts most.
+/// A version of three numbers, compared from the first on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version([u32; 3]);
 
 impl Version {
-    /// Reads `1.2.3`; what follows a hyphen is not compared.
+    /// Parses `1.2.3`; text after a hyphen is not compared. `None` for another form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.split_once('-').map_or(text, |(numbers, _)| numbers);
         let mut numbers = [0; 3];
@@ -27,12 +27,12 @@ impl Version {
         words.next().is_none().then_some(Self(numbers))
     }
 
-    /// Reads the first line of `rove --version`.
+    /// Parses the first line of `rove --version`. `None` for another form.
     pub(crate) fn of_program(line: &str) -> Option<Self> {
         Self::parse(line.strip_prefix("rove ")?.trim_ascii_end())
     }
 
-    /// Finds the version of the program whose file this is.
+    /// Finds the version in the contents of a program's file. `None` if it has none.
     pub(crate) fn in_file(bytes: &[u8]) -> Option<Self> {
         let (start, _) = black_box(MARK).split_once(' ')?;
         let start = format!("{start} ").into_bytes();

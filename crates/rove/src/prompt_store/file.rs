@@ -1,4 +1,4 @@
-//! The file on the disk: its checks, its lock, and changes that are whole or not at all.
+//! The file on the disk: its checks, its lock, and changes that happen completely or not at all.
 
 use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -14,43 +14,43 @@ use rustix::process::geteuid;
 use super::format::{FILE_BYTES_MAX, Hosts};
 use crate::xdg::Folder;
 
-/// The file's name. That of its lock and that of the next file have endings.
+/// The file's name. The names of its lock and of the next version of the file add endings.
 const NAME: &str = "prompts";
-/// Permissions that other users may not have: read, write, or run the file.
+/// The permissions that the file must not have: any for other users, and execution.
 const OTHERS: u32 = 0o177;
-/// The file's mode.
+/// The permissions of the file: read and write for its owner.
 const PRIVATE: u32 = 0o600;
-/// How often the lock of another client is looked at, before a change is given up. Chosen: with [`LOCK_WAIT`] a tenth of a
+/// How often another client's lock is tried before a change is given up. Chosen: with [`LOCK_WAIT`] a tenth of a
 /// second, as a change takes less than a millisecond, and a session must not wait for a process that is stopped.
 const LOCK_TRIES: usize = 20;
-/// How long each time.
+/// Wait between two tries of the lock.
 const LOCK_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 
-/// Why nothing is remembered, or forgotten.
+/// Why prompts are not remembered, or not forgotten.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PromptFileError {
-    /// There is no place for the file.
+    /// The user has no folder for the file.
     #[error("neither XDG_STATE_HOME nor HOME names a folder to remember prompts in")]
     NoPlace,
-    /// The folder is not to be trusted.
+    /// The folder of the file cannot be trusted.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// Somebody else could have put it there, or read it.
+    /// Another user could have created the file, or could read it.
     #[error("{0:?} is no file of the user's own that nobody else may read: remove it")]
     Foreign(PathBuf),
-    /// Another client does not let go of the lock.
+    /// Another client does not release the lock.
     #[error("another rove holds the lock of the remembered prompts; try again")]
     Busy,
     #[error("the remembered prompts: {0}")]
     Io(#[from] io::Error),
 }
 
-/// The file in its folder.
+/// The file of remembered prompts, by its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PromptFile(pub(super) Directory);
 
 impl PromptFile {
-    /// Returns the user's file, in a folder that is created where there is none.
+    /// Returns the user's file, after creating its folder if there is none.
     pub(super) fn create() -> Result<Self, PromptFileError> {
         let folder = folder()?;
         if let Some(parent) = folder.parent() {
@@ -59,7 +59,7 @@ impl PromptFile {
         Ok(Self(Directory::create(&folder)?))
     }
 
-    /// Returns the user's file; `None` where there is not even a folder for it.
+    /// Returns the user's file. `None` if its folder does not exist.
     pub(super) fn open() -> Result<Option<Self>, PromptFileError> {
         Ok(Directory::open(&folder()?)?.map(Self))
     }
@@ -70,7 +70,7 @@ impl PromptFile {
         let file = match open(&path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Hosts::default()),
-            // A symbolic link gives this error only.
+            // Only a symbolic link gives this error.
             Err(error) if is_link(&path) => {
                 tracing::debug!(%error, "the file of prompts is a symbolic link");
                 return Err(PromptFileError::Foreign(path));
@@ -88,7 +88,7 @@ impl PromptFile {
         Ok(Hosts::decode(&bytes).unwrap_or_default())
     }
 
-    /// Changes what the file holds by then, and writes it if that is something else.
+    /// Changes the contents of the file under its lock, and writes them if they differ. Returns the result of `change`.
     pub(super) fn update<T>(
         &self,
         change: impl FnOnce(&mut Hosts) -> T,
@@ -111,16 +111,16 @@ impl PromptFile {
         Ok(count)
     }
 
-    /// Puts a new file in the place of the old one, at once. It is not waited for until it is on the disk: a crash of
-    /// the system may damage it, and then nothing is known.
+    /// Replaces the file in one step. It does not wait until the new file is on the disk: a crash of the system may
+    /// damage it, and then nothing is remembered.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let next = self.path(".new");
         open(&next, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)?;
         fs::rename(&next, self.path(""))
     }
 
-    /// Waits for the lock, and removes what a client has left that was killed while it wrote. The lock is let go of when
-    /// the returned file is dropped.
+    /// Waits for the lock, and removes the file that a client left when it was killed while it wrote. Dropping the
+    /// returned file releases the lock.
     pub(super) fn lock(&self) -> Result<File, PromptFileError> {
         let file = open(&self.path(".lock"), OpenOptions::new().write(true).create(true))?;
         for _ in 0..LOCK_TRIES {
@@ -147,7 +147,7 @@ fn folder() -> Result<PathBuf, PromptFileError> {
     Ok(state.join("rove"))
 }
 
-/// Opens a file of the user's own; no link is followed, and no pipe without an end waited for.
+/// Opens a file of the user. It follows no link and does not block on a pipe.
 fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     options.mode(PRIVATE).custom_flags(flags.try_into().expect("flags of open")).open(path)

@@ -1,23 +1,23 @@
 //! The bytes of the file: a mark with the number of the format, a SHA-256 of the rest, and the hosts.
 //!
-//! A host is its salt (16 bytes), its name (16), two counts (a byte each), and so many hashes (8 each, the least
-//! significant byte first) of known prompts and of refused ones. Its name is a hash of salt and account, so that the file
-//! names no host in clear text.
+//! A host is its salt (16 bytes), its name (16), two counts (a byte each), and that many hashes (8 each, the least
+//! significant byte first) of known prompts and of refused ones. Its name is a hash of salt and account, so that the
+//! file names no host in clear text.
 
 use rove_bootstrap::Account;
 use rove_session::{PromptHash, PromptMemory};
 use sha2::{Digest, Sha256};
 
-/// The mark, which ends in the number of the format: raise it when hashes of prompts are made in another way.
+/// The mark, which ends in the number of the format. Increase the number when prompts are hashed in another way.
 const MARK: [u8; 16] = *b"rove prompts\n\0\0\x01";
 
-/// Bytes of the sum that follows the mark.
+/// Length of the SHA-256 after the mark, in bytes.
 const SUM_BYTES: usize = 32;
 
-/// Most hosts in the file; the one that was written least recently leaves first. Chosen: more than a person works on.
+/// Most hosts in the file; the least recently written one is dropped first. Chosen: more than a person works on.
 const HOSTS_MAX: usize = 256;
 
-/// Most hashes of a host: the most of known prompts, and of refused ones with the one that stands for all.
+/// Most hashes of a host: all known and refused prompts, and the one refusal that refuses all.
 const HASHES_MAX: usize = 129;
 const _: () = assert!(HASHES_MAX == PromptMemory::KNOWN_MAX + PromptMemory::REFUSED_MAX + 1);
 
@@ -28,10 +28,10 @@ const HOST_BYTES_MAX: usize = 34 + 8 * HASHES_MAX;
 pub(super) const FILE_BYTES_MAX: usize = 48 + HOSTS_MAX * HOST_BYTES_MAX;
 const _: () = assert!(MARK.len() + SUM_BYTES == 48);
 
-/// The hosts of the file.
+/// The hosts of the file, each with its remembered prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hosts(
-    /// The one that was written last at the end.
+    /// The hosts, the most recently written one last.
     Vec<Host>,
 );
 
@@ -52,12 +52,12 @@ impl Hosts {
         self.0.len()
     }
 
-    /// Returns what is remembered of an account.
+    /// Returns the remembered prompts of an account. `None` if it is not in the file.
     pub(super) fn memory(&self, account: &Account) -> Option<PromptMemory> {
         self.0.iter().find(|host| host.is(account)).map(|host| host.memory.clone())
     }
 
-    /// Remembers this of an account, in place of anything else.
+    /// Stores the prompts of an account, in place of any earlier ones.
     pub(super) fn put(&mut self, account: &Account, memory: PromptMemory) {
         self.remove(account);
         if self.0.len() == HOSTS_MAX {
@@ -66,14 +66,14 @@ impl Hosts {
         self.0.push(Host { name: name(memory.salt(), account), memory });
     }
 
-    /// Forgets an account; returns whether it was there.
+    /// Removes an account; returns whether it was in the file.
     pub(super) fn remove(&mut self, account: &Account) -> bool {
         let before = self.0.len();
         self.0.retain(|host| !host.is(account));
         self.0.len() < before
     }
 
-    /// Returns the bytes of the file.
+    /// Encodes the bytes of the file.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::new();
         for Host { name, memory } in &self.0 {
@@ -89,7 +89,7 @@ impl Hosts {
         MARK.iter().chain(sum.iter()).chain(&body).copied().collect()
     }
 
-    /// Reads the bytes of the file; `None` if they are damaged, or of another format.
+    /// Decodes the bytes of the file. `None` if they are damaged, or of another format.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         if bytes.len() > FILE_BYTES_MAX {
             return None;
@@ -113,7 +113,8 @@ impl Hosts {
     }
 }
 
-/// Cuts so many hashes off the bytes; returns also the rest of the bytes.
+/// Reads `count` hashes from the bytes, at most `count_max`; also returns the rest. `None` if there are too few bytes
+/// or too many hashes.
 fn hashes(bytes: &[u8], count: usize, count_max: usize) -> Option<(Vec<PromptHash>, &[u8])> {
     let (taken, rest) = bytes.split_at_checked(8 * count).filter(|_| count <= count_max)?;
     let (numbers, _) = taken.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! `rove config`: where the configuration is, whether it is right, and what it says for a host.
+//! `rove config`: prints where the configuration file is, whether it is correct, and the settings for a host.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -82,7 +82,7 @@ enum Action {
     Show(OsString),
 }
 
-/// Reads the words behind `config`.
+/// Reads the words after `config`.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<ConfigCall, clap::Error> {
     Ok(ConfigCall { action, json: args.json })
 }
 
-/// Returns the sentence on an action that there is not, or not with a host.
+/// Returns the error for an unknown action, or one that cannot have a host.
 fn fault(action: &str, host: Option<&OsStr>) -> String {
     if let Some(host) = host.filter(|_| ACTIONS.contains(&action)) {
         return format!(
@@ -116,7 +116,7 @@ fn fault(action: &str, host: Option<&OsStr>) -> String {
     format!("there is no action \"{}\"; {advice}", action.escape_debug())
 }
 
-/// Returns what to print.
+/// Returns the text that `rove config` prints.
 pub(crate) fn run(call: &ConfigCall) -> Result<String, ConfigError> {
     let file = path().map(|path| path.display().to_string());
     let is_found = path().is_some_and(|path| path.exists());
@@ -157,12 +157,12 @@ impl Settings {
         serde_json::Value::Object(entries.collect())
     }
 
-    /// Returns the settings as they could stand in the file.
+    /// Returns the settings in the form of the file.
     fn text_form(&self) -> String {
         let mut text = String::new();
         for (key, setting) in &self.0 {
             let _ = match setting {
-                // JSON's strings are TOML's.
+                // JSON's strings are valid in TOML.
                 Setting::Text(value) => writeln!(text, "{key} = {}", serde_json::json!(value)),
                 Setting::Flag(value) => writeln!(text, "{key} = {value}"),
             };

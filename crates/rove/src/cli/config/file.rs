@@ -1,7 +1,7 @@
-//! The user's file: where it is, and whether it may be obeyed.
+//! The user's configuration file: where it is, and whether it may be used.
 //!
-//! A setting may be a command (`ssh`), so who can write the file runs commands as the user. [`exposure`] decides that for
-//! the file, the folders on the way to it, and every symbolic link.
+//! A setting may be a command (`ssh`), so whoever can write the file runs commands as the user. [`exposure`] decides
+//! who can, for the file, the folders on the way to it, and every symbolic link.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,26 +16,26 @@ use rustix::fs::OFlags;
 use crate::exposure::{self, Exposure};
 use crate::xdg::Folder;
 
-/// Names another file; empty for none.
+/// The variable that names another configuration file; an empty value means none.
 const FILE_VARIABLE: &str = "ROVE_CONFIG";
-/// The file's place in the folder for configuration.
+/// The file's path below the folder for configuration.
 const FILE_NAME: &str = "rove/config.toml";
-/// Largest file that is read. Chosen: a thousand hosts with ten settings each.
+/// Size of the largest file that is read, in bytes. Chosen: a thousand hosts with ten settings each.
 pub(super) const FILE_BYTES_MAX: usize = 1_048_576;
 
-/// Why the file is not obeyed.
+/// Why the configuration file is not used.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable { path: PathBuf, error: io::Error },
-    /// Somebody else can change it.
+    /// Another user can change the file, or a folder on the way to it.
     Exposed { path: PathBuf, exposure: Exposure },
-    /// The home directory is another user's, as after sudo.
+    /// The home directory belongs to another user, as after sudo.
     Homeless(Exposure),
 }
 
 impl Refusal {
-    /// Returns what to do about it, in a sentence.
+    /// Returns a sentence on how to repair the problem. `None` if there is no such advice.
     pub(super) fn repair(&self) -> Option<String> {
         match self {
             Self::Unreadable { .. } => None,
@@ -63,7 +63,7 @@ impl Display for Refusal {
     }
 }
 
-/// Returns where the user's file would be; `None` if there is no place for it or the user wants none.
+/// Returns the path of the user's file. `None` if there is no place for it or the user wants no file.
 pub(crate) fn path() -> Option<PathBuf> {
     path_from(|name| env::var_os(name))
 }
@@ -75,11 +75,11 @@ pub(super) fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<P
     Some(Folder::Configuration.path(variable)?.join(FILE_NAME))
 }
 
-/// Reads a file that is not too large and that nobody else can change; `None` if there is none.
+/// Reads a file that is not too large and that nobody else can change. `None` if there is no file.
 ///
 /// # Errors
 ///
-/// Returns why it is not obeyed.
+/// Returns why the file is not used.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     let unreadable = |error| Refusal::Unreadable { path: path.to_owned(), error };
     let exposed = |exposure| match exposure {
@@ -88,7 +88,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     };
     let home = match exposure::home() {
         Ok(home) => home,
-        // The owner of such a path may put a file there at any time.
+        // The owner of such a path may create a file there at any time.
         Err(exposure) if path.starts_with(exposure.path()) => {
             return Err(Refusal::Homeless(exposure));
         }
@@ -99,7 +99,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
         found => found.map_err(unreadable)?,
     };
     let end = exposure::way(path, home.as_deref()).map_err(exposed)?;
-    // A pipe without a writer does not hold us up. Nor is a link followed that was none before.
+    // Opening a pipe without a writer must not block, and a link created since the check is not followed.
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let flags = flags.bits().try_into().expect("flags of open");
     let file = OpenOptions::new().read(true).custom_flags(flags).open(&end).map_err(unreadable)?;

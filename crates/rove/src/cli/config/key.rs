@@ -1,4 +1,4 @@
-//! The settings there are: the long options that make sense for more than one session.
+//! The keys of the configuration: the long options that make sense for more than one session.
 
 use rove_bootstrap::InstallPolicy;
 
@@ -7,22 +7,22 @@ use crate::escape_key;
 
 #[derive(Clone, Copy)]
 pub(super) struct Key {
-    /// Its name, that of the option where there is one.
+    /// The name of the key, equal to that of the option if there is one.
     pub(super) name: &'static str,
     pub(super) shape: Shape,
 }
 
-/// The kind of a setting's values; a text is checked by the option's own rules.
+/// The type of a setting's value.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
-    /// `true` or `false`.
+    /// The setting is `true` or `false`.
     Flag,
     Text(fn(&str) -> Result<(), ValueError>),
-    /// Text, or a number without quotes.
+    /// The setting is text, or a number without quotes. The function checks the text as the option's own rules do.
     TextOrNumber(fn(&str) -> Result<(), ValueError>),
 }
 
-/// All of them, in the order of `rove --help`.
+/// All keys, in the order of `rove --help`.
 pub(super) const KEYS: [Key; 20] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),

@@ -1,7 +1,7 @@
-//! Which hosts a section of the configuration is for.
+//! Matching hosts against the patterns of the configuration's sections.
 
-/// Returns whether a host as the user wrote it is meant by a pattern: `*` is any text, `?` any
-/// character, case does not count. A pattern without `@` is for the host whoever the user is.
+/// Returns whether a host, as the user wrote it, matches a pattern: `*` is any text, `?` any character, case does not
+/// count. A pattern without `@` matches the host for every user.
 pub(in crate::cli) fn matches(pattern: &str, host: &str) -> bool {
     let name = match host.rsplit_once('@') {
         Some((_, name)) if !pattern.contains('@') => name,
@@ -11,7 +11,8 @@ pub(in crate::cli) fn matches(pattern: &str, host: &str) -> bool {
     glob(&fold(pattern), &fold(name))
 }
 
-/// Goes back to the last `*` only, so that no pattern takes more steps than the two lengths multiplied.
+/// Returns whether `text` matches `pattern`. It goes back to the last `*` only, so that no pattern takes more steps
+/// than the product of the two lengths.
 fn glob(pattern: &[char], text: &[char]) -> bool {
     let (mut at, mut read) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -1,5 +1,5 @@
-//! The legs of a server that has announced itself: does it live, do datagrams reach it, do its own come
-//! back, and do they under every condition that a session meets.
+//! The legs after a server has announced itself: does it run, do datagrams reach it, do its own return, and do both
+//! under every condition that a session meets.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use rove_udp::Refusal;
 use super::{Diagnosis, Finding, note, ok, problem, unchecked};
 use crate::doctor::facts::{Aftermath, Host, Large, Path, Server};
 
-/// Checks the legs that datagrams take.
+/// Checks the legs that datagrams take, and adds the results to `diagnosis`.
 pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     let legs = ["server-alive", "udp-out", "udp-back"];
     let later = ["address", "datagram-size", "rebinding", "session-end"];
@@ -22,7 +22,7 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("tunnel", tunnel(host));
 }
 
-/// Returns whether the host could carry a session through ssh, for those whose UDP fails some day.
+/// Returns whether the host could carry a session through ssh, for users whose UDP fails some day.
 fn tunnel(host: &Host) -> Finding {
     match host.far.as_ref().map(|far| far.version.as_str()) {
         Some(version) if version.starts_with("rove ") => {
@@ -65,12 +65,12 @@ fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnos
     diagnosis.push("session-end", end);
 }
 
-/// Returns what silence says of the server, of the way out and of the way back.
+/// Returns what a missing answer means for three legs: the server, the way to it and the way back.
 fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     let unknown = Aftermath::default();
     let aftermath = host.aftermath.as_ref().unwrap_or(&unknown);
     let later = || unchecked("the server is gone");
-    // Without its process number, its port tells.
+    // If the process number is unknown, the port tells whether the server runs.
     let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
     match (alive, aftermath.heard) {
         (Some(false), _) => [gone(host, aftermath), later(), later()],
@@ -125,9 +125,9 @@ fn gone(host: &Host, aftermath: &Aftermath) -> Finding {
     }
 }
 
-/// Returns what is to be said when a server that should run does not answer, and what to do.
+/// Returns the observation and the advice for a server that should run and does not answer.
 ///
-/// The client says the same of a session that never began.
+/// The client says the same if a session never began.
 pub(crate) fn no_answer(
     refusal: Option<&Refusal>,
     path: &Path,

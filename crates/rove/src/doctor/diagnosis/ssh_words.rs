@@ -1,6 +1,6 @@
-//! Meanings and remedies of ssh's own errors. Source: OpenSSH's messages, and those of our own proxy command.
+//! The meanings of ssh's own error messages, with advice. Source: OpenSSH's messages, and our own proxy command's.
 
-/// Parts of ssh's last words with their remedies; `{}` stands for the host.
+/// Parts of ssh's error messages, each with its advice; `{}` is replaced by the host.
 const REMEDIES: [(&str, &str); 12] = [
     (
         "Permission denied",
@@ -56,12 +56,12 @@ const REMEDIES: [(&str, &str); 12] = [
     ),
 ];
 
-/// The remedy for other words.
+/// The advice for other messages.
 const UNKNOWN: &str = "`ssh -v {} true` says more; it must work before a session can";
 
-/// Returns the telling line of what ssh said when it failed, and what to do.
+/// Returns the most telling line of ssh's messages, or `None` if there is none, and what to do about it.
 pub(super) fn explain<'a>(said: &'a [String], host: &str) -> (Option<&'a str>, String) {
-    // In the order of what was said: the first known line is the cause, later ones its consequence.
+    // In the order of the messages: the first known line is the cause, later ones its consequences.
     let known = said.iter().find_map(|line| {
         let remedy = REMEDIES.iter().find(|(part, _)| line.contains(part));
         remedy.map(|(_, remedy)| (line.as_str(), *remedy))
