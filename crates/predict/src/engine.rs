@@ -19,9 +19,9 @@ use crate::tty::Tty;
 pub enum Engine {
     /// No engine: nothing is predicted or recorded.
     Off,
-    /// The rules of Mosh 1.4.0.
+    /// The stock engine, which follows the rules of Mosh 1.4.0.
     Stock(Box<Stock>),
-    /// Re-simulation, with models learned for each prompt.
+    /// The replay engine: simulates the pending keys on each new screen, with models learned for each prompt.
     Replay(Box<Replay>),
 }
 

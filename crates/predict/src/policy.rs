@@ -41,14 +41,14 @@ const _: () = assert!(GLITCH_CONFIRMATIONS < LONG_GLITCH_CONFIRMATIONS);
 /// When the user wants to see predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preference {
-    /// While the path is slow.
+    /// Predictions are shown while the path is slow.
     #[default]
     Adaptive,
-    /// Whenever the engine is confident of them.
+    /// Predictions are shown whenever the engine is confident of them.
     Always,
-    /// Never; no predictions are made.
+    /// No predictions are made.
     Never,
-    /// At once, whether or not the engine is confident of them.
+    /// Predictions are shown at once, whether or not the engine is confident of them.
     Experimental,
 }
 

@@ -22,7 +22,7 @@ pub enum Stop {
     Doubtful,
     /// The keys do not explain the newest screen.
     UnexplainedScreen,
-    /// No echo has been seen where the key is typed.
+    /// The key may be part of a secret: no echo was seen where it is typed.
     MayBeSecret,
     /// Predictions of this kind were not right often enough at this prompt.
     Distrusted,
@@ -42,9 +42,9 @@ pub enum Reason {
         /// The key's effect.
         effect: Effect,
     },
-    /// Whether the key may be shown before its echo.
+    /// Whether the rules of secrecy let the key be shown before its echo.
     Secrecy {
-        /// Whether the rules of secrecy permit the key to be shown.
+        /// Whether the key may be shown before its echo.
         may_be_seen: bool,
         /// Whether text was echoed in this line since the line began.
         has_echoed: bool,

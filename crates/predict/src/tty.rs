@@ -22,9 +22,9 @@ impl TtyModes {
     pub const ECHO_KILL: Self = Self(1 << 4);
     /// A killed line disappears from the screen (ECHOKE).
     pub const ECHO_KILL_ERASE: Self = Self(1 << 5);
-    /// Certain characters send signals (ISIG).
+    /// The characters for interrupt, quit and suspend send signals (ISIG).
     pub const SIGNALS: Self = Self(1 << 6);
-    /// Erasing words, reprinting and quoting work (IEXTEN).
+    /// The keys that erase a word, reprint the line or quote a character work (IEXTEN).
     pub const EXTENDED: Self = Self(1 << 7);
     /// Characters are UTF-8 (IUTF8).
     pub const UTF8: Self = Self(1 << 8);
@@ -32,7 +32,7 @@ impl TtyModes {
     pub const RETURN_IS_NEW_LINE: Self = Self(1 << 9);
     /// A new line is shown as carriage return and line feed (OPOST with ONLCR).
     pub const NEW_LINE_RETURNS: Self = Self(1 << 10);
-    /// Certain characters stop the output and let it go on (IXON).
+    /// The characters for stop and start halt the output and let it continue (IXON).
     pub const FLOW_CONTROL: Self = Self(1 << 11);
     /// All other settings are as in a new terminal of Linux, so that the echo follows from the modes.
     pub const ORDINARY: Self = Self(1 << 12);
@@ -79,7 +79,7 @@ pub struct TtyCharacters {
     pub word_erase: u8,
     /// Quotes the next character (VLNEXT).
     pub literal_next: u8,
-    /// Shows the line again (VREPRINT).
+    /// Prints the line once more (VREPRINT).
     pub reprint: u8,
     /// Hands the unfinished line to the program; at the start of a line, ends the input (VEOF).
     pub end_of_file: u8,

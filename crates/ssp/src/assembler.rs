@@ -14,7 +14,7 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 /// pieces, and memory only for what arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    /// The id of the instruction in progress, or of the last one completed.
+    /// The id of the instruction in progress, or of the last complete one. `None` before the first fragment.
     id: Option<u64>,
     /// Contents of the fragments that arrived, by fragment number.
     slices: BTreeMap<u16, Box<[u8]>>,

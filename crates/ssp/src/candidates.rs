@@ -54,7 +54,7 @@ pub struct Candidates {
     /// The index of the address to be probed next.
     next: usize,
     heard_at: Option<Instant>,
-    /// When the newest answered datagram was sent.
+    /// When the newest datagram that was answered had been sent. `None` before the first.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
     /// When the oldest unanswered datagram was sent: nothing has arrived since. `None` right after an arrival.

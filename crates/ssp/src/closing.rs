@@ -12,8 +12,8 @@ use rove_units::{Duration, Instant};
 use crate::send_timing::SendTiming;
 use crate::sender::ANNOUNCED_FOR;
 
-/// How long a server lingers after it has acknowledged its client's end. Chosen: no client announces its end for longer
-/// than 4.3 s, be it stock or rove, and its announcements may be late.
+/// How long a server still acknowledges its client's shutdown after the first acknowledgment. Chosen: no client
+/// announces it for longer than 4.3 s, be it stock or rove, and its announcements may be late.
 const LINGER: Duration = Duration::from_secs(5);
 const _: () = assert!(LINGER.as_millis() > ANNOUNCED_FOR.as_millis());
 
@@ -28,9 +28,9 @@ const TRUSTED_LOSS: f64 = 0.01;
 pub enum Closed {
     /// Our shutdown was acknowledged.
     Acknowledged,
-    /// The peer announced its end and we have acknowledged it.
+    /// The peer announced its shutdown and we have acknowledged it.
     ByPeer,
-    /// Our shutdown was never acknowledged; we gave up.
+    /// The peer did not acknowledge our shutdown in time.
     Unacknowledged,
     /// The key has encrypted as many blocks as it may (2^47); nothing more can be sent.
     KeyExhausted,
@@ -97,7 +97,7 @@ impl Closing {
         self.is_owed |= !is_trusted(timing) || linger.answered_at + timing.rto <= now;
     }
 
-    /// Ends the lingering once it has lasted long enough.
+    /// Stops acknowledging a client's shutdown once [`LINGER`] is over.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.linger = self.linger.filter(|linger| now < linger.until);
     }

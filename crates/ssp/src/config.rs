@@ -23,7 +23,7 @@ const _: () = assert!(SENT_CULLED_FROM_END < SENT_MAX);
 /// rows with nothing in common.
 pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// Entries the list of received states may hold before new ones are let in at [`Config::quench_interval`] only.
+/// Entries of the list of received states above which it accepts one more in each [`Config::quench_interval`] only.
 pub(crate) const RECEIVED_MAX: usize = 1024;
 
 /// Most memory of the list of received states, for an object without a bound of its own
@@ -47,13 +47,13 @@ pub(crate) const OPEN_PORTS_MAX: usize = 10;
 /// How an end chooses the sent state that a diff starts from. A receiver cannot tell the policies apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferencePolicy {
-    /// The assumed receiver state, or the known one where its diff is no longer, or under 1000 bytes and less
-    /// than 100 bytes longer (prospective resend): stock's rule.
+    /// Stock's rule (prospective resend): the assumed receiver state, unless the diff from the known one is no longer,
+    /// or has under 1000 bytes and is less than 100 bytes longer.
     #[default]
     Prospective,
     /// Always the assumed receiver state: the newest that need not be lost yet.
     Assumed,
-    /// Always the known receiver state, the newest acknowledged.
+    /// Always the known receiver state: the newest that the peer has acknowledged.
     Known,
     /// The known receiver state with this probability, drawn at random for each diff, else the assumed one.
     Mixture {
@@ -78,8 +78,8 @@ impl ReferencePolicy {
 /// The policies and timing numbers of an end: one part for each mechanism, and the numbers of none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Which sent state diffs are made from. [`ReferencePolicy::Prospective`] leaves steady output that comes sooner
-    /// ([`FrameConfig::steady_interval_max`]) to [`ReferencePolicy::Bayesian`].
+    /// Which sent state diffs start from. With [`ReferencePolicy::Prospective`], steady output with a shorter interval
+    /// ([`FrameConfig::steady_interval_max`]) uses [`ReferencePolicy::Bayesian`].
     pub reference: ReferencePolicy,
     /// When contents are sent again before their retransmission timeout.
     pub repetition: RepetitionConfig,
@@ -108,7 +108,7 @@ pub struct Config {
     /// [`Object::apply_part`]: crate::Object::apply_part
     /// [`Transport::work`]: crate::Transport::work
     pub work_per_turn: u64,
-    /// The extensions that this end offers in its hello; `None` sends no hello and honours none (`--strict`).
+    /// The extensions that this end offers in its hello. `None` sends no hello and uses no extension (`--strict`).
     pub capabilities: Option<Capabilities>,
     /// Whether every diff is checked by [`Object::check`] before it is sent, with errors in the log. A check costs as
     /// much as the receiver's work.

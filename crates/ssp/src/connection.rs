@@ -31,8 +31,8 @@ use crate::window::Window;
 
 const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
 
-/// How long a received timestamp may be held and still be echoed.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper (USENIX ATC 2012), section 2.2.
+/// How long after its arrival a timestamp is still echoed. Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper
+/// (USENIX ATC 2012), section 2.2.
 const TIMESTAMP_HELD_MAX: Duration = Duration::from_secs(1);
 
 /// Milliseconds by which a timestamp is made older after its datagram met congestion: the peer then measures a longer

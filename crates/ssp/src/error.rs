@@ -42,7 +42,7 @@ pub enum ReceiveError {
         /// Length of the fragment in bytes.
         len: usize,
     },
-    /// A fragment number with more than 15 bits; no decoded fragment has one.
+    /// The fragment's number has more than 15 bits, which no decoded fragment has.
     #[error("fragment number {number} does not fit the header")]
     FragmentNumber {
         /// The number.
@@ -149,7 +149,7 @@ impl ReceiveError {
 /// Why an instruction or a datagram cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The key has sealed 2^47 blocks.
+    /// The key has encrypted 2^47 blocks, as many as it may.
     #[error("the session key has sealed all it safely may; start a new session")]
     KeyExhausted,
     /// The instruction is larger than a receiver accepts.

@@ -1,9 +1,10 @@
 //! Heartbeats of idle ends, between two roves.
 //!
-//! By stock's rules each end sends every 3 s. Between two roves, the server alone decides on the pauses. Its heartbeat
-//! announces when it sends again at the latest, and the client answers once and is silent until then. The pauses grow
-//! while heartbeats after long pauses are answered ([`HeartbeatBackoff`]). A client that misses an announced heartbeat
-//! sends by itself ([`AnnouncedHeartbeat`]). As soon as there is anything else to send, stock's rules hold.
+//! By the rules of stock Mosh each end sends every 3 s. Between two roves, the server alone decides on the pauses. Its
+//! heartbeat announces when it sends again at the latest, and the client answers once and is silent until then. The
+//! pauses grow while heartbeats after long pauses are answered ([`HeartbeatBackoff`]). A client that misses an
+//! announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). As soon as there is anything else to send, stock's
+//! rules hold.
 
 mod announced;
 mod backoff;

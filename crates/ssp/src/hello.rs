@@ -1,4 +1,4 @@
-//! The handshake by which two roves recognise each other, ignored by stock peers.
+//! The handshake by which two roves recognise each other, ignored by peers that are stock Mosh.
 //!
 //! Field 100 of the transport instruction, bytes: a version (varint), a capability bit set (varint), then whatever a
 //! later version adds. An end puts it into every instruction until the peer has acknowledged one of its states. As

@@ -53,7 +53,7 @@ impl PortHop {
         hops
     }
 
-    /// Returns how often a new port was opened.
+    /// Returns how often the client has changed its local port.
     pub(crate) const fn count(&self) -> u64 {
         self.hops
     }

@@ -141,7 +141,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Returns `None` where `bytes` is no protobuf message.
+    /// Reads the fields of a protobuf message. `None` if `bytes` is not one.
     fn read(mut bytes: &'a [u8]) -> Option<Self> {
         let mut fields = Self::default();
         let mut count = 0;

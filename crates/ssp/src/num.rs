@@ -9,7 +9,7 @@ pub struct StateNum(u64);
 impl StateNum {
     /// The initial state, which both ends know without a datagram.
     pub const INITIAL: Self = Self(0);
-    /// The number every state carries once its end shuts down.
+    /// The number of each state that an end sends once it is shutting down.
     pub const SHUTDOWN: Self = Self(u64::MAX);
 
     /// Creates a state number.

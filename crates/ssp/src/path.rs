@@ -7,7 +7,7 @@ use rove_units::{Bytes, Duration, Instant};
 pub struct Traffic {
     /// The number of datagrams.
     pub datagrams: u64,
-    /// The bytes of their UDP payloads.
+    /// The sum of the lengths of the datagrams' UDP payloads.
     pub bytes: Bytes,
 }
 

@@ -2,8 +2,9 @@
 //!
 //! A path starts with a size that nearly all paths carry. Larger sizes are probed upwards with datagrams whose loss
 //! delays nothing ([`Search`]), once an end has sent enough in several datagrams at a time to gain from a larger size.
-//! If contents stay unanswered more often than chance explains ([`Unanswered`]), they are sent in smaller datagrams; a
-//! later probe of the former size finds out whether the size was to blame. On another path all of it starts again.
+//! If contents (diffs) stay unanswered more often than chance explains ([`Unanswered`]), they are sent in smaller
+//! datagrams; a later probe of the former size finds out whether the size was to blame. On another path all of it
+//! starts again.
 //!
 //! RFC 8899 expects an acknowledgment of its own for each probe. Here it is the peer's acknowledgment of an empty state
 //! that only that datagram has carried, which a stock peer gives as well.
@@ -33,9 +34,9 @@ pub(crate) const SIZE_BASE: usize = 1_200;
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
-/// How long the size is not blamed for missing answers after smaller datagrams stayed unanswered as well; each further
-/// time is twice as long. Chosen: a heartbeat. An outage on a path that drops large datagrams looks the same, and when
-/// it is over nothing large is ever acknowledged.
+/// How long the datagram size is not blamed for missing answers after smaller datagrams stayed unanswered as well; each
+/// further time is twice as long. Chosen: a heartbeat. An outage on a path that drops large datagrams looks the same,
+/// and when it is over nothing large is ever acknowledged.
 const ACQUITTAL: Duration = Duration::from_secs(3);
 
 /// How often [`ACQUITTAL`] is doubled at most. Chosen: up to 48 s, for a peer that accepts nothing may do so for hours.

@@ -1,4 +1,4 @@
-//! The states received from the peer, from which its next diffs may start.
+//! The states received from the peer, from which its next diffs may start. A state's contents are its diff.
 
 use core::hash::Hasher;
 use std::collections::VecDeque;

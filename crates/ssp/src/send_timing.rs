@@ -1,4 +1,5 @@
-//! The sender's present intervals, computed from what the connection knows of the path.
+//! The sender's present intervals, computed from what the connection knows of the path. A state's contents are its
+//! diff.
 
 use rove_units::{Duration, Instant};
 

@@ -51,7 +51,7 @@ pub(super) struct Field {
     /// The name of this part of the screen and of the program in it.
     pub(super) place: PlaceId,
     pub(super) prompt: PromptMarks,
-    /// The echo that the line has shown.
+    /// The echo of the input line so far, for [`crate::secrecy`].
     pub(super) line: Line,
     pub(super) certainty: Certainty,
     /// When the field was first seen.

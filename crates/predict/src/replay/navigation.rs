@@ -67,7 +67,7 @@ impl Guide for Navigation {
 }
 
 impl Navigation {
-    /// Called when a key has moved the cursor in this way.
+    /// Called when a key has moved the cursor by this motion.
     pub(super) fn hit(&mut self, key: Key, motion: Motion) {
         let needed = match key {
             Key::ControlA | Key::ControlB => NEEDED_OF_PREFIXES,

@@ -19,7 +19,7 @@ const RECALLS_MIN: f32 = 1.9;
 /// word may go wrong by chance.
 const COMMANDS_MIN: f32 = 3.0;
 
-/// The trust in keys on one base.
+/// The trust in keys that are typed on one base screen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trust<'a> {
     pub(super) base: &'a Base,

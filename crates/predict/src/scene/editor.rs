@@ -138,7 +138,7 @@ fn find_gutter(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
     (is_gutter && at.column >= start && start < pane.right).then_some(start)
 }
 
-/// A number at the left edge of a row.
+/// A line number at the left edge of a row.
 #[derive(Clone, Copy, Debug)]
 struct LineNumber {
     value: u32,

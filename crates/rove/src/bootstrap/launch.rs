@@ -77,7 +77,7 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
     }
 }
 
-/// Beginning of the text that a rove server prints after its announcement, under any name.
+/// Beginning of the line that a rove server prints after its announcement, under any name.
 const OURS: &[u8] = b"[build rove ";
 /// Most bytes kept of the output after an announcement. Chosen: ten times a server's.
 const FAREWELL_BYTES_MAX: usize = 4096;

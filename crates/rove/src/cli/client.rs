@@ -15,7 +15,7 @@ use crate::session_call::SessionCall;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ClientCall {
-    /// Print usage and version on standard output.
+    /// Print the usage and the version on standard output.
     Help,
     Version,
     /// Print how many colours the terminal has.

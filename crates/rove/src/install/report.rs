@@ -28,7 +28,7 @@ pub(crate) enum Event {
     Ready,
     /// This many bytes of the program have arrived.
     Has(usize),
-    /// The program is in its place.
+    /// The program was installed.
     Done,
     /// The program was not installed, and the host is unchanged.
     Failed(Failure),

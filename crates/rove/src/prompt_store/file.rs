@@ -64,7 +64,7 @@ impl PromptFile {
         Ok(Directory::open(&folder()?)?.map(Self))
     }
 
-    /// Reads the file. A missing file counts as empty, and so does a damaged one or one of another format.
+    /// Reads the file of prompts. A missing file counts as empty, and so does a damaged one or one of another format.
     pub(super) fn read(&self) -> Result<Hosts, PromptFileError> {
         let path = self.path("");
         let file = match open(&path, OpenOptions::new().read(true)) {

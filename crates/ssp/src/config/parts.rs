@@ -1,4 +1,5 @@
-//! The parts of a [`Config`](super::Config), each with the numbers of one mechanism.
+//! The parts of a [`Config`](super::Config), each with the numbers of one mechanism. "Contents" are an instruction's
+//! diff.
 
 use rove_units::Duration;
 
@@ -21,11 +22,11 @@ pub struct RepetitionConfig {
 }
 
 impl RepetitionConfig {
-    /// The values of Mosh 1.4.0.
+    /// The values of these fields in Mosh 1.4.0.
     pub(super) const STOCK: Self =
         Self { repeats: false, says_again_at_first: false, active_retry: Duration::from_secs(10) };
 
-    /// The values of both ends of rove.
+    /// The values of these fields at both ends of rove.
     pub(super) const ROVE: Self = Self { repeats: true, says_again_at_first: true, ..Self::STOCK };
 }
 
@@ -62,7 +63,7 @@ pub struct FrameConfig {
 }
 
 impl FrameConfig {
-    /// The values of a server in Mosh 1.4.0. A client differs in [`FrameConfig::collection_delay`].
+    /// The values of these fields at a server of Mosh 1.4.0. A client differs in [`FrameConfig::collection_delay`].
     pub(super) const STOCK: Self = Self {
         collection_delay: Duration::from_millis(8),
         quiet_delay: Duration::MAX,
@@ -75,10 +76,10 @@ impl FrameConfig {
         answer_frames: 0,
     };
 
-    /// The values of a rove client.
+    /// The values of these fields at a rove client.
     ///
-    /// A key waits at most 120 ms for the frame of the key before, with stock 250 ms. Chosen:
-    /// docs/timing.md, "Ahead of stock's pace".
+    /// A key waits at most 120 ms for the frame of the key before, with stock 250 ms. Chosen: docs/timing.md, "Ahead of
+    /// stock's pace".
     pub(super) const CLIENT: Self = Self {
         collection_delay: Duration::from_millis(1),
         quiet_delay: Duration::ZERO,
@@ -88,7 +89,7 @@ impl FrameConfig {
         ..Self::STOCK
     };
 
-    /// The values of a rove server.
+    /// The values of these fields at a rove server.
     pub(super) const SERVER: Self = Self {
         quiet_delay: Duration::from_micros(500),
         steady_interval_max: Duration::from_millis(80),
@@ -124,7 +125,7 @@ pub struct AckConfig {
 }
 
 impl AckConfig {
-    /// The values of Mosh 1.4.0.
+    /// The values of these fields in Mosh 1.4.0.
     pub(super) const STOCK: Self = Self {
         delay: Duration::from_millis(100),
         delay_late: Duration::from_millis(100),
@@ -134,10 +135,10 @@ impl AckConfig {
         lingers: false,
     };
 
-    /// The values of a rove client.
+    /// The values of these fields at a rove client.
     pub(super) const CLIENT: Self = Self { grace_late: Duration::from_millis(100), ..Self::SERVER };
 
-    /// The values of a rove server.
+    /// The values of these fields at a rove server.
     pub(super) const SERVER: Self = Self {
         delay_late: Duration::from_millis(250),
         grace_late: Duration::from_millis(250),
@@ -161,14 +162,14 @@ pub struct HeartbeatConfig {
 }
 
 impl HeartbeatConfig {
-    /// The values of Mosh 1.4.0.
+    /// The values of these fields in Mosh 1.4.0.
     pub(super) const STOCK: Self = Self {
         interval: Duration::from_secs(3),
         interval_max: Duration::from_secs(3),
         interval_far_max: Duration::from_secs(3),
     };
 
-    /// The values of both ends of rove.
+    /// The values of these fields at both ends of rove.
     pub(super) const ROVE: Self = Self {
         interval_max: PAUSE_MAX,
         interval_far_max: Duration::from_millis(5_500),
@@ -193,7 +194,7 @@ pub struct RttConfig {
 }
 
 impl RttConfig {
-    /// The values of Mosh 1.4.0.
+    /// The values of these fields in Mosh 1.4.0.
     pub(super) const STOCK: Self = Self {
         rto_min: Duration::from_millis(50),
         rto_max: Duration::from_millis(1000),
@@ -201,7 +202,7 @@ impl RttConfig {
         rtt_max: SUSPECT_MIN,
     };
 
-    /// The values of both ends of rove.
+    /// The values of these fields at both ends of rove.
     pub(super) const ROVE: Self = Self {
         rto_far_max: Duration::from_secs(10),
         rtt_max: Duration::from_secs(30),
@@ -216,7 +217,7 @@ pub struct PathConfig {
     pub association_timeout: Duration,
     /// Client: how long without a round trip, and on one local port, before it opens another port.
     pub hop_interval: Duration,
-    /// Client: how long after a hop the older ports are kept open.
+    /// Client: how long after a change of its local port the older ports are kept open.
     pub old_ports_kept: Duration,
     /// Client: how long at the start it sends to the first of its server's addresses only. A path with a longer round
     /// trip costs a datagram to each other address. Chosen: docs/timing.md, "Addresses that do not answer".
@@ -227,7 +228,7 @@ pub struct PathConfig {
 }
 
 impl PathConfig {
-    /// The values of Mosh 1.4.0.
+    /// The values of these fields in Mosh 1.4.0.
     pub(super) const STOCK: Self = Self {
         association_timeout: Duration::from_secs(40),
         hop_interval: Duration::from_secs(10),
@@ -236,6 +237,6 @@ impl PathConfig {
         tries_sizes: false,
     };
 
-    /// The values of both ends of rove.
+    /// The values of these fields at both ends of rove.
     pub(super) const ROVE: Self = Self { tries_sizes: true, ..Self::STOCK };
 }

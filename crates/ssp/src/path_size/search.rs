@@ -1,4 +1,4 @@
-//! The search for the largest size that arrives, by datagrams without contents (RFC 8899, section 5.3).
+//! The search for the largest size that arrives, by datagrams without contents (a diff; RFC 8899, section 5.3).
 
 use rove_units::{Duration, Instant};
 
@@ -18,8 +18,8 @@ const SAVED_MAX: usize = 8;
 /// Chosen: 2 % of a datagram.
 const CLOSE: usize = 32;
 
-/// Sizes that differ by less than this count as the same: the padding of a try may leave out a few bytes. Chosen: less than the
-/// difference between stock's size over IPv6 and the size on an untried path.
+/// Sizes that differ by less than this count as the same: the padding of a probe may leave out a few bytes. Chosen:
+/// less than the difference between stock's size over IPv6 and the size on an unprobed path.
 const SAME: usize = 8;
 
 /// Fewest unanswered probes of a size before it counts as too large. Source: RFC 8899, section 5.1.2 (MAX_PROBES).

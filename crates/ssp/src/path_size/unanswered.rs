@@ -1,4 +1,5 @@
-//! Contents in large datagrams that were not acknowledged in time: the sign of a black hole (RFC 8899, section 4.3).
+//! Contents (diffs) in large datagrams that were not acknowledged in time: the sign of a black hole (RFC 8899, section
+//! 4.3).
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The peer's newest contents, and how many frames have answered them.
+//! The peer's newest contents (diff), and how many frames have answered them.
 
 use rove_units::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! First contents, sent again until the peer has acknowledged something.
+//! The first contents (diffs) of a session, sent again until the peer has acknowledged something.
 //!
 //! Before the first round trip nobody knows how long one takes, so the timers of RFC 6298 start at a second and more,
 //! and a peer from which nothing has arrived is sent only heartbeats. A lost first datagram would cost that time. Small

@@ -1,4 +1,4 @@
-//! Large contents: the last instruction of several fragments, and when large contents were last on their way.
+//! Large contents (diffs): the last instruction of several fragments, and when large contents were last on their way.
 
 use rove_units::{Duration, Instant};
 

@@ -1,10 +1,10 @@
-//! Proactive repetition of small contents on a path that loses datagrams.
+//! Proactive repetition of small contents (diffs) on a path that loses datagrams.
 //!
 //! A lost keystroke or echo otherwise waits for its timeout, far longer than the round trip. While the path loses
 //! datagrams, small contents are sent several times in short succession, so that the chance of all of them being lost
-//! is small. Each copy is a diff from the known receiver state, so it can be applied whatever else is lost. Newer
-//! contents take the place of a copy. Contents that follow each other faster than the path answers contain all before
-//! them, so a copy waits for the next ones. On a path without loss nothing is sent twice.
+//! is small. Each copy is a diff from the known (acknowledged) receiver state, so it can be applied whatever else is
+//! lost. Newer contents take the place of a copy. Contents that follow each other faster than the path answers contain
+//! all before them, so a copy waits for the next ones. On a path without loss nothing is sent twice.
 
 use rove_units::{Duration, Instant};
 

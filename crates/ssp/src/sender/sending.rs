@@ -1,4 +1,4 @@
-//! The sender's result, and its record of contents just sent for the mechanisms that may send them again.
+//! The sender's result, and its record of contents (a diff) just sent, for the mechanisms that may send them again.
 
 use rove_units::Instant;
 

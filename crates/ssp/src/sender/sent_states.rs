@@ -1,4 +1,5 @@
-//! The states that were sent: known, assumed and newest receiver state, and when an instruction was last sent.
+//! The states that were sent: known, assumed and newest receiver state, and when an instruction was last sent. A
+//! state's contents are its diff.
 
 use std::collections::VecDeque;
 

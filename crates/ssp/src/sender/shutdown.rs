@@ -1,10 +1,10 @@
 //! The announcement that a session ends. Every instruction carries it until the peer has acknowledged it, or has had
 //! the time to.
 //!
-//! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Stock sends 16 of them, a
-//! frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to answer. On a
-//! path that loses nothing, rove waits for longer, and all but the first announcements are rarer. On other paths the
-//! only acknowledgment may have been lost, so announcements keep stock's interval.
+//! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Stock Mosh sends 16 of
+//! them, a frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to answer.
+//! On a path that loses nothing, rove waits for longer, and all but the first announcements are rarer. On other paths
+//! the only acknowledgment may have been lost, so announcements keep stock's interval.
 //!
 //! [`StateNum::SHUTDOWN`]: crate::num::StateNum::SHUTDOWN
 

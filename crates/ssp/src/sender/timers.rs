@@ -1,4 +1,4 @@
-//! When the next acknowledgment and the next contents are due.
+//! When the next acknowledgment and the next contents (diff) are due.
 //!
 //! Two timers: one for an acknowledgment or a heartbeat, one for contents. Both are computed from the list of sent
 //! states before every wait.
