@@ -19,8 +19,8 @@ const CANDIDATES_MAX: usize = 8;
 /// Chosen: an idle server sends every 3 s, so this is two lost heartbeats and half a second.
 const UNANSWERED_MAX: Duration = Duration::from_millis(6_500);
 
-/// Pause between two datagrams after which the client counts as suspended meanwhile. Missing answers from the pause are
-/// then no sign of a dead address. Chosen: as long as two heartbeats.
+/// Pause between two sent datagrams that shows that the client was suspended. Earlier missing answers are then no sign
+/// of a dead address. Chosen: as long as two heartbeats.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 
 /// Time between two probes of one round, each to another address. Chosen: no burst, and over in a round trip.

@@ -23,7 +23,7 @@ const _: () = assert!(SENT_CULLED_FROM_END < SENT_MAX);
 /// rows with nothing in common.
 pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// Entries of the list of received states above which it accepts one more in each [`Config::quench_interval`] only.
+/// Number of entries above which the list of received states accepts one state in each [`Config::quench_interval`].
 pub(crate) const RECEIVED_MAX: usize = 1024;
 
 /// Most memory of the list of received states, for an object without a bound of its own

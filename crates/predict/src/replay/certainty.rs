@@ -3,7 +3,7 @@
 /// The evidence that a field takes characters for text, and the doubt about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Certainty {
-    /// How many characters were confirmed since the last loss.
+    /// How many characters were confirmed since the last miss, Escape or change of the text.
     confirmed: u32,
     doubt: Doubt,
 }
@@ -20,12 +20,12 @@ enum Doubt {
 }
 
 impl Certainty {
-    /// Returns how many characters were confirmed since the last loss.
+    /// Returns how many characters were confirmed since the last miss, Escape or change of the text.
     pub(super) const fn confirmed(self) -> u32 {
         self.confirmed
     }
 
-    /// Returns whether any character was confirmed since the last loss.
+    /// Returns whether any character was confirmed since the last miss, Escape or change of the text.
     pub(super) const fn is_confirmed(self) -> bool {
         self.confirmed > 0
     }

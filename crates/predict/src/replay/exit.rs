@@ -57,7 +57,7 @@ impl Exits {
         *self.known.entry(editor) = Some(pair);
     }
 
-    /// Returns whether `key` may end the insert mode of an editor together with `next`, if that is typed.
+    /// Returns whether `key` may end the insert mode of an editor, with `next` or with a key still to be typed.
     pub(super) fn may_end(&self, editor: PromptId, key: Key, next: Option<Key>) -> bool {
         let known = self.known.find(&editor).and_then(Option::as_ref);
         known.is_some_and(|pair| pair.0 == [key, next.unwrap_or(pair.0[1])])

@@ -26,7 +26,7 @@ const GAP_COLUMNS: usize = 2;
 pub(super) struct History {
     /// The prompt at which the lines were entered. `None` before the first.
     owner: Option<Name>,
-    /// All lines since the last unknown one, the newest last.
+    /// The lines entered since the last line with an unknown text, the newest last.
     pub(super) lines: Vec<Past>,
     /// The line that is being entered. `None` if there is none.
     pub(super) sheet: Option<Sheet>,

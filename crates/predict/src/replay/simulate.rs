@@ -105,7 +105,7 @@ impl<'a> Simulation<'a> {
         simulation
     }
 
-    /// Returns the simulation with a window's known motions, and the column that motions up and down return to.
+    /// Sets the known motions of the window (`guide`), and the column that motions up and down return to (`goal`).
     pub(super) fn guided(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
         Self { motions: self.motions.guided(guide, goal), ..self }
     }

@@ -4,8 +4,8 @@ use rove_terminal::{Position, Screen};
 
 use crate::scene::text::Text;
 
-/// Returns each number of first characters that the screen has left of its cursor, the largest first, with the position
-/// where they begin.
+/// Returns how many of the first typed characters the screen has left of its cursor, and where they begin, for each
+/// count that fits; the largest first.
 pub(super) fn echoes<'a>(
     typed: &'a [char],
     screen: &'a Screen,

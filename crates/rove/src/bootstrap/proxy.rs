@@ -22,8 +22,8 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use crate::bootstrap::address::{self, AddressError};
 use crate::messages::reason;
 
-/// How long a connection attempt may take while there are other addresses to try. Chosen: ten times the worst round
-/// trip that anybody works over, so that a host behind one dead address stays reachable.
+/// How long a connection attempt may take while there are other addresses to try. Chosen: ten times the worst usable
+/// round trip, so that a host behind one dead address stays reachable.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Most bytes copied at once. Chosen: what a pipe holds on Linux.

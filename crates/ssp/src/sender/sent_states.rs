@@ -84,8 +84,8 @@ impl<L: Object> SentStates<L> {
         self.with_contents().next().map(|state| state.first_sent_at)
     }
 
-    /// Makes an acknowledged state the known receiver state. Returns whether that is news. A number that is not in the
-    /// list is older than another acknowledged one, or of a state that was dropped.
+    /// Makes an acknowledged state the known receiver state. Returns whether that changes it. Numbers that are not in
+    /// the list are ignored: they are older, or of a state that was dropped.
     pub(super) fn handle_ack(&mut self, ack_num: StateNum) -> bool {
         let acknowledged = self.list.iter().position(|state| state.num == ack_num);
         self.list.drain(..acknowledged.unwrap_or(0));

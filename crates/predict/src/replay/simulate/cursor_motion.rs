@@ -38,7 +38,7 @@ impl<'a> CursorMotion<'a> {
         }
     }
 
-    /// Returns the motions with the known ones of a window, and the column that motions up and down return to.
+    /// Sets the known motions of the window (`guide`), and the column that motions up and down return to (`goal`).
     pub(super) fn guided(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
         Self { guide, goal, ..self }
     }
