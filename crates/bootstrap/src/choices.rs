@@ -22,6 +22,8 @@ pub struct Choices {
     pub query: bool,
     /// Whether programs on the host may ask for what a program of the session has copied.
     pub read_copied: bool,
+    /// Whether others may join the session beside the client.
+    pub share: bool,
     /// Whether to speak stock Mosh only, without any extension.
     pub strict: bool,
 }
@@ -45,6 +47,7 @@ impl Default for Choices {
             title_prefix: true,
             query: true,
             read_copied: false,
+            share: true,
             strict: false,
         }
     }

@@ -88,7 +88,7 @@ impl NoSession {
             Self::SeveralSessions { host, sessions: announced.sessions.clone() }
         } else if announced.has_started && announced.is_older {
             Self::OlderRove { host }
-        } else if announced.has_started && matches!(options.session, WantedSession::Attached(_)) {
+        } else if announced.has_started && matches!(options.session, WantedSession::Attached(..)) {
             Self::NotAttached { host, status }
         } else if announced.has_started {
             Self::ServerFailed { host, status }

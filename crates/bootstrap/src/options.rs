@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::choices::Choices;
 use crate::install_policy::InstallPolicy;
 use crate::program_name::ProgramName;
-use crate::session_ref::{SessionLabel, SessionRef};
+use crate::session_ref::{AttachWay, SessionLabel, SessionRef};
 
 /// A session to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +61,8 @@ pub enum WantedSession {
     New,
     /// The one of this name, or a new one of this name.
     Named(SessionLabel),
-    /// A running session; `None` for the only one without a client.
-    Attached(Option<SessionRef>),
+    /// A running session, in some way; `None` for the only one without a client, or to join for the only one with one.
+    Attached(Option<SessionRef>, AttachWay),
 }
 
 /// The ports that only a privileged server can bind, and where ssh's own usually is, end here.

@@ -52,9 +52,12 @@ pub fn server_arguments(
     colors: u32,
     variables: Vec<(String, String)>,
 ) -> Vec<OsString> {
-    if let WantedSession::Attached(session) = &options.session {
-        let word = session.as_ref().map(ToString::to_string);
-        return iter::once("attach".to_owned()).chain(word).map(OsString::from).collect();
+    if let WantedSession::Attached(session, way) = &options.session {
+        let words = iter::once("attach").chain(way.option()).map(str::to_owned);
+        return words
+            .chain(session.as_ref().map(ToString::to_string))
+            .map(OsString::from)
+            .collect();
     }
     let mut args: Vec<OsString> = vec!["new".into(), "-c".into(), colors.to_string().into()];
     if let WantedSession::Named(name) = &options.session {

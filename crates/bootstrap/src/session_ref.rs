@@ -1,5 +1,6 @@
 //! How a user names a session.
 
+use std::ffi::OsStr;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
@@ -53,6 +54,34 @@ impl FromStr for SessionLabel {
 impl Display for SessionLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// The way in which a client comes to a session that runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AttachWay {
+    /// It takes the session over.
+    #[default]
+    TakeOver,
+    /// It joins beside the session's own client, and sees the session.
+    View,
+    /// It joins, sees the session and types.
+    Share,
+}
+
+impl AttachWay {
+    /// Returns the option that stands for it; the way that takes the session over has none.
+    pub const fn option(self) -> Option<&'static str> {
+        match self {
+            Self::TakeOver => None,
+            Self::View => Some("--view"),
+            Self::Share => Some("--share"),
+        }
+    }
+
+    /// Returns the way that an option stands for.
+    pub fn of_option(word: &OsStr) -> Option<Self> {
+        [Self::View, Self::Share].into_iter().find(|way| way.option().is_some_and(|it| word == it))
     }
 }
 

@@ -24,7 +24,7 @@ pub use directory::{Directory, DirectoryError, SessionName, lock_labels, private
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;
 pub use protocol::{
-    Answer, Attachment, KeyText, ReplyError, Request, SessionStatus, State, Window,
+    Answer, Attachment, Coming, KeyText, ReplyError, Request, SessionStatus, State, Window,
 };
 #[doc(hidden)]
 pub use protocol::{decode_reply, decode_request};

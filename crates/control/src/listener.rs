@@ -296,7 +296,7 @@ mod tests {
 
     fn answer(_: Request, _: Option<u32>) -> Answer {
         let status = SessionStatus { pid: 17, state: State::Attached, ..SessionStatus::default() };
-        Answer { status, key: None }
+        Answer { status, ..Answer::default() }
     }
 
     /// Returns a listener at a path of the test's own.

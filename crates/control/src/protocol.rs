@@ -3,7 +3,8 @@
 //! `rove/1 status` is answered by `{"protocol":1,"session":{...}}`, and so is `rove/1 end`. After `end` the server
 //! ends the session and closes the connection by its own end. `rove/1 attach [ADDRESS]` is answered by
 //! `{"protocol":1,"session":{...},"key":"..."}`. The key is for a client that takes the session over, and the user
-//! asked for it from that address. Other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
+//! asked for it from that address. `rove/1 view [ADDRESS]` and `rove/1 share [ADDRESS]` are answered alike, with the key
+//! of a client that joins, or by `{"protocol":1,"error":"..."}` where it may not. Other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
 //! which old readers skip. A change of an existing field has another protocol number.
 
 use std::net::IpAddr;
@@ -25,10 +26,16 @@ const COMMAND_BYTES_MAX: usize = 1024;
 const COMMAND_WORDS_MAX: usize = 64;
 /// Most bytes told of any other text, such as the window's title. Chosen: more than fits a line.
 const TEXT_BYTES_MAX: usize = 256;
+/// Most bytes told of a joined client. Chosen: an address, a process and the way have room.
+const JOINED_BYTES_MAX: usize = 72;
+/// Most joined clients told of. Source: as many as a session takes.
+const JOINED_MAX: usize = 16;
 /// Texts besides the command: name, version, client, title, terminal, session.
 const TEXTS: usize = 6;
 const _: () = assert!(
-    6 * (COMMAND_BYTES_MAX + TEXTS * TEXT_BYTES_MAX) + 3 * COMMAND_WORDS_MAX < REPLY_LEN_MAX / 2
+    6 * (COMMAND_BYTES_MAX + TEXTS * TEXT_BYTES_MAX + JOINED_MAX * JOINED_BYTES_MAX)
+        + 3 * (COMMAND_WORDS_MAX + JOINED_MAX)
+        < REPLY_LEN_MAX / 4 * 3
 );
 
 /// How long a client counts as attached after it was heard last.
@@ -42,8 +49,32 @@ pub enum Request {
     Status,
     /// To end its session in order.
     End,
-    /// To let another client take the session over, for a user who asks from there.
-    Attach(Option<IpAddr>),
+    /// To let another client come in some way, for a user who asks from there.
+    Attach(Coming, Option<IpAddr>),
+}
+
+/// The way in which a client is to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coming {
+    /// It takes the session over.
+    TakeOver,
+    /// It joins and sees the session.
+    View,
+    /// It joins, sees the session and types.
+    Share,
+}
+
+impl Coming {
+    const ALL: [Self; 3] = [Self::TakeOver, Self::View, Self::Share];
+
+    /// Returns the word that asks for it.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::TakeOver => "attach",
+            Self::View => "view",
+            Self::Share => "share",
+        }
+    }
 }
 
 /// The text of a session key, wiped when it is dropped.
@@ -56,6 +87,8 @@ pub struct Answer {
     pub status: SessionStatus,
     /// The next client's key, for who asked for it.
     pub key: Option<KeyText>,
+    /// Why there is no key. Nothing else is answered then.
+    pub refusal: Option<String>,
 }
 
 /// Whether somebody uses a session.
@@ -111,6 +144,9 @@ pub struct Attachment {
     pub session: Option<String>,
     /// How often another client has taken the session over.
     pub takeovers: u32,
+    /// The clients that have joined: where their users asked from, their processes and what they do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<String>,
 }
 
 /// A server's description of its session. It has no text of the screen but the title, and no key.
@@ -190,8 +226,8 @@ pub(crate) fn encode_request(request: Request) -> String {
     match request {
         Request::Status => format!("rove/{PROTOCOL} status\n"),
         Request::End => format!("rove/{PROTOCOL} end\n"),
-        Request::Attach(None) => format!("rove/{PROTOCOL} attach\n"),
-        Request::Attach(Some(by)) => format!("rove/{PROTOCOL} attach {by}\n"),
+        Request::Attach(way, None) => format!("rove/{PROTOCOL} {}\n", way.word()),
+        Request::Attach(way, Some(by)) => format!("rove/{PROTOCOL} {} {by}\n", way.word()),
     }
 }
 
@@ -207,14 +243,16 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     if version.parse() != Ok(PROTOCOL) {
         return Err(RequestError::Version);
     }
-    match word.split_once(' ').unwrap_or((word, "")) {
+    let (word, by) = word.split_once(' ').unwrap_or((word, ""));
+    let way = Coming::ALL.into_iter().find(|way| way.word() == word);
+    match (word, by) {
         ("status", "") => Ok(Request::Status),
         ("end", "") => Ok(Request::End),
-        ("attach", "") => Ok(Request::Attach(None)),
-        ("attach", by) => {
-            by.parse().map(|by| Request::Attach(Some(by))).map_err(|_| RequestError::Unknown)
+        _ => {
+            let way = way.ok_or(RequestError::Unknown)?;
+            let by = (!by.is_empty()).then(|| by.parse()).transpose();
+            by.map(|by| Request::Attach(way, by)).map_err(|_| RequestError::Unknown)
         }
-        _ => Err(RequestError::Unknown),
     }
 }
 
@@ -224,7 +262,10 @@ pub(crate) fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Ve
     let mut line = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX));
     let reply = Reply { protocol: PROTOCOL, session: None, key: None, error: None };
     let written = match answer {
-        Ok(Answer { status, key }) => {
+        Ok(Answer { refusal: Some(refusal), .. }) => {
+            serde_json::to_writer(&mut *line, &Reply { error: Some(refusal), ..reply })
+        }
+        Ok(Answer { status, key, refusal: None }) => {
             let key = key.as_ref().map(|key| key.as_str());
             let reply = Reply { session: Some(status.within_bounds()), key, ..reply };
             serde_json::to_writer(&mut *line, &reply)
@@ -249,7 +290,8 @@ pub fn decode_reply(line: &[u8]) -> Result<Answer, ReplyError> {
     match (reply.session, reply.error) {
         (_, Some(error)) => Err(ReplyError::Refused(error)),
         (Some(status), None) if reply.protocol == PROTOCOL => {
-            Ok(Answer { status, key: reply.key.map(|key| Zeroizing::new(key.to_owned())) })
+            let key = reply.key.map(|key| Zeroizing::new(key.to_owned()));
+            Ok(Answer { status, key, refusal: None })
         }
         _ => Err(ReplyError::Malformed),
     }
@@ -264,6 +306,8 @@ impl SessionStatus {
         for text in self.client.iter_mut().chain(&mut self.attachment.session) {
             clip(text, TEXT_BYTES_MAX);
         }
+        self.attachment.joined.truncate(JOINED_MAX);
+        self.attachment.joined.iter_mut().for_each(|text| clip(text, JOINED_BYTES_MAX));
         self.command.truncate(COMMAND_WORDS_MAX);
         let mut room = COMMAND_BYTES_MAX;
         for word in &mut self.command {
@@ -301,9 +345,11 @@ mod tests {
 
     #[test]
     fn a_request_is_one_short_line_and_reads_as_it_was_written() {
-        let by = |text: &str| Request::Attach(Some(text.parse().unwrap()));
+        let by = |text: &str| Request::Attach(Coming::Share, Some(text.parse().unwrap()));
         let long = by("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
-        for request in [Request::Status, Request::End, Request::Attach(None), by("192.0.2.1"), long]
+        let ways = Coming::ALL.map(|way| Request::Attach(way, None));
+        for request in
+            [Request::Status, Request::End, by("192.0.2.1"), long].into_iter().chain(ways)
         {
             let line = encode_request(request);
             assert!(line.len() <= REQUEST_LEN_MAX && line.ends_with('\n'), "{line:?}");
@@ -321,6 +367,7 @@ mod tests {
             ("rove/1 dance", RequestError::Unknown),
             ("rove/1 status x", RequestError::Unknown),
             ("rove/1 attach host", RequestError::Unknown),
+            ("rove/1 view host", RequestError::Unknown),
             ("rove/1", RequestError::Unknown),
             ("GET / HTTP/1.1", RequestError::Unknown),
             ("", RequestError::Unknown),
@@ -334,11 +381,14 @@ mod tests {
     #[test]
     fn a_reply_is_one_line_and_reads_as_it_was_written() {
         for key in [None, Some(Zeroizing::new("4NeCCgvZFe2RnPgrcU1PQw".to_owned()))] {
-            let answer = || Answer { status: status(), key: key.clone() };
+            let answer = || Answer { status: status(), key: key.clone(), refusal: None };
             let line = encode_reply(Ok(answer()));
             assert_eq!(line.iter().position(|&byte| byte == b'\n'), Some(line.len() - 1));
             assert_eq!(decode_reply(&line), Ok(answer()));
         }
+        let refusal = Some("nobody may join".to_owned());
+        let line = encode_reply(Ok(Answer { refusal: refusal.clone(), ..Answer::default() }));
+        assert_eq!(decode_reply(&line).err(), refusal.map(ReplyError::Refused));
         let line = encode_reply(Err(RequestError::Version));
         let refused = ReplyError::Refused("this server speaks rove/1".to_owned());
         assert_eq!(decode_reply(&line), Err(refused));
@@ -348,7 +398,7 @@ mod tests {
     fn a_later_servers_fields_are_skipped_and_missing_ones_are_empty() {
         let line = br#"{"protocol":1,"session":{"pid":5,"mood":"fine"},"more":[]}"#;
         let status = SessionStatus { pid: 5, ..SessionStatus::default() };
-        assert_eq!(decode_reply(line), Ok(Answer { status, key: None }));
+        assert_eq!(decode_reply(line), Ok(Answer { status, ..Answer::default() }));
         for line in [
             r#"{"protocol":2,"session":{"pid":5}}"#,
             r#"{"protocol":1}"#,
@@ -382,11 +432,13 @@ mod tests {
                 attachment: Attachment {
                     session: Some(long(TEXT_BYTES_MAX + extra)),
                     takeovers: u32::MAX,
+                    joined: vec![long(JOINED_BYTES_MAX + extra); JOINED_MAX + extra],
                 },
                 command: vec![long(COMMAND_BYTES_MAX / 8 + extra); COMMAND_WORDS_MAX + extra],
                 ..SessionStatus::default()
             };
-            let line = encode_reply(Ok(Answer { status, key: Some("k".repeat(22).into()) }));
+            let key = Some("k".repeat(22).into());
+            let line = encode_reply(Ok(Answer { status, key, refusal: None }));
             assert!(line.len() <= REPLY_LEN_MAX, "{} bytes", line.len());
             assert_eq!(line.capacity(), REPLY_LEN_MAX, "no copy was left behind");
             let read = decode_reply(&line).unwrap().status;

@@ -70,6 +70,16 @@ impl Engine {
         }
     }
 
+    /// Handles keys of another client of the session: nobody knows which program reads now, or whose key is echoed. All
+    /// predictions and permissions end. For a while no key is shown ahead, and no echo proves anything.
+    pub fn handle_others_keys(&mut self, now: Instant) {
+        match self {
+            Self::Off => {}
+            Self::Stock(stock) => stock.reset(),
+            Self::Replay(replay) => replay.handle_others_keys(now),
+        }
+    }
+
     /// Returns whether the engine uses [`Engine::handle_prompt_memory`].
     pub const fn uses_prompt_memory(&self) -> bool {
         matches!(self, Self::Replay(_))

@@ -69,11 +69,17 @@ use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 use crate::tty::Tty;
 
+/// How long after another client's keys the user's own are keys of unknown effect. Chosen: an echo within 1.5 s still counts
+/// as one, and must not be that of another's key.
+const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
+
 /// The engine that simulates the pending keys again on each new screen.
 #[derive(Clone, Debug)]
 pub struct Replay {
     keystrokes: Keystrokes,
     state: State,
+    /// Until when keys count as keys of unknown effect, after another client of the session has typed.
+    unknown_until: Option<Instant>,
     /// When to make a new frame although nothing has come. `None` if that is not needed.
     due: Option<Instant>,
 }
@@ -82,7 +88,7 @@ impl Replay {
     /// Creates an engine without predictions, for a blank screen.
     pub(crate) fn new(prediction: Prediction, size: Size) -> Self {
         let (keystrokes, state) = (Keystrokes::default(), State::new(prediction, size));
-        Self { keystrokes, state, due: None }
+        Self { keystrokes, state, unknown_until: None, due: None }
     }
 
     /// Handles keys that were read at once; `sent` is the newest input sent before them.
@@ -101,8 +107,9 @@ impl Replay {
             self.state.secrecy.note_report();
             return;
         }
+        let is_unknown = self.unknown_until.is_some_and(|until| now < until);
         // Text that the terminal hides is not kept in memory either.
-        let key = if self.state.hides_input() { Key::Other } else { key };
+        let key = if self.state.hides_input() || is_unknown { Key::Other } else { key };
         self.state.echo_off.handle_key(key);
         // Escape changes the meaning of the next key, as Alt does, or ends an editor's mode. Where the screen shows a
         // mode, Escape ends that.
@@ -176,6 +183,13 @@ impl Replay {
         self.state.base.field = Field::default();
         self.state.secrecy.note_end();
         self.state.unexplained_at = None;
+    }
+
+    /// Ends all predictions and permissions, as another client of the session has typed.
+    pub(crate) fn handle_others_keys(&mut self, now: Instant) {
+        self.reset();
+        self.state.secrecy.note_nothing();
+        self.unknown_until = Some(now + OTHERS_KEYS_HOLD);
     }
 
     /// Judges the pending keys by the newest screen, and returns that screen with their visible predictions.

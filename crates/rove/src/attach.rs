@@ -5,8 +5,9 @@ use std::net::IpAddr;
 
 use anyhow::{Context, bail};
 use rove_bootstrap::startup::{CHOICE, CHOICES_MAX};
-use rove_bootstrap::{SessionLabel, SessionRef};
-use rove_control::{Conversation, Found, Request, State, survey};
+use rove_bootstrap::{AttachWay, SessionLabel, SessionRef};
+use rove_control::AskError;
+use rove_control::{Coming, Conversation, Found, ReplyError, Request, State, survey};
 use rove_platform::clock::Clock;
 use rove_ssp::Key;
 use rove_units::Duration;
@@ -23,12 +24,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// # Errors
 ///
 /// Returns why there is no such session, or that several match. They are printed to choose from.
-pub(crate) fn run(session: Option<&SessionRef>) -> anyhow::Result<u8> {
+pub(crate) fn run(session: Option<&SessionRef>, way: AttachWay) -> anyhow::Result<u8> {
     let clock = Clock::start();
     let sessions = survey(clock, clock.now() + PATIENCE).sessions;
     let is_meant = |found: &&Found| match session {
         Some(session) => means(session, &found.status),
-        None => found.status.state == State::Detached,
+        None if way == AttachWay::TakeOver => found.status.state == State::Detached,
+        None => found.status.state == State::Attached,
     };
     let mut meant: Vec<&Found> = sessions.iter().filter(is_meant).collect();
     // A client may be gone before that is known.
@@ -36,7 +38,7 @@ pub(crate) fn run(session: Option<&SessionRef>) -> anyhow::Result<u8> {
         meant = sessions.iter().collect();
     }
     match (&meant[..], session) {
-        ([found], _) => announce_next(clock, found).map(|()| 0),
+        ([found], _) => announce_next(clock, found, way).map(|()| 0),
         ([], Some(session)) if !sessions.is_empty() => {
             bail!("no session of yours has the name, process or port {session}")
         }
@@ -55,7 +57,7 @@ pub(crate) fn run_if_there(name: &SessionLabel) -> anyhow::Result<bool> {
     let survey = survey(clock, clock.now() + PATIENCE);
     let session = SessionRef::Named(name.clone());
     match survey.sessions.iter().find(|found| means(&session, &found.status)) {
-        Some(found) => announce_next(clock, found).map(|()| true),
+        Some(found) => announce_next(clock, found, AttachWay::TakeOver).map(|()| true),
         None => Ok(false),
     }
 }
@@ -70,14 +72,24 @@ fn offer(sessions: &[&Found]) -> u8 {
 }
 
 /// Asks a server for its next client's key, and prints it.
-fn announce_next(clock: Clock, found: &Found) -> anyhow::Result<()> {
+fn announce_next(clock: Clock, found: &Found, way: AttachWay) -> anyhow::Result<()> {
+    let coming = match way {
+        AttachWay::TakeOver => Coming::TakeOver,
+        AttachWay::View => Coming::View,
+        AttachWay::Share => Coming::Share,
+    };
     let by = ["SSH_CONNECTION", "SSH_CLIENT"]
         .into_iter()
         .find_map(|variable| client_address(std::env::var_os(variable).as_deref()?));
     let port = found.status.port;
-    let answer = Conversation::start(clock, &found.path, Request::Attach(by))
-        .and_then(|mut conversation| conversation.reply(clock.now() + PATIENCE))
-        .with_context(|| format!("the session at port {port}"))?;
+    let answer = Conversation::start(clock, &found.path, Request::Attach(coming, by))
+        .and_then(|mut conversation| conversation.reply(clock.now() + PATIENCE));
+    let answer = match answer {
+        Err(AskError::Reply(ReplyError::Refused(refusal))) => {
+            bail!("the session at port {port}: {refusal}")
+        }
+        answer => answer.with_context(|| format!("the session at port {port}"))?,
+    };
     let key = answer.key.with_context(|| {
         format!("the server of the session at port {port} gives no key; its rove may be older")
     })?;

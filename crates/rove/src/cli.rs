@@ -365,7 +365,9 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
             }
             finish(speaker, crate::server::run(options))
         }
-        Ok(ServerCall::Attach(session)) => finish(speaker, crate::attach::run(session.as_ref())),
+        Ok(ServerCall::Attach(session, way)) => {
+            finish(speaker, crate::attach::run(session.as_ref(), way))
+        }
         Err(error) => {
             warn(speaker, &error.to_string());
             say(io::stderr(), &usage());

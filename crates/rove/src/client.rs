@@ -8,8 +8,8 @@ use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
 use rove_session::{
-    Client, ClientConfig, ClientOutcome, EngineKind, ExitStatus, MissingLines, Outside, Running,
-    TerminalReport,
+    Client, ClientConfig, ClientOutcome, Door, EngineKind, ExitStatus, MissingLines, Outside,
+    Running, TerminalReport,
 };
 use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
@@ -156,6 +156,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     if choices.read_copied {
         session.allow(TerminalReport::ReadCopied);
     }
+    session.set_door(if choices.share { Door::Open } else { Door::Closed });
     if tunnel.is_some() {
         session.handle_tunnel(clock.now(), None);
     } else {
@@ -320,6 +321,11 @@ fn ended_by(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> O
             let sentence = format!("`rove attach`{from} took the session over; it goes on there");
             return (name == ProgramName::Rove).then_some(sentence);
         }
+        Outside::Dismissed => {
+            let sentence = "the session goes on without this client: its own client has ended this \
+                            one, or shows nobody who joins, or this one was silent for too long";
+            return (name == ProgramName::Rove).then(|| sentence.to_owned());
+        }
     };
     (name == ProgramName::Rove).then(|| format!("the session was ended by {by}"))
 }
@@ -398,6 +404,7 @@ mod tests {
             (outside(Outside::Signal(200)), None, "ended by signal 200, "),
             (outside(Outside::Silence), None, "for too long"),
             (outside(Outside::TakenOver(None)), None, "`rove attach` took the session over"),
+            (outside(Outside::Dismissed), None, "goes on without this client"),
             (ClientOutcome::Ended(None), Some(15), "SIGTERM ended this client"),
         ] {
             let text = ended_by(outcome, rove, signal).unwrap();

@@ -30,6 +30,7 @@ use crate::{announcement, attach, detached, entropy, getent, hardening, logging,
 
 mod linger;
 mod pump;
+mod visitors;
 mod wire;
 
 use pump::{Control, Host, Pump};
@@ -262,7 +263,7 @@ impl PreparedServer {
             command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
             attachment: Attachment {
                 session: self.session.as_ref().map(ToString::to_string),
-                takeovers: 0,
+                ..Attachment::default()
             },
             ..SessionStatus::default()
         }

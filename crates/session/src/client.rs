@@ -1,6 +1,7 @@
 //! The client: the user's keys in, datagrams out; datagrams in, frames out.
 
 mod addresses;
+mod company;
 mod display;
 mod end_request;
 mod interface;
@@ -30,6 +31,7 @@ use crate::notice::Notices;
 pub use crate::notice::Trouble;
 use crate::report::TerminalReport;
 use crate::user_stream::UserStream;
+use crate::wish::Door;
 
 /// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -151,6 +153,9 @@ impl Client {
             Err(error) => self.note_receive_error(now, error),
         }
         if self.transport.remote_num() != num {
+            if self.notice_bar.meet(now, &self.transport.remote().parts().joined) {
+                self.display.engine.handle_others_keys(now);
+            }
             self.display.look(now, &self.transport);
             if was_late {
                 self.notice_bar.regain(now);
@@ -430,7 +435,11 @@ impl Client {
         if requests.repaint {
             self.display.repaint();
         }
-        if !keys.is_empty() {
+        let wish = self.notice_bar.decide(now, requests, &self.transport);
+        self.uplink.wish(wish, &mut self.transport);
+        if !keys.is_empty() && self.notice_bar.company.is_viewer() {
+            self.notice_bar.notices.say(now, "You view this session; your keys do not go there.");
+        } else if !keys.is_empty() {
             self.display.handle_keys(now, &keys, &self.transport);
             self.uplink.send_keys(&keys, &mut self.transport);
         }
@@ -448,6 +457,12 @@ impl Client {
     /// Reports a permission of the terminal's user to the server, if it is a rove. Call this first.
     pub fn allow(&mut self, permission: TerminalReport) {
         self.uplink.report([permission]);
+    }
+
+    /// Says whether others may join the session beside this client, if the server is a rove. Call this first.
+    pub fn set_door(&mut self, door: Door) {
+        let wish = self.notice_bar.company.set_usual(door);
+        self.uplink.wish(Some(wish), &mut self.transport);
     }
 
     /// Shows the server's faults to the user, except errors that the protocol expects.

@@ -19,6 +19,10 @@ const SUSPEND: u8 = 0x1a;
 const STATUS: u8 = b's';
 /// After the escape key, where that is offered: the user logs in again.
 const LOG_IN: u8 = b'r';
+/// After the escape key, where the status is offered: the session is locked or unlocked.
+const LOCK: u8 = b'l';
+/// After the escape key, where the status is offered: joined clients end.
+const DISMISS: u8 = b'e';
 /// Ctrl-L: by custom "draw the screen again".
 const FORM_FEED: u8 = 0x0c;
 /// The difference between a letter and its control key.
@@ -52,6 +56,10 @@ pub(crate) struct Requests {
     pub(crate) status: bool,
     /// Let the user log in again.
     pub(crate) login: bool,
+    /// Lock the session, or unlock it.
+    pub(crate) lock: bool,
+    /// End the joined clients.
+    pub(crate) dismiss: bool,
     /// Close the status, as a key was hit while it was shown.
     pub(crate) closes_status: bool,
 }
@@ -247,7 +255,10 @@ impl EscapeKey {
         requests: &mut Requests,
     ) {
         let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
-        let is_command = matches!(byte, Some(QUIT | SUSPEND)) || shows_status || logs_in;
+        let decides = |key| self.offers_status && byte == Some(key) && !is_pass_key(self.key, byte);
+        let (locks, dismisses) = (decides(LOCK), decides(DISMISS));
+        let is_command =
+            matches!(byte, Some(QUIT | SUSPEND)) || shows_status || logs_in || locks || dismisses;
         let is_pass = !is_command && is_pass_key(self.key, byte);
         let State::Escaped { key, silent } = &mut self.state else { return };
         if !is_command && !is_pass && self.offers_status && self.key != Some(ESC) {
@@ -269,6 +280,7 @@ impl EscapeKey {
         requests.quit |= byte == Some(QUIT);
         requests.suspend |= byte == Some(SUSPEND);
         requests.login |= logs_in;
+        (requests.lock, requests.dismiss) = (requests.lock ^ locks, requests.dismiss | dismisses);
         // The prompt that the user comes back to after a pause is a fresh line.
         let line_start = matches!(byte, Some(b'\r' | b'\n' | SUSPEND));
         self.state = State::Text { line_start };

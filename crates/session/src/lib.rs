@@ -9,9 +9,10 @@
 //! The two objects:
 //!
 //! - `message` is the protobuf form of their diffs, as far as both are alike.
-//! - `user_stream` is the client's object: keys, sizes, and a `report` about the user's terminal.
+//! - `user_stream` is the client's object: keys, sizes, a `report` about the user's terminal, and a `wish` about other
+//!   clients.
 //! - `part` is the form of everything that travels with the picture, and `parts` lists it: `echo_ack`, `scrollback`,
-//!   `exit_status`, `bells`, `clipboard`, `notifications` and `tty`. `scrollback` has a server's half (`outbox`) and a client's
+//!   `exit_status`, `bells`, `clipboard`, `notifications`, `tty` and `joined`. `scrollback` has a server's half (`outbox`) and a client's
 //!   half (`inbox`).
 //! - `host_screen` is the server's object: the picture with its parts. A client plays its diffs within bounds of work (`play`),
 //!   and only at an `allowed` size.
@@ -26,14 +27,15 @@
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
 //! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw and draws
-//!   it, and its `notice_bar` holds what the bar says.
+//!   it, its `notice_bar` holds what the bar says, and its `company` knows the other clients.
 //!
 //! The server:
 //!
 //! - `announced` holds the sizes of the window that a client may still see.
 //! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
-//! - `server` puts this together. Its `publisher` decides what a client is shown, its `succession` hands the session to
-//!   another client, and `host_input` waits for the pty.
+//! - `server` puts this together. Its `publisher` decides what a client is shown, and its `input` hands on what the client
+//!   types. Its `succession` hands the session to another client, and its `audience` holds clients that have joined.
+//!   `host_input` waits for the pty, `interface` has its driver's types, and `view` answers questions about it.
 //!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 
@@ -61,6 +63,7 @@ mod report;
 mod server;
 mod status;
 mod user_stream;
+mod wish;
 
 pub use client::{
     Client, ClientConfig, ClientEvent, ClientOutcome, MEMORY_MAX_80X24, MEMORY_MAX_500X200, Trouble,
@@ -68,13 +71,15 @@ pub use client::{
 pub use host_screen::HostScreen;
 pub use last_screen::{MissingLines, Running};
 pub use parts::exit_status::{ExitStatus, Outside};
+pub use parts::joined::{JOINED_MAX, JoinedClient, Way};
 pub use report::TerminalReport;
 pub use rove_predict::{
     Effect, EngineKind, Explanation, InputNum, Mechanism, Mechanisms, Prediction, Preference,
     PromptHash, PromptMemory, Reason, Stop, Tty, TtyCharacters, TtyModes,
 };
-pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};
+pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited};
 pub use user_stream::{UserEvent, UserStream};
+pub use wish::{Door, Wish};
 
 /// The extensions of the stock protocol that both ends of this version understand.
 pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_STATUS
@@ -85,4 +90,5 @@ pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_ST
     .union(rove_ssp::Capabilities::LOSS_REPORT)
     .union(rove_ssp::Capabilities::ANNOUNCED_HEARTBEAT)
     .union(rove_ssp::Capabilities::LATE_ACK)
-    .union(rove_ssp::Capabilities::CLUSTERS);
+    .union(rove_ssp::Capabilities::CLUSTERS)
+    .union(rove_ssp::Capabilities::JOINED);

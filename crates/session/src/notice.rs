@@ -31,6 +31,9 @@ const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long anything else that passes stays, and a network error once something is heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
+/// How long the user is told that somebody has joined or left. Chosen: a user who has looked away for a moment sees it.
+const ANNOUNCEMENT_SHOWN: Duration = Duration::from_secs(10);
+
 /// When the server was last heard from, as the notices need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contact {
@@ -99,6 +102,12 @@ impl Notices {
             until: Some(now + MESSAGE_SHOWN),
             network_error: false,
         });
+    }
+
+    /// Says something for longer, as who has joined.
+    pub(crate) fn announce(&mut self, now: Instant, text: impl Into<String>) {
+        let until = Some(now + ANNOUNCEMENT_SHOWN);
+        self.message = Some(Message { text: text.into(), until, network_error: false });
     }
 
     /// Shows an error of the local network, until a few seconds after its last occurrence.

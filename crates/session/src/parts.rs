@@ -6,6 +6,7 @@ pub(crate) mod bells;
 pub(crate) mod clipboard;
 pub(crate) mod echo_ack;
 pub(crate) mod exit_status;
+pub(crate) mod joined;
 pub(crate) mod notifications;
 pub(crate) mod scrollback;
 pub(crate) mod tty;
@@ -95,6 +96,7 @@ parts! {
     clipboard: clipboard::Clipboard,
     notifications: notifications::Notifications,
     tty: Option<rove_predict::Tty>,
+    joined: joined::Joined,
 }
 
 #[cfg(test)]

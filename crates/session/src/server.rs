@@ -1,8 +1,12 @@
 //! The server: datagrams in, keys for the pty out; host output in, datagrams out.
 
+mod audience;
 mod host_input;
+mod input;
+mod interface;
 mod publisher;
 mod succession;
+mod view;
 
 use core::mem;
 use core::net::{IpAddr, SocketAddr};
@@ -10,16 +14,19 @@ use core::ops::Range;
 use std::collections::VecDeque;
 
 use rove_predict::{InputNum, Tty};
-use rove_ssp::{Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, StateNum, Transmit};
-use rove_terminal::{Screen, Size, Terminal, UserTerminal};
+use rove_ssp::{Ecn, Event, Key, Peer, ReceiveError, Transmit};
+use rove_terminal::{Terminal, UserTerminal};
 use rove_units::{Duration, Instant, Stream};
 
+use self::audience::Audience;
 use self::host_input::HostInput;
+use self::input::Input;
+pub use self::interface::{ServerConfig, ServerEvent, ServerOutcome, Uninvited};
 use self::publisher::Publisher;
 use self::succession::{Newcomer, Succession};
-use crate::keys::KeyTranslator;
 use crate::parts::exit_status::{ExitStatus, Outside};
-use crate::user_stream::UserEvent;
+use crate::parts::joined::{Joined, Way};
+use crate::wish::{Door, Wish};
 
 /// Most bytes that wait for the pty. Above this, the client keeps its input, so that a program that stopped reading
 /// loses nothing and the server holds no more. A single client message may exceed this by its own length. Chosen: as
@@ -39,63 +46,19 @@ const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 /// slept and could hear nobody.
 const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
 
-/// The configuration of a server.
-pub struct ServerConfig {
-    /// The session key.
-    pub key: Key,
-    /// Protocol policies and timings.
-    pub transport: Config,
-    /// Whether the bound socket is IPv6 (a dual-stack socket is).
-    pub ipv6: bool,
-    /// The pty's size before the client has spoken.
-    pub size: Size,
-    /// Ends the session when no client has been heard for this long (`MOSH_SERVER_NETWORK_TMOUT`).
-    pub network_timeout: Option<Duration>,
-    /// Randomness for padding, drawn by the caller.
-    pub chaff: Stream,
-}
-
-/// Something the driver must do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ServerEvent {
-    /// The first client message has arrived: let the command run.
-    Start,
-    /// Set the pty's window size.
-    Resize(Size),
-    /// The client's address is new or has changed.
-    ClientMoved(SocketAddr),
-    /// The client has not been heard for the association timeout.
-    ClientLost,
-    /// Another client has taken the session over: the numbers of input begin again.
-    ClientChanged,
-}
-
-/// How a session ended, seen from the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServerOutcome {
-    /// Both ends know of the end.
-    Ended,
-    /// No client ever came within 60 s.
-    NeverConnected,
-    /// The client never acknowledged the end, or there was none to tell.
-    Unacknowledged,
-    /// The session key can seal no more.
-    KeyExhausted,
-}
-
 /// The server end of a session.
 pub struct Server {
     publisher: Publisher,
     /// The client that may come after this one, and the one before it.
     succession: Succession,
+    /// The clients that have joined beside this one, if the client lets them.
+    audience: Audience,
+    door: Door,
     terminal: Terminal,
-    keys: KeyTranslator,
     host_input: HostInput,
-    /// The client's newest state whose events were handed on, and where they ended.
-    delivered_num: StateNum,
-    delivered: u64,
-    /// The newest of them that brought keys or a size.
-    input_num: InputNum,
+    input: Input,
+    /// The newest input of the client when another one typed last: statements up to it are about another line.
+    others_typed_at: Option<InputNum>,
     /// When the last key came.
     key_arrived_at: Option<Instant>,
     start: Instant,
@@ -121,14 +84,14 @@ impl Server {
         }
         let succession = Succession::new(transport, ipv6);
         Self {
-            publisher: succession.publisher(now, &key, chaff, size),
+            publisher: succession.publisher(now, &key, chaff, size, None),
             succession,
+            audience: Audience::default(),
+            door: Door::default(),
             terminal: Terminal::host(size),
-            keys: KeyTranslator::default(),
             host_input: HostInput::default(),
-            delivered_num: StateNum::INITIAL,
-            delivered: 0,
-            input_num: InputNum::default(),
+            input: Input::default(),
+            others_typed_at: None,
             key_arrived_at: None,
             start: now,
             has_started: false,
@@ -153,20 +116,25 @@ impl Server {
     ) -> Result<(), ReceiveError> {
         let mut result = self.publisher.transport.handle_datagram(now, source, ecn, payload);
         if result.as_ref().is_err_and(|error| !error.is_from_peer()) {
-            match self.succession.handle_datagram(now, source, ecn, payload) {
-                Some(newcomer) => self.change_client(now, newcomer),
-                None => return result,
+            let Self { audience, terminal, .. } = self;
+            if audience.handle_datagram(now, source, ecn, payload, terminal) {
+                self.deliver_joined(now);
+            } else {
+                let newcomer = self.succession.handle_datagram(now, source, ecn, payload);
+                let Some(newcomer) = newcomer else { return result };
+                self.change_client(now, newcomer);
             }
             result = Ok(());
         }
         if self.publisher.tells_scrollback() {
             self.terminal.keep_scrollback();
         }
-        if self.publisher.transport.remote_num() != self.delivered_num {
-            self.deliver(now);
-        }
-        self.publisher.advance_echo(now, &mut self.terminal);
-        self.publisher.prepare(now, &mut self.terminal);
+        self.deliver(now);
+        self.settle_audience(now);
+        self.each(|publisher, terminal| {
+            publisher.advance_echo(now, terminal);
+            publisher.prepare(now, terminal);
+        });
         self.note_transport_events();
         result
     }
@@ -174,13 +142,32 @@ impl Server {
     /// Lets another client take the session over with this key, which nobody else has. The present client stays until
     /// the other one speaks. An earlier invitation ends. `from` is the address from which the user asked.
     pub fn invite(&mut self, now: Instant, key: &Key, chaff: Stream, from: Option<IpAddr>) {
-        let publisher = self.succession.publisher(now, key, chaff, self.terminal.screen().size());
+        let size = self.terminal.screen().size();
+        let publisher = self.succession.publisher(now, key, chaff, size, None);
         self.succession.invite(now, publisher, from);
     }
 
-    /// Returns where the secrets of the invited client lie; see [`Server::key_memory`].
-    pub fn invited_key_memory(&self) -> Option<Range<*const u8>> {
-        self.succession.key_memory()
+    /// Lets another client join beside the present one with this key, which nobody else has. `who` says to all clients who
+    /// it is. Returns where its secrets lie; see [`Server::key_memory`].
+    ///
+    /// # Errors
+    ///
+    /// Returns why nobody may join.
+    pub fn invite_to_join(
+        &mut self,
+        now: Instant,
+        key: &Key,
+        chaff: Stream,
+        (way, who): (Way, &str),
+    ) -> Result<Range<*const u8>, Uninvited> {
+        match self.door {
+            Door::Open if self.publisher.tells_joined() => {}
+            Door::Open | Door::Unknown => return Err(Uninvited::Unseen),
+            Door::Closed | Door::Locked => return Err(Uninvited::Closed),
+        }
+        let size = self.terminal.screen().size();
+        let publisher = self.succession.publisher(now, key, chaff, size, Some(way));
+        self.audience.invite(now, publisher, way, who).ok_or(Uninvited::Full)
     }
 
     /// Handles bytes that programs wrote to the pty.
@@ -190,8 +177,12 @@ impl Server {
         }
         self.terminal.write(bytes);
         self.answer_programs();
-        self.publisher.handle_output(now, &mut self.terminal);
-        self.publisher.prepare(now, &mut self.terminal);
+        let copied = self.terminal.take_copied();
+        let notifications: Vec<_> = self.terminal.take_notifications().collect();
+        self.each(|publisher, terminal| {
+            publisher.handle_output(now, terminal, (copied.as_ref(), &notifications));
+            publisher.prepare(now, terminal);
+        });
     }
 
     /// Returns the client's newest input (keys or a size) if all of it has been handed to the pty, nothing else waits for
@@ -199,9 +190,9 @@ impl Server {
     /// the terminal.
     pub fn written_input(&self) -> Option<InputNum> {
         let is_written = self.host_input.waiting().is_empty()
-            && self.keys.poll_timeout().is_none()
+            && self.input.keys.poll_timeout().is_none()
             && self.publisher.is_published();
-        (is_written && self.publisher.tells_tty()).then_some(self.input_num)
+        (is_written && self.publisher.tells_tty()).then_some(self.input.num)
     }
 
     /// Notes the state of the terminal that the programs run on. Its `prompt` is [`Server::written_input`] while the
@@ -209,9 +200,13 @@ impl Server {
     /// so that no screen is sent with an older one: a client that shows a prompt must know whether the answer is
     /// echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
-        // Numbers of a former client's input say nothing to this one.
-        let prompt = tty.prompt.filter(|input| *input <= self.input_num);
-        self.publisher.handle_tty(Tty { prompt, ..tty }, self.input_num);
+        // Numbers of a former client's input say nothing to this one, nor do those from before another client's keys.
+        let prompt =
+            tty.prompt.filter(|it| *it <= self.input.num && Some(*it) > self.others_typed_at);
+        self.publisher.handle_tty(Tty { prompt, ..tty }, self.input.num);
+        for member in self.audience.members_mut() {
+            member.publisher.handle_tty(Tty { prompt: None, ..tty }, InputNum::default());
+        }
     }
 
     /// Starts the orderly end, because the command has ended. Hand in everything that it wrote first.
@@ -232,9 +227,8 @@ impl Server {
     }
 
     fn finish(&mut self, now: Instant, status: Option<ExitStatus>) {
-        self.publisher.handle_exit(status);
-        self.publisher.publish_last(&mut self.terminal);
-        self.publisher.transport.start_shutdown(now);
+        self.publisher.finish(now, status, &mut self.terminal);
+        self.audience.dismiss(now, status, &mut self.terminal);
     }
 
     /// Falls back to smaller datagrams after the send of one of `len` bytes failed for its size.
@@ -250,8 +244,9 @@ impl Server {
         if self.outcome().is_some() {
             return;
         }
-        self.keys.handle_timeout(now, &mut self.host_input.bytes);
+        self.input.keys.handle_timeout(now, &mut self.host_input.bytes);
         self.publisher.handle_timeout(now, &mut self.terminal);
+        self.audience.handle_timeout(now, &mut self.terminal, &mut self.host_input.bytes);
         if due(self.no_client_deadline()) {
             tracing::info!("no client came");
             self.abandoned = Some(ServerOutcome::NeverConnected);
@@ -264,7 +259,8 @@ impl Server {
             tracing::info!(idle_seconds, "the client has been silent for too long");
             self.shutdown(now, Outside::Silence);
         }
-        self.publisher.prepare(now, &mut self.terminal);
+        self.settle_audience(now);
+        self.each(|publisher, terminal| publisher.prepare(now, terminal));
         self.note_transport_events();
     }
 
@@ -282,7 +278,7 @@ impl Server {
         }
         // The transport finds out by sending that the client is lost.
         self.note_transport_events();
-        transmit
+        transmit.or_else(|| self.audience.poll_transmit(now, &mut self.terminal))
     }
 
     /// Returns bytes waiting for the pty (keys, answers); empty for none. Report what was written
@@ -295,7 +291,7 @@ impl Server {
     pub fn consume_host_input(&mut self, len: usize) {
         self.host_input.consume(len);
         if self.host_input.waiting().len() <= HOST_INPUT_RESUME {
-            self.publisher.transport.hold_remote(false);
+            self.hold_input(false);
         }
     }
 
@@ -312,7 +308,8 @@ impl Server {
         [
             self.publisher.transport.poll_timeout(),
             self.succession.poll_timeout(),
-            self.keys.poll_timeout(),
+            self.audience.poll_timeout(),
+            self.input.keys.poll_timeout(),
             self.no_client_deadline(),
             self.network_deadline(),
         ]
@@ -320,71 +317,6 @@ impl Server {
         .chain(self.publisher.poll_timeout())
         .flatten()
         .min()
-    }
-
-    /// Returns how the session ended, once it has.
-    pub fn outcome(&self) -> Option<ServerOutcome> {
-        self.abandoned.or_else(|| {
-            Some(match self.publisher.transport.closed()? {
-                Closed::Acknowledged | Closed::ByPeer => ServerOutcome::Ended,
-                Closed::Unacknowledged => ServerOutcome::Unacknowledged,
-                Closed::KeyExhausted => ServerOutcome::KeyExhausted,
-            })
-        })
-    }
-
-    /// Returns until when the server of a session ended by its client stays to acknowledge the end again
-    /// ([`rove_ssp::Transport::lingers_until`]). The driver releases everything else meanwhile.
-    pub fn lingers_until(&self) -> Option<Instant> {
-        self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
-    }
-
-    /// Returns how many datagrams the client has sent, as far as is known. Each that is newer than all before lets
-    /// it grow, and nothing else does.
-    pub fn client_datagrams(&self) -> u64 {
-        self.publisher.transport.peer_datagrams()
-    }
-
-    /// Returns when the client was last heard; `None` before its first message.
-    pub fn client_heard_at(&self) -> Option<Instant> {
-        self.publisher.transport.remote_arrived_at()
-    }
-
-    /// Returns since when the client is unexpectedly silent: when it was last heard, or when its announced silence
-    /// ended. `None` before its first message.
-    pub fn client_missed_since(&self) -> Option<Instant> {
-        let heard_at = self.client_heard_at()?;
-        Some(heard_at.max(self.publisher.transport.remote_excused_until().unwrap_or(heard_at)))
-    }
-
-    /// Returns when the user's last key came; `None` before the first.
-    pub fn key_arrived_at(&self) -> Option<Instant> {
-        self.key_arrived_at
-    }
-
-    /// Returns where the client was last heard from; `None` before its first datagram.
-    pub fn client_address(&self) -> Option<SocketAddr> {
-        self.publisher.transport.peer_address()
-    }
-
-    /// Returns whether the client, as far as it is known, understands how the program has ended.
-    pub fn client_learns_exit_status(&self) -> bool {
-        self.publisher.transport.capabilities().contains(Capabilities::EXIT_STATUS)
-    }
-
-    /// Returns where the session's secrets lie ([`rove_ssp::Transport::key_memory`]).
-    pub fn key_memory(&self) -> Range<*const u8> {
-        self.publisher.transport.key_memory()
-    }
-
-    /// Returns how often another client has taken the session over. The numbers of input begin again each time.
-    pub const fn takeovers(&self) -> u32 {
-        self.succession.takeovers
-    }
-
-    /// Returns the live screen.
-    pub fn screen(&self) -> &Screen {
-        self.terminal.screen()
     }
 
     /// Gives the session to another client. Nothing that was learned of the former client and its terminal stays; the keys it
@@ -395,11 +327,11 @@ impl Server {
         self.succession.replace(now, &mut self.publisher, newcomer);
         let is_full = self.host_input.waiting().len() >= HOST_INPUT_MAX;
         self.publisher.transport.hold_remote(is_full);
-        self.terminal.forget_events();
+        self.publisher.come(&self.terminal);
         self.terminal.set_user_terminal(UserTerminal::default());
-        self.keys = KeyTranslator::default();
-        (self.delivered_num, self.delivered) = (StateNum::INITIAL, 0);
-        self.input_num = InputNum::default();
+        self.input = Input::default();
+        (self.door, self.others_typed_at) = (Door::default(), None);
+        self.tell_joined();
         self.note(ServerEvent::ClientChanged);
         if let Some(status) = ended {
             self.finish(now, status);
@@ -408,47 +340,122 @@ impl Server {
 
     /// Hands on the client's new events: keys to the pty, the window's size to the terminal and the driver.
     fn deliver(&mut self, now: Instant) {
-        let remote = self.publisher.transport.remote();
-        let mut size = None;
+        let application = self.terminal.screen().application_cursor_keys();
+        let (transport, out) = (&self.publisher.transport, &mut self.host_input.bytes);
+        let Some(news) = self.input.deliver(now, transport, application, out) else { return };
         let mut user_terminal = *self.terminal.user_terminal();
-        let mut is_input = false;
-        for event in remote.events_from(self.delivered) {
-            match event {
-                UserEvent::Byte(byte) => {
-                    is_input = true;
-                    self.key_arrived_at = Some(now);
-                    let application = self.terminal.screen().application_cursor_keys();
-                    self.keys.translate(now, byte, application, &mut self.host_input.bytes);
-                }
-                // If several sizes come at once, only the newest counts: no program could see the earlier ones, and
-                // each would cost a new screen.
-                UserEvent::Resize(newest) => (is_input, size) = (true, Some(newest)),
-                UserEvent::Terminal(report) => report.add_to(&mut user_terminal),
-            }
-        }
-        let first = self.delivered_num == StateNum::INITIAL;
-        debug_assert!(self.delivered <= remote.end(), "a stream of input only grows");
-        self.delivered = remote.end();
-        self.delivered_num = self.publisher.transport.remote_num();
+        news.reports.iter().for_each(|report| report.add_to(&mut user_terminal));
         self.terminal.set_user_terminal(user_terminal);
-        if let Some(size) = size {
+        if let Some(size) = news.size {
             self.terminal.resize(size);
             self.note(ServerEvent::Resize(size));
         }
         self.answer_programs();
-        if first && !mem::replace(&mut self.has_started, true) {
+        if news.is_first && !mem::replace(&mut self.has_started, true) {
             self.note(ServerEvent::Start);
         }
-        // A report of the client causes no echo.
-        if is_input {
+        if news.is_input() {
             self.publisher.handle_input(now);
-            self.input_num = InputNum::new(self.delivered_num.get());
         }
+        if news.has_keys {
+            self.key_arrived_at = Some(now);
+            self.audience.members_mut().for_each(|it| it.publisher.handle_others_keys());
+        }
+        news.wishes.into_iter().for_each(|wish| self.obey(now, wish));
+        self.after_delivery(now);
+    }
+
+    /// Hands on the keys of joined clients. A key of theirs ends what was known of the client's line.
+    fn deliver_joined(&mut self, now: Instant) {
+        let application = self.terminal.screen().application_cursor_keys();
+        let mut typists = Vec::new();
+        for member in self.audience.members_mut() {
+            if let Some(news) = member.deliver(now, application, &mut self.host_input.bytes) {
+                if news.has_keys {
+                    member.publisher.handle_input(now);
+                    typists.push(member.number());
+                }
+                member.publisher.publish_when_drawn(now, &mut self.terminal);
+            }
+        }
+        if typists.is_empty() {
+            return;
+        }
+        self.key_arrived_at = Some(now);
+        self.others_typed_at = Some(self.input.num);
+        self.publisher.handle_others_keys();
+        for member in self.audience.members_mut() {
+            if typists.iter().any(|typist| *typist != member.number()) {
+                member.publisher.handle_others_keys();
+            }
+        }
+        self.after_delivery(now);
+    }
+
+    /// Publishes the result of input.
+    fn after_delivery(&mut self, now: Instant) {
         if self.host_input.waiting().len() >= HOST_INPUT_MAX {
-            tracing::debug!("the pty takes no more input, the client keeps its own");
-            self.publisher.transport.hold_remote(true);
+            tracing::debug!("the pty takes no more input, the clients keep their own");
+            self.hold_input(true);
         }
-        self.publisher.publish_when_drawn(now, &mut self.terminal);
+        self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
+    }
+
+    /// Obeys a wish of the session's own client.
+    fn obey(&mut self, now: Instant, wish: Wish) {
+        match wish {
+            Wish::Door(door) => {
+                self.door = door;
+                if door != Door::Open {
+                    self.audience.withdraw();
+                }
+                if door == Door::Locked {
+                    self.succession.withdraw();
+                }
+            }
+            Wish::Dismiss => {
+                let status = ExitStatus::Outside(Outside::Dismissed);
+                self.audience.dismiss(now, Some(status), &mut self.terminal);
+            }
+        }
+    }
+
+    /// Ends joined clients that nobody sees any more, and tells all clients of each change.
+    fn settle_audience(&mut self, now: Instant) {
+        let Publisher { transport, .. } = &self.publisher;
+        if transport.closed().is_some() {
+            self.audience.dismiss(now, None, &mut self.terminal);
+        } else if transport.peer() != Peer::Unknown && !self.publisher.tells_joined() {
+            let status = ExitStatus::Outside(Outside::Dismissed);
+            self.audience.dismiss(now, Some(status), &mut self.terminal);
+        }
+        if self.audience.settle(now, &mut self.terminal) {
+            self.tell_joined();
+            self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
+        }
+    }
+
+    fn tell_joined(&mut self) {
+        let (clients, joins) = self.audience.clients();
+        let joined = Joined { joins, clients, ..Joined::default() };
+        for member in self.audience.members_mut() {
+            let own = member.number();
+            member.publisher.handle_joined(Joined { own, ..joined.clone() });
+        }
+        self.note(ServerEvent::Joined(joined.clients.to_vec()));
+        self.publisher.handle_joined(joined);
+    }
+
+    /// Has the clients keep their input, or send it again.
+    fn hold_input(&mut self, held: bool) {
+        self.publisher.transport.hold_remote(held);
+        self.audience.hold(held);
+    }
+
+    /// Acts on each client's publisher.
+    fn each(&mut self, mut act: impl FnMut(&mut Publisher, &mut Terminal)) {
+        act(&mut self.publisher, &mut self.terminal);
+        self.audience.members_mut().for_each(|it| act(&mut it.publisher, &mut self.terminal));
     }
 
     /// Hands answers of the terminal to the pty.

@@ -17,20 +17,21 @@ const RENEWED: Duration = Duration::from_secs(1);
 const LINE_CHARS_MAX: usize = 160;
 
 /// The name of each extension, in the order of the bits. All of them fit into a line of 80 columns.
-const EXTENSIONS: [(Capabilities, &str); 9] = [
+const EXTENSIONS: [(Capabilities, &str); 10] = [
     (Capabilities::EXIT_STATUS, "exit"),
     (Capabilities::RICH_SCREEN, "screen"),
-    (Capabilities::TERMINAL_REPORT, "terminal"),
+    (Capabilities::TERMINAL_REPORT, "term"),
     (Capabilities::TTY, "tty"),
     (Capabilities::SCROLLBACK, "history"),
     (Capabilities::LOSS_REPORT, "loss"),
     (Capabilities::ANNOUNCED_HEARTBEAT, "pauses"),
     (Capabilities::LATE_ACK, "acks"),
     (Capabilities::CLUSTERS, "widths"),
+    (Capabilities::JOINED, "join"),
 ];
 
 /// The facts in the panel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// The path as our end sees it.
     pub(crate) path: Path,
@@ -48,6 +49,8 @@ pub(crate) struct Facts {
     pub(crate) is_tunnelled: bool,
     /// Keys and resizes that the server has not acknowledged.
     pub(crate) pending_input: u64,
+    /// The joined clients, and whether the session is locked.
+    pub(crate) joined: Vec<String>,
 }
 
 /// The panel, shown or not.
@@ -139,6 +142,9 @@ fn lines(now: Instant, facts: &Facts) -> Vec<String> {
     line("Received", traffic(path.received));
     line("Sent", traffic(path.sent));
     line("Waiting", counted(facts.pending_input, "key or resize", "keys and resizes"));
+    for (at, joined) in facts.joined.iter().enumerate() {
+        line(if at == 0 { "Joined" } else { "" }, joined.clone());
+    }
     lines
 }
 
@@ -248,7 +254,7 @@ mod tests {
     #[test]
     fn every_extension_has_its_name_within_80_columns() {
         let all = extensions(crate::CAPABILITIES);
-        assert_eq!(all, "exit, screen, terminal, tty, history, loss, pauses, acks, widths");
+        assert_eq!(all, "exit, screen, term, tty, history, loss, pauses, acks, widths, join");
         assert!("  Extensions  ".len() + all.len() <= 80);
     }
 

@@ -9,9 +9,13 @@ use rove_ssp::{ApplyError, Capabilities, Object};
 use rove_terminal::Size;
 use rove_units::Bytes;
 
-use self::wire::{KEYSTROKE, KEYSTROKE_KEYS, TERMINAL, read_report, write_keys, write_report};
+use self::wire::{
+    KEYSTROKE, KEYSTROKE_KEYS, TERMINAL, WISH, read_report, read_wish, write_keys, write_report,
+    write_wish,
+};
 use crate::message::{MessageWriter, RESIZE, instructions, member, read_resize, string};
 use crate::report::TerminalReport;
+use crate::wish::Wish;
 
 /// Events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
 /// microsecond, and a clone of the million events that a client lets wait copies 512
@@ -36,6 +40,8 @@ pub enum UserEvent {
     /// A fact that the client has learned about the user's terminal. Only for a peer that has shown to know such
     /// reports, as both ends count events alike.
     Terminal(TerminalReport),
+    /// A wish about other clients of the session. Only for a peer that has shown to know wishes.
+    Wish(Wish),
 }
 
 /// A paste of a megabyte is as many events.
@@ -54,6 +60,10 @@ pub struct UserStream {
     start: u64,
     /// Position after the last event.
     end: u64,
+    /// Whether it is that of a client that only views.
+    is_viewer: bool,
+    /// The newest size of a client that only views.
+    viewer_window: Option<Size>,
 }
 
 impl UserStream {
@@ -62,8 +72,22 @@ impl UserStream {
         Self::default()
     }
 
+    /// Creates the empty stream of a client that only views. It counts events and keeps none but the newest size: no
+    /// key gets any further.
+    pub(crate) fn of_viewer() -> Self {
+        Self { is_viewer: true, ..Self::default() }
+    }
+
+    /// Returns the newest size of a client that only views.
+    pub(crate) const fn viewer_window(&self) -> Option<Size> {
+        self.viewer_window
+    }
+
     /// Appends one event.
     pub fn push(&mut self, event: UserEvent) {
+        if let (true, UserEvent::Resize(size)) = (self.is_viewer, event) {
+            self.viewer_window = Some(size);
+        }
         self.extend(&[event], |event| *event);
     }
 
@@ -74,6 +98,11 @@ impl UserStream {
 
     /// Appends the events that `to_event` makes of `items`, a chunk at a time.
     fn extend<T>(&mut self, mut items: &[T], to_event: impl Fn(&T) -> UserEvent) {
+        if self.is_viewer {
+            self.end += u64::try_from(items.len()).expect("a length fits 64 bits");
+            self.start = self.end;
+            return;
+        }
         while !items.is_empty() {
             let at = index(self.end % CHUNK_EVENTS);
             if at == 0 {
@@ -155,6 +184,10 @@ impl Object for UserStream {
                     write_keys(&mut message, &mut keys);
                     write_report(&mut message, report);
                 }
+                UserEvent::Wish(wish) => {
+                    write_keys(&mut message, &mut keys);
+                    write_wish(&mut message, wish);
+                }
             }
         }
         write_keys(&mut message, &mut keys);
@@ -167,7 +200,7 @@ impl Object for UserStream {
     }
 
     fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
-        let is_known = |number| matches!(number, KEYSTROKE | RESIZE | TERMINAL);
+        let is_known = |number| matches!(number, KEYSTROKE | RESIZE | TERMINAL | WISH);
         for instruction in instructions(diff) {
             let event = match member(instruction?, is_known)? {
                 Some((KEYSTROKE, body)) => {
@@ -176,6 +209,7 @@ impl Object for UserStream {
                 }
                 // A size that no window has is as good as no resize.
                 Some((RESIZE, body)) => read_resize(body)?.map(UserEvent::Resize),
+                Some((WISH, body)) => read_wish(body)?.map(UserEvent::Wish),
                 Some((_, body)) => read_report(body)?.map(UserEvent::Terminal),
                 None => None,
             };

@@ -35,6 +35,8 @@ impl Capabilities {
     pub const LATE_ACK: Self = Self(1 << 7);
     /// Columns may be counted by grapheme clusters, as the user's terminal does.
     pub const CLUSTERS: Self = Self(1 << 9);
+    /// The clients that have joined a session travel with the screen, and its own client says whether they may.
+    pub const JOINED: Self = Self(1 << 10);
 
     /// Creates a set from its bits.
     pub const fn from_bits(bits: u64) -> Self {

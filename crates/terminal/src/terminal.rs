@@ -98,13 +98,6 @@ impl Terminal {
         core::mem::take(&mut self.emulator.notifications).into_iter()
     }
 
-    /// Forgets the bells, copied text and notifications so far. To a client that attaches later they are old news.
-    pub fn forget_events(&mut self) {
-        self.emulator.grid.screen.bells = 0;
-        self.emulator.copies.last = None;
-        self.emulator.notifications.clear();
-    }
-
     /// Starts to keep the lines that scroll off the top of the primary screen. A line is kept until it is taken, or the
     /// oldest is dropped at [`crate::SCROLLBACK_LINES_MAX`] or [`crate::SCROLLBACK_BYTES_MAX`].
     pub fn keep_scrollback(&mut self) {

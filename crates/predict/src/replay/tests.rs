@@ -65,6 +65,39 @@ fn a_prompt_is_believed_behind_three_lines_and_not_behind_two() {
     assert_eq!(rig.errors, 0);
 }
 
+#[test]
+fn another_clients_key_ends_every_permission_and_its_echo_proves_nothing() {
+    let shell = Shell::new("\x1b[?2004h$ ");
+    let mut rig = Rig::wary(Size::new(40, 8).unwrap(), Preference::Always, shell);
+    for _ in 0..3 {
+        rig.prove("l");
+        rig.prove("s\r");
+    }
+    rig.type_keys("a");
+    assert_eq!(rig.row(), "$ a");
+    rig.run_until_idle();
+    rig.type_keys("b");
+    assert_eq!(rig.row(), "$ ab");
+    rig.let_another_type();
+    assert_eq!(rig.row(), "$ a");
+    // The echo of these keys may be that of the other client's.
+    for (key, row) in [("c", "$ a"), ("d", "$ abc")] {
+        rig.type_keys(key);
+        assert_eq!(rig.row(), row);
+        rig.run(600);
+    }
+    rig.run_until_idle();
+    for (key, row) in [("e", "$ abcd"), ("f", "$ abcdef")] {
+        rig.type_keys(key);
+        assert_eq!(rig.row(), row);
+        rig.run_until_idle();
+    }
+    // The prompt is not doubted any more.
+    rig.prove("\r");
+    rig.type_keys("g");
+    assert_eq!(rig.row(), "$ g");
+}
+
 /// A program that echoes nothing, and prints its prompt again in the next row after this key.
 struct Silent {
     prompt: &'static str,

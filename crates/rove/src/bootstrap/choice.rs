@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rove_bootstrap::{HostOptions, NoSession, SessionRef, WantedSession};
+use rove_bootstrap::{AttachWay, HostOptions, NoSession, SessionRef, WantedSession};
 
 use crate::bootstrap::error::BootstrapError;
 use crate::messages::say;
@@ -19,6 +19,11 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
         say(io::stderr(), &line);
     }
     let chosen = question::choose("which session?", sessions.len())?;
-    let session = WantedSession::Attached(Some(SessionRef::Number(sessions[chosen].port.into())));
+    let way = match options.session {
+        WantedSession::Attached(_, way) => way,
+        WantedSession::New | WantedSession::Named(_) => AttachWay::TakeOver,
+    };
+    let session = SessionRef::Number(sessions[chosen].port.into());
+    let session = WantedSession::Attached(Some(session), way);
     Some(HostOptions { session, ..options.clone() })
 }

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use rove_bootstrap::{LabelError, ProgramName, WantedSession};
+use clap::{Arg, ArgAction};
+use rove_bootstrap::{AttachWay, LabelError, ProgramName, WantedSession};
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::{Config, ConfigError};
@@ -16,7 +17,11 @@ pub(crate) static MANUAL: Manual = Manual {
         host::definition()
             .name("rove attach")
             .about("Goes on with a session whose client is gone or elsewhere")
-            .override_usage("rove attach [options] [user@]host [NAME|PID|PORT]")
+            .override_usage("rove attach [--view|--share] [options] [user@]host [NAME|PID|PORT]")
+            .args([
+                option("view", "Join beside the session's client, see and do not type"),
+                option("share", "Join beside the session's client, see and type"),
+            ])
             // These options describe a new session, and this one exists already.
             .mut_args(|arg| match arg.get_id().as_str() {
                 "session" | "port" | "bind_server" => arg.hide(true),
@@ -27,6 +32,10 @@ pub(crate) static MANUAL: Manual = Manual {
     notes: &[
         "The session goes on here with a key of its own. A client that it still has is told so and ends.",
         "Without NAME, PID or PORT it is the one session that has no client. Where there are others, it asks which.",
+        "With --view or --share the session's client stays. Every client shows who has joined, and from where. The session's \
+         own client ends the joined ones with Ctrl-^ e, and locks the session with Ctrl-^ l. The setting share = false lets \
+         nobody join. The window of the session's own client decides the size; a smaller one shows the rows around the \
+         cursor.",
         "The host needs rove. Sessions of a stock mosh-server cannot be attached to: they give no second key.",
         "The other options are those of a session; see rove --help-all.",
     ],
@@ -34,6 +43,7 @@ pub(crate) static MANUAL: Manual = Manual {
     examples: &[
         ("rove attach me@example.org", "the session that has no client"),
         ("rove attach host work", "the session that was started with --session work"),
+        ("rove attach --view host", "the session that has a client, to look on"),
         ("rove list host", "what there is to attach to"),
     ],
     environment: &[],
@@ -41,7 +51,10 @@ pub(crate) static MANUAL: Manual = Manual {
     exit_status: &[
         ("0 to 254", "As of a session; see rove --help-all."),
         ("10", "There is no such session, or the host could not be asked."),
-        ("79", "Another client has taken the session over."),
+        (
+            "79",
+            "Another client has taken the session over, or the session's own has ended this one that joined.",
+        ),
         ("255", "The command line is wrong."),
     ],
 };
@@ -57,6 +70,7 @@ pub(crate) fn parse(
 ) -> Result<HostCall, UsageError> {
     let wrong =
         |message: String| UsageError { message, usage: Some(rove_cli_docs::usage_hint(&MANUAL)) };
+    let (args, way) = take_way(args).map_err(wrong)?;
     let mut options = match host::parse(ProgramName::Rove, args, load)? {
         HostCall::Connect(options) => options,
         HostCall::Help(_) | HostCall::HelpAll => return Ok(HostCall::Help(MANUAL.help())),
@@ -80,8 +94,24 @@ pub(crate) fn parse(
         }
     };
     options.command.clear();
-    options.session = WantedSession::Attached(session);
+    options.session = WantedSession::Attached(session, way);
     Ok(HostCall::Connect(options))
+}
+
+fn option(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+/// Takes the options that say how the client comes out of a line.
+fn take_way(mut args: Vec<OsString>) -> Result<(Vec<OsString>, AttachWay), String> {
+    let mut ways: Vec<AttachWay> = args.iter().filter_map(|it| AttachWay::of_option(it)).collect();
+    args.retain(|word| AttachWay::of_option(word).is_none());
+    ways.dedup();
+    match ways[..] {
+        [] => Ok((args, AttachWay::TakeOver)),
+        [way] => Ok((args, way)),
+        _ => Err("--view sees and does not type, --share does both; give one of them".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -103,8 +133,18 @@ mod tests {
         ] {
             let session = session.map(|word| word.parse().unwrap());
             let Ok(HostCall::Connect(options)) = call(line) else { panic!("{line}") };
-            assert_eq!(options.session, WantedSession::Attached(session), "{line}");
+            assert_eq!(
+                options.session,
+                WantedSession::Attached(session, AttachWay::TakeOver),
+                "{line}"
+            );
             assert!(options.command.is_empty());
+        }
+        for (line, way) in
+            [("host --view", AttachWay::View), ("--share host work", AttachWay::Share)]
+        {
+            let Ok(HostCall::Connect(options)) = call(line) else { panic!("{line}") };
+            assert!(matches!(options.session, WantedSession::Attached(_, meant) if meant == way));
         }
         assert!(matches!(call("--help"), Ok(HostCall::Help(text)) if text.contains("attach")));
     }
@@ -116,6 +156,7 @@ mod tests {
             ("host .x", "begins with"),
             ("host Work", "does not"),
             ("--session a host", "leave it out"),
+            ("--view --share host", "give one of them"),
             ("", "host"),
         ] {
             let error = call(line).unwrap_err();

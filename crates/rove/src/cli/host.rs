@@ -326,6 +326,7 @@ pub(crate) fn parse(
             title_prefix: settings.flag("title-prefix").unwrap_or(true),
             query: settings.flag("terminal-query").unwrap_or(true),
             read_copied: settings.flag("read-copied").unwrap_or(false),
+            share: settings.flag("share").unwrap_or(true),
             strict: args.strict,
         },
         family,

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, ArgAction, Command};
-use rove_bootstrap::{LabelError, ProgramName, SessionRef};
+use rove_bootstrap::{AttachWay, LabelError, ProgramName, SessionRef};
 use rove_cli_docs::{Manual, Words};
 use rove_udp::PortRange;
 
@@ -26,7 +26,7 @@ pub(crate) enum ServerCall {
     },
     /// Print the port of a running session, and a key for its next client. `None` means the only session, or the only
     /// detached one.
-    Attach(Option<SessionRef>),
+    Attach(Option<SessionRef>, AttachWay),
 }
 
 pub(crate) static MANUAL: Manual = Manual {
@@ -42,7 +42,8 @@ pub(crate) static MANUAL: Manual = Manual {
          when its client has been silent for 30 days. Called as mosh-server it waits for ever, as stock \
          does.",
         "rove server attach prints the port of a session that runs already, and a key for its next client, which \
-         takes the session over. rove attach calls it over ssh.",
+         takes the session over. With --view or --share first, that client joins beside the present one. rove attach calls \
+         it over ssh.",
         "The command does not inherit what ends with the ssh connection: the SSH_AUTH_SOCK of a forwarded \
          agent and the DISPLAY of forwarded X11. SSH_TTY becomes the session's own terminal. \
          SSH_CONNECTION and SSH_CLIENT stay.",
@@ -78,7 +79,7 @@ fn definition() -> Command {
     Command::new("rove server")
         .about("Runs a shell or a command for a client to come")
         .override_usage(
-            "rove server new [options] [-- command...]\n       rove server attach [NAME|PID|PORT]",
+            "rove server new [options] [-- command...]\n       rove server attach [--view|--share] [NAME|PID|PORT]",
         )
         .disable_help_flag(true)
         .args([
@@ -161,7 +162,9 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
             parse_new(options, rest.to_vec(), &mut complaints)?
         }
         Some((first, rest)) if first == "attach" && name == ProgramName::Rove => {
-            return Ok(ServerCall::Attach(session(rest)?));
+            let way = rest.first().and_then(|word| AttachWay::of_option(word));
+            let words = if way.is_some() { &rest[1..] } else { rest };
+            return Ok(ServerCall::Attach(session(words)?, way.unwrap_or_default()));
         }
         _ => parse_legacy(options, &args, &mut complaints)?,
     };
@@ -439,9 +442,14 @@ mod tests {
         };
         for line in ["attach", "attach 60001", "attach work"] {
             let session = line.strip_prefix("attach ").map(|word| word.parse().unwrap());
-            assert_eq!(own(line), Ok(ServerCall::Attach(session)), "{line}");
+            assert_eq!(own(line), Ok(ServerCall::Attach(session, AttachWay::TakeOver)), "{line}");
         }
-        for line in ["attach a b", "attach -x", "attach A", "new -n 60001", "new -n -x"] {
+        let joined = ServerCall::Attach("work".parse().ok(), AttachWay::View);
+        assert_eq!(own("attach --view work"), Ok(joined));
+        assert_eq!(own("attach --share"), Ok(ServerCall::Attach(None, AttachWay::Share)));
+        for line in
+            ["attach a b", "attach -x", "attach a --view", "attach A", "new -n 60001", "new -n -x"]
+        {
             assert!(own(line).is_err(), "{line}");
         }
         let Ok(ServerCall::Run { options, .. }) = own("new -n work") else { panic!("a server") };

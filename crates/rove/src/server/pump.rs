@@ -5,7 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
 use rove_control::{
-    Answer, Attachment, KeyText, Listener, Request, SessionName, SessionStatus, State, Window,
+    Answer, Attachment, Coming, KeyText, Listener, Request, SessionName, SessionStatus, State,
+    Window,
 };
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::Failure;
@@ -16,9 +17,10 @@ use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
 use crate::server::linger::linger;
+use crate::server::visitors;
 use crate::server::wire::Wire;
+use crate::syslog;
 use crate::utmp::Entry;
-use crate::{entropy, hardening, syslog};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
@@ -84,7 +86,7 @@ impl Host {
 /// The session's control socket and what is told there.
 pub(super) struct Control {
     listener: Listener,
-    /// The session's facts that do not change.
+    /// The session's facts that do not change by themselves.
     card: SessionStatus,
 }
 
@@ -235,12 +237,17 @@ impl Pump {
     fn answer_control(&mut self, now: Instant) {
         let Some(mut control) = self.host.control.take() else { return };
         let Control { listener, card } = &mut control;
-        let is_end = listener.turn(|request, peer| Answer {
-            key: match request {
-                Request::Attach(by) => self.invite(now, by, peer),
-                Request::Status | Request::End => None,
-            },
-            status: self.status(now, card),
+        let is_end = listener.turn(|request, peer| {
+            let answer = Answer { status: self.status(now, card), ..Answer::default() };
+            match request {
+                Request::Attach(way, by) => {
+                    match self.invite(now, way, visitors::From { by, peer }) {
+                        Ok(key) => Answer { key, ..answer },
+                        Err(refusal) => Answer { refusal: Some(refusal), ..answer },
+                    }
+                }
+                Request::Status | Request::End => answer,
+            }
         });
         self.host.control = Some(control);
         if !is_end {
@@ -254,18 +261,15 @@ impl Pump {
         }
     }
 
-    /// Lets the session's next client come; returns its key, or `None` without randomness.
-    fn invite(&mut self, now: Instant, by: Option<IpAddr>, peer: Option<u32>) -> Option<KeyText> {
-        let (key, seed) = (entropy::key().ok()?, entropy::seed().ok()?);
-        self.session.invite(now, &key, seed.stream("server.chaff"), by);
-        if let Some(memory) = self.session.invited_key_memory() {
-            hardening::keep_in_memory(memory);
-        }
-        let from = by.map_or_else(|| "this computer".to_owned(), |by| by.to_string());
-        let asker = peer.map_or(String::new(), |pid| format!(" (process {pid})"));
-        let user = rustix::process::geteuid().as_raw();
-        syslog::tell(&format!("user {user} asks from {from}{asker} to attach to this session"));
-        Some(key.to_text())
+    /// Lets another client come in some way. Returns its key, or why it may not come.
+    fn invite(
+        &mut self,
+        now: Instant,
+        way: Coming,
+        from: visitors::From,
+    ) -> Result<Option<KeyText>, String> {
+        let is_attached = self.state(now) == State::Attached;
+        visitors::invite(&mut self.session, now, way, from, is_attached)
     }
 
     fn state(&self, now: Instant) -> State {
@@ -331,6 +335,11 @@ impl Pump {
                     let client =
                         client.map_or(String::new(), |ip| format!(" at {}", ip.to_canonical()));
                     syslog::tell(&format!("a client{client} has attached to this session"));
+                }
+                ServerEvent::Joined(clients) => {
+                    if let Some(control) = &mut self.host.control {
+                        visitors::note(&mut control.card.attachment.joined, &clients);
+                    }
                 }
             }
         }

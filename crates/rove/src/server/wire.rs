@@ -1,13 +1,17 @@
 //! A server's way to its client: datagrams between the socket and the session machine.
 
-use std::net::Ipv6Addr;
+use std::collections::VecDeque;
+use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rove_control::{Handover, SessionName};
-use rove_session::Server;
+use rove_session::{JOINED_MAX, Server};
 use rove_udp::Sieve;
 use rove_udp::{SendFailure, ServerSocket, receive_waiting};
 use rove_units::Instant;
+
+/// Most clients whose way is remembered. Chosen: as many as a session has, and one each that comes and goes.
+const WAYS_MAX: usize = JOINED_MAX + 3;
 
 /// The socket, and the address that answers leave from.
 pub(super) struct Wire {
@@ -17,19 +21,20 @@ pub(super) struct Wire {
     /// The name of that, for a session that others may find.
     name: Option<SessionName>,
     sieve: Sieve,
-    /// The address of this computer that the client has spoken to, where the system tells.
-    local: Option<Ipv6Addr>,
+    /// Where clients are, and the address of this computer that each has spoken to, where the system tells. The client
+    /// that has changed its address last is at the end.
+    ways: VecDeque<(SocketAddr, Option<Ipv6Addr>)>,
 }
 
 impl Wire {
     /// Creates the wire of a session that nobody has spoken to.
     pub(super) fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
-        Self { socket, handover: None, name, sieve: Sieve::default(), local: None }
+        Self { socket, handover: None, name, sieve: Sieve::default(), ways: VecDeque::new() }
     }
 
     /// Hands the datagrams that wait to the session.
     pub(super) fn receive(&mut self, now: Instant, session: &mut Server) {
-        let Self { socket, sieve, local, .. } = self;
+        let Self { socket, sieve, ways, .. } = self;
         let result = receive_waiting(socket.get(), |received, payload| {
             let (source, len) = (received.source, payload.len());
             let before = (session.takeovers(), session.client_datagrams());
@@ -38,7 +43,7 @@ impl Wire {
             }
             // A forged one may claim the client's address, in the same turn as the client speaks.
             if (session.takeovers(), session.client_datagrams()) > before {
-                *local = received.local;
+                note_way(ways, source, received.local);
             } else {
                 sieve.handle_stranger();
             }
@@ -69,7 +74,8 @@ impl Wire {
                     .inspect_err(|error| tracing::debug!(%error, "the port is kept"));
                 self.handover = handover.ok();
             }
-            match self.socket.send_from(&transmit, self.local) {
+            let way = self.ways.iter().find(|(client, _)| *client == transmit.destination);
+            match self.socket.send_from(&transmit, way.and_then(|(_, local)| *local)) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
                 Err(SendFailure::TooLong) => {
                     session.handle_message_too_long(now, transmit.payload.len());
@@ -78,6 +84,22 @@ impl Wire {
             }
         }
     }
+}
+
+/// Notes the address of this computer that a client has spoken to.
+fn note_way(
+    ways: &mut VecDeque<(SocketAddr, Option<Ipv6Addr>)>,
+    client: SocketAddr,
+    local: Option<Ipv6Addr>,
+) {
+    if let Some(known) = ways.iter_mut().find(|(known, _)| *known == client) {
+        known.1 = local;
+        return;
+    }
+    if ways.len() == WAYS_MAX {
+        ways.pop_front();
+    }
+    ways.push_back((client, local));
 }
 
 impl AsFd for Wire {

@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_table_has_a_line_for_each_session_and_marks_our_own() {
-        let attachment = Attachment { session: Some("work".to_owned()), takeovers: 0 };
+        let attachment = Attachment { session: Some("work".to_owned()), ..Attachment::default() };
         let new = SessionStatus { pid: 5, port: 60_002, attachment, ..SessionStatus::default() };
         let text = sessions(&[status(), new], Some("/dev/pts/3"), 12);
         assert_eq!(

@@ -192,3 +192,106 @@ fn an_attachment_that_cannot_be_is_refused_in_a_sentence() {
     refused.wait_exit().assert_code(10);
     assert!(refused.output().contains("rove not found on far"), "{}", refused.output());
 }
+
+/// Starts a session whose program turns the echo off, so that only its answers are on the screen.
+fn start_quiet(sshd: &Sshd, options: &[&str]) -> Terminal {
+    let program = format!("stty -echo; {ECHOING}");
+    let words = [options, &["far", "--", "sh", "-c", &program]].concat();
+    let terminal = Terminal::start(&call(sshd, &words), SIZE);
+    terminal.wait_for_text("here");
+    terminal
+}
+
+/// Joins a session, waits until all others show it, and returns the client.
+fn join(sshd: &Sshd, option: &str, others: &[&Terminal]) -> Terminal {
+    let terminal = attach(sshd, &[option, "far"]);
+    let purpose = if option == "--view" { "joined to view" } else { "joined to type" };
+    others.iter().for_each(|other| drop(other.wait_for_text(purpose)));
+    terminal
+}
+
+#[test]
+fn a_viewer_sees_and_does_not_type_and_the_owner_sees_it_come_and_go() {
+    side_by_side(&[&[][..], &["--tunnel"]], |way| {
+        let sshd = Sshd::start(Far::default());
+        let mut owner = start_quiet(&sshd, way);
+        talk(&owner, "one");
+        let mut viewer = attach(&sshd, &[way, &["--view", "far"][..]].concat());
+        viewer.wait_for_text("got one");
+        owner.wait_for_text("joined to view");
+        viewer.wait_for_text("You view this session");
+        viewer.send("never\r");
+        talk(&owner, "two");
+        viewer.wait_for_text("got two");
+        assert!(!owner.output().contains("got never"), "{}", owner.output());
+
+        let listing = command(&sshd, "list", &["far", "--json"]);
+        let listing = within_guard("a list", move || listing.command().output().expect("rove"));
+        let listing: Value = serde_json::from_slice(&listing.stdout).expect("a line of JSON");
+        let joined = listing["sessions"][0]["joined"][0].as_str().expect("a joined client");
+        assert!(joined.contains("process") && joined.ends_with("views"), "{joined}");
+
+        viewer.send("\x1e.");
+        viewer.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+        owner.wait_for_text("has left");
+        talk(&owner, "three");
+        owner.send("\x04");
+        owner.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+    });
+}
+
+#[test]
+fn two_clients_share_a_session_until_the_owner_ends_that_and_locks_it() {
+    let sshd = Sshd::start(Far::default());
+    let mut owner = start_quiet(&sshd, &["--session", "work"]);
+    let sharer = join(&sshd, "--share", &[&owner]);
+    let viewer = join(&sshd, "--view", &[&owner, &sharer]);
+    talk(&sharer, "one");
+    for other in [&owner, &viewer] {
+        other.wait_for_text("got one");
+    }
+    talk(&owner, "two");
+    sharer.wait_for_text("got two");
+    owner.send("\x1ee");
+    for mut ended in [sharer, viewer] {
+        ended.wait_exit().assert_code(79).assert_restored(Maker::Rove);
+        assert!(ended.output().contains("goes on without this client"), "{}", ended.output());
+    }
+    owner.send("\x1el");
+    owner.wait_for_text("Locked");
+    for (words, part) in [
+        (&["--view", "far"][..], "nobody may join it"),
+        (&["--share", "far", "work"], "nobody may join it"),
+        (&["far", "work"], "has locked it"),
+    ] {
+        let mut refused = attach(&sshd, words);
+        refused.wait_exit().assert_code(10);
+        let output = refused.output().replace("\r\n", " ");
+        assert!(output.contains(part), "{words:?}: {output}");
+    }
+    talk(&owner, "three");
+    owner.send("\x1el");
+    owner.wait_for_text("Unlocked");
+    let mut heir = attach(&sshd, &["far", "work"]);
+    heir.wait_for_text("got three");
+    owner.wait_exit().assert_code(79);
+    heir.send("\x04");
+    heir.wait_exit().assert_code(0);
+}
+
+#[test]
+fn nobody_joins_where_the_configuration_says_so() {
+    let sshd = Sshd::start(Far::default());
+    let scratch = Scratch::new();
+    let file = scratch.path("config.toml");
+    std::fs::write(&file, "[host.far]\nshare = false\n").expect("a file");
+    let call = call(&sshd, &["far", "--", "sh", "-c", ECHOING]).env("ROVE_CONFIG", &file);
+    let mut owner = Terminal::start(&call, SIZE);
+    owner.wait_for_text("here");
+    talk(&owner, "one");
+    let mut refused = attach(&sshd, &["--share", "far"]);
+    refused.wait_exit().assert_code(10);
+    assert!(refused.output().contains("share = false"), "{}", refused.output());
+    owner.send("\x04");
+    owner.wait_exit().assert_code(0);
+}

@@ -51,6 +51,7 @@ impl ClientConfig {
             (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
             (self.terminal.scrollback, Capabilities::SCROLLBACK),
             (self.offers_status, Capabilities::LOSS_REPORT),
+            (self.offers_status, Capabilities::JOINED),
         ];
         let unused = unused.into_iter().filter(|(is_used, _)| !is_used);
         let capabilities = self.transport.capabilities?;

@@ -5,11 +5,14 @@ use core::net::SocketAddr;
 use rove_terminal::Screen;
 use rove_units::Instant;
 
+use super::company::Company;
 use super::uplink::{ClientTransport, pending};
 use crate::bar::Bar;
-use crate::escape::EscapeKey;
+use crate::escape::{EscapeKey, Requests};
 use crate::notice::{Contact, Notices};
+use crate::parts::joined::Joined;
 use crate::status::{Facts, StatusView, draw_lines};
+use crate::wish::Wish;
 
 /// The notices over a picture. Two that are equal look the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +26,7 @@ pub(super) struct Overlay {
 pub(super) struct NoticeBar {
     pub(super) notices: Notices,
     pub(super) status: StatusView,
+    pub(super) company: Company,
     /// The notices, as they should be on the terminal now.
     overlay: Overlay,
     /// When the bar changes by itself.
@@ -42,6 +46,7 @@ impl NoticeBar {
         Self {
             notices,
             status: StatusView::default(),
+            company: Company::default(),
             overlay: Overlay::default(),
             bar_due: None,
             start: now,
@@ -73,6 +78,29 @@ impl NoticeBar {
         tracing::info!("contact regained");
     }
 
+    /// Tells the user who has joined or left. Returns whether another client has typed.
+    pub(super) fn meet(&mut self, now: Instant, joined: &Joined) -> bool {
+        let news = self.company.look(joined);
+        news.text.into_iter().for_each(|text| self.notices.announce(now, text));
+        news.have_others_typed
+    }
+
+    /// Answers the user's requests about other clients. Returns the wish for the server, if there is one.
+    pub(super) fn decide(
+        &mut self,
+        now: Instant,
+        requests: Requests,
+        transport: &ClientTransport,
+    ) -> Option<Wish> {
+        let (wish, text) = match (requests.lock, requests.dismiss) {
+            (true, _) => self.company.toggle_lock(transport),
+            (false, true) => self.company.dismiss(transport),
+            (false, false) => return None,
+        };
+        self.notices.announce(now, text);
+        wish
+    }
+
     /// Updates the bar and the status.
     pub(super) fn refresh(
         &mut self,
@@ -86,7 +114,7 @@ impl NoticeBar {
         self.bar_due = self.notices.poll_timeout(now, contact);
         debug_assert!(self.bar_due.is_none_or(|due| due > now), "a bar that is due is worked out");
         if self.status.is_due(now) {
-            let facts = self.facts(transport);
+            let facts = Facts { joined: self.company.lines(), ..self.facts(transport) };
             self.status.renew(now, &facts);
         }
         if self.overlay.status != self.status.lines() {
@@ -114,6 +142,7 @@ impl NoticeBar {
             local_port: self.local_port,
             is_tunnelled: self.notices.is_tunnelled(),
             pending_input: pending(transport),
+            joined: Vec::new(),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::announced::Announced;
 use crate::host_screen::HostScreen;
 use crate::report::TerminalReport;
 use crate::user_stream::{UserEvent, UserStream};
+use crate::wish::Wish;
 
 /// Unacknowledged input, in events, above which the user's terminal is not read.
 /// Chosen: a paste is then paced by the network and waits in the terminal, while 1 MiB is more than
@@ -26,13 +27,15 @@ pub(super) struct Uplink {
     /// Reports on the user's terminal that wait to be sent: at most one for each answer, and one for the user's
     /// permission.
     reports: Vec<TerminalReport>,
+    /// Wishes about other clients that wait to be sent, at most as many as the user asks for before the server is known.
+    wishes: Vec<Wish>,
 }
 
 impl Uplink {
     /// Creates the uplink of a client that has not told its server the window's size.
     pub(super) fn new(window: Size) -> Self {
         let (announced, reports) = (Announced::default(), Vec::new());
-        Self { unsent_window: Some(window), announced, reports }
+        Self { unsent_window: Some(window), announced, reports, wishes: Vec::new() }
     }
 
     pub(super) fn handle_resize(&mut self, window: Size) {
@@ -41,6 +44,11 @@ impl Uplink {
 
     pub(super) fn report(&mut self, report: impl IntoIterator<Item = TerminalReport>) {
         self.reports.extend(report);
+    }
+
+    pub(super) fn wish(&mut self, wish: Option<Wish>, transport: &mut ClientTransport) {
+        self.wishes.extend(wish);
+        self.flush(transport);
     }
 
     pub(super) fn send_keys(&self, keys: &[u8], transport: &mut ClientTransport) {
@@ -62,6 +70,10 @@ impl Uplink {
         if capabilities.contains(Capabilities::TERMINAL_REPORT) && !self.reports.is_empty() {
             self.reports.retain(|report| report.is_known_with(capabilities));
             let events = self.reports.drain(..).map(UserEvent::Terminal);
+            append(transport, |stream| events.for_each(|event| stream.push(event)));
+        }
+        if capabilities.contains(Capabilities::JOINED) && !self.wishes.is_empty() {
+            let events = self.wishes.drain(..).map(UserEvent::Wish);
             append(transport, |stream| events.for_each(|event| stream.push(event)));
         }
     }

@@ -10,6 +10,8 @@ const NOTHING: Requests = Requests {
     status: false,
     login: false,
     closes_status: false,
+    lock: false,
+    dismiss: false,
 };
 const QUITS: Requests = Requests { quit: true, ..NOTHING };
 const SUSPENDS: Requests = Requests { suspend: true, ..NOTHING };

@@ -23,6 +23,7 @@ const OUTSIDE_KILL: u8 = 1;
 const OUTSIDE_SIGNAL: u8 = 2;
 const OUTSIDE_SILENCE: u8 = 3;
 const OUTSIDE_TAKEN_OVER: u8 = 4;
+const OUTSIDE_DISMISSED: u8 = 5;
 /// The address that the session was taken over from, in its 4 or 16 bytes.
 const TAKEN_FROM: u32 = 4;
 
@@ -48,6 +49,8 @@ pub enum Outside {
     Silence,
     /// Another client took the session over, and it goes on; with the address that it was asked from, where that is known.
     TakenOver(Option<IpAddr>),
+    /// The session's own client ended this one, which had joined; the session goes on.
+    Dismissed,
 }
 
 impl ExitStatus {
@@ -56,7 +59,7 @@ impl ExitStatus {
         match self {
             Self::Code(code) => code,
             Self::Signal(signal) => 128_u8.saturating_add(signal),
-            Self::Outside(Outside::TakenOver(_)) => TAKEN_OVER_CODE,
+            Self::Outside(Outside::TakenOver(_) | Outside::Dismissed) => TAKEN_OVER_CODE,
             Self::Outside(outside) => 128_u8.saturating_add(outside.signal()),
         }
     }
@@ -68,7 +71,7 @@ impl Outside {
         match self {
             Self::Kill => TERMINATE,
             Self::Signal(signal) => signal,
-            Self::Silence | Self::TakenOver(_) => HANG_UP,
+            Self::Silence | Self::TakenOver(_) | Self::Dismissed => HANG_UP,
         }
     }
 
@@ -78,6 +81,7 @@ impl Outside {
             Self::Signal(_) => OUTSIDE_SIGNAL,
             Self::Silence => OUTSIDE_SILENCE,
             Self::TakenOver(_) => OUTSIDE_TAKEN_OVER,
+            Self::Dismissed => OUTSIDE_DISMISSED,
         }
     }
 }
@@ -132,6 +136,7 @@ impl Part for Option<ExitStatus> {
                 Some(OUTSIDE_SIGNAL) => ExitStatus::Outside(Outside::Signal(signal)),
                 Some(OUTSIDE_SILENCE) => ExitStatus::Outside(Outside::Silence),
                 Some(OUTSIDE_TAKEN_OVER) => ExitStatus::Outside(Outside::TakenOver(from)),
+                Some(OUTSIDE_DISMISSED) => ExitStatus::Outside(Outside::Dismissed),
                 _ => ExitStatus::Signal(signal),
             });
         }
@@ -175,6 +180,7 @@ mod tests {
                 outside(Outside::Kill),
                 outside(Outside::Silence),
                 outside(Outside::TakenOver(None)),
+                outside(Outside::Dismissed),
                 outside(Outside::TakenOver(Some([value; 4].into()))),
                 outside(Outside::TakenOver(Some([value; 16].into()))),
             ] {

@@ -5,7 +5,7 @@
 
 use rove_predict::{InputNum, Tty};
 use rove_ssp::{Capabilities, Object, Transport};
-use rove_terminal::Terminal;
+use rove_terminal::{Copied, Notification, Size, Terminal};
 use rove_units::{Duration, Instant};
 
 use crate::echo::{EchoHistory, EchoWait};
@@ -14,6 +14,7 @@ use crate::parts::Parts;
 use crate::parts::clipboard::Outbox;
 use crate::parts::echo_ack::EchoAck;
 use crate::parts::exit_status::ExitStatus;
+use crate::parts::joined::Joined;
 use crate::parts::notifications::Recent;
 use crate::parts::scrollback::Outbox as ScrollbackOutbox;
 use crate::user_stream::UserStream;
@@ -38,6 +39,12 @@ pub(super) struct Publisher {
     scrollback: ScrollbackOutbox,
     /// The parts that are published whole, as soon as they are known.
     parts: Parts,
+    /// The window, where it may be smaller than the session's screen.
+    pub(super) window: Option<Size>,
+    /// How often the bell had rung when the client came.
+    bells_before: u64,
+    /// Whether copies of programs go to the client.
+    takes_copies: bool,
     /// Whether every client gets the stock protocol and its timing.
     is_strict: bool,
     /// Until when programs are not yet quiet, where the client wants the lines that scroll off.
@@ -50,7 +57,7 @@ pub(super) struct Publisher {
 
 impl Publisher {
     /// Creates the publisher of a client that has not spoken.
-    pub(super) fn new(transport: ServerTransport, is_strict: bool) -> Self {
+    pub(super) fn new(transport: ServerTransport, is_strict: bool, takes_copies: bool) -> Self {
         Self {
             transport,
             echo: EchoHistory::default(),
@@ -58,6 +65,9 @@ impl Publisher {
             notifications: Recent::default(),
             scrollback: ScrollbackOutbox::default(),
             parts: Parts::default(),
+            window: None,
+            bells_before: 0,
+            takes_copies,
             is_strict,
             busy_until: None,
             held_until: None,
@@ -65,17 +75,27 @@ impl Publisher {
         }
     }
 
+    /// Notes that the client has come: one-time events count as performed.
+    pub(super) fn come(&mut self, terminal: &Terminal) {
+        self.bells_before = terminal.screen().bells();
+    }
+
     /// Notes that programs have written: output, copies and notifications. A stock client gets these by the screen, as
     /// far as possible.
-    pub(super) fn handle_output(&mut self, now: Instant, terminal: &mut Terminal) {
+    pub(super) fn handle_output(
+        &mut self,
+        now: Instant,
+        terminal: &mut Terminal,
+        (copied, notifications): (Option<&Copied>, &[Notification]),
+    ) {
         self.echo.handle_output(now);
         self.busy_until = self.tells_scrollback().then(|| now + QUIET);
         let is_rich = self.transport.capabilities().contains(Capabilities::RICH_SCREEN);
-        if let Some(copied) = terminal.take_copied().filter(|_| is_rich) {
-            self.clipboard.push(&copied);
+        if let Some(copied) = copied.filter(|_| is_rich && self.takes_copies) {
+            self.clipboard.push(copied);
         }
-        for notification in terminal.take_notifications().filter(|_| is_rich) {
-            self.notifications.push(now, notification);
+        for notification in notifications.iter().filter(|_| is_rich) {
+            self.notifications.push(now, notification.clone());
         }
         self.publish_when_drawn(now, terminal);
     }
@@ -108,9 +128,18 @@ impl Publisher {
         }
     }
 
-    /// Notes how the session has ended; the first reason stays.
-    pub(super) fn handle_exit(&mut self, status: Option<ExitStatus>) {
-        self.parts.exit_status = self.parts.exit_status.or(status);
+    /// Handles the joined clients: all clients are told at once.
+    pub(super) fn handle_joined(&mut self, joined: Joined) {
+        self.parts.joined = Joined { inputs: self.parts.joined.inputs, ..joined };
+        if self.tells_joined() && !self.transport.is_shutting_down() {
+            let joined = self.parts.joined.clone();
+            self.publish_change(|parts| parts.joined = joined);
+        }
+    }
+
+    /// Notes that another client has typed: no screen that shows the effect goes without this news.
+    pub(super) fn handle_others_keys(&mut self) {
+        self.parts.joined.inputs += 1;
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant, terminal: &mut Terminal) {
@@ -175,8 +204,20 @@ impl Publisher {
         self.publish_screen(terminal);
     }
 
+    /// Publishes the last screen, tells how the session has ended (the first reason stays), and ends the exchange.
+    pub(super) fn finish(
+        &mut self,
+        now: Instant,
+        status: Option<ExitStatus>,
+        terminal: &mut Terminal,
+    ) {
+        self.parts.exit_status = self.parts.exit_status.or(status);
+        self.publish_last(terminal);
+        self.transport.start_shutdown(now);
+    }
+
     /// Publishes the last screen, with as much of the rest as may be on its way.
-    pub(super) fn publish_last(&mut self, terminal: &mut Terminal) {
+    fn publish_last(&mut self, terminal: &mut Terminal) {
         self.clipboard.finish(&self.transport.known_receiver_state().parts().clipboard);
         if self.tells_scrollback() {
             self.scrollback.finish(&self.transport.sent_state().parts().scrolled, terminal);
@@ -198,7 +239,12 @@ impl Publisher {
             parts.echo_ack.0 >= self.transport.local().echo_ack(),
             "an echo ack never goes back"
         );
-        self.transport.publish(HostScreen::new(terminal.screen().clone(), parts));
+        let mut screen = match self.window {
+            Some(window) => terminal.screen().seen_through(window),
+            None => terminal.snapshot(),
+        };
+        screen.forget_bells(self.bells_before);
+        self.transport.publish(HostScreen::new(screen, parts));
     }
 
     /// Publishes more or less of a copy, as the path allows, and lines that scrolled off while the screen is unchanged.
@@ -246,6 +292,11 @@ impl Publisher {
     /// Returns whether the client is told of the terminal that the programs run on.
     pub(super) fn tells_tty(&self) -> bool {
         self.transport.capabilities().contains(Capabilities::TTY)
+    }
+
+    /// Returns whether the client shows the joined clients to its user.
+    pub(super) fn tells_joined(&self) -> bool {
+        self.transport.capabilities().contains(Capabilities::JOINED)
     }
 
     /// Publishes the newest state with other parts.

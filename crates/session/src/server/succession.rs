@@ -9,13 +9,14 @@ use core::mem;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
 
-use rove_ssp::{Config, Ecn, Key, Role, Transmit, Transport};
+use rove_ssp::{Capabilities, Config, Ecn, Key, Role, Transmit, Transport};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant, Stream};
 
 use super::publisher::Publisher;
 use crate::host_screen::HostScreen;
 use crate::parts::exit_status::{ExitStatus, Outside};
+use crate::parts::joined::Way;
 use crate::user_stream::UserStream;
 
 /// How long an invited client may take to come. Source: how long a server waits for its first client, Mosh 1.4.0 as
@@ -50,24 +51,39 @@ impl Succession {
         Self { config, ipv6, takeovers: 0, invited: None, leaving: None }
     }
 
-    /// Returns the publisher of a client that has this key and has not spoken.
+    /// Returns the publisher of a client that has this key and has not spoken: a session's own client, or one that
+    /// joins in some way.
     pub(super) fn publisher(
         &self,
         now: Instant,
         key: &Key,
         chaff: Stream,
         size: Size,
+        joins: Option<Way>,
     ) -> Publisher {
         let role = Role::Server { ipv6: self.ipv6 };
-        let (screen, input) = (HostScreen::initial(size), UserStream::new());
-        let config = self.config.clone();
+        let views = joins == Some(Way::View);
+        let input = if views { UserStream::of_viewer() } else { UserStream::new() };
+        let mut config = self.config.clone();
         let is_strict = config.capabilities.is_none();
-        Publisher::new(Transport::new(role, key, config, screen, input, chaff, now), is_strict)
+        if joins.is_some() {
+            // Lines are taken from the terminal once, for the session's own client.
+            config.capabilities =
+                config.capabilities.map(|all| all.without(Capabilities::SCROLLBACK));
+        }
+        let screen = HostScreen::initial(size);
+        let transport = Transport::new(role, key, config, screen, input, chaff, now);
+        Publisher::new(transport, is_strict, !views)
     }
 
     /// Lets a client come. An earlier invitation ends.
     pub(super) fn invite(&mut self, now: Instant, publisher: Publisher, from: Option<IpAddr>) {
         self.invited = Some(Newcomer { publisher, from, until: now + INVITATION_MAX });
+    }
+
+    /// Ends an invitation that nobody has used.
+    pub(super) fn withdraw(&mut self) {
+        self.invited = None;
     }
 
     /// Returns where the secrets of the invited client lie ([`Transport::key_memory`]).

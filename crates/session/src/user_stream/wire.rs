@@ -3,8 +3,9 @@
 use rove_ssp::ApplyError;
 use rove_terminal::{ClusterWidths, NewerChar};
 
-use crate::message::{Fields, MessageWriter, Value, bytes_field, put_varint_field};
+use crate::message::{Fields, MessageWriter, Value, bytes_field, put_varint_field, varint_field};
 use crate::report::TerminalReport;
+use crate::wish::Wish;
 
 pub(super) const KEYSTROKE: u32 = 2;
 pub(super) const KEYSTROKE_KEYS: u32 = 4;
@@ -20,6 +21,9 @@ const TERMINAL_PIXEL_MOUSE: u32 = 7;
 const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
 const TERMINAL_NEWER_WIDE: u32 = 11;
+
+/// Between two roves only: a wish about other clients.
+pub(super) const WISH: u32 = 17;
 
 /// Adds the keys collected so far, if there are any, and empties the collection.
 pub(super) fn write_keys(message: &mut MessageWriter, collected: &mut Vec<u8>) {
@@ -91,6 +95,24 @@ pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyEr
         report = Some(TerminalReport::CellPixels { width, height });
     }
     Ok(report)
+}
+
+/// Adds a wish. Only for a peer that has shown to know wishes.
+pub(super) fn write_wish(message: &mut MessageWriter, wish: Wish) {
+    let (field, value) = wish.to_field();
+    message.member(WISH, &varint_field(field, value));
+}
+
+/// Returns a wish, the last where there are several, or `None` for a kind or a value that a later version may mean
+/// something by.
+pub(super) fn read_wish(body: &[u8]) -> Result<Option<Wish>, ApplyError> {
+    let mut wish = None;
+    for field in Fields::of(body) {
+        if let (number, Value::Varint(value)) = field? {
+            wish = Wish::from_field(number, value).or(wish);
+        }
+    }
+    Ok(wish)
 }
 
 #[cfg(test)]

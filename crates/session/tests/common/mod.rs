@@ -1,6 +1,7 @@
 //! Both ends of a session over a virtual network, with a user, a terminal and a program around them.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part of this")]
 
+pub mod clients;
 pub mod forger;
 
 use core::net::SocketAddr;

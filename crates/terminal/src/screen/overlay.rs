@@ -96,6 +96,29 @@ impl Screen {
     }
 }
 
+impl Screen {
+    /// Returns the part that a window shows which is too small for all of it: the columns from the left, and the rows from
+    /// the top, or those that end at the cursor where it is further down. A window that is large enough changes nothing.
+    #[must_use]
+    pub fn seen_through(&self, window: Size) -> Self {
+        let columns = window.columns().min(self.size.columns());
+        let rows = window.rows().min(self.size.rows());
+        let top = (self.cursor.row + 1).saturating_sub(rows);
+        let mut seen = self.clone();
+        seen.rows.drain(..usize::from(top));
+        seen.cursor.row -= top;
+        seen.size = Size::clamped(self.size.columns(), self.size.rows() - top);
+        let seen = seen.clipped(Size::clamped(columns, rows));
+        debug_assert!(seen.cursor.row < rows, "the cursor is seen");
+        seen
+    }
+
+    /// Leaves out the bells that rang first: they are no news to a client that comes later.
+    pub const fn forget_bells(&mut self, count: u64) {
+        self.bells = self.bells.saturating_sub(count);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +139,18 @@ mod tests {
             cells.map(|cell| cell.base.unwrap_or('.')).collect()
         };
         (0..screen.size().rows()).map(row).collect()
+    }
+
+    #[test]
+    fn a_small_window_shows_the_cursors_rows_and_a_large_one_changes_nothing() {
+        let mut terminal = Terminal::host(size(4, 4));
+        terminal.write(b"abcd\r\nefgh\r\nijkl\r\nm");
+        let seen = terminal.screen().seen_through(size(3, 2));
+        assert_eq!(texts(&seen), ["ijk", "m.."]);
+        assert_eq!((seen.cursor().row, seen.cursor().column), (1, 1));
+        assert_eq!(&terminal.screen().seen_through(size(9, 9)), terminal.screen());
+        terminal.write(b"\x1b[1;4H");
+        assert_eq!(texts(&terminal.screen().seen_through(size(3, 2))), ["abc", "efg"]);
     }
 
     #[test]

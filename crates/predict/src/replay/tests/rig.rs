@@ -141,6 +141,12 @@ impl Rig {
         self.schedule(0, Event::Output(bytes.to_vec()));
     }
 
+    /// Tells the engine that another client of the session has typed.
+    pub(super) fn let_another_type(&mut self) {
+        self.engine.handle_others_keys(self.now);
+        self.draw();
+    }
+
     /// Lets the server tell of its terminal.
     pub(super) fn tell(&mut self, tty: Tty) {
         self.engine.handle_tty(Some(tty));

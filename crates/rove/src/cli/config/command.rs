@@ -31,12 +31,13 @@ pub(crate) static MANUAL: Manual = Manual {
         "Settings, with the values of the options of the same name: client, server, predict, family, \
          port, bind-server, ssh, experimental-remote-ip, escape-key; true or false: predict-overwrite, \
          no-ssh-pty, no-init, scrollback, tunnel, strict, title-prefix, terminal-query, \
-         read-copied, prompt-memory.",
+         read-copied, prompt-memory, share.",
         "install: whether rove is copied to a host that has no server, with ask (the default), always or \
          never; see rove install.",
         "read-copied lets programs on the host ask for what a program of the session has copied last (OSC 52), never for \
          your own clipboard. Whoever shares the terminal with you, such as a program after su or ssh, could then read it.",
         "prompt-memory = false keeps no memory of the prompts at which lines were typed; see rove forget.",
+        "share = false lets nobody join the session beside you with rove attach --view or --share.",
         "Called as mosh, rove reads no file.",
     ],
     lists: &[],

@@ -23,7 +23,7 @@ pub(super) enum Shape {
 }
 
 /// All keys, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 20] = [
+pub(super) const KEYS: [Key; 21] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(mode)),
@@ -44,6 +44,7 @@ pub(super) const KEYS: [Key; 20] = [
     key("install", Shape::Text(install)),
     key("read-copied", Shape::Flag),
     key("prompt-memory", Shape::Flag),
+    key("share", Shape::Flag),
 ];
 
 const fn key(name: &'static str, shape: Shape) -> Key {

@@ -236,7 +236,7 @@ fn the_proxy_role_has_its_own_words() {
 fn the_file_holds_where_the_line_says_nothing() {
     let file = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
-                 read-copied = true\nprompt-memory = false\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
+                 read-copied = true\nprompt-memory = false\nshare = false\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
                  experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
     let connect = |line: &str| connected(call_with(file, line));
     let from_file = connect("host");
@@ -253,6 +253,7 @@ fn the_file_holds_where_the_line_says_nothing() {
             title_prefix: false,
             query: false,
             read_copied: true,
+            share: false,
             strict: true,
         },
         family: "inet6".to_owned(),
@@ -284,6 +285,7 @@ fn the_file_holds_where_the_line_says_nothing() {
             title_prefix: false,
             query: false,
             read_copied: true,
+            share: false,
             ..Choices::default()
         },
         family: "inet".to_owned(),

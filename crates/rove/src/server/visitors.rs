@@ -1,0 +1,91 @@
+//! Who may come to a session that runs: keys for further clients, and who is told of them.
+
+use std::net::IpAddr;
+
+use rove_control::{Coming, KeyText};
+use rove_session::{Door, JoinedClient, Server, Way};
+use rove_units::Instant;
+
+use crate::{entropy, hardening, syslog};
+
+/// Where the user asks from, as far as is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct From {
+    /// The address that ssh has told.
+    pub(super) by: Option<IpAddr>,
+    /// The process at the control socket.
+    pub(super) peer: Option<u32>,
+}
+
+/// Lets another client come in some way; `is_attached` tells whether the session's own client lives. Returns the key, or
+/// `None` without randomness.
+///
+/// # Errors
+///
+/// Returns why nobody may come so. A client that is gone locks nobody out.
+pub(super) fn invite(
+    session: &mut Server,
+    now: Instant,
+    way: Coming,
+    from: From,
+    is_attached: bool,
+) -> Result<Option<KeyText>, String> {
+    let (Ok(key), Ok(seed)) = (entropy::key(), entropy::seed()) else { return Ok(None) };
+    let (chaff, who) = (seed.stream("server.chaff"), describe(from));
+    let joined_way = match way {
+        Coming::TakeOver if is_attached && session.door() == Door::Locked => {
+            return Err(
+                "its user has locked it, and its client lives: unlock it there with Ctrl-^ l, \
+                        or end that client"
+                    .to_owned(),
+            );
+        }
+        Coming::TakeOver => None,
+        _ if !is_attached => {
+            return Err("nobody may join it: its client, which would show that, is silent; \
+                        `rove attach` without --view and --share takes it over"
+                .to_owned());
+        }
+        Coming::View => Some(Way::View),
+        Coming::Share => Some(Way::Share),
+    };
+    let memory = match joined_way {
+        None => {
+            session.invite(now, &key, chaff, from.by);
+            session.invited_key_memory()
+        }
+        Some(way) => {
+            let joined = session.invite_to_join(now, &key, chaff, (way, &who));
+            Some(joined.map_err(|refusal| refusal.to_string())?)
+        }
+    };
+    memory.into_iter().for_each(hardening::keep_in_memory);
+    let purpose = joined_way.map_or("take over", does);
+    let user = rustix::process::geteuid().as_raw();
+    syslog::tell(&format!("user {user} asks from {who}: {purpose} this session"));
+    Ok(Some(key.to_text()))
+}
+
+/// Notes who has joined, in words that `known` holds, and tells the system's log of a change.
+pub(super) fn note(known: &mut Vec<String>, clients: &[JoinedClient]) {
+    let joined: Vec<String> =
+        clients.iter().map(|client| format!("{} {}s", client.who, does(client.way))).collect();
+    if *known != joined {
+        let all = if joined.is_empty() { "nobody".to_owned() } else { joined.join(", ") };
+        syslog::tell(&format!("joined to this session: {all}"));
+        *known = joined;
+    }
+}
+
+const fn does(way: Way) -> &'static str {
+    match way {
+        Way::View => "view",
+        Way::Share => "type",
+    }
+}
+
+fn describe(from: From) -> String {
+    let address = from.by.map_or_else(|| "this computer".to_owned(), |by| by.to_string());
+    let process = from.peer.map_or(String::new(), |pid| format!(" (process {pid})"));
+    format!("{address}{process}")
+}

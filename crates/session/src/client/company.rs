@@ -1,0 +1,181 @@
+//! The other clients of the session: who joined or left, in words for the user, and what the user wishes about them.
+
+use rove_ssp::Capabilities;
+use rove_terminal::plain;
+
+use super::uplink::ClientTransport;
+use crate::parts::joined::{Joined, JoinedClient, Way};
+use crate::wish::{Door, Wish};
+
+/// The joined clients that the user was told of, and who may join.
+#[derive(Debug, Default)]
+pub(super) struct Company {
+    /// The state that was looked at last.
+    seen: Joined,
+    /// Who may join, by the user's configuration.
+    usual: Door,
+    is_locked: bool,
+}
+
+/// The news in a state of the server's.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct News {
+    /// Who joined or left, for the user.
+    pub(super) text: Option<String>,
+    /// Whether another client has typed.
+    pub(super) have_others_typed: bool,
+}
+
+impl Company {
+    /// Sets who may join, and returns the wish that says so.
+    pub(super) const fn set_usual(&mut self, door: Door) -> Wish {
+        self.usual = door;
+        Wish::Door(door)
+    }
+
+    /// Looks at a new state of the server's.
+    pub(super) fn look(&mut self, new: &Joined) -> News {
+        if self.seen == *new {
+            return News::default();
+        }
+        let old = core::mem::replace(&mut self.seen, new.clone());
+        let others = |state: &Joined| -> Vec<JoinedClient> {
+            state.clients.iter().filter(|it| it.number != new.own).cloned().collect()
+        };
+        let (before, after) = (others(&old), others(new));
+        let mut sentences = Vec::new();
+        for client in after.iter().filter(|it| !before.contains(it)) {
+            let purpose = if client.way == Way::View { "view" } else { "type" };
+            sentences.push(format!("{} has joined to {purpose}", plain(&client.who)));
+        }
+        for client in before.iter().filter(|it| !after.contains(it)) {
+            sentences.push(format!("{} has left", plain(&client.who)));
+        }
+        // A visit may be over before a state tells of it.
+        let is_new = |client: &&JoinedClient| client.number > old.joins;
+        let came = new.clients.iter().filter(is_new).count();
+        let unseen =
+            (new.joins - old.joins).saturating_sub(u64::try_from(came).unwrap_or(u64::MAX));
+        if unseen > 0 && old != Joined::default() {
+            sentences.push(format!("{unseen} more came and left"));
+        }
+        if self.is_viewer() && old.own == 0 {
+            sentences.insert(0, "You view this session; your keys do not go there".to_owned());
+        }
+        let has_joined = after.len() > before.len() && new.own == 0;
+        let text = (!sentences.is_empty()).then(|| {
+            let hint =
+                if has_joined { "; the escape key and e ends that, and l locks" } else { "" };
+            format!("{}{hint}.", sentences.join(", "))
+        });
+        News { text, have_others_typed: new.inputs != old.inputs }
+    }
+
+    /// Returns whether this client sees and does not type.
+    pub(super) fn is_viewer(&self) -> bool {
+        let is_own = |it: &&JoinedClient| it.number == self.seen.own;
+        self.seen.clients.iter().find(is_own).is_some_and(|own| own.way == Way::View)
+    }
+
+    /// Returns whether other clients are there.
+    pub(super) fn is_shared(&self) -> bool {
+        !self.seen.clients.is_empty()
+    }
+
+    /// Locks the session, or unlocks it. Returns the wish if there is one to send, and what to tell the user.
+    pub(super) fn toggle_lock(
+        &mut self,
+        transport: &ClientTransport,
+    ) -> (Option<Wish>, &'static str) {
+        if let Some(refusal) = self.refusal(transport) {
+            return (None, refusal);
+        }
+        self.is_locked = !self.is_locked;
+        if self.is_locked {
+            return (Some(Wish::Door(Door::Locked)), "Locked: nobody joins or takes over.");
+        }
+        (Some(Wish::Door(self.usual)), "Unlocked.")
+    }
+
+    /// Ends the joined clients. Returns the wish if there is one to send, and what to tell the user.
+    pub(super) fn dismiss(&self, transport: &ClientTransport) -> (Option<Wish>, &'static str) {
+        match self.refusal(transport) {
+            Some(refusal) => (None, refusal),
+            None if self.is_shared() => (Some(Wish::Dismiss), "The joined clients are ended."),
+            None => (None, "Nobody has joined."),
+        }
+    }
+
+    fn refusal(&self, transport: &ClientTransport) -> Option<&'static str> {
+        if !transport.capabilities().contains(Capabilities::JOINED) {
+            Some("The server lets nobody join: it is stock Mosh or an older rove.")
+        } else if self.seen.own != 0 {
+            Some("This client has joined; only the session's own client decides that.")
+        } else {
+            None
+        }
+    }
+
+    /// Returns the lines for the status: a label and a text.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = (self.seen.clients.iter())
+            .map(|client| {
+                let does = if client.way == Way::View { "views" } else { "types" };
+                let own = if client.number == self.seen.own { " (this client)" } else { "" };
+                format!("{} {does}{own}", plain(&client.who))
+            })
+            .collect();
+        if self.is_locked {
+            lines.push("locked: nobody joins or takes over".to_owned());
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(joins: u64, own: u64, there: &[(u64, Way)]) -> Joined {
+        let clients = there.iter().map(|&(number, way)| {
+            let who = format!("192.0.2.{number}\u{202e}").into();
+            JoinedClient { number, way, who }
+        });
+        Joined { joins, own, clients: clients.collect(), ..Joined::default() }
+    }
+
+    #[test]
+    fn each_join_and_each_leaving_is_told_even_one_that_no_state_shows() {
+        let mut company = Company::default();
+        let first = (1, Way::View);
+        for (new, parts) in [
+            (state(0, 0, &[]), &[][..]),
+            (state(1, 0, &[first]), &["192.0.2.1", "joined to view", "l locks"]),
+            (
+                state(3, 0, &[first, (3, Way::Share)]),
+                &["192.0.2.3", "type", "1 more came and left"],
+            ),
+            (state(3, 0, &[(3, Way::Share)]), &["192.0.2.1", "has left."]),
+            (state(4, 0, &[(3, Way::Share)]), &["1 more came and left"]),
+            (state(4, 0, &[(3, Way::Share)]), &[]),
+        ] {
+            let text = company.look(&new).text;
+            assert_eq!(text.is_some(), !parts.is_empty(), "{text:?}");
+            let text = text.unwrap_or_default();
+            assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+            assert!(!text.contains('\u{202e}'), "{text}");
+        }
+        assert_eq!(company.lines().len(), 1);
+    }
+
+    #[test]
+    fn a_client_that_has_joined_is_told_its_own_part() {
+        let mut company = Company::default();
+        let text = company.look(&state(2, 2, &[(1, Way::Share), (2, Way::View)])).text;
+        assert!(
+            text.is_some_and(|text| text.starts_with("You view") && text.contains("192.0.2.1"))
+        );
+        assert!(company.is_viewer());
+        assert!(company.lines()[1].contains("this client"));
+    }
+}

@@ -1,0 +1,148 @@
+//! The clients that have joined a session, between two roves: who views and who types beside its own client.
+
+use std::sync::Arc;
+
+use rove_ssp::{ApplyError, Capabilities};
+
+use crate::message::{Fields, Value, number, put_bytes_field, put_varint_field, refused, string};
+use crate::part::{Part, Receiver, Replica};
+
+/// Most clients that a session has beside its own. Chosen: a class around a teacher's screen; each costs the server a
+/// screen, and every stranger's datagram a look with its key.
+pub const JOINED_MAX: usize = 16;
+
+/// Longest text that says who joined, in bytes. Chosen: an address, a process and a user have room.
+pub(crate) const WHO_BYTES_MAX: usize = 128;
+
+const INPUTS: u32 = 1;
+const JOINS: u32 = 2;
+const OWN: u32 = 3;
+const HAS_CLIENTS: u32 = 4;
+const CLIENT: u32 = 5;
+const CLIENT_NUMBER: u32 = 1;
+const CLIENT_TYPES: u32 = 2;
+const CLIENT_WHO: u32 = 3;
+
+/// The way in which a client joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It sees the session.
+    View,
+    /// It sees the session and types.
+    Share,
+}
+
+/// A client that has joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinedClient {
+    /// The how manieth it was to join, from 1.
+    pub number: u64,
+    /// The way in which it has joined.
+    pub way: Way,
+    /// Where its user asked from, in the words of the host.
+    pub who: Arc<str>,
+}
+
+/// The joined clients, as one client of the session is told of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Joined {
+    /// How often keys of another client went to the programs.
+    pub(crate) inputs: u64,
+    /// How many clients have joined so far.
+    pub(crate) joins: u64,
+    /// The number of the client that is told; 0 for the session's own.
+    pub(crate) own: u64,
+    /// Those that are there.
+    pub(crate) clients: Arc<[JoinedClient]>,
+}
+
+impl Part for Joined {
+    const MEMBER: u32 = 22;
+    const EXTENSION: Capabilities = Capabilities::JOINED;
+
+    fn diff_from(&self, base: &Self, _: &Receiver<'_>) -> Vec<Vec<u8>> {
+        if self == base {
+            return Vec::new();
+        }
+        let mut body = Vec::with_capacity(16);
+        for (field, value) in [(INPUTS, self.inputs), (JOINS, self.joins), (OWN, self.own)] {
+            put_varint_field(&mut body, field, value);
+        }
+        if self.clients != base.clients {
+            put_varint_field(&mut body, HAS_CLIENTS, 1);
+            for client in &*self.clients {
+                let mut one = Vec::with_capacity(client.who.len() + 16);
+                put_varint_field(&mut one, CLIENT_NUMBER, client.number);
+                put_varint_field(&mut one, CLIENT_TYPES, (client.way == Way::Share).into());
+                put_bytes_field(&mut one, CLIENT_WHO, client.who.as_bytes());
+                put_bytes_field(&mut body, CLIENT, &one);
+            }
+        }
+        vec![body]
+    }
+
+    fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
+        let (inputs, joins) = (number(body, INPUTS)?, number(body, JOINS)?);
+        if inputs < self.inputs || joins < self.joins {
+            return Err(refused("joined clients that go back"));
+        }
+        (self.inputs, self.joins, self.own) = (inputs, joins, number(body, OWN)?);
+        if number(body, HAS_CLIENTS)? == 0 {
+            return Ok(());
+        }
+        let mut clients = Vec::new();
+        for field in Fields::of(body) {
+            let (CLIENT, Value::Bytes(one)) = field? else { continue };
+            let who = String::from_utf8_lossy(string(one, CLIENT_WHO)?);
+            if clients.len() == JOINED_MAX || who.len() > WHO_BYTES_MAX {
+                return Err(refused("more joined clients than there can be"));
+            }
+            let way = if number(one, CLIENT_TYPES)? == 0 { Way::View } else { Way::Share };
+            let number = number(one, CLIENT_NUMBER)?;
+            clients.push(JoinedClient { number, way, who: who.into() });
+        }
+        self.clients = clients.into();
+        Ok(())
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
+        if neighbour.is_some_and(|other| Arc::ptr_eq(&self.clients, &other.clients)) {
+            return 0;
+        }
+        self.clients.iter().map(|client| size_of::<JoinedClient>() + client.who.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::tests::{applied, diff};
+
+    fn joined(count: usize, who: &str) -> Joined {
+        let client = |number: u64| {
+            let way = if number % 2 == 0 { Way::View } else { Way::Share };
+            JoinedClient { number, way, who: who.into() }
+        };
+        let joins = u64::try_from(count).unwrap();
+        Joined { inputs: 7, joins, own: 1, clients: (1..=joins).map(client).collect() }
+    }
+
+    #[test]
+    fn joined_clients_come_back_and_a_list_that_is_known_is_not_sent_again() {
+        let (none, all) = (Joined::default(), joined(JOINED_MAX, &"x".repeat(WHO_BYTES_MAX)));
+        for (old, new) in [(&none, &all), (&all, &joined(20, "x")), (&all, &joined(16, ""))] {
+            let known = applied(old.clone(), &diff(old, new));
+            assert_eq!(known.ok(), (new.clients.len() <= JOINED_MAX).then(|| new.clone()));
+        }
+        let typed = Joined { inputs: 8, ..all.clone() };
+        assert!(diff(&all, &typed).len() < 16);
+        assert_eq!(applied(all.clone(), &diff(&all, &typed)), Ok(typed.clone()));
+        assert!(applied(typed, &diff(&none, &all)).is_err(), "keys do not go back");
+        let long = joined(1, &"x".repeat(WHO_BYTES_MAX + 1));
+        assert!(applied(none.clone(), &diff(&none, &long)).is_err());
+    }
+}

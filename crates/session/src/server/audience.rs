@@ -1,0 +1,293 @@
+//! The clients that have joined a session beside its own.
+//!
+//! Each has a key, a path, frames and bounds of its own: no number and no state is shared, and a client that is slow or
+//! gone keeps nobody waiting. A client that only views has a user stream that holds no key
+//! ([`UserStream::of_viewer`](crate::UserStream)). Only clients that show the joined clients to their user may join.
+
+use core::mem;
+use core::net::SocketAddr;
+use core::ops::Range;
+use std::sync::Arc;
+
+use rove_ssp::{Ecn, Transmit};
+use rove_terminal::Terminal;
+use rove_units::{Duration, Instant};
+
+use super::input::{Input, News};
+use super::publisher::Publisher;
+use crate::parts::exit_status::{ExitStatus, Outside};
+use crate::parts::joined::{JOINED_MAX, JoinedClient, Way};
+
+/// How long an invited client may take to come. Source: how long a server waits for its first client, Mosh 1.4.0 as
+/// observed.
+const INVITATION_MAX: Duration = Duration::from_secs(60);
+
+/// How long a client is told of its end. Chosen: several tries on a slow path; the end of the session waits for it.
+const FAREWELL_MAX: Duration = Duration::from_secs(2);
+
+/// How long a client may be unexpectedly silent before its place is free again. Chosen: a change of networks is over
+/// by then, and to join again is one command.
+const SILENCE_MAX: Duration = Duration::from_secs(120);
+
+/// The invited and the joined clients of a session, [`JOINED_MAX`] at most.
+#[derive(Default)]
+pub(super) struct Audience {
+    members: Vec<Member>,
+    /// How many have joined so far.
+    joins: u64,
+    /// Whether somebody has joined or left since [`Audience::settle`].
+    has_changed: bool,
+}
+
+/// A client beside the session's own.
+pub(super) struct Member {
+    pub(super) publisher: Publisher,
+    input: Input,
+    way: Way,
+    who: Arc<str>,
+    phase: Phase,
+}
+
+/// How far a client has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It has a key until then and has not spoken.
+    Invited(Instant),
+    /// The how manieth to join it is.
+    Joined(u64),
+    /// It is told of its end until then.
+    Leaving(Instant),
+}
+
+impl Audience {
+    /// Lets a client come with the key of this publisher. If there is no room, the oldest invitation that nobody has used
+    /// ends. Returns where its secrets lie, or `None` if all places are taken.
+    pub(super) fn invite(
+        &mut self,
+        now: Instant,
+        publisher: Publisher,
+        way: Way,
+        who: &str,
+    ) -> Option<Range<*const u8>> {
+        let is_invited = |member: &Member| matches!(member.phase, Phase::Invited(_));
+        if self.members.len() == JOINED_MAX {
+            let oldest = self.members.iter().position(is_invited)?;
+            self.members.remove(oldest);
+        }
+        let memory = publisher.transport.key_memory();
+        let phase = Phase::Invited(now + INVITATION_MAX);
+        self.members.push(Member {
+            publisher,
+            input: Input::default(),
+            way,
+            who: who.into(),
+            phase,
+        });
+        debug_assert!(self.members.len() <= JOINED_MAX, "nobody joins beyond the bound");
+        Some(memory)
+    }
+
+    /// Ends the invitations that nobody has used.
+    pub(super) fn withdraw(&mut self) {
+        self.members.retain(|member| !matches!(member.phase, Phase::Invited(_)));
+    }
+
+    /// Handles a datagram that is not from the session's own client. Returns whether it is from one of these. An invited
+    /// client joins with its first state, if it shows joined clients to its user.
+    pub(super) fn handle_datagram(
+        &mut self,
+        now: Instant,
+        source: SocketAddr,
+        ecn: Ecn,
+        payload: &[u8],
+        terminal: &Terminal,
+    ) -> bool {
+        let is_from = |member: &mut Member| {
+            let result = member.publisher.transport.handle_datagram(now, source, ecn, payload);
+            result.err().is_none_or(|error| error.is_from_peer())
+        };
+        let Some(index) = self.members.iter_mut().position(is_from) else { return false };
+        let member = &mut self.members[index];
+        if matches!(member.phase, Phase::Invited(_)) && member.publisher.tells_joined() {
+            (self.joins, self.has_changed) = (self.joins + 1, true);
+            member.phase = Phase::Joined(self.joins);
+            member.publisher.come(terminal);
+        }
+        true
+    }
+
+    /// Returns the clients that have joined and are not told of their end.
+    pub(super) fn members_mut(&mut self) -> impl Iterator<Item = &mut Member> {
+        self.members.iter_mut().filter(|member| matches!(member.phase, Phase::Joined(_)))
+    }
+
+    /// Returns the clients that have joined, and how many have so far.
+    pub(super) fn clients(&self) -> (Arc<[JoinedClient]>, u64) {
+        let client = |member: &Member| match member.phase {
+            Phase::Joined(number) => {
+                Some(JoinedClient { number, way: member.way, who: member.who.clone() })
+            }
+            Phase::Invited(_) | Phase::Leaving(_) => None,
+        };
+        (self.members.iter().filter_map(client).collect(), self.joins)
+    }
+
+    /// Tells all clients that have joined their end, and ends all invitations.
+    pub(super) fn dismiss(
+        &mut self,
+        now: Instant,
+        status: Option<ExitStatus>,
+        terminal: &mut Terminal,
+    ) {
+        self.withdraw();
+        for member in &mut self.members {
+            if matches!(member.phase, Phase::Joined(_)) {
+                self.has_changed = true;
+                member.publisher.finish(now, status, terminal);
+                member.phase = Phase::Leaving(now + FAREWELL_MAX);
+            }
+        }
+    }
+
+    /// Does what is due.
+    pub(super) fn handle_timeout(
+        &mut self,
+        now: Instant,
+        terminal: &mut Terminal,
+        out: &mut Vec<u8>,
+    ) {
+        for member in &mut self.members {
+            member.publisher.transport.handle_timeout(now);
+            member.input.keys.handle_timeout(now, out);
+            if matches!(member.phase, Phase::Joined(_)) {
+                member.publisher.handle_timeout(now, terminal);
+            }
+        }
+    }
+
+    /// Lets clients go that have left or were silent for too long. Returns whether somebody has joined or left since the last
+    /// call.
+    pub(super) fn settle(&mut self, now: Instant, terminal: &mut Terminal) -> bool {
+        for member in &mut self.members {
+            // Only the session's own client has a place among those who are logged in.
+            while member.publisher.transport.poll_event().is_some() {}
+            if matches!(member.phase, Phase::Joined(_))
+                && let Some(until) = member.leaves_until(now)
+            {
+                self.has_changed = true;
+                let status = ExitStatus::Outside(Outside::Dismissed);
+                member.publisher.finish(now, Some(status), terminal);
+                member.phase = Phase::Leaving(until);
+            }
+        }
+        self.members.retain(|member| !member.is_over(now));
+        mem::take(&mut self.has_changed)
+    }
+
+    /// Returns the next datagram for one of the clients.
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Instant,
+        terminal: &mut Terminal,
+    ) -> Option<Transmit> {
+        let is_invited = |member: &&mut Member| matches!(member.phase, Phase::Invited(_));
+        self.members.iter_mut().filter(|member| !is_invited(member)).find_map(|member| {
+            let transmit = member.publisher.transport.poll_transmit(now)?;
+            member.publisher.prepare(now, terminal);
+            Some(transmit)
+        })
+    }
+
+    /// Returns when to call [`Audience::handle_timeout`].
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.members.iter().filter_map(Member::poll_timeout).min()
+    }
+
+    /// Returns whether nobody is there to be told of the session's end.
+    pub(super) fn is_over(&self) -> bool {
+        self.members.iter().all(|member| matches!(member.phase, Phase::Invited(_)))
+    }
+
+    /// Notes that the pty takes no more input, or does again.
+    pub(super) fn hold(&mut self, held: bool) {
+        self.members.iter_mut().for_each(|it| it.publisher.transport.hold_remote(held));
+    }
+
+    /// Returns how many datagrams the clients have sent, as far as is known.
+    pub(super) fn datagrams(&self) -> u64 {
+        self.members.iter().map(|member| member.publisher.transport.peer_datagrams()).sum()
+    }
+}
+
+impl Member {
+    /// Hands the client's new keys to the programs if it may type. Its other news are its window's size.
+    pub(super) fn deliver(
+        &mut self,
+        now: Instant,
+        application_cursor_keys: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<News> {
+        let Publisher { transport, window, .. } = &mut self.publisher;
+        let news = match self.way {
+            Way::Share => self.input.deliver(now, transport, application_cursor_keys, out)?,
+            Way::View if transport.remote().viewer_window() == *window => return None,
+            Way::View => News { size: transport.remote().viewer_window(), ..News::default() },
+        };
+        *window = news.size.or(*window);
+        Some(news)
+    }
+
+    /// Returns the number of the client.
+    pub(super) const fn number(&self) -> u64 {
+        match self.phase {
+            Phase::Joined(number) => number,
+            Phase::Invited(_) | Phase::Leaving(_) => 0,
+        }
+    }
+
+    /// Returns until when the client is told of its end, if it is to end: it has left, or was silent for too long.
+    fn leaves_until(&self, now: Instant) -> Option<Instant> {
+        let transport = &self.publisher.transport;
+        if transport.closed().is_some() {
+            return Some(transport.lingers_until().unwrap_or(now));
+        }
+        (self.silent_until()? <= now).then(|| now + FAREWELL_MAX)
+    }
+
+    /// Returns until when the client may be silent.
+    fn silent_until(&self) -> Option<Instant> {
+        let transport = &self.publisher.transport;
+        let heard_at = transport.remote_arrived_at()?;
+        Some(heard_at.max(transport.remote_excused_until().unwrap_or(heard_at)) + SILENCE_MAX)
+    }
+
+    fn is_over(&self, now: Instant) -> bool {
+        let transport = &self.publisher.transport;
+        match self.phase {
+            Phase::Invited(until) => until <= now,
+            Phase::Joined(_) => false,
+            Phase::Leaving(until) => {
+                let lingers_until = transport.lingers_until();
+                lingers_until.map_or(until <= now || transport.closed().is_some(), |it| it <= now)
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let transport = &self.publisher.transport;
+        match self.phase {
+            Phase::Invited(until) => Some(until),
+            Phase::Leaving(until) => {
+                let until = transport.lingers_until().unwrap_or(until);
+                Some(transport.poll_timeout().map_or(until, |due| due.min(until)))
+            }
+            Phase::Joined(_) => {
+                [transport.poll_timeout(), self.input.keys.poll_timeout(), self.silent_until()]
+                    .into_iter()
+                    .chain(self.publisher.poll_timeout())
+                    .flatten()
+                    .min()
+            }
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! A session that other clients join, to view or to type.
+
+mod common;
+
+use common::clients::*;
+use common::*;
+use rove_link::LinkConfig;
+use rove_session::{
+    ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, Outside, Tty, Uninvited, Way,
+};
+use rove_ssp::{Config, Key};
+use rove_terminal::Size;
+use rove_units::{Instant, Seed};
+
+fn near_link() -> LinkConfig {
+    LinkConfig::lossless(ms(50))
+}
+
+/// Returns what a client's bar says.
+fn bar(trio: &Trio, client: usize) -> String {
+    trio.left.0[client].row_text(0)
+}
+
+/// Answers why nobody may join, if so.
+fn refusal(trio: &mut Trio) -> Option<Uninvited> {
+    let now = trio.now();
+    let chaff = Seed::new(9).stream("server.chaff");
+    let server = &mut trio.right.0.server;
+    server.invite_to_join(now, &Key::from_bytes([99; 16]), chaff, (Way::View, "nobody")).err()
+}
+
+/// Presses the escape key and a letter.
+fn command(trio: &mut Trio, client: usize, letter: u8) {
+    types(trio, client, &[0x1e, letter]);
+    trio.run_for(ms(500));
+}
+
+#[test]
+fn a_viewers_keys_and_sizes_reach_nothing() {
+    let mut trio = shared_session(&near_link(), &[Way::View], Seed::new(1));
+    program(&mut trio, b"$ text");
+    trio.run_for(secs(1));
+    assert_eq!(trio.left.0[1].client.screen().row_text(0), "$ text");
+    // A client that has its own idea of who types: the keys and sizes are in its stream all the same.
+    let hostile = ClientConfig {
+        transport: Config { capabilities: Some(rove_session::CAPABILITIES), ..Config::client() },
+        ..roves()
+    };
+    let config = invite_to_join(&mut trio, Way::View, hostile);
+    come(&mut trio, config);
+    // The first keys are typed before the client knows that it only views.
+    types(&mut trio, 2, b"rm -rf /\r\x03\x1b[A");
+    let now = trio.now();
+    trio.left.0[2].client.handle_resize(now, size(20, 5));
+    trio.run_for(secs(2));
+    assert_eq!(trio.left.0[2].client.pending_input(), 0, "they have arrived");
+    types(&mut trio, 0, b"own");
+    trio.run_for(secs(1));
+    assert_eq!(trio.right.0.program.typed, b"own");
+    assert_eq!(trio.right.0.server.screen().size(), Size::DEFAULT);
+    assert_eq!(trio.left.0[2].client.screen().size(), size(20, 5), "clipped for its own window");
+}
+
+#[test]
+fn two_clients_type_and_both_see_all_of_it() {
+    for loss in [0.0, 0.29] {
+        let link = LinkConfig { loss, ..near_link() };
+        let mut trio = shared_session(&link, &[Way::Share], Seed::new(2));
+        for round in 0..5 {
+            types(&mut trio, 0, format!("<{round}").as_bytes());
+            trio.run_for(secs(6));
+            types(&mut trio, 1, b">");
+            program(&mut trio, b"echo\r\n");
+            trio.run_for(secs(6));
+            assert!(same_picture(&trio.left.0[0], &trio.right.0));
+            assert!(same_picture(&trio.left.0[1], &trio.right.0));
+        }
+        assert_eq!(trio.right.0.program.typed, b"<0><1><2><3><4>");
+    }
+}
+
+#[test]
+fn every_client_is_shown_each_join_and_each_leaving_at_once() {
+    let mut trio = shared_session(&near_link(), &[Way::View], Seed::new(3));
+    trio.run_for(secs(20));
+    let config = invite_to_join(&mut trio, Way::Share, roves());
+    come(&mut trio, config);
+    // One way of 50 ms to the server, and one back to each client.
+    trio.run_for(ms(150));
+    for client in [0, 1] {
+        let bar = bar(&trio, client);
+        assert!(bar.contains("192.0.2.2 (process 2) has joined to type"), "{client}: {bar}");
+    }
+    assert!(bar(&trio, 2).contains("192.0.2.1 (process 1) has joined to view"));
+    command(&mut trio, 0, b's');
+    let rows: Vec<String> = (0..20).map(|row| trio.left.0[0].row_text(row)).collect();
+    assert!(rows.iter().any(|row| row.contains("192.0.2.1 (process 1) views")), "{rows:#?}");
+    types(&mut trio, 0, b" ");
+    trio.run_for(secs(20));
+    command(&mut trio, 2, b'.');
+    for client in [0, 1] {
+        let bar = bar(&trio, client);
+        assert!(bar.contains("192.0.2.2 (process 2) has left"), "{client}: {bar}");
+    }
+    assert_eq!(trio.left.0[2].client.outcome(), Some(ClientOutcome::Ended(None)));
+    // A client that is gone without a word leaves after a while.
+    trio.left.0[1] = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
+    trio.run_for(secs(180));
+    command(&mut trio, 0, b's');
+    assert!((0..20).all(|row| !trio.left.0[0].row_text(row).contains("views")));
+}
+
+#[test]
+fn nobody_joins_a_session_whose_client_does_not_show_it_or_is_closed_or_locked() {
+    let mut trio = session(client_config(stock(Config::client())), &near_link(), Seed::new(4));
+    assert_eq!(refusal(&mut trio), Some(Uninvited::Unseen));
+    let mut trio = session(roves(), &near_link(), Seed::new(4));
+    assert_eq!(refusal(&mut trio), Some(Uninvited::Unseen), "its user has not said that they may");
+    for (door, expected) in [
+        (Door::Closed, Some(Uninvited::Closed)),
+        (Door::Open, None),
+        (Door::Locked, Some(Uninvited::Closed)),
+    ] {
+        trio.left.0[0].client.set_door(door);
+        trio.run_for(secs(1));
+        assert_eq!(refusal(&mut trio), expected);
+    }
+    // The lock ends invitations that nobody has used.
+    trio.left.0[0].client.set_door(Door::Open);
+    trio.run_for(secs(1));
+    let invited = invite_to_join(&mut trio, Way::Share, roves());
+    let heir = invite(&mut trio, ClientConfig { key: Key::from_bytes([97; 16]), ..roves() });
+    command(&mut trio, 0, b'l');
+    assert!(bar(&trio, 0).contains("Locked"));
+    assert_eq!(trio.right.0.server.door(), Door::Locked);
+    come(&mut trio, invited);
+    come(&mut trio, heir);
+    types(&mut trio, 1, b"x");
+    trio.run_for(secs(3));
+    assert_eq!((trio.right.0.program.typed.len(), trio.right.0.server.takeovers()), (0, 0));
+    command(&mut trio, 0, b'l');
+    assert_eq!(trio.right.0.server.door(), Door::Open);
+}
+
+#[test]
+fn the_owner_ends_joined_clients_and_nobody_else_does() {
+    let mut trio = shared_session(&near_link(), &[Way::View, Way::Share], Seed::new(5));
+    for client in [1, 2] {
+        command(&mut trio, client, b'e');
+        command(&mut trio, client, b'l');
+    }
+    trio.run_for(secs(1));
+    assert_eq!(trio.right.0.server.door(), Door::Open);
+    command(&mut trio, 0, b'e');
+    trio.run_for(secs(3));
+    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed)));
+    for client in [1, 2] {
+        assert_eq!(trio.left.0[client].client.outcome(), Some(dismissed));
+    }
+    types(&mut trio, 0, b"alone");
+    trio.run_for(secs(1));
+    assert_eq!(trio.right.0.program.typed, b"alone");
+}
+
+#[test]
+fn only_a_client_that_shows_joined_clients_may_join_and_only_beside_one() {
+    let mut trio = shared_session(&near_link(), &[], Seed::new(6));
+    let config = invite_to_join(&mut trio, Way::Share, client_config(stock(Config::client())));
+    come(&mut trio, config);
+    types(&mut trio, 1, b"x");
+    trio.run_for(secs(5));
+    assert!(trio.right.0.program.typed.is_empty());
+    // Where a stock client takes over, joined clients end.
+    let mut trio = shared_session(&near_link(), &[Way::View], Seed::new(6));
+    let config = invite(&mut trio, client_config(stock(Config::client())));
+    come(&mut trio, config);
+    trio.run_for(secs(5));
+    assert!(is_in_sync(&trio, 2) && trio.left.0[1].client.outcome().is_some());
+    assert_eq!(refusal(&mut trio), Some(Uninvited::Unseen));
+}
+
+#[test]
+fn a_session_takes_so_many_clients_and_an_unused_invitation_keeps_nobody_out() {
+    let ways = [Way::View; JOINED_MAX - 1];
+    let mut trio = shared_session(&near_link(), &ways, Seed::new(7));
+    for _ in 0..20 {
+        assert_eq!(refusal(&mut trio), None);
+    }
+    let config = invite_to_join(&mut trio, Way::View, roves());
+    come(&mut trio, config);
+    trio.run_for(secs(3));
+    program(&mut trio, b"all of you");
+    trio.run_for(secs(3));
+    for client in 0..=JOINED_MAX {
+        assert_eq!(trio.left.0[client].client.screen().row_text(0), "all of you", "{client}");
+    }
+    assert_eq!(refusal(&mut trio), Some(Uninvited::Full));
+}
+
+#[test]
+fn the_end_of_the_session_reaches_all_clients() {
+    for quits in [true, false] {
+        let mut trio = shared_session(&near_link(), &[Way::View, Way::Share], Seed::new(8));
+        let now = trio.now();
+        if quits {
+            command(&mut trio, 0, b'.');
+        } else {
+            trio.right.0.server.handle_host_closed(now, Some(ExitStatus::Code(3)));
+        }
+        trio.run_for(secs(3));
+        let ended = ClientOutcome::Ended((!quits).then_some(ExitStatus::Code(3)));
+        for client in 0..3 {
+            assert_eq!(trio.left.0[client].client.outcome(), Some(ended), "{quits} {client}");
+        }
+        assert!(trio.right.0.server.outcome().is_some());
+    }
+}
+
+#[test]
+fn events_of_the_past_do_not_happen_again_for_a_client_that_joins() {
+    let mut trio = session(wide(Size::DEFAULT), &near_link(), Seed::new(9));
+    trio.left.0[0].client.set_door(Door::Open);
+    program(&mut trio, b"\x07\x07\x07\x1b]52;c;b2xk\x07\x1b]9;past\x07text");
+    trio.run_for(secs(5));
+    for way in [Way::View, Way::Share] {
+        let config = invite_to_join(&mut trio, way, wide(Size::DEFAULT));
+        come(&mut trio, config);
+    }
+    trio.run_for(secs(2));
+    program(&mut trio, b"\x07\x1b]52;c;bmV3\x07\x1b]9;new\x07");
+    trio.run_for(secs(5));
+    // A viewer's clipboard is its own.
+    for (client, bells, copies, told) in [(0, 4, 2, 2), (1, 1, 0, 1), (2, 1, 1, 1)] {
+        let end = &trio.left.0[client];
+        assert_eq!(end.terminal.screen().bells(), bells, "{client}");
+        assert_eq!((end.user.copied.len(), end.user.notified.len()), (copies, told), "{client}");
+    }
+    let config = invite(&mut trio, wide(Size::DEFAULT));
+    come(&mut trio, config);
+    trio.run_for(secs(12));
+    program(&mut trio, b"\x07");
+    trio.run_for(secs(2));
+    for (client, bells) in [(1, 2), (2, 2), (3, 1)] {
+        assert_eq!(trio.left.0[client].terminal.screen().bells(), bells, "{client}");
+    }
+}
+
+#[test]
+fn a_statement_of_a_prompt_ends_with_anothers_key_and_never_reaches_a_joined_client() {
+    let mut trio = session(busiest_client(Size::DEFAULT), &near_link(), Seed::new(10));
+    trio.left.0[0].client.set_door(Door::Open);
+    trio.run_for(secs(2));
+    let config = invite_to_join(&mut trio, Way::Share, busiest_client(Size::DEFAULT));
+    come(&mut trio, config);
+    types(&mut trio, 0, b"x");
+    trio.run_for(secs(2));
+    let prompt = trio.right.0.server.written_input();
+    assert!(prompt.is_some());
+    let stated = |trio: &mut Trio, prompt| {
+        trio.right.0.server.handle_tty(Tty { prompt, ..Tty::USUAL });
+        trio.run_for(secs(1));
+        [0, 1].map(|client| trio.left.0[client].client.tty().and_then(|tty| tty.prompt))
+    };
+    assert_eq!(stated(&mut trio, prompt), [prompt, None]);
+    types(&mut trio, 1, b"y");
+    trio.run_for(secs(1));
+    assert_eq!(stated(&mut trio, prompt), [None, None], "it was about another line");
+    types(&mut trio, 0, b"z");
+    trio.run_for(ms(60));
+    assert_eq!(stated(&mut trio, prompt), [None, None]);
+    let prompt = trio.right.0.server.written_input();
+    assert_eq!(stated(&mut trio, prompt), [prompt, None]);
+}
+
+#[test]
+fn a_datagram_of_one_client_is_nothing_when_it_comes_again_from_anywhere() {
+    let mut trio = shared_session(&near_link(), &[Way::View, Way::Share], Seed::new(11));
+    let now = trio.now();
+    types(&mut trio, 2, b"once");
+    let transmit = trio.left.0[2].client.poll_transmit(now).expect("keys");
+    let (own, other) = ("192.0.2.9:9".parse().unwrap(), "192.0.2.10:10".parse().unwrap());
+    let server = &mut trio.right.0.server;
+    let mut offer = |at: Instant, source| {
+        let before = server.client_datagrams();
+        let _ = server.handle_datagram(at, source, rove_ssp::Ecn::Capable, &transmit.payload);
+        server.client_datagrams() - before
+    };
+    assert_eq!(offer(now, own), 1);
+    for source in [own, other] {
+        assert_eq!(offer(now, source), 0, "a copy moves no address");
+    }
+    trio.run_for(secs(1));
+    assert_eq!(trio.right.0.program.typed, b"once");
+}
+
+/// Returns the median time from a key to its echo on the typist's terminal beside so many viewers.
+fn echo_median(viewers: usize, seed: u64) -> u64 {
+    let mut trio = shared_session(&near_link(), &[], Seed::new(seed));
+    for _ in 0..viewers {
+        let config = invite_to_join(&mut trio, Way::View, wide(Size::DEFAULT));
+        come(&mut trio, config);
+    }
+    trio.right.1 = Some((0.29, Seed::new(seed).stream("viewers.loss"), 0));
+    trio.run_for(secs(15));
+    let mut waits = Vec::new();
+    for key in 0..200_u8 {
+        let letter = b'a' + key % 26;
+        program(&mut trio, b"\x1b[2J\x1b[H\x1b[3;1H");
+        trio.run_for(ms(500));
+        let start = trio.now();
+        types(&mut trio, 0, &[letter]);
+        let before = trio.right.0.program.typed.len();
+        while trio.right.0.program.typed.len() == before {
+            trio.run_for(ms(1));
+        }
+        program(&mut trio, &[letter]);
+        while trio.left.0[0].row_text(2).is_empty() {
+            trio.run_for(ms(1));
+        }
+        waits.push(trio.now().saturating_since(start).as_millis());
+    }
+    waits.sort_unstable();
+    u64::try_from(waits[waits.len() / 2]).unwrap()
+}
+
+#[test]
+fn ten_viewers_that_lose_much_slow_no_typist() {
+    for seed in 0..3 {
+        let (alone, beside) = (echo_median(0, seed), echo_median(10, seed));
+        println!("seed {seed}: echo median alone {alone} ms, beside ten viewers {beside} ms");
+        assert!(beside * 100 <= alone * 105);
+    }
+}
