@@ -1,4 +1,4 @@
-//! The asking side of a control socket, which waits no longer than it was told.
+//! The client side of a control socket: asks a server, and waits for the answer until a deadline.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,22 +15,22 @@ use zeroize::Zeroizing;
 use crate::directory::{is_for_later, is_peer};
 use crate::protocol::{Answer, REPLY_LEN_MAX, ReplyError, Request, decode_reply, encode_request};
 
-/// Why a server did not answer.
+/// The reason for which a server did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// There is none any more.
+    /// The server process has ended.
     #[error("its server is gone")]
     Gone,
-    /// It takes too long.
+    /// The server did not answer before the deadline.
     #[error("its server does not answer")]
     Silent,
-    /// Somebody else's process has the socket.
+    /// A process of another user has the socket.
     #[error("its socket is another user's")]
     Foreign,
-    /// It answers something else than it was asked.
+    /// The server refuses the request, or its answer is malformed.
     #[error(transparent)]
     Reply(#[from] ReplyError),
-    /// The system refuses.
+    /// A system call failed.
     #[error(transparent)]
     Io(io::Error),
 }
@@ -38,19 +38,19 @@ pub enum AskError {
 impl From<io::Error> for AskError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // Before we came, with its directory, or while we asked.
+            // The server ended earlier, with its directory, or while it was asked.
             io::ErrorKind::ConnectionRefused
             | io::ErrorKind::NotFound
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::BrokenPipe => Self::Gone,
-            // A server that stands still takes no more connections at some point.
+            // A server that has stopped running does not accept connections once its backlog is full.
             io::ErrorKind::WouldBlock => Self::Silent,
             _ => Self::Io(error),
         }
     }
 }
 
-/// A server that has been asked.
+/// A connection to a server that has been sent a request.
 #[derive(Debug)]
 pub struct Conversation {
     stream: UnixStream,
@@ -58,11 +58,11 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Connects to the server at this path and asks; waits for nothing.
+    /// Connects to the server whose control socket is `path`, and sends the request without waiting.
     ///
     /// # Errors
     ///
-    /// Returns why it cannot be asked.
+    /// Returns why the server cannot be asked.
     pub fn start(clock: Clock, path: &Path, request: Request) -> Result<Self, AskError> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
@@ -76,11 +76,11 @@ impl Conversation {
         Ok(Self { stream, clock })
     }
 
-    /// Waits for the answer, until `deadline` at most.
+    /// Waits for the answer until `deadline`.
     ///
     /// # Errors
     ///
-    /// Returns why there is none.
+    /// Returns why there is no answer.
     pub fn reply(&mut self, deadline: Instant) -> Result<Answer, AskError> {
         let mut buffer = Zeroizing::new([0; 4096]);
         // Room from the start, as in `encode_reply`.
@@ -100,8 +100,8 @@ impl Conversation {
         Ok(decode_reply(&reply)?)
     }
 
-    /// Waits until the server closes the connection, which it does by its own end, until `deadline` at
-    /// most. Returns whether it did.
+    /// Waits until the server closes the connection, which happens when its process ends, or until `deadline`. Returns
+    /// whether it was closed.
     pub fn wait_closed(&mut self, deadline: Instant) -> bool {
         let mut buffer = [0; 64];
         while self.wait_until(deadline).is_ok() {
@@ -114,7 +114,7 @@ impl Conversation {
         false
     }
 
-    /// Waits for something to read.
+    /// Waits until the connection is readable, or until `deadline`.
     fn wait_until(&self, deadline: Instant) -> Result<(), AskError> {
         loop {
             let now = self.clock.now();

@@ -1,4 +1,4 @@
-//! A directory that only the user may enter, and where that of the control sockets is.
+//! A directory that only the user may enter, and the search for the directory of the control sockets.
 
 use std::ffi::OsString;
 use std::fmt::{self, Display};
@@ -13,23 +13,23 @@ use std::str::FromStr;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::process::{Pid, Uid, geteuid, test_kill_process};
 
-/// Names the directory of the control sockets, alone, in place of the usual ones.
+/// Environment variable that names the only directory of control sockets, in place of the usual ones.
 const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
-/// Names the user's directory for sockets and the like (XDG Base Directory Specification).
+/// Environment variable that names the user's runtime directory (XDG Base Directory Specification).
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
-/// Most entries of a directory that are looked at. Chosen: more than a user has ports.
+/// Most directory entries that are read. Chosen: more than a user has ports.
 const ENTRIES_MAX: usize = 4096;
-/// The beginning of the name of a socket of ssh's; the process that it is for follows.
+/// The beginning of the file name of a socket for ssh. The process number follows.
 const SSH_PREFIX: &str = "ssh-";
-/// The directory's mode: only its owner may enter.
+/// Mode of the directory: only its owner may enter.
 const PRIVATE: u32 = 0o700;
 
-/// Which session a socket belongs to; the socket's file name.
+/// The file name of a session's control socket, which identifies the session on this computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionName {
-    /// The server's process.
+    /// The process number of the session's server.
     pub pid: u32,
-    /// Its UDP port.
+    /// The UDP port of the session's server.
     pub port: u16,
 }
 
@@ -50,33 +50,33 @@ impl FromStr for SessionName {
     }
 }
 
-/// Why a directory is not used.
+/// The reason for which a directory is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// Somebody else could have put things there.
+    /// The directory belongs to another user, who could have put files there.
     #[error("{0:?} belongs to another user: have it removed")]
     Foreign(PathBuf),
-    /// Others may enter or write.
+    /// Other users may enter the directory or write to it.
     #[error("others may enter {0:?}: chmod 700 it, or remove it")]
     Open(PathBuf),
-    /// It is a file or a symbolic link.
+    /// The path is a file or a symbolic link.
     #[error("{0:?} is not a directory: have it removed")]
     NotDirectory(PathBuf),
-    /// The system refuses.
+    /// A system call failed for this path.
     #[error("{0:?}: {1}")]
     Io(PathBuf, io::Error),
 }
 
-/// A directory that nobody else can have changed.
+/// A directory that only this user can have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directory(PathBuf);
 
 impl Directory {
-    /// Returns the directory at `path`, which is checked; `None` where there is none.
+    /// Returns the directory at `path` after checks of owner and mode. `None` if there is no directory.
     ///
     /// # Errors
     ///
-    /// Returns why it is not to be trusted.
+    /// Returns why the directory is not trusted.
     pub fn open(path: &Path) -> Result<Option<Self>, DirectoryError> {
         let path = path.to_owned();
         // For a symbolic link this is the link itself.
@@ -101,21 +101,20 @@ impl Directory {
         if found.mode() & 0o777 != PRIVATE {
             return Err(DirectoryError::Open(path));
         }
-        // From here on nobody else can put another in its place: what holds it is ours, the
-        // system's, or lets only owners rename (/tmp).
+        // From here on nobody else can replace the directory: its parent is ours, the system's or sticky (/tmp).
         Ok(Some(Self(path)))
     }
 
-    /// Returns the directory at `path`, which is created where there is none and then checked as any.
+    /// Returns the directory at `path` after the checks of [`Self::open`]. It is created if it is missing.
     ///
     /// # Errors
     ///
-    /// Returns why it is not to be used.
+    /// Returns why the directory is not used.
     pub fn create(path: &Path) -> Result<Self, DirectoryError> {
         let failed = |error| DirectoryError::Io(path.to_owned(), error);
         let parent = path.parent().unwrap_or(Path::new("/"));
-        // Whose directory it is can change what is in it. So nothing is put where another user's
-        // environment points, as it does after su.
+        // The owner of a directory can replace what is in it. So no directory is created where the environment of
+        // another user points, as after su.
         let owner = parent.metadata().map_err(failed)?.uid();
         if owner != geteuid().as_raw() && owner != Uid::ROOT.as_raw() {
             return Err(DirectoryError::Foreign(parent.to_owned()));
@@ -126,24 +125,23 @@ impl Directory {
         }
     }
 
-    /// Returns where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Returns the path of this session's socket.
+    /// Returns the path of a session's control socket.
     pub(crate) fn socket(&self, name: SessionName) -> PathBuf {
         self.0.join(name.to_string())
     }
 
-    /// Returns the path under which this session's socket is before it takes connections, and again when its server
-    /// lingers.
+    /// Returns the path of a session's socket while the socket does not take connections yet, or while its server
+    /// lingers after the session.
     pub(crate) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }
 
-    /// Returns the sockets in the directory, in order. It removes sockets of servers that died before their socket was
-    /// ready.
+    /// Returns the control sockets in the directory, in order. Sockets of servers that died at their start are removed.
     pub(crate) fn sockets(&self) -> Vec<(SessionName, PathBuf)> {
         for (name, path) in self.unready_sockets() {
             if !is_running(name.pid) {
@@ -169,11 +167,11 @@ impl Directory {
     }
 }
 
-/// Returns the directory for a new socket, which is created where needed: the first that can be used.
+/// Returns the first usable directory for a new socket, created if needed.
 ///
 /// # Errors
 ///
-/// Returns why the last one cannot be used.
+/// Returns why the last candidate cannot be used.
 pub(crate) fn for_new_socket() -> Result<Directory, DirectoryError> {
     let mut refusal = None;
     for path in paths() {
@@ -188,12 +186,12 @@ pub(crate) fn for_new_socket() -> Result<Directory, DirectoryError> {
     Err(refusal.expect("there is always a directory to try"))
 }
 
-/// Waits until no other process of this user starts a session of a given name, and keeps others waiting until the file that is
-/// returned is closed.
+/// Waits until no other process of this user starts a named session. Until the returned file is closed, other processes
+/// wait in turn.
 ///
 /// # Errors
 ///
-/// Returns why no directory can be used, or the system's refusal.
+/// Returns why no directory can be used, or why the lock failed.
 pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
     let path = for_new_socket()?.0.join("names.lock");
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -203,7 +201,7 @@ pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
     locked.map_err(|error| DirectoryError::Io(path, error.into()))
 }
 
-/// Returns the path of a socket of ssh's for this process alone, beside the control sockets; `None` where no directory
+/// Returns a path for a socket of ssh that only this process uses, beside the control sockets. `None` if no directory
 /// can be used. Sockets of dead processes are removed.
 pub fn private_socket() -> Option<PathBuf> {
     let directory = for_new_socket().ok()?;
@@ -218,7 +216,7 @@ pub fn private_socket() -> Option<PathBuf> {
     Some(directory.0.join(format!("{SSH_PREFIX}{own}")))
 }
 
-/// Returns all directories where this user's sockets may be, and why others are not trusted.
+/// Returns all trusted directories where this user's sockets may be, and why others are not trusted.
 pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
     let (mut directories, mut errors) = (Vec::new(), Vec::new());
     for path in paths() {
@@ -230,8 +228,8 @@ pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
     (directories, errors)
 }
 
-/// Returns whether the process at the other end of a connection is of a user that counts. Where the system does not
-/// tell, the directory keeps others out.
+/// Returns whether the process at the other end of a connection runs as a user for whom `counts` is true. Where the
+/// system does not tell the user, the directory keeps other users out.
 pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let user = rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid);
@@ -240,12 +238,12 @@ pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool
     user.is_some_and(counts)
 }
 
-/// Returns whether a read or a write is to be tried again later.
+/// Returns whether a read or a write must be tried again later.
 pub(crate) fn is_for_later(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Returns whether there is a process with this number, as far as can be told.
+/// Returns whether a process with this number exists, as far as the system tells.
 pub(crate) fn is_running(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
@@ -256,8 +254,8 @@ fn paths() -> Vec<PathBuf> {
     candidates(chosen, runtime, geteuid().as_raw())
 }
 
-/// Returns where sockets may be, in the order of preference. A server may have started under another
-/// environment than the one that looks for it, so all that are usual count.
+/// Returns the paths of directories in order of preference. A server may have started with another environment than the
+/// process that looks for it, so all usual paths count.
 fn candidates(chosen: Option<OsString>, runtime: Option<OsString>, user: u32) -> Vec<PathBuf> {
     let absolute =
         |variable: Option<OsString>| variable.map(PathBuf::from).filter(|path| path.is_absolute());

@@ -1,7 +1,7 @@
-//! How the port of a server that lingers goes to the next server of the same user.
+//! Hands the UDP port of a server that lingers after its session to the next server of the same user.
 //!
-//! The server that lingers has a socket beside the control sockets, under a name that is not ready yet. So nobody
-//! lists it, and it is removed once its process is gone. Every peer that connects is this user's, and wants the port.
+//! The lingering server has a socket beside the control sockets, under the name of a socket that is not ready. So it is
+//! not listed, and is removed after its process has ended. Every peer that connects is this user's, and wants the port.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,10 +16,10 @@ use crate::directory::{self, SessionName};
 use crate::listener::listen;
 use crate::protocol::Request;
 
-/// How long a server that lingers is given to let go of its port. Chosen: a thousand times what it takes.
+/// How long a lingering server may take to release its port. Chosen: a thousand times what it needs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The socket by which a server that lingers hears that its port is wanted.
+/// The socket by which a lingering server learns that its port is wanted.
 #[derive(Debug)]
 pub struct Handover {
     listener: UnixListener,
@@ -27,11 +27,11 @@ pub struct Handover {
 }
 
 impl Handover {
-    /// Opens the socket of this server.
+    /// Opens the socket of the server that `name` identifies.
     ///
     /// # Errors
     ///
-    /// Returns why it cannot be had.
+    /// Returns why the socket cannot be opened.
     pub fn open(name: SessionName) -> io::Result<Self> {
         let path = directory::for_new_socket().map_err(io::Error::other)?.unready_socket(name);
         Ok(Self { listener: listen(&path)?, path })
@@ -50,8 +50,8 @@ impl Drop for Handover {
     }
 }
 
-/// Asks the servers of this user that linger at these ports to let go of them, and waits until they have. Returns whether
-/// one has. A server that only starts there tells its status and keeps the port.
+/// Asks this user's lingering servers at the wanted ports to release them, and waits until they have ended. Returns
+/// whether any has. A server that is only starting there answers with its status, and keeps its port.
 pub fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
     let clock = Clock::start();
     let deadline = clock.now() + PATIENCE;

@@ -1,14 +1,14 @@
 //! The control socket of each session: how `rove list`, `rove kill` and the next login reach the servers of this user on
 //! this computer.
 //!
-//! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey()`], and asks one of them in a
-//! [`Conversation`]. The screen does not travel here, and only the key of a session's next client does.
+//! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey()`], and asks one session's
+//! server in a [`Conversation`]. No screen is sent here, and no key but that of a session's next client.
 //!
 //! # Modules, from the bottom up
 //!
 //! - `directory` decides where the sockets are and who may reach them. `protocol` is the bytes on them.
-//! - `listener` is the server's side, and `ask` the other one. `survey` asks all servers at once.
-//! - `handover` gives the port of a server that lingers to the next one.
+//! - `listener` is the server's side, and `ask` the client's. `survey` asks all servers at once.
+//! - `handover` gives the port of a server that lingers to the next server.
 
 #![forbid(unsafe_code)]
 

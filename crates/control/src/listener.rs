@@ -1,8 +1,7 @@
-//! The server's side of a control socket: a few connections that never make the session wait.
+//! The server's side of a control socket: a few connections, for which the session never waits.
 //!
-//! A peer costs a descriptor and a short buffer, no timer and no wake-up while it says nothing. There are
-//! at most [`CONNECTIONS_MAX`]; a newer one takes the place of the oldest, so that silence cannot lock
-//! others out.
+//! A connection takes a descriptor and a short buffer, but no timer and no wake-up while it is silent. There are at
+//! most [`CONNECTIONS_MAX`]. A new connection replaces the oldest, so that silent ones cannot lock others out.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -20,13 +19,13 @@ use crate::protocol::{
     Answer, REQUEST_LEN_MAX, Request, RequestError, decode_request, encode_reply,
 };
 
-/// Most connections at once. Chosen: those who ask at the same time, with room.
+/// Most connections at once. Chosen: more than programs that ask at the same time.
 const CONNECTIONS_MAX: usize = 8;
-/// Most connections taken in one turn of the server's loop, so that a flood of them leaves the session
-/// its turn. Chosen: as many as there may be.
+/// Most connections accepted in one turn of the server's loop, so that a flood of connections does not stop the
+/// session. Chosen: as many as may be open.
 const ACCEPTS_PER_TURN: usize = CONNECTIONS_MAX;
 
-/// A session's control socket and who has connected to it.
+/// A session's control socket, with its connections.
 #[derive(Debug)]
 pub struct Listener {
     name: SessionName,
@@ -34,29 +33,28 @@ pub struct Listener {
     connections: VecDeque<Connection>,
 }
 
-/// A socket that takes connections at a path.
+/// A socket that accepts connections at a path.
 #[derive(Debug)]
 struct BoundSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and inode, by which the path is known to be still ours.
+    /// Device and inode of the socket file, which tell whether the path is still ours.
     identity: (u64, u64),
-    /// Whether the system refuses to accept, as without descriptors; asking at once again would burn
-    /// a processor.
+    /// Whether accepting failed, for example for lack of descriptors. Until the next flush it is not tried again, as
+    /// that would keep a processor busy.
     is_muted: bool,
 }
 
 impl Listener {
-    /// Creates the socket of this session. Where none can be had the session goes on without, and is not
-    /// listed.
+    /// Creates the control socket of a session. If that fails, the session runs without, and is not listed.
     pub fn open(name: SessionName) -> Self {
         let mut listener = Self { name, socket: None, connections: VecDeque::new() };
         listener.flush();
         listener
     }
 
-    /// Creates the socket again if its path no longer leads to it: the system removes a user's runtime
-    /// directory when it thinks the user has gone. For now and then.
+    /// Creates the socket again if its path is gone, because the system removes the runtime directory of a user who
+    /// seems to have logged out. Call this from time to time.
     pub fn flush(&mut self) {
         if let Some(socket) = &mut self.socket {
             socket.is_muted = false;
@@ -70,16 +68,15 @@ impl Listener {
         }
     }
 
-    /// Returns what to wait for.
+    /// Returns the descriptors to wait for.
     pub fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let socket = self.socket.iter().filter(|socket| !socket.is_muted);
         let socket = socket.map(|socket| Interest::new(socket.listener.as_fd(), true, false));
         socket.chain(self.connections.iter().filter_map(Connection::interest))
     }
 
-    /// Goes on with everybody as far as nobody has to be waited for. `answer` is asked once for each request, with the
-    /// number of the process that asks. Returns whether
-    /// somebody has asked for the session's end.
+    /// Serves all connections as far as possible without waiting. `answer` is called once for each request, with the
+    /// process number of the peer. Returns whether a peer has asked to end the session.
     pub fn turn(&mut self, mut answer: impl FnMut(Request, Option<u32>) -> Answer) -> bool {
         self.accept_waiting();
         let mut is_end = false;
@@ -96,7 +93,7 @@ impl Listener {
         for _ in 0..ACCEPTS_PER_TURN {
             match socket.listener.accept() {
                 Ok((stream, _)) => {
-                    // It is the same user's, or the administrator's, also where a descriptor was handed on.
+                    // The peer must be this user or the administrator, even if a descriptor was handed on.
                     let may_ask = |user: Uid| user == geteuid() || user.is_root();
                     if !is_peer(&stream, may_ask) || stream.set_nonblocking(true).is_err() {
                         continue;
@@ -107,7 +104,7 @@ impl Listener {
                     self.connections.push_back(Connection::new(stream));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // The error is about this peer only.
+                // The error concerns this connection only.
                 Err(error)
                     if matches!(
                         error.kind(),
@@ -127,8 +124,8 @@ impl BoundSocket {
     fn bind(name: SessionName) -> io::Result<Self> {
         let directory = directory::for_new_socket().map_err(io::Error::other)?;
         sweep(&directory);
-        // Under its name only once it takes connections: one that refuses them is taken for the
-        // rest of a dead server, and removed.
+        // The socket gets its name only when it accepts connections. A socket that refuses them counts as a dead
+        // server's, and is removed.
         let (unready, path) = (directory.unready_socket(name), directory.socket(name));
         let listener = listen(&unready)?;
         std::fs::rename(&unready, &path)?;
@@ -149,7 +146,7 @@ impl Drop for BoundSocket {
     }
 }
 
-/// Opens a socket at this path, for this user only.
+/// Opens a socket at `path` that only this user may connect to.
 pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     let _ = std::fs::remove_file(path);
     let listener = UnixListener::bind(path)?;
@@ -162,8 +159,8 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
     path.symlink_metadata().map(|found| (found.dev(), found.ino()))
 }
 
-/// Removes what servers left that could not clean up. Only those whose process is gone are tried, so
-/// that a new session does not wake every other.
+/// Removes sockets of servers that died without cleaning up. It tries only sockets whose process has ended, so that a
+/// new session does not wake all other servers.
 fn sweep(directory: &directory::Directory) {
     for (name, path) in directory.sockets() {
         let refused = || {
@@ -176,14 +173,14 @@ fn sweep(directory: &directory::Directory) {
     }
 }
 
-/// Returns the number of the process at the other end, where the system tells.
+/// Returns the process number of the peer. `None` if the system does not tell it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn process_of(stream: &UnixStream) -> Option<u32> {
     let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
     u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
 }
 
-/// Returns that the system does not tell.
+/// Returns `None`: this system does not tell the process number of the peer.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn process_of(_: &UnixStream) -> Option<u32> {
     None
@@ -192,18 +189,18 @@ fn process_of(_: &UnixStream) -> Option<u32> {
 #[derive(Debug)]
 struct Connection {
     stream: UnixStream,
-    /// The process that has connected, where the system tells.
+    /// The process number of the peer. `None` if the system does not tell it.
     peer: Option<u32>,
     phase: Phase,
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// The request so far.
+    /// The bytes of the request read so far.
     Asking(Vec<u8>),
-    /// The rest of the answer, and whether the connection then waits for the session's end.
+    /// The rest of the answer, and whether the connection stays open afterwards until the session ends.
     Told { rest: Zeroizing<Vec<u8>>, is_end: bool },
-    /// It waits for the session's end, which closes the connection.
+    /// The answer is sent. The end of the session closes the connection.
     Waiting,
 }
 
@@ -211,7 +208,7 @@ enum Phase {
 enum Next {
     Keep,
     Close,
-    /// Keep it, and end the session.
+    /// Keep the connection, and end the session.
     End,
 }
 
@@ -263,11 +260,11 @@ impl Connection {
     }
 }
 
-/// Reads on at a request; `None` when its end has not come yet.
+/// Reads more of a request. `None` if its line is not complete yet.
 ///
 /// # Errors
 ///
-/// Returns why there will be no more.
+/// Returns why the connection will bring no request.
 fn read_request(
     stream: &mut UnixStream,
     asked: &mut Vec<u8>,

@@ -1,11 +1,11 @@
-//! The language of a control socket: one line asks, one line of JSON answers.
+//! The protocol of a control socket: a line of text is the request, a line of JSON the answer.
 //!
-//! `rove/1 status` is answered by `{"protocol":1,"session":{...}}`, and so is `rove/1 end`. After `end` the server
-//! ends the session and closes the connection by its own end. `rove/1 attach [ADDRESS]` is answered by
-//! `{"protocol":1,"session":{...},"key":"..."}`. The key is for a client that takes the session over, and the user
-//! asked for it from that address. `rove/1 view [ADDRESS]` and `rove/1 share [ADDRESS]` are answered alike, with the key
-//! of a client that joins, or by `{"protocol":1,"error":"..."}` where it may not. Other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
-//! which old readers skip. A change of an existing field has another protocol number.
+//! `rove/1 status` is answered by `{"protocol":1,"session":{...}}`, and so is `rove/1 end`. After `end` the server ends
+//! the session, and its exit closes the connection. `rove/1 attach [ADDRESS]` is answered by
+//! `{"protocol":1,"session":{...},"key":"..."}`. The key is for a client that takes the session over, and ADDRESS is
+//! where the user asks from. `rove/1 view [ADDRESS]` and `rove/1 share [ADDRESS]` are answered alike, with the key of a
+//! client that joins. Refusals and other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
+//! which old readers skip. A change of an existing field needs another protocol number.
 
 use std::net::IpAddr;
 
@@ -13,24 +13,24 @@ use rove_units::Duration;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-/// The version spoken here.
+/// The protocol number of this version.
 const PROTOCOL: u32 = 1;
-/// Longest request, its line end included. Chosen: several times the longest there is.
+/// Longest request in bytes, with its line end. Chosen: several times the longest possible.
 pub(crate) const REQUEST_LEN_MAX: usize = 64;
-/// Longest reply, its line end included. Chosen: room for the largest [`SessionStatus`], every byte of
-/// which JSON may write in six, and for the fields of later versions.
+/// Longest reply in bytes, with its line end. Chosen: room for the largest [`SessionStatus`], whose every byte may
+/// become six in JSON, and for fields of later versions.
 pub(crate) const REPLY_LEN_MAX: usize = 32_768;
-/// Most bytes told of the session's command. Chosen: more than fits a line.
+/// Most bytes of the session's command in a reply. Chosen: more than a line shows.
 const COMMAND_BYTES_MAX: usize = 1024;
-/// Most words told of it. Chosen: more than fits a line.
+/// Most words of the session's command in a reply. Chosen: more than a line shows.
 const COMMAND_WORDS_MAX: usize = 64;
-/// Most bytes told of any other text, such as the window's title. Chosen: more than fits a line.
+/// Most bytes of any other text in a reply, such as the window title. Chosen: more than a line shows.
 const TEXT_BYTES_MAX: usize = 256;
-/// Most bytes told of a joined client. Chosen: an address, a process and the way have room.
+/// Most bytes of a joined client in a reply. Chosen: an address, a process and the way have room.
 const JOINED_BYTES_MAX: usize = 72;
-/// Most joined clients told of. Source: as many as a session takes.
+/// Most joined clients in a reply. Source: as many as a session takes.
 const JOINED_MAX: usize = 16;
-/// Texts besides the command: name, version, client, title, terminal, session.
+/// Number of texts in a reply besides the command: name, version, client, title, terminal, session.
 const TEXTS: usize = 6;
 const _: () = assert!(
     6 * (COMMAND_BYTES_MAX + TEXTS * TEXT_BYTES_MAX + JOINED_MAX * JOINED_BYTES_MAX)
@@ -38,36 +38,36 @@ const _: () = assert!(
         < REPLY_LEN_MAX / 4 * 3
 );
 
-/// How long a client counts as attached after it was heard last.
-/// Source: Mosh 1.4.0 as observed, whose entry in the list of users turns then.
+/// Time since the last datagram of a client for which the client counts as attached. Source: Mosh 1.4.0 as observed,
+/// which changes its entry in the list of users after this time.
 const ATTACHED_MAX: Duration = Duration::from_secs(30);
 
-/// A request to a server.
+/// A request to a session's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// To describe its session.
+    /// Asks for a description of the session.
     Status,
-    /// To end its session in order.
+    /// Asks the server to end its session in order.
     End,
-    /// To let another client come in some way, for a user who asks from there.
+    /// Asks for a key with which another client comes. The address is where the user asks from.
     Attach(Coming, Option<IpAddr>),
 }
 
-/// The way in which a client is to come.
+/// The way in which another client comes to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coming {
-    /// It takes the session over.
+    /// The client takes the session over.
     TakeOver,
-    /// It joins and sees the session.
+    /// The client joins and views the session.
     View,
-    /// It joins, sees the session and types.
+    /// The client joins, views the session and types.
     Share,
 }
 
 impl Coming {
     const ALL: [Self; 3] = [Self::TakeOver, Self::View, Self::Share];
 
-    /// Returns the word that asks for it.
+    /// Returns the word of a request that asks for it.
     const fn word(self) -> &'static str {
         match self {
             Self::TakeOver => "attach",
@@ -77,36 +77,36 @@ impl Coming {
     }
 }
 
-/// The text of a session key, wiped when it is dropped.
+/// The text of a session key, which is wiped from memory when it is dropped.
 pub type KeyText = Zeroizing<String>;
 
-/// A server's answer.
+/// The answer of a session's server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// The session.
+    /// The description of the session.
     pub status: SessionStatus,
-    /// The next client's key, for who asked for it.
+    /// The key for the session's next client. `None` unless it was asked for.
     pub key: Option<KeyText>,
     /// Why there is no key. Nothing else is answered then.
     pub refusal: Option<String>,
 }
 
-/// Whether somebody uses a session.
+/// Whether a session has a client, and whether the client is reachable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// No client has come yet.
+    /// No client has connected yet.
     #[default]
     Waiting,
-    /// The client was heard lately.
+    /// A datagram of the client arrived within the last 30 s.
     Attached,
-    /// The client has not been heard for a while: out of reach, asleep, or gone.
+    /// No datagram of the client arrived for 30 s or more: it is unreachable, asleep or gone.
     Detached,
 }
 
 impl State {
-    /// Returns the state of a session whose client has been silent for so long; `None` for one that
-    /// never spoke.
+    /// Returns the state of a session whose client has been silent for `silence`. `None` means that no client ever sent
+    /// a datagram.
     pub fn of_silence(silence: Option<Duration>) -> Self {
         match silence {
             None => Self::Waiting,
@@ -115,7 +115,7 @@ impl State {
         }
     }
 
-    /// Returns the word for it.
+    /// Returns the word for the state, as users read it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -129,20 +129,20 @@ impl State {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Window {
-    /// The terminal's width.
+    /// The width of the terminal in columns.
     pub columns: u16,
-    /// The terminal's height.
+    /// The height of the terminal in rows.
     pub rows: u16,
 }
 
-/// Facts that the next client of a session needs.
+/// The facts that the next client of a session needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Attachment {
-    /// The name that the user gave the session.
+    /// The name that the user gave the session. `None` if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// How often another client has taken the session over.
+    /// Number of times that another client has taken the session over.
     pub takeovers: u32,
     /// The clients that have joined: where their users asked from, their processes and what they do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -153,58 +153,58 @@ pub struct Attachment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionStatus {
-    /// The server's process.
+    /// The process number of the server.
     pub pid: u32,
-    /// Its UDP port.
+    /// The UDP port of the server.
     pub port: u16,
-    /// The name it was started by: `rove` or `mosh`.
+    /// The name by which the server was started: `rove` or `mosh`.
     pub name: String,
-    /// Its version.
+    /// The version of the server.
     pub version: String,
-    /// Whether somebody uses the session.
+    /// Whether the session has a client, and whether the client is reachable.
     pub state: State,
-    /// When it started, in seconds since 1970.
+    /// When the session started, in seconds since 1970.
     pub started_at: u64,
-    /// How long ago that was, in seconds.
+    /// How long ago the session started, in seconds.
     pub age_seconds: u64,
-    /// The client's address and port as last heard.
+    /// The client's last known address and port. `None` if no client ever connected.
     pub client: Option<String>,
-    /// Seconds since the client was heard last.
+    /// Seconds since the last datagram of the client. `None` if there was none.
     pub contact_age_seconds: Option<u64>,
-    /// Seconds since its last key.
+    /// Seconds since the client's last key. `None` if there was none.
     pub key_age_seconds: Option<u64>,
-    /// The terminal's size.
+    /// The size of the terminal.
     #[serde(flatten)]
     pub window: Window,
-    /// The terminal's device, such as `/dev/pts/3`.
+    /// The device of the terminal, such as `/dev/pts/3`.
     pub terminal: String,
-    /// The window's title, as the session's programs set it.
+    /// The window title, as the session's programs set it.
     pub title: String,
-    /// The command and its arguments.
+    /// The command of the session with its arguments.
     pub command: Vec<String>,
-    /// Facts for the next client.
+    /// The facts that the next client needs.
     #[serde(flatten)]
     pub attachment: Attachment,
 }
 
-/// Why a line is no request that can be met.
+/// The reason for which a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// It is in another version.
+    /// The request is in another version of the protocol.
     #[error("this server speaks rove/{PROTOCOL}")]
     Version,
-    /// It makes no sense.
+    /// The request is malformed or unknown.
     #[error("no such request")]
     Unknown,
 }
 
-/// Why a line is no answer.
+/// The reason for which a reply has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
-    /// The server will not or cannot.
+    /// The server refuses the request, with this reason.
     #[error("it answers: {0}")]
     Refused(String),
-    /// It makes no sense.
+    /// The reply is malformed.
     #[error("it answers something that is not understood")]
     Malformed,
 }
@@ -214,14 +214,14 @@ struct Reply<'a> {
     protocol: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<SessionStatus>,
-    /// Borrowed, so that no copy of it stays in memory.
+    /// Borrowed, so that no copy of the key stays in memory.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
-/// Returns the line that asks.
+/// Returns the line of a request, with its end.
 pub(crate) fn encode_request(request: Request) -> String {
     match request {
         Request::Status => format!("rove/{PROTOCOL} status\n"),
@@ -231,11 +231,11 @@ pub(crate) fn encode_request(request: Request) -> String {
     }
 }
 
-/// Reads a line that asks, without its end.
+/// Reads the line of a request, without its end.
 ///
 /// # Errors
 ///
-/// Returns why it cannot be met.
+/// Returns why the request is refused.
 pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     let line = str::from_utf8(line).map_err(|_| RequestError::Unknown)?;
     let (version, word) = line.trim_end().split_once(' ').ok_or(RequestError::Unknown)?;
@@ -256,9 +256,9 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     }
 }
 
-/// Returns the line that answers. Texts too long for it are cut.
+/// Returns the line of a reply, with its end. Texts that are too long are cut.
 pub(crate) fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Vec<u8>> {
-    // Room from the start: what grew would leave a copy of the key behind.
+    // The buffer has its full size from the start, because growing would leave a copy of the key in memory.
     let mut line = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX));
     let reply = Reply { protocol: PROTOCOL, session: None, key: None, error: None };
     let written = match answer {
@@ -280,11 +280,11 @@ pub(crate) fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Ve
     line
 }
 
-/// Reads a line that answers, with or without its end.
+/// Reads the line of a reply, with or without its end.
 ///
 /// # Errors
 ///
-/// Returns what stands there instead of a session.
+/// Returns the server's refusal, or that the line is malformed.
 pub fn decode_reply(line: &[u8]) -> Result<Answer, ReplyError> {
     let reply: Reply = serde_json::from_slice(line).map_err(|_| ReplyError::Malformed)?;
     match (reply.session, reply.error) {
@@ -298,7 +298,7 @@ pub fn decode_reply(line: &[u8]) -> Result<Answer, ReplyError> {
 }
 
 impl SessionStatus {
-    /// Returns the status with its texts cut to their bounds.
+    /// Returns the status with its texts cut to their limits.
     fn within_bounds(mut self) -> Self {
         for text in [&mut self.name, &mut self.version, &mut self.title, &mut self.terminal] {
             clip(text, TEXT_BYTES_MAX);
@@ -318,7 +318,7 @@ impl SessionStatus {
     }
 }
 
-/// Cuts a text to at most `max` bytes, between characters.
+/// Cuts a text to at most `max` bytes, at a character boundary.
 fn clip(text: &mut String, max: usize) {
     text.truncate(text.floor_char_boundary(max));
 }

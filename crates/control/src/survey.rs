@@ -1,4 +1,4 @@
-//! All sessions of this user on this computer, asked at once.
+//! Asks the servers of all of this user's sessions on this computer at once.
 
 use std::path::PathBuf;
 
@@ -9,32 +9,30 @@ use crate::ask::{AskError, Conversation};
 use crate::directory::{self, DirectoryError, SessionName};
 use crate::protocol::{Request, SessionStatus};
 
-/// Most servers asked at the same time, each of which costs a descriptor.
-/// Chosen: a sixteenth of what a process usually may have.
+/// Most servers asked at the same time, each for a descriptor. Chosen: a sixteenth of a process's usual limit.
 const AT_ONCE: usize = 64;
 
-/// A session and how to reach it.
+/// A session that was found, and the path to its server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The server's answer.
+    /// The server's description of the session.
     pub status: SessionStatus,
-    /// Its control socket.
+    /// The path of the session's control socket.
     pub path: PathBuf,
 }
 
-/// The sessions found, and the servers and directories that gave none.
+/// The result of a survey: the sessions found, and the servers and directories that gave none.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// The sessions whose servers have answered, oldest first.
+    /// The sessions whose servers answered, oldest first.
     pub sessions: Vec<Found>,
-    /// The sessions whose servers have not.
+    /// The sessions whose servers did not answer, and why.
     pub silent: Vec<(SessionName, AskError)>,
-    /// Why directories are not trusted.
+    /// The reasons for which directories are not trusted.
     pub errors: Vec<DirectoryError>,
 }
 
-/// Asks every server of this user, until `deadline` at most, and removes the sockets of those that are
-/// gone.
+/// Asks every server of this user until `deadline`. The sockets of servers that have ended are removed.
 pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let (directories, errors) = directory::existing();
     let sockets: Vec<_> = directories.iter().flat_map(|directory| directory.sockets()).collect();
@@ -50,7 +48,7 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
                     survey.sessions.push(Found { status: answer.status, path: path.clone() });
                 }
                 Err(AskError::Gone) => {
-                    // The server may also have ended just then and taken its socket along.
+                    // The server may also have ended at this moment and removed its socket.
                     if let Err(AskError::Gone) = Conversation::start(clock, path, Request::Status) {
                         let _ = std::fs::remove_file(path);
                     }

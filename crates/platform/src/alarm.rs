@@ -1,11 +1,11 @@
-//! Ends a wait at a point in time.
+//! An alarm that ends a wait at a point in time.
 
 pub use system::Alarm;
 
-/// An alarm that rings in time even if the computer has slept meanwhile.
+/// An alarm that also rings in time if the computer has slept.
 ///
-/// The timeout of a system call such as ppoll stands still in sleep; a timer on the clock that counts
-/// sleep does not. A client therefore sends again as the lid opens, not up to a heartbeat later.
+/// The timeout of a system call such as ppoll does not count the time asleep; a timer on the clock that counts sleep
+/// does. So a client sends as soon as the computer wakes, not up to a heartbeat later.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
     use std::io;
@@ -19,7 +19,7 @@ mod system {
 
     use crate::clock::Clock;
 
-    /// Ends waits at absolute times, to the nanosecond.
+    /// A timer that ends waits at absolute times, to the nanosecond.
     #[derive(Debug)]
     pub struct Alarm {
         timer: OwnedFd,
@@ -31,19 +31,18 @@ mod system {
         ///
         /// # Errors
         ///
-        /// Returns the system's refusal.
+        /// Returns the error of the system call.
         pub fn new() -> io::Result<Self> {
             let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
             let timer = timerfd_create(TimerfdClockId::Boottime, flags)?;
             Ok(Self { timer, set_to: None })
         }
 
-        /// Sets the alarm. Returns how long the wait may last at most, `None` where
-        /// [`Alarm::descriptor`] ends it.
+        /// Sets the alarm to `deadline`. Returns how long the wait may last. `None` if [`Alarm::descriptor`] ends it.
         ///
         /// # Errors
         ///
-        /// Returns the system's refusal.
+        /// Returns the error of the system call.
         pub fn set(&mut self, deadline: Instant, clock: Clock) -> io::Result<Option<Duration>> {
             if self.set_to != Some(deadline) {
                 let never = Timespec { tv_sec: i64::MAX, tv_nsec: 0 };
@@ -63,7 +62,7 @@ mod system {
     }
 }
 
-/// An alarm by the timeout of the wait itself.
+/// An alarm that uses the timeout of the wait itself.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod system {
     use std::io;
@@ -73,7 +72,7 @@ mod system {
 
     use crate::clock::Clock;
 
-    /// Ends waits at absolute times, to the nanosecond.
+    /// An alarm that ends waits at absolute times, to the nanosecond.
     #[derive(Debug)]
     pub struct Alarm;
 
@@ -82,21 +81,21 @@ mod system {
         ///
         /// # Errors
         ///
-        /// Never returns one.
+        /// Returns no error on this system.
         pub fn new() -> io::Result<Self> {
             Ok(Self)
         }
 
-        /// Returns how long the wait may last at most.
+        /// Returns how long the wait may last until `deadline`.
         ///
         /// # Errors
         ///
-        /// Never returns one.
+        /// Returns no error on this system.
         pub fn set(&mut self, deadline: Instant, clock: Clock) -> io::Result<Option<Duration>> {
             Ok(Some(deadline.saturating_since(clock.now())))
         }
 
-        /// Returns that there is no descriptor to wait for.
+        /// Returns `None`: no descriptor ends the wait.
         pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
             None
         }

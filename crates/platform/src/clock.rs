@@ -1,52 +1,49 @@
-//! The program's only clock.
+//! The only clock of the program.
 
 use rove_units::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The clock that sessions run on: never set, never stepped, and it counts while the computer
-/// sleeps.
+/// The system clock behind [`Clock`]. It is never set or stepped, and it counts while the computer sleeps.
 ///
-/// Sleep must count. After a night of sleep the peer has been silent for a night. The notice should say
-/// so, a timestamp held since then must not count as a round trip, and a client should try a new port
-/// at once, as its old address mapping is gone. A clock that stands still in sleep, as
-/// `CLOCK_MONOTONIC` does on Linux, would hide all of that.
+/// Sleep must count. After a night of sleep the peer has been silent for a night. The notice should say so, and a
+/// timestamp held since then must not count as a round trip. A client should try a new port at once, because its old
+/// address mapping is gone. `CLOCK_MONOTONIC` of Linux, which does not count sleep, would hide all of that.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const CLOCK: ClockId = ClockId::Boottime;
-/// Elsewhere the monotonic clock itself counts through sleep, or nothing better exists.
+/// On other systems the monotonic clock counts through sleep, or no better clock exists.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const CLOCK: ClockId = ClockId::Monotonic;
 
-/// Counts the time since it was started. Copies, and forked processes, agree on it.
+/// A clock that counts the time since its start. Copies and forked processes agree on the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: Duration,
 }
 
 impl Clock {
-    /// Starts a clock: it is [`Instant::ZERO`] now.
+    /// Starts a clock, which shows [`Instant::ZERO`] at this moment.
     pub fn start() -> Self {
         Self { origin: read() }
     }
 
-    /// Returns the time since the start.
+    /// Returns the time since the start of this clock.
     pub fn now(&self) -> Instant {
         Instant::ZERO + read().saturating_sub(self.origin)
     }
 
-    /// Returns what the system's clock shows at `instant`.
+    /// Returns the reading of the system's clock, as time since boot, at `instant`.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn since_boot(&self, instant: Instant) -> Duration {
         self.origin.saturating_add(instant.saturating_since(Instant::ZERO))
     }
 }
 
-/// Returns the time of day, in seconds since 1970. It is set and stepped, so it tells people when
-/// something was and nothing else.
+/// Returns the time of day, in seconds since 1970. It can be set and stepped, so it serves only to tell people a time.
 pub fn unix_seconds() -> u64 {
     u64::try_from(clock_gettime(ClockId::Realtime).tv_sec).unwrap_or_default()
 }
 
-/// Reads the time since the computer started.
+/// Returns the time since the computer started.
 fn read() -> Duration {
     Duration::try_from(clock_gettime(CLOCK)).expect("the time since boot is not negative")
 }

@@ -1,4 +1,4 @@
-//! Waiting: for descriptors, for signals, and for an absolute deadline.
+//! Waits for descriptors, for signals and for an absolute deadline.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -12,14 +12,13 @@ use signal_hook::iterator::exfiltrator::SignalOnly;
 use crate::alarm::Alarm;
 use crate::clock::Clock;
 
-/// Most turns in a row without anything to do; the next one has to wait.
-/// A deadline that stays in the past would otherwise keep a processor busy.
-/// Source: Mosh 1.4.0 as observed.
+/// Most turns of the loop in a row that find nothing to do; the next turn has to wait. Otherwise a deadline that stays
+/// in the past would keep a processor busy. Source: Mosh 1.4.0 as observed.
 const IDLE_TURNS_MAX: u32 = 10;
-/// How long such a turn waits. Source: as above.
+/// How long the turn after [`IDLE_TURNS_MAX`] idle turns waits. Source: Mosh 1.4.0 as observed.
 const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);
 
-/// A descriptor to wait for, and what became of it.
+/// A descriptor to wait for, and the events found on it.
 #[derive(Debug)]
 pub struct Interest<'fd> {
     descriptor: BorrowedFd<'fd>,
@@ -28,8 +27,8 @@ pub struct Interest<'fd> {
 }
 
 impl<'fd> Interest<'fd> {
-    /// Creates an interest in `descriptor`: in data to read, in room to write, or in both.
-    /// With neither, only its failure or hang-up ends the wait.
+    /// Creates an interest in data to read, in room to write, or in both. With neither, only an error or a hang-up of
+    /// `descriptor` ends the wait.
     pub fn new(descriptor: BorrowedFd<'fd>, read: bool, write: bool) -> Self {
         let mut wanted = PollFlags::empty();
         wanted.set(PollFlags::IN, read);
@@ -37,21 +36,21 @@ impl<'fd> Interest<'fd> {
         Self { descriptor, wanted, found: PollFlags::empty() }
     }
 
-    /// Returns whether a read would find data, the end, or an error: anything but a wait.
+    /// Returns whether a read finds data, the end of the stream or an error, so that it does not block.
     pub fn is_readable(&self) -> bool {
         self.wanted.contains(PollFlags::IN) && self.found.intersects(ENDED | PollFlags::IN)
     }
 
-    /// Returns whether a write would take some bytes or fail: anything but a wait.
+    /// Returns whether a write takes some bytes or fails, so that it does not block.
     pub fn is_writable(&self) -> bool {
         self.wanted.contains(PollFlags::OUT) && self.found.intersects(ENDED | PollFlags::OUT)
     }
 }
 
-/// The events that the system reports unasked when a descriptor has ended or failed.
+/// The events that the system also reports unasked, when a descriptor has ended or failed.
 const ENDED: PollFlags = PollFlags::HUP.union(PollFlags::ERR).union(PollFlags::NVAL);
 
-/// The one place where a pump sleeps.
+/// An event loop: the only place where a program waits.
 #[derive(Debug)]
 pub struct EventLoop {
     clock: Clock,
@@ -61,27 +60,27 @@ pub struct EventLoop {
 }
 
 impl EventLoop {
-    /// Creates a loop that also wakes for these signals; they no longer have their default effect.
+    /// Creates a loop that these signals also wake. The signals lose their default effect.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of the signal pipe, of a handler or of a timer.
+    /// Returns the error of the system call for the signal pipe, a handler or a timer.
     pub fn new(clock: Clock, signals: &[i32]) -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
         let signals = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
         Ok(Self { clock, alarm: Alarm::new()?, signals, idle_turns: 0 })
     }
 
-    /// Returns the time now. Read it once per turn, right after the wait.
+    /// Returns the current time. Read it once per turn of the loop, directly after the wait.
     pub fn now(&self) -> Instant {
         self.clock.now()
     }
 
-    /// Waits until one of `interests` is met, a signal has come, or `deadline` has passed.
+    /// Waits until one of `interests` is met, a signal has arrived, or `deadline` has passed.
     ///
     /// # Errors
     ///
-    /// Returns what the system call returns, save an interruption, which is an ordinary wake-up.
+    /// Returns the error of the system call. An interruption is an ordinary wake-up, and no error.
     pub fn wait(
         &mut self,
         interests: &mut [Interest<'_>],
@@ -110,24 +109,24 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Checks the interests without waiting, for a turn of a loop that has something to do.
+    /// Checks the interests without waiting, for a turn of the loop that already has something to do.
     ///
     /// # Errors
     ///
-    /// As [`EventLoop::wait`].
+    /// Returns the error of the system call.
     pub fn look(&mut self, interests: &mut [Interest<'_>]) -> io::Result<()> {
         self.idle_turns = 0;
         let signals = self.signals.get_read().as_fd();
         poll_all(interests, [Some(signals), None], Some(&Timespec::default())).map(|_| ())
     }
 
-    /// Returns the signals that have come since the last call.
+    /// Returns the signals that have arrived since the last call.
     pub fn take_signals(&mut self) -> Vec<i32> {
         self.signals.pending().collect()
     }
 }
 
-/// Waits for the interests, a signal or the alarm; returns whether any of the interests is met.
+/// Waits for the interests, a signal or the alarm. Returns whether any interest is met.
 fn poll_all(
     interests: &mut [Interest<'_>],
     others: [Option<BorrowedFd<'_>>; 2],

@@ -1,10 +1,10 @@
-//! The computer as the programs see it: clock, event loop, signals and terminals. A module that only one program
-//! needs belongs to that program.
+//! The parts of the operating system that programs use: clock, event loop, signals and terminals. A module that only
+//! one program needs belongs to that program.
 //!
 //! # Modules
 //!
-//! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait, also after a sleep of the
-//!   computer.
+//! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait in time, even after the
+//!   computer has slept.
 //! - `signals` handles the signals that a program was started with.
 //! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` is its line discipline,
 //!   and `prompt` tells whether the session's shell waits at its own prompt. `tty_watch` says when to look at both.

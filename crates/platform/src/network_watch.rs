@@ -1,7 +1,7 @@
-//! Notice of changes of this computer's network: its interfaces, their addresses, the routes.
+//! Reports changes of this computer's network: its interfaces, addresses and routes.
 //!
-//! Linux reports them over rtnetlink (rtnetlink(7)). The contents of a report are not read: the caller only wants to
-//! send at once, and to see whether that gets through.
+//! Linux reports changes over rtnetlink (rtnetlink(7)). The contents of a report are not read, because the caller only
+//! sends at once to test the path.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,22 +9,21 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
-/// Most messages taken at once. Chosen: more than an interface makes that comes up; if there are more, that is one
-/// more change.
+/// Most messages read in one call. Chosen: more than setting up an interface causes; the rest is another change.
 const BATCH: usize = 64;
 
-/// A watch over the network namespace in which it was opened.
+/// A socket that reports changes of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct NetworkWatch {
     socket: OwnedFd,
 }
 
 impl NetworkWatch {
-    /// Begins to watch the network namespace of this thread.
+    /// Begins to watch the network namespace of the calling thread.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal, such as that of a sandbox.
+    /// Returns the error of the system call, for example in a sandbox.
     #[cfg(target_os = "linux")]
     pub fn open() -> io::Result<Self> {
         use rustix::net::netlink::SocketAddrNetlink;
@@ -46,27 +45,27 @@ impl NetworkWatch {
         Ok(Self { socket })
     }
 
-    /// Begins to watch.
+    /// Returns an error, because this system reports no changes.
     ///
     /// # Errors
     ///
-    /// Returns that this system does not report changes.
+    /// Returns `Unsupported` on this system.
     #[cfg(not(target_os = "linux"))]
     pub fn open() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns whether there has been a change since the last call.
+    /// Returns whether the network has changed since the last call.
     ///
     /// # Errors
     ///
-    /// Returns why no more changes are reported.
+    /// Returns the socket's error, after which no more changes are reported.
     pub fn take(&self) -> io::Result<bool> {
         let mut has_changed = false;
         for _ in 0..BATCH {
             // Reading the beginning of a message discards the rest.
             match recv(&self.socket, &mut [0; 16], RecvFlags::empty()) {
-                // With ENOBUFS, there were more than the system keeps.
+                // With ENOBUFS there were more messages than the system keeps.
                 Ok(_) | Err(Errno::NOBUFS) => has_changed = true,
                 Err(Errno::AGAIN) => break,
                 Err(Errno::INTR) => {}

@@ -1,4 +1,4 @@
-//! A program that is to be executed on a pseudo-terminal.
+//! A program that will be executed on a pseudo-terminal.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -11,37 +11,37 @@ use rustix::process::Rlimit;
 /// The search path when the environment has none.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// A program ready to be executed: everything that needs memory is prepared before the fork.
+/// A program ready for exec. Everything that needs memory is prepared before the fork.
 pub struct Program {
-    /// The paths at which it may be, in the order to be tried.
+    /// The paths at which the program may be, in the order in which they are tried.
     pub candidates: Vec<CString>,
-    /// Its arguments, its own name first.
+    /// The arguments, with the program's own name first.
     pub arguments: Vec<CString>,
-    /// Its environment, as `NAME=VALUE`.
+    /// The environment variables, as `NAME=VALUE`.
     pub environment: Vec<CString>,
-    /// The directory it starts in; where it cannot be entered, the current one.
+    /// The directory in which the program starts. If it cannot be entered, that is the current directory.
     pub directory: CString,
-    /// Text that the terminal shows before it starts.
+    /// Text that the terminal shows before the program starts.
     pub greeting: Vec<u8>,
-    /// Text that the terminal shows when there is no such program.
+    /// Text that the terminal shows if no candidate exists.
     pub not_found: Vec<u8>,
-    /// Text that the terminal shows when the program is there but cannot be started.
+    /// Text that the terminal shows if the program exists but cannot be started.
     pub not_executable: Vec<u8>,
-    /// The limit on core dumps it gets back.
+    /// The limit on core dumps that the program gets back.
     pub core_limit: Rlimit,
 }
 
-/// The end of a child that cannot become its program, after it has said so on the terminal.
+/// How a child process ends that cannot execute its program, after it has said so on the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It ends at once, as its reader keeps its message.
+    /// The child ends at once, because the message stays visible.
     Ends,
-    /// It waits first, as the terminal is cleared when it has ended.
+    /// The child waits first, because the terminal is cleared after its end.
     Waits,
 }
 
 impl Failure {
-    /// Returns the byte that tells the child.
+    /// Returns the byte that is sent to the child for this choice.
     pub(crate) const fn as_byte(self) -> u8 {
         match self {
             Self::Ends => b'e',
@@ -50,15 +50,15 @@ impl Failure {
     }
 }
 
-/// Returns the path of this process's own program, as it was when first asked for.
+/// Returns the path of this process's executable file, as it was at the first call.
 ///
-/// The kernel tells the path from the mount that the program was started from. A process that leaves its mount namespace as
-/// the last one in it has that mount detached, and the path then begins there: `/rove` in place of `/tmp/rove`.
+/// The kernel gives the path from the mount of the executable. If the last process in a mount namespace leaves it, the
+/// mount is detached, and the path then begins there: `/rove` in place of `/tmp/rove`. So
 /// [`cover_file`](crate::namespace::cover_file) asks before it leaves.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal, such as where `/proc` is not mounted.
+/// Returns the error of the system call, for example if `/proc` is not mounted.
 pub fn own_file() -> io::Result<&'static Path> {
     static OWN: OnceLock<PathBuf> = OnceLock::new();
     match OWN.get() {
@@ -67,7 +67,7 @@ pub fn own_file() -> io::Result<&'static Path> {
     }
 }
 
-/// Returns where the program called `name` may be, in the order of the search path.
+/// Returns the paths at which the program `name` may be, in the order of the search path.
 pub fn candidates(name: &OsStr, path: Option<&OsString>) -> Vec<CString> {
     if name.as_bytes().contains(&b'/') {
         return c_string(name.to_owned()).into_iter().collect();
@@ -78,7 +78,7 @@ pub fn candidates(name: &OsStr, path: Option<&OsString>) -> Vec<CString> {
         .collect()
 }
 
-/// Joins `NAME=VALUE`; `None` where a null byte makes it unusable.
+/// Returns the environment string `NAME=VALUE`. `None` if it would contain a null byte.
 pub fn assignment(name: &OsStr, value: &OsStr) -> Option<CString> {
     let mut joined = name.to_owned();
     joined.push("=");
@@ -86,7 +86,7 @@ pub fn assignment(name: &OsStr, value: &OsStr) -> Option<CString> {
     c_string(joined)
 }
 
-/// Returns text as system calls want it; `None` where a null byte makes it unusable.
+/// Returns text as a C string. `None` if it contains a null byte.
 pub fn c_string(text: OsString) -> Option<CString> {
     CString::new(text.into_vec()).ok()
 }

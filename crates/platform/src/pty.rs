@@ -1,4 +1,4 @@
-//! The pseudo-terminal that the host's programs run on.
+//! The pseudo-terminal on which the host's programs run.
 
 mod modes;
 #[cfg(target_os = "linux")]
@@ -20,36 +20,35 @@ pub use self::prompt::PromptWatch;
 use crate::program::{Failure, Program};
 use crate::{sys, tty};
 
-/// Knows nothing of the session's shell: only Linux tells where a program waits.
+/// A watch over the shell's prompt that never reports one: only Linux tells where a program waits.
 #[cfg(not(target_os = "linux"))]
 #[derive(Debug, Default)]
 pub struct PromptWatch;
 
 #[cfg(not(target_os = "linux"))]
 impl PromptWatch {
-    /// Returns `false`.
+    /// Returns `false`: the prompt is unknown on this system.
     pub fn look(&mut self, _: &Master, _: &Child, _: Tty) -> bool {
         false
     }
 }
 
-/// A pseudo-terminal on which nothing runs yet.
+/// A pseudo-terminal on which no program runs yet.
 #[derive(Debug)]
 pub struct Pty {
     master: Master,
     terminal: OwnedFd,
-    /// The end of a pipe that the program waits at before it starts, and the end that lets it go on.
+    /// The read end of a pipe, at which the child waits before it becomes the program. `opener` is the write end.
     gate: OwnedFd,
     opener: OwnedFd,
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal of this size that erases whole UTF-8 characters, with all descriptors that a
-    /// program on it will need.
+    /// Opens a pseudo-terminal of this size that erases whole UTF-8 characters, with all descriptors for a program.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal, such as when all pseudo-terminals are in use.
+    /// Returns the error of the system call, for example if all pseudo-terminals are in use.
     pub fn open(size: Size) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         fcntl_setfd(&master, FdFlags::CLOEXEC)?;
@@ -66,40 +65,39 @@ impl Pty {
         Ok(Self { master, terminal, gate: gate.into(), opener: opener.into() })
     }
 
-    /// Returns the name of the terminal's device; `None` where it has none here, as in some containers.
+    /// Returns the path of the terminal's device. `None` if it has none here, as in some containers.
     pub fn terminal_name(&self) -> Option<String> {
         let name = rustix::pty::ptsname(&self.master.0, Vec::new()).ok()?;
         name.into_string().ok()
     }
 
-    /// Returns the server's side and the programs' side.
+    /// Returns the server's side and the programs' side of the pseudo-terminal.
     #[cfg(test)]
     fn into_sides(self) -> (Master, OwnedFd) {
         (self.master, self.terminal)
     }
 
-    /// Forks the process that becomes `program` when [`Child::release`] lets it.
+    /// Forks the process that becomes `program` after [`Child::release`].
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of the process.
+    /// Returns the error of the system call for the process.
     pub fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
         let Self { master, terminal, gate, opener } = self;
         let pid = sys::spawn_gated(program, &terminal, &gate, &opener)?;
-        // From here on only the child's side keeps the terminal open, so its end shows.
+        // From here on only the child holds the terminal open, so its end can be seen.
         Ok((master, Child { pid, gate: Some(opener), status: None }))
     }
 }
 
-/// Opens the terminal side without going through its name, which may mean another one in a
-/// container.
+/// Opens the terminal side of a pseudo-terminal without its name, which may be another terminal's in a container.
 #[cfg(target_os = "linux")]
 fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     rustix::pty::ioctl_tiocgptpeer(master, flags)
 }
 
-/// Opens the terminal side by its name.
+/// Opens the terminal side of a pseudo-terminal by its name.
 #[cfg(not(target_os = "linux"))]
 fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let name = rustix::pty::ptsname(master, Vec::new())?;
@@ -107,29 +105,29 @@ fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     rustix::fs::open(name, flags, rustix::fs::Mode::empty())
 }
 
-/// The server's side of a pseudo-terminal, non-blocking.
+/// The server's side of a pseudo-terminal, which is non-blocking.
 #[derive(Debug)]
 pub struct Master(OwnedFd);
 
 impl Master {
-    /// Reads what programs wrote; 0 once the last of them has closed the terminal.
+    /// Reads output of programs, and returns its length; 0 after the last program has closed the terminal.
     ///
     /// # Errors
     ///
-    /// Returns `WouldBlock` when they have written nothing more.
+    /// Returns `WouldBlock` if there is no output.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match rustix::io::retry_on_intr(|| rustix::io::read(&self.0, &mut *buffer)) {
-            // Linux reports the end this way.
+            // Linux reports the end of the terminal by this error.
             Err(Errno::IO) => Ok(0),
             other => Ok(other?),
         }
     }
 
-    /// Writes what the user typed; returns how much the terminal took, 0 when its buffer is full.
+    /// Writes the user's keys. Returns how many bytes the terminal took; 0 if its buffer is full.
     ///
     /// # Errors
     ///
-    /// Returns the system's error once the terminal is gone.
+    /// Returns the error of the system call, after the terminal is gone.
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match rustix::io::retry_on_intr(|| rustix::io::write(&self.0, bytes)) {
             Err(Errno::AGAIN) => Ok(0),
@@ -137,17 +135,17 @@ impl Master {
         }
     }
 
-    /// Returns the terminal's treatment of keys; `None` once it is gone. Modes that a program has set show
-    /// at once, but no event reports them.
+    /// Returns the terminal's modes for typed keys. `None` after the terminal is gone. A mode that a program sets shows
+    /// at once, but no event reports it.
     pub fn modes(&self) -> Option<Tty> {
         tcgetattr(&self.0).ok().map(|found| modes::tty(&found))
     }
 
-    /// Sets the window's size; programs learn of it by SIGWINCH.
+    /// Sets the window's size. Programs are told by SIGWINCH.
     ///
     /// # Errors
     ///
-    /// Returns the system's error once the terminal is gone.
+    /// Returns the error of the system call, after the terminal is gone.
     pub fn resize(&self, size: Size) -> io::Result<()> {
         let size =
             Winsize { ws_row: size.rows(), ws_col: size.columns(), ws_xpixel: 0, ws_ypixel: 0 };
@@ -161,7 +159,7 @@ impl AsFd for Master {
     }
 }
 
-/// The process that is, or will be, the session's program. Dropped unreleased, it never starts.
+/// The process that is or becomes the session's program. If it is dropped unreleased, the program never starts.
 #[derive(Debug)]
 pub struct Child {
     pid: Pid,
@@ -170,15 +168,15 @@ pub struct Child {
 }
 
 impl Child {
-    /// Lets the program start. Later calls do nothing.
+    /// Lets the program start. Later calls have no effect.
     pub fn release(&mut self, failure: Failure) {
         if let Some(gate) = self.gate.take() {
-            // A child that is already gone is found out by waiting for it.
+            // If the child has already ended, waiting for it will show that.
             let _ = rustix::io::write(gate, &[failure.as_byte()]);
         }
     }
 
-    /// Returns how the program ended; `None` while it runs. Call it on SIGCHLD.
+    /// Returns how the program ended. `None` while it runs. Call this after SIGCHLD.
     pub fn try_wait(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let ended = waitpid(Some(self.pid), WaitOptions::NOHANG).ok().flatten();
@@ -188,7 +186,7 @@ impl Child {
     }
 }
 
-/// Returns the end that a wait reports; `None` for a process that was only stopped.
+/// Returns how a process ended. `None` if it was only stopped.
 fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
     let byte = |number| u8::try_from(number).ok();
     let code = status.exit_status().and_then(byte).map(ExitStatus::Code);

@@ -1,4 +1,4 @@
-//! The only unsafe code of this crate: between fork and exec, and signal handlers.
+//! The only unsafe code of this crate: the time between fork and exec, and signal handlers.
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
@@ -13,24 +13,24 @@ use rustix::process::{Pid, Resource};
 
 use crate::program::{Failure, Program};
 
-/// How long a failed start stays on the screen before the session ends, where the screen goes with the session.
-/// Source: Mosh 1.4.0 as observed.
+/// How long the message of a failed start stays on the screen, if the screen disappears with the session. Source: Mosh
+/// 1.4.0 as observed.
 const FAILURE_PAUSE_SECONDS: u32 = 3;
 
-/// Exit codes of a program that is not there, and of one that cannot be started. Source: POSIX.1-2024, Shell Command
+/// Exit codes of a program that does not exist, and of one that cannot be started. Source: POSIX.1-2024, Shell Command
 /// Language, 2.8.2.
 const NOT_FOUND: c_int = 127;
 const NOT_EXECUTABLE: c_int = 126;
 
-/// No signal has a higher number. Source: signal.h of FreeBSD and of Linux on MIPS; the others have fewer.
+/// The highest signal number. Source: signal.h of FreeBSD and of Linux on MIPS; other systems have fewer.
 const LAST_SIGNAL: c_int = 128;
 
-/// Forks a child that leads a session of its own on `terminal` and executes `program` as soon as a
-/// byte can be read from `gate`; it exits when the other end of `gate` closes instead.
+/// Forks a child that leads its own session on `terminal`. It executes `program` after a byte can be read from `gate`.
+/// If the other end of `gate` is closed instead, it exits.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal to fork.
+/// Returns the error of the system call for the fork.
 pub(crate) fn spawn_gated(
     program: &Program,
     terminal: &OwnedFd,
@@ -59,7 +59,7 @@ pub(crate) fn spawn_gated(
 ///
 /// # Safety
 ///
-/// To be called only between fork and exec; the arrays end in null and point to live strings.
+/// Call this only between fork and exec. The arrays end in null and point to live strings.
 unsafe fn run_child(
     program: &Program,
     terminal: &OwnedFd,
@@ -95,7 +95,7 @@ unsafe fn run_child(
                 script[1] = candidate.as_ptr();
                 libc::execve(script[0], script.as_ptr(), environment.as_ptr());
             }
-            // The system's own word does not tell: a script whose interpreter is missing is not found either.
+            // The error of the system call does not tell: a script whose interpreter is missing is also not found.
             is_there |= libc::access(candidate.as_ptr(), libc::F_OK) == 0;
         }
         let (text, code) = match is_there {
@@ -110,13 +110,12 @@ unsafe fn run_child(
     }
 }
 
-/// Closes every descriptor but the standard ones and `gate`: while it is held, the child must not
-/// keep the server's sockets and files open. Elsewhere they only close when the program is
-/// executed.
+/// Closes every descriptor except the standard ones and `gate`, so that the waiting child does not keep the server's
+/// sockets and files open. On systems other than Linux they are closed only by the exec.
 ///
 /// # Safety
 ///
-/// To be called only between fork and exec, as it takes descriptors away from their owners.
+/// Call this only between fork and exec, because it closes descriptors that others own.
 unsafe fn close_others(gate: &OwnedFd) {
     #[cfg(target_os = "linux")]
     // SAFETY: plain system calls. A range may be empty, which is refused and does no harm.
@@ -129,15 +128,15 @@ unsafe fn close_others(gate: &OwnedFd) {
     let _ = gate;
 }
 
-/// Gives every signal its default effect and unblocks all. The handlers belong to the parent, and Rust
-/// ignores SIGPIPE. Other ignored signals come from the parent of this process: a script in the background
-/// would leave a whole session without Ctrl-C, so a login resets them. Even `nohup`'s
-/// SIGHUP is not passed on, as its program is to end with its terminal, and that with the session.
-/// (Mosh 1.4.0 as observed resets SIGHUP and SIGPIPE and passes all others on; tmux 3.3 resets most.)
+/// Gives every signal its default effect, and unblocks all signals. The handlers belong to the parent, and Rust ignores
+/// SIGPIPE. Other ignored signals are inherited: a script in the background would leave a whole session without Ctrl-C,
+/// so a login resets them. Even the SIGHUP of `nohup` is reset, because the program must end with its terminal, and the
+/// terminal with the session. (Mosh 1.4.0 as observed resets SIGHUP and SIGPIPE and passes all others on; tmux 3.3
+/// resets most.)
 ///
 /// # Safety
 ///
-/// To be called only between fork and exec, as it takes handlers away that others rely on.
+/// Call this only between fork and exec, because it removes handlers that others rely on.
 unsafe fn default_signals() {
     // SAFETY: plain system calls; signals that cannot be set, or that are none, return an error.
     unsafe {
@@ -148,7 +147,7 @@ unsafe fn default_signals() {
     }
 }
 
-/// Unblocks all signals and lets children be waited for (SIGCHLD).
+/// Unblocks all signals, and makes it possible to wait for children (SIGCHLD).
 pub(crate) fn accept_all_signals() {
     // SAFETY: plain system calls that run no code of ours in a handler.
     unsafe {
@@ -157,7 +156,7 @@ pub(crate) fn accept_all_signals() {
     }
 }
 
-/// Unblocks all signals.
+/// Unblocks all signals of this thread.
 fn unblock_signals() {
     let mut none = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: plain system calls; the first fills the set that the second reads.
@@ -167,7 +166,7 @@ fn unblock_signals() {
     }
 }
 
-/// Writes to the child's standard output; what the terminal refuses is lost.
+/// Writes to the child's standard output. Bytes that the terminal refuses are lost.
 fn write_all(mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match rustix::io::retry_on_intr(|| rustix::io::write(rustix::stdio::stdout(), bytes)) {
@@ -177,18 +176,18 @@ fn write_all(mut bytes: &[u8]) {
     }
 }
 
-/// Returns the null-terminated array that exec wants.
+/// Returns the null-terminated array of pointers that exec needs.
 fn pointers(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
 }
 
-/// Runs `restore` when a signal is about to kill this process, then lets it.
+/// Runs `restore` when a signal is about to kill this process. The signal then has its default effect.
 ///
-/// `restore` may only do what is async-signal-safe: system calls, no memory, no locks.
+/// `restore` must be async-signal-safe: system calls, no memory, no locks.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error of the system call.
 pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
     let action = move || {
         restore();

@@ -1,4 +1,4 @@
-//! The user's terminal: raw while the session lasts, given back however it ends.
+//! The user's terminal: raw during a session, and restored however the session ends.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -16,18 +16,16 @@ use rustix::termios::{
 
 use crate::sys;
 
-/// Most bytes given to an output that may block. A pipe reported as writable takes them at once;
-/// of a terminal, nothing smaller than a whole frame could be sure.
-/// Source: POSIX, `_POSIX_PIPE_BUF`.
+/// Most bytes written at once to an output that may block. A pipe that is reported as writable takes them without
+/// blocking. For a terminal no smaller size than a whole frame would be sure. Source: POSIX, `_POSIX_PIPE_BUF`.
 const BLOCKING_PIECE_MAX: usize = 512;
-/// How long a terminal may take none of the last bytes before it is left as it is.
-/// Chosen: a stall of the ssh connection around us should pass; a terminal stopped for good should
-/// not keep us for ever.
+/// How long to wait for a terminal that does not take the last bytes. Chosen: a stall of the ssh connection around us
+/// should pass; a terminal stopped for good should not keep us for ever.
 const CLOSING_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
-/// A look without a wait.
+/// The timeout of a check that does not wait.
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// Deadly signals before whose effect the terminal is given back. Signals for a fault of our own are not
-/// among them, as no handler can be trusted then.
+/// Deadly signals for which the terminal is restored before they take effect. Signals for faults of the program itself
+/// are left out, because no handler can be trusted then.
 const DEADLY_SIGNALS: [i32; 11] = [
     signal_hook::consts::SIGQUIT,
     signal_hook::consts::SIGTRAP,
@@ -41,36 +39,36 @@ const DEADLY_SIGNALS: [i32; 11] = [
     signal_hook::consts::SIGXCPU,
     signal_hook::consts::SIGXFSZ,
 ];
-/// The user's terminal, raw as long as this value lives; dropping it gives the terminal back.
+/// The user's terminal, in raw mode while this value exists. Dropping the value restores the terminal.
 #[derive(Debug)]
 pub struct Tty {
     raw: Termios,
     way_back: Arc<WayBack>,
-    /// Whether `output` is ours alone and non-blocking, so that a stopped terminal never blocks us.
+    /// Whether `output` is our own descriptor and non-blocking, so that a stopped terminal never blocks us.
     own_output: bool,
 }
 
-/// The means to give the terminal back from anywhere, a signal handler included.
+/// Everything needed to restore the terminal from anywhere, also from a signal handler.
 #[derive(Debug)]
 struct WayBack {
     input: OwnedFd,
     output: OwnedFd,
     found: Termios,
-    /// Bytes that are written at an unforeseen end.
+    /// Bytes that are written if the program ends unexpectedly.
     closing: Vec<u8>,
-    /// Whether the terminal is ours at the moment.
+    /// Whether the terminal is in raw mode and must be restored.
     armed: AtomicBool,
 }
 
 impl Tty {
-    /// Makes the terminal on standard input raw; frames go to standard output.
+    /// Puts the terminal on standard input into raw mode. Frames are written to standard output.
     ///
-    /// `closing` is written at an unforeseen end. From here on a panic or a deadly signal also gives the
-    /// terminal back.
+    /// `closing` is written if the program ends unexpectedly. A panic or a deadly signal then also restores the
+    /// terminal.
     ///
     /// # Errors
     ///
-    /// Returns an error when standard input is no terminal.
+    /// Returns an error if standard input is not a terminal.
     pub fn take_over(closing: Vec<u8>) -> anyhow::Result<Self> {
         let (input, output) = (rustix::stdio::stdin(), rustix::stdio::stdout());
         anyhow::ensure!(
@@ -84,7 +82,7 @@ impl Tty {
         Ok(tty)
     }
 
-    /// Does the same with a terminal of two descriptors.
+    /// Puts the terminal of two descriptors into raw mode.
     fn over(input: BorrowedFd<'_>, output: BorrowedFd<'_>, closing: Vec<u8>) -> io::Result<Self> {
         let found = tcgetattr(input)?;
         let mut raw = found.clone();
@@ -105,9 +103,9 @@ impl Tty {
         Ok(tty)
     }
 
-    /// Makes panics and deadly signals give the terminal back first.
+    /// Makes panics and deadly signals restore the terminal first.
     fn guard_unforeseen_ends(&self) -> io::Result<()> {
-        /// The way back for signal handlers.
+        /// The terminal state that signal handlers restore.
         static WAY_BACK: OnceLock<Arc<WayBack>> = OnceLock::new();
 
         if WAY_BACK.set(Arc::clone(&self.way_back)).is_err() {
@@ -126,23 +124,23 @@ impl Tty {
         DEADLY_SIGNALS.iter().try_for_each(|&signal| sys::before_death_by(signal, restore))
     }
 
-    /// Makes the terminal raw, also again after [`Tty::leave`] or when someone else has changed it.
+    /// Puts the terminal into raw mode, also after [`Tty::leave`] or after another program has changed it.
     ///
     /// # Errors
     ///
-    /// Returns the system's error once the terminal is gone.
+    /// Returns the error of the system call, after the terminal is gone.
     pub fn enter(&self) -> io::Result<()> {
-        // Armed first: restoring what was not changed yet does no harm.
+        // Armed first, because restoring an unchanged terminal does no harm.
         self.way_back.armed.store(true, Ordering::SeqCst);
         Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, &self.raw)?)
     }
 
-    /// Writes `closing` and gives the terminal back as it was found.
+    /// Writes `closing`, and restores the terminal to the state before [`Tty::take_over`].
     pub fn leave(&self, closing: &[u8]) {
         self.way_back.take(Some(closing));
     }
 
-    /// Returns the window's size; 80x24 where the terminal does not say.
+    /// Returns the size of the window; 80x24 if the terminal does not tell it.
     pub fn size(&self) -> Size {
         window_size(self.way_back.output.as_fd())
             .or_else(|| window_size(self.way_back.input.as_fd()))
@@ -159,21 +157,21 @@ impl Tty {
         self.way_back.output.as_fd()
     }
 
-    /// Reads keys; call it only when some wait, as the user's shell shares the descriptor and
-    /// must not find it non-blocking. Returns 0 at the end of input.
+    /// Reads keys, and returns their length in bytes; 0 at the end of input. Call this only if keys wait, because the
+    /// user's shell shares the descriptor, which must stay blocking.
     ///
     /// # Errors
     ///
-    /// Returns the system's error, such as after the terminal's window was closed.
+    /// Returns the error of the system call, for example after the terminal's window was closed.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         Ok(rustix::io::retry_on_intr(|| rustix::io::read(&self.way_back.input, &mut *buffer))?)
     }
 
-    /// Writes what the terminal takes now and returns how much that was, 0 when there is no room.
+    /// Writes as many bytes as the terminal takes now. Returns their number; 0 if there is no room.
     ///
     /// # Errors
     ///
-    /// Returns the system's error once the terminal is gone.
+    /// Returns the error of the system call, after the terminal is gone.
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let output = &self.way_back.output;
         let mut len = bytes.len();
@@ -197,19 +195,18 @@ impl Drop for Tty {
 }
 
 impl WayBack {
-    /// Gives the terminal back, once; async-signal-safe.
+    /// Restores the terminal, once. This is async-signal-safe.
     fn take(&self, closing: Option<&[u8]>) {
         if !self.armed.swap(false, Ordering::SeqCst) {
             return;
         }
         write_patiently(self.output.as_fd(), closing.unwrap_or(&self.closing));
-        // A terminal that is gone needs nothing back.
+        // A terminal that is gone needs no restoring.
         let _ = tcsetattr(&self.input, OptionalActions::Now, &self.found);
     }
 }
 
-/// Makes the line discipline take a UTF-8 character for one when it erases, where the system knows
-/// how.
+/// Makes the line discipline erase whole UTF-8 characters (IUTF8), if the system can.
 pub fn erase_whole_characters(modes: &mut Termios) {
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
     modes.input_modes.insert(rustix::termios::InputModes::IUTF8);
@@ -217,13 +214,12 @@ pub fn erase_whole_characters(modes: &mut Termios) {
     let _ = modes;
 }
 
-/// Says something once the terminal is given back; lost on a terminal that stopped taking anything,
-/// for nothing else could end the wait.
+/// Prints text after the terminal was restored. If the terminal takes no bytes for some time, the text is lost.
 pub fn say(output: BorrowedFd<'_>, text: &str) {
     write_patiently(output, text.as_bytes());
 }
 
-/// Writes all of `bytes` unless the terminal takes nothing for [`CLOSING_WAIT`].
+/// Writes all of `bytes`. It gives up if the terminal takes nothing for [`CLOSING_WAIT`].
 fn write_patiently(output: BorrowedFd<'_>, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         if !has_room(output, &CLOSING_WAIT) {
@@ -244,16 +240,16 @@ fn has_room(output: BorrowedFd<'_>, patience: &Timespec) -> bool {
     matches!(poll(&mut descriptors, Some(patience)), Ok(1))
 }
 
-/// Opens the terminal behind `output` once more, to have a non-blocking way to it that no other
-/// process shares; `None` where that is no terminal or may not be opened.
+/// Opens the terminal of `output` again, for a non-blocking descriptor that no other process shares. `None` if `output`
+/// is no terminal or may not be opened.
 fn reopen(output: BorrowedFd<'_>) -> Option<OwnedFd> {
     let name = ttyname(output, Vec::new()).ok()?;
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     rustix::fs::open(name, flags, Mode::empty()).ok()
 }
 
-/// Returns whether this standard stream was closed when the program started: the standard library then
-/// opens the null device in its place, for reading and writing, as no redirection of a shell does.
+/// Returns whether this standard stream was closed when the program started. The standard library then opens the null
+/// device in its place, for reading and writing, which no redirection of a shell does.
 pub fn is_closed(stream: BorrowedFd<'_>) -> bool {
     let (Ok(found), Ok(nothing)) = (rustix::fs::fstat(stream), rustix::fs::stat("/dev/null"))
     else {
@@ -263,7 +259,7 @@ pub fn is_closed(stream: BorrowedFd<'_>) -> bool {
     found.st_rdev == nothing.st_rdev && access == Ok(OFlags::RDWR)
 }
 
-/// Returns the size of the window behind a terminal; `None` where it has none or does not say.
+/// Returns the size of a terminal's window. `None` if it has no window or does not tell.
 pub fn window_size(terminal: BorrowedFd<'_>) -> Option<Size> {
     let size = tcgetwinsize(terminal).ok()?;
     (size.ws_col > 0 && size.ws_row > 0).then(|| Size::clamped(size.ws_col, size.ws_row))

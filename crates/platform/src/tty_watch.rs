@@ -1,35 +1,34 @@
-//! The times at which to check whether the session's terminal still echoes what is typed.
+//! Times at which to check whether the session's terminal still echoes typed text.
 
 use rove_units::{Duration, Instant};
 
-/// How long after something was read from the terminal or written to it the first look is due, beside
-/// those that every turn of the loop takes. No system reports that a program has changed the modes.
-/// Chosen: half of what a server collects for a frame, so that what a program does right after it has
-/// printed its prompt is known before the prompt is sent.
+/// How long after a read or write of the terminal its modes are checked, in addition to a check in every turn of the
+/// loop. No system reports that a program has changed the modes. Chosen: half of what a server collects for a frame, so
+/// that a change directly after a prompt is known before the prompt is sent.
 const FIRST_LOOK: Duration = Duration::from_millis(4);
-/// The last wait; each is twice the one before. Chosen: `stty -echo` after a prompt was seen to take up
-/// to 25 ms on a busy computer, and a hundred times that is an idle program.
+/// Longest wait between two checks; each wait is twice the last. Chosen: `stty -echo` after a prompt was seen to take
+/// up to 25 ms on a busy computer, and a hundred times that is an idle program.
 const LAST_WAIT: Duration = Duration::from_millis(2048);
 const _: () = assert!(FIRST_LOOK.as_nanos() < LAST_WAIT.as_nanos());
 
-/// When to look at the terminal though nothing happens.
+/// When to check the terminal's modes although nothing is read or written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TtyWatch {
-    /// The next look, and how long it waits.
+    /// The time of the next check, and the wait before it. `None` if no check is due.
     next: Option<(Instant, Duration)>,
-    /// Whether something was read or written since the last look.
+    /// Whether something was read or written since the last check.
     is_stirred: bool,
 }
 
 impl TtyWatch {
-    /// Called when something was read from the terminal or written to it.
+    /// Records that something was read from the terminal or written to it.
     pub fn stir(&mut self, now: Instant) {
         self.next = Some((now + FIRST_LOOK, FIRST_LOOK));
         self.is_stirred = true;
     }
 
-    /// Records that the caller looks at the terminal. Returns whether this look was due, or is the first one since
-    /// something was read or written.
+    /// Records that the caller checks the modes. Returns whether this check was due, or is the first since something
+    /// was read or written.
     pub fn look(&mut self, now: Instant) -> bool {
         let mut is_due = std::mem::take(&mut self.is_stirred);
         if let Some((due, wait)) = self.next
@@ -42,7 +41,7 @@ impl TtyWatch {
         is_due
     }
 
-    /// Returns when to look next.
+    /// Returns when to check next. `None` if no check is due without a read or write.
     pub fn deadline(self) -> Option<Instant> {
         self.next.map(|(due, _)| due)
     }

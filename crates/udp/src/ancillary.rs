@@ -1,6 +1,6 @@
-//! The control messages that a datagram brings along (ancillary data, RFC 3542, section 20), read from their bytes.
+//! Reads the control messages that the kernel adds to a datagram (ancillary data, RFC 3542, section 20).
 //!
-//! The kernel writes them, and nothing here relies on that: a length that is wrong ends the walk.
+//! The code does not rely on the kernel: a wrong length ends the reading.
 
 use std::mem::{offset_of, size_of};
 use std::net::Ipv6Addr;
@@ -8,28 +8,28 @@ use std::net::Ipv6Addr;
 use libc::{c_int, cmsghdr};
 use rove_ssp::Ecn;
 
-/// Control messages start at multiples of this. Source: `CMSG_ALIGN` of Linux, where it is a `size_t`; of macOS and
+/// Alignment of control messages, in bytes. Source: `CMSG_ALIGN` of Linux, where it is a `size_t`; of macOS and
 /// FreeBSD, where it is 32 bits and, on most processors of FreeBSD, 64.
 #[cfg(target_os = "macos")]
 const ALIGNMENT: usize = 4;
 #[cfg(not(target_os = "macos"))]
 const ALIGNMENT: usize = size_of::<usize>();
 
-/// Bytes of a header, with its padding.
+/// Size of a control message's header with its padding, in bytes.
 const HEADER_LEN: usize = size_of::<cmsghdr>().next_multiple_of(ALIGNMENT);
 
-/// A control message.
+/// A control message of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlMessage<'a> {
-    /// Whose it is, such as `IPPROTO_IP`.
+    /// The protocol level of the message, such as `IPPROTO_IP`.
     pub level: c_int,
-    /// Its type within that level.
+    /// The type of the message within its level, such as `IP_TOS`.
     pub kind: c_int,
-    /// Its contents.
+    /// The contents of the message, without its header.
     pub data: &'a [u8],
 }
 
-/// Returns the control messages in `bytes`, as far as they are whole.
+/// Returns the control messages in `bytes`. A message that is cut off ends the list.
 pub fn control_messages(mut bytes: &[u8]) -> impl Iterator<Item = ControlMessage<'_>> {
     std::iter::from_fn(move || {
         let (message, len) = first(bytes)?;
@@ -38,17 +38,17 @@ pub fn control_messages(mut bytes: &[u8]) -> impl Iterator<Item = ControlMessage
     })
 }
 
-/// Returns the first control message, and its length with its header.
+/// Returns the first control message, and its length with the header.
 fn first(bytes: &[u8]) -> Option<(ControlMessage<'_>, usize)> {
     let len = length(bytes.get(offset_of!(cmsghdr, cmsg_len)..)?)?;
-    // Also keeps the walk going: no message is shorter than its header.
+    // This also ends the loop in time, because no message is shorter than its header.
     let data = bytes.get(HEADER_LEN..len)?;
     let level = integer(&bytes[offset_of!(cmsghdr, cmsg_level)..])?;
     let kind = integer(&bytes[offset_of!(cmsghdr, cmsg_type)..])?;
     Some((ControlMessage { level, kind, data }, len))
 }
 
-/// Reads a length: a `size_t` in Linux with glibc, 32 bits elsewhere.
+/// Reads the length of a control message: a `size_t` in Linux with glibc, 32 bits elsewhere.
 fn length(bytes: &[u8]) -> Option<usize> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     return bytes.first_chunk().map(|bytes| usize::from_ne_bytes(*bytes));
@@ -56,12 +56,12 @@ fn length(bytes: &[u8]) -> Option<usize> {
     usize::try_from(u32::from_ne_bytes(*bytes.first_chunk()?)).ok()
 }
 
-/// Reads the integer that `bytes` begin with.
+/// Reads the integer at the start of `bytes`.
 fn integer(bytes: &[u8]) -> Option<c_int> {
     bytes.first_chunk().map(|bytes| c_int::from_ne_bytes(*bytes))
 }
 
-/// Reads the ECN bits from whichever control message carries them.
+/// Returns the ECN bits of a datagram from its control messages; `NotCapable` if no message has them.
 pub fn congestion_mark(control: &[u8]) -> Ecn {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const TOS: c_int = libc::IP_TOS;
@@ -78,7 +78,7 @@ pub fn congestion_mark(control: &[u8]) -> Ecn {
     class.map_or(Ecn::NotCapable, ecn)
 }
 
-/// Reads the local address from the control message that carries it; only Linux is asked to send one.
+/// Returns the local address that a datagram was sent to, from its control messages. Only Linux is asked for it.
 pub fn local_address(control: &[u8]) -> Option<Ipv6Addr> {
     #[cfg(target_os = "linux")]
     return control_messages(control).find_map(|message| {
@@ -94,7 +94,7 @@ pub fn local_address(control: &[u8]) -> Option<Ipv6Addr> {
     }
 }
 
-/// Returns what the two low bits of a TOS or traffic class byte say (RFC 3168, section 5).
+/// Returns the ECN value in the two low bits of a TOS or traffic class byte (RFC 3168, section 5).
 const fn ecn(class: u8) -> Ecn {
     match class & 0b11 {
         0b11 => Ecn::CongestionExperienced,

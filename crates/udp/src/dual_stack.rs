@@ -1,34 +1,34 @@
-//! A client's sockets for a server with addresses of both families.
+//! A client's sockets for a server that has IPv4 and IPv6 addresses.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 
 use crate::socket::ClientSockets;
 
-/// The sockets of each family that datagrams have gone to, that of the first address in front.
+/// The client's sockets of each address family that it has sent to. The family of the first address is in front.
 #[derive(Debug)]
 pub struct DualStackSockets(Vec<(SocketAddr, ClientSockets)>);
 
 impl DualStackSockets {
-    /// Opens the first port, of the family of `server`.
+    /// Opens the first port, in the address family of `server`.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the error of the system call.
     pub fn open(server: SocketAddr) -> io::Result<Self> {
         Ok(Self(vec![(server, ClientSockets::open(server)?)]))
     }
 
-    /// Returns all sockets.
+    /// Returns the sockets of all families.
     pub fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
         self.0.iter().flat_map(|(_, sockets)| sockets.iter())
     }
 
-    /// Returns the socket to send to this address from.
+    /// Returns the socket for sending to `destination`. It is opened if the address family has none yet.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of the first socket of its family.
+    /// Returns the error of the system call if the family's first socket cannot be opened.
     pub fn newest_for(&mut self, destination: SocketAddr) -> io::Result<&UdpSocket> {
         let index = match self.position(destination) {
             Some(index) => index,
@@ -40,22 +40,22 @@ impl DualStackSockets {
         Ok(self.0[index].1.newest())
     }
 
-    /// Returns the port that datagrams to this address leave from, if any has been sent there.
+    /// Returns the local port for datagrams to `destination`. `None` if the address family has no socket.
     pub fn local_port(&self, destination: SocketAddr) -> Option<u16> {
         let (_, sockets) = &self.0[self.position(destination)?];
         sockets.newest().local_addr().ok().map(|address| address.port())
     }
 
-    /// Opens a new port of each family.
+    /// Opens a new port in each address family.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal; the ports stay as they were.
+    /// Returns the error of the system call.
     pub fn open_port(&mut self) -> io::Result<()> {
         self.0.iter_mut().try_for_each(|(_, sockets)| sockets.open_port())
     }
 
-    /// Closes the oldest ports of each family down to `keep`.
+    /// Closes the oldest ports of each address family until `keep` are left.
     pub fn close_ports(&mut self, keep: usize) {
         self.0.iter_mut().for_each(|(_, sockets)| sockets.close_ports(keep));
     }

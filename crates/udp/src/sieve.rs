@@ -1,9 +1,8 @@
-//! A filter that keeps a flood of strangers' datagrams from filling the socket's buffer that the client's datagrams
-//! need.
+//! A filter that keeps a flood of other senders' datagrams out of the receive buffer that the client's need.
 //!
-//! While strangers send more than a server has to look at, the system lets through one in 2, 4, 8 and so on of the
-//! datagrams that do not come from the client's address. A client that moves to another address is a stranger until
-//! its first datagram has got through, and it sends several. The filter does not stop a sender at the client's
+//! While other senders send more than a server can read, the system passes only one in 2, 4, 8 and so on of their
+//! datagrams. All datagrams from the client's address pass. A client that moves to another address counts as another
+//! sender until its first datagram has passed, and it sends several. The filter does not stop a sender at the client's
 //! address.
 
 use std::net::SocketAddr;
@@ -12,18 +11,18 @@ use rove_units::{Duration, Instant};
 
 use crate::socket::ServerSocket;
 
-/// How long strangers' datagrams are counted. Chosen: a few frame intervals.
+/// Time over which other senders' datagrams are counted. Chosen: a few frame intervals.
 const WINDOW: Duration = Duration::from_millis(50);
-/// Most strangers' datagrams in such a time that are let through as before: 5000 in a second. Chosen: half of what the
-/// smallest buffer of a Linux system holds, so that a process which is not run for that long loses nothing.
+/// Most datagrams of other senders in a [`WINDOW`] that do not tighten the filter: 5000 in a second. Chosen: half of
+/// the smallest buffer of a Linux system, so that a process that does not run for this time loses nothing.
 const STRANGERS_MAX: u32 = 250;
-/// Fewest strangers' datagrams of which no larger share is let through. Chosen: twice as many are well below
-/// [`STRANGERS_MAX`].
+/// Fewest datagrams of other senders in a [`WINDOW`] with which the filter is not relaxed. Chosen: twice as many are
+/// well below [`STRANGERS_MAX`].
 const STRANGERS_MIN: u32 = STRANGERS_MAX / 4;
-/// The smallest share that is let through, as the exponent of a half. Chosen: of a million in a second it leaves 4000.
+/// Most halvings of the share that passes. Chosen: of a million datagrams in a second, 4000 pass.
 const HALVINGS_MAX: u32 = 8;
 
-/// Strangers' datagrams, and which share of them is let through: at first all.
+/// Counts datagrams of other senders than the client, and decides which share of them passes. At first all pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sieve {
     counted_since: Instant,
@@ -31,27 +30,27 @@ pub struct Sieve {
     filter: Filter,
 }
 
-/// Which datagrams the system lets through.
+/// The datagrams that the system passes to the socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Filter {
-    /// Whose datagrams all are; `None` lets everything through.
+    /// The address whose datagrams all pass. `None`: every datagram passes.
     client: Option<SocketAddr>,
-    /// How often the share of strangers' datagrams that pass is halved.
+    /// How often the share of other senders' datagrams that pass is halved.
     halvings: u32,
 }
 
 impl Sieve {
-    /// Called for each datagram that is not a new one of the client's.
+    /// Counts a datagram that is not a new datagram of the client. Call this for each.
     pub const fn handle_stranger(&mut self) {
         self.strangers = self.strangers.saturating_add(1);
     }
 
-    /// Returns when to call [`Sieve::handle_timeout`] though no datagram came.
+    /// Returns when to call [`Sieve::handle_timeout`] even without a datagram. `None` if everything passes.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.filter.client.map(|_| self.counted_since + WINDOW)
     }
 
-    /// Has the system let through as much as is right now.
+    /// Adapts the socket's filter to the datagrams counted so far.
     pub fn handle_timeout(
         &mut self,
         now: Instant,
@@ -71,7 +70,7 @@ impl Sieve {
     fn next_filter(&mut self, now: Instant, client: Option<SocketAddr>) -> Filter {
         let mut halvings = self.filter.halvings;
         let is_over = self.counted_since + WINDOW <= now;
-        // The client's keys are lost until enough is kept out, so that more is not waited for.
+        // The client's datagrams are lost until enough others are kept out, so a flood is answered at once.
         let is_flooded = self.strangers > STRANGERS_MAX && client.is_some();
         if is_flooded {
             halvings = HALVINGS_MAX.min(halvings + 1);
@@ -104,8 +103,8 @@ impl Filter {
     }
 }
 
-/// Returns the filter's program (Linux, `Documentation/networking/filter.rst`): it looks at IP version, source address and
-/// source port, and lets the datagram through if all are the client's, else by chance.
+/// Returns the filter as a BPF program (Linux, `Documentation/networking/filter.rst`). It compares IP version, source
+/// address and source port. If all are the client's, the datagram passes, otherwise it passes by chance.
 #[cfg(target_os = "linux")]
 fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
     use libc::{
@@ -113,7 +112,7 @@ fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
     };
 
     const ALL_BYTES: u32 = u32::MAX;
-    // Offsets count from the UDP header; those of the IP header and of a random number are names.
+    // Offsets count from the UDP header. The IP header and a random number have special offsets.
     let (ip, random) = (
         libc::SKF_NET_OFF.cast_unsigned(),
         (libc::SKF_AD_OFF + libc::SKF_AD_RANDOM).cast_unsigned(),
@@ -138,7 +137,7 @@ fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
     for (left, (size, offset, mask, value)) in (0..facts.len()).rev().zip(facts) {
         program.push(step(BPF_LD | size | BPF_ABS, 0, 0, offset));
         program.push(step(BPF_ALU | BPF_AND | BPF_K, 0, 0, mask));
-        // Past the facts that are left, of three steps each, and the step that lets through.
+        // Skips the remaining facts, of three steps each, and the step that lets the datagram pass.
         program.push(step(BPF_JMP | BPF_JEQ | BPF_K, 0, 3 * left + 1, value));
     }
     program.push(step(BPF_RET | BPF_K, 0, 0, ALL_BYTES));

@@ -1,4 +1,4 @@
-//! UDP sockets: the server's bound one, the client's hopping ones, and what both have in common.
+//! UDP sockets: the server's bound socket, the client's sockets on changing ports, and what both have in common.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,30 +11,28 @@ use socket2::{Domain, Socket, Type};
 
 use crate::sys::{Received, discard_path_errors, keep_whole};
 
-/// Most datagrams taken from one socket in one turn, so that a flood starves neither keys nor the
-/// pty.
+/// Most datagrams read from one socket in one turn of the loop, so that a flood delays neither keys nor the pty.
 /// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
 pub const DATAGRAMS_PER_TURN: usize = 32;
-/// Most local ports a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Most local ports that a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CLIENT_PORTS_MAX: usize = 10;
-/// DSCP 0 and ECT(0): congested routers may mark our datagrams where they would drop others' (RFC
-/// 3168). For IPv4 only, as stock peers read the mark from no other header.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// DSCP 0 and ECT(0): congested routers may mark our datagrams instead of dropping them (RFC 3168). It is set for IPv4
+/// only, because stock Mosh peers read no other mark. Source: Mosh 1.4.0 as observed, docs/wire.md.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 const TYPE_OF_SERVICE: u8 = 0x02;
 
-/// Most bytes of datagrams that wait in a socket for their turn. The system counts what it needs to hold them, too:
-/// some 770 bytes for a small one and 2300 for a full one. Its own choice, 208 KiB, is full after 2.7 ms of a flood
-/// of 100 000 datagrams a second, and then what the peer sends is lost with the rest. No process is sure to
-/// run that soon. Chosen: 50 ms of such a flood, docs/bench.md, "Attacks".
+/// Size of a socket's receive buffer, in bytes. The system also counts its own memory for each datagram: some 770 bytes
+/// for a small one and 2300 for a full one. Its default, 208 KiB, is full after 2.7 ms of a flood of 100 000 datagrams
+/// a second, and then the peer's datagrams are lost with the rest. No process is sure to run that soon. Chosen: 50 ms
+/// of such a flood, docs/bench.md, "Attacks".
 const RECEIVE_BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The UDP ports a server may bind, tried in ascending order.
+/// The UDP ports that a server may bind, tried in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRange {
-    /// The first port tried; 0, with `high` 0 too, lets the system choose.
+    /// The first port that is tried. If `low` and `high` are 0, the system chooses a port.
     pub low: u16,
-    /// The last port tried.
+    /// The last port that is tried.
     pub high: u16,
 }
 
@@ -46,34 +44,34 @@ impl Default for PortRange {
     }
 }
 
-/// Why a datagram has not been sent. The session goes on: what is lost is sent again.
+/// The reason for which a datagram was not sent. The session continues, because lost data is sent again.
 #[derive(Debug, thiserror::Error)]
 pub enum SendFailure {
-    /// It is larger than the path takes.
+    /// The datagram is larger than the path's MTU.
     #[error("the datagram is larger than the path takes")]
     TooLong,
-    /// Something else, worth telling the user.
+    /// The system refused the datagram for another reason, which the user should know.
     #[error("sending failed: {0}")]
     Other(io::Error),
 }
 
-/// An error that the network reported for a datagram of ours.
+/// An error that the network or the system reported for a datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Nobody listens at that port (ICMP port unreachable).
+    /// No program listens at the port (ICMP port unreachable).
     Port,
-    /// No way to the host, or a firewall that says so (ICMP host unreachable or prohibited).
+    /// There is no route to the host, or a firewall forbids the way (ICMP host unreachable or prohibited).
     Host,
-    /// No way to its network.
+    /// There is no route to the host's network.
     Network,
-    /// This computer does not let them out.
+    /// This computer does not permit sending to the host.
     Here,
-    /// Something else.
+    /// The text of another system error.
     Other(String),
 }
 
 impl Refusal {
-    /// Returns what an error of a datagram socket says of the path.
+    /// Returns what the error of a datagram socket means for the path.
     pub fn of(error: &io::Error) -> Self {
         match Errno::from_io_error(error) {
             Some(Errno::CONNREFUSED) => Self::Port,
@@ -85,12 +83,12 @@ impl Refusal {
     }
 }
 
-/// Sends a datagram. If the system's buffer is full, the datagram counts as sent and is lost, as it would be in any
-/// other queue on its way.
+/// Sends a datagram. If the system's buffer is full, the datagram counts as sent and is lost, as in any other queue of
+/// the path.
 ///
 /// # Errors
 ///
-/// Returns [`SendFailure`] when the system refuses the datagram.
+/// Returns [`SendFailure`] if the system refuses the datagram.
 pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> {
     let attempt = || socket.send_to(&transmit.payload, transmit.destination).map(drop);
     send_by(socket, transmit.tries_size, attempt)
@@ -102,12 +100,12 @@ fn send_by(
     attempt: impl Fn() -> io::Result<()>,
 ) -> Result<(), SendFailure> {
     if tries_size && let Err(error) = keep_whole(socket, true) {
-        // In pieces it would say nothing about the path.
+        // A fragmented datagram would say nothing about the path's MTU.
         tracing::debug!(%error, "no size is tried");
         return Ok(());
     }
     let result = attempt().or_else(|error| {
-        // It may be about a datagram sent earlier; then this one has not been tried yet.
+        // The error may be about an earlier datagram. Then this datagram has not been sent yet.
         if is_about_the_path(&error) {
             discard_path_errors(socket);
             return attempt();
@@ -127,8 +125,7 @@ fn send_by(
     }
 }
 
-/// Returns whether an error is what a router or the far end said (ICMP), or what the system would
-/// say without a route.
+/// Returns whether an error comes from a router or from the other end (ICMP), or says that there is no route.
 fn is_about_the_path(error: &io::Error) -> bool {
     let is_for_size = Errno::from_io_error(error) == Some(Errno::MSGSIZE);
     is_for_size
@@ -140,16 +137,16 @@ fn is_about_the_path(error: &io::Error) -> bool {
         )
 }
 
-/// Reads the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and hands each to `handle`.
+/// Reads the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and passes each to `handle`.
 ///
 /// # Errors
 ///
-/// Returns the error that is there in place of a datagram.
+/// Returns the socket's error, if there is one in place of a datagram.
 pub fn receive_waiting(socket: &UdpSocket, handle: impl FnMut(Received, &[u8])) -> io::Result<()> {
     match crate::sys::receive::<DATAGRAMS_PER_TURN>(socket.as_fd(), handle) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-            // Woken for nothing: a send has had the error already, and reports without one are left. Every
-            // later wait would end at once for them.
+            // No datagram was there: a send has already returned the error, but its reports are left in the queue. They
+            // would end every later wait at once.
             discard_path_errors(socket);
             Ok(())
         }
@@ -161,11 +158,11 @@ pub fn receive_waiting(socket: &UdpSocket, handle: impl FnMut(Received, &[u8])) 
     }
 }
 
-/// The same, one after the other, until `handle` returns that it has enough: the others wait for the next turn.
+/// Reads datagrams as [`receive_waiting`] does, until `handle` returns false. Further datagrams wait for the next turn.
 ///
 /// # Errors
 ///
-/// As [`receive_waiting`].
+/// Returns the socket's error, if there is one in place of a datagram.
 pub fn receive_while(
     socket: &UdpSocket,
     mut handle: impl FnMut(Received, &[u8]) -> bool,
@@ -193,7 +190,7 @@ pub fn receive_while(
     Ok(())
 }
 
-/// The server's socket.
+/// The UDP socket of a server, bound to one port.
 #[derive(Debug)]
 pub struct ServerSocket {
     socket: UdpSocket,
@@ -201,11 +198,11 @@ pub struct ServerSocket {
 }
 
 impl ServerSocket {
-    /// Binds the first free port of `ports` on `address`. The unspecified IPv6 address takes IPv4 datagrams as well.
+    /// Binds the first free port of `ports` on `address`. The unspecified IPv6 address also receives IPv4 datagrams.
     ///
     /// # Errors
     ///
-    /// Returns the error met at the last port tried.
+    /// Returns the error of the last port that was tried.
     pub fn bind(address: IpAddr, ports: PortRange) -> io::Result<Self> {
         let mut refusal = io::Error::from(io::ErrorKind::AddrInUse);
         for port in ports.low..=ports.high {
@@ -226,17 +223,17 @@ impl ServerSocket {
         Err(refusal)
     }
 
-    /// Returns the address and the port bound.
+    /// Returns the address and port to which the socket is bound.
     pub const fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// Sends one datagram as [`send`] does, from the local address that is given, if one is. A client may
-    /// hear no other than the one it has spoken to.
+    /// Sends a datagram as [`send`] does, from the local address `local` if it is given. A client may accept datagrams
+    /// only from the address that it has sent to.
     ///
     /// # Errors
     ///
-    /// Returns [`SendFailure`] when the system refuses the datagram.
+    /// Returns [`SendFailure`] if the system refuses the datagram.
     pub fn send_from(
         &self,
         transmit: &Transmit,
@@ -247,7 +244,7 @@ impl ServerSocket {
             let socket = self.socket.as_fd();
             let attempt = || crate::sys::send_from(socket, &transmit.payload, destination, local);
             match send_by(&self.socket, transmit.tries_size, attempt) {
-                // This computer has lost that address.
+                // This computer does not have the address any more.
                 Err(SendFailure::Other(_)) => {}
                 result => return result,
             }
@@ -257,28 +254,28 @@ impl ServerSocket {
         send(&self.socket, transmit)
     }
 
-    /// Returns the socket itself.
+    /// Returns the underlying socket.
     pub const fn get(&self) -> &UdpSocket {
         &self.socket
     }
 }
 
-/// The client's sockets: the newest sends, all receive, so that what was sent to an older port
-/// still arrives.
+/// The sockets of a client, each on its own port. The newest sends and all receive, so that datagrams to an older port
+/// still arrive.
 #[derive(Debug)]
 pub struct ClientSockets {
-    /// Any address of the server's family, any port.
+    /// The address to bind: any address of the server's family, and port 0 for any port.
     local: SocketAddr,
-    /// Oldest first, never empty.
+    /// The sockets, oldest first. There is always one.
     sockets: VecDeque<UdpSocket>,
 }
 
 impl ClientSockets {
-    /// Opens the first port, of the family of `server`.
+    /// Opens the first port, in the address family of `server`.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the error of the system call.
     pub fn open(server: SocketAddr) -> io::Result<Self> {
         let local = match server {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
@@ -287,38 +284,37 @@ impl ClientSockets {
         Ok(Self { local, sockets: VecDeque::from([open_client(local)?]) })
     }
 
-    /// Opens a new port and sends from it from now on. Past `CLIENT_PORTS_MAX` the oldest one
-    /// closes.
+    /// Opens a new port, which sends from here on. Beyond `CLIENT_PORTS_MAX` ports the oldest is closed.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal; the ports stay as they were.
+    /// Returns the error of the system call. The ports then stay as they are.
     pub fn open_port(&mut self) -> io::Result<()> {
         self.sockets.push_back(open_client(self.local)?);
         self.close_ports(CLIENT_PORTS_MAX);
         Ok(())
     }
 
-    /// Closes the oldest ports down to `keep`; the newest one always stays.
+    /// Closes the oldest ports until `keep` are left. The newest port always stays open.
     pub fn close_ports(&mut self, keep: usize) {
         while self.sockets.len() > keep.max(1) {
             self.sockets.pop_front();
         }
     }
 
-    /// Returns all sockets, the oldest first.
+    /// Returns all sockets, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
         self.sockets.iter()
     }
 
-    /// Returns the socket to send from.
+    /// Returns the socket to send from, which is the newest.
     pub fn newest(&self) -> &UdpSocket {
         self.sockets.back().expect("one port is always open")
     }
 }
 
-/// Opens a client's socket: it also hears what routers and the far end say about its datagrams. A
-/// server does not ask, as its clients come and go and anyone can claim that they are gone.
+/// Opens a client's socket, which also reports errors from routers and from the other end. A server does not ask for
+/// these, because clients come and go, and anyone can forge such a report.
 fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = open(local)?;
     #[cfg(target_os = "linux")]
@@ -328,13 +324,12 @@ fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Opens a non-blocking socket with the options of the protocol, bound to `address`. The
-/// port is nobody else's: with an option that shares it, the system would give the datagrams to whoever is bound to the
-/// more specific address.
+/// Opens a non-blocking socket with the options that the protocol needs, bound to `address`. The port is not shared:
+/// with a shared port, the system would give datagrams to whoever binds the more specific address.
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
     if address.is_ipv6() {
-        // Only the unspecified address can stand for both families.
+        // Only the unspecified address can serve both address families.
         socket.set_only_v6(!address.ip().is_unspecified())?;
     }
     socket.set_nonblocking(true)?;
@@ -344,10 +339,10 @@ fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Asks for a receive buffer that outlasts the time in which others run. The system gives an ordinary user as
-/// much as it allows (`net.core.rmem_max` on Linux), and an administrator all of it.
+/// Asks for a receive buffer that holds the datagrams of a flood while other processes run. The system limits it for an
+/// ordinary user (`net.core.rmem_max` on Linux), but not for an administrator.
 fn widen_receive_buffer(socket: &Socket) {
-    // Linux counts twice what it is asked for, as it holds more than payloads there.
+    // Linux doubles the size it is asked for, because it also counts its own memory.
     let wanted = RECEIVE_BUFFER_BYTES_MAX / 2;
     if socket.recv_buffer_size().is_ok_and(|bytes| bytes >= RECEIVE_BUFFER_BYTES_MAX) {
         return;
@@ -361,7 +356,7 @@ fn widen_receive_buffer(socket: &Socket) {
     }
 }
 
-/// Asks for congestion marks, and for fragmentation where a datagram does not fit.
+/// Asks for ECN marks, and for fragmentation of datagrams that are too large for a hop.
 #[cfg(target_os = "linux")]
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
@@ -379,7 +374,7 @@ fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks for congestion marks; path MTU discovery is off for UDP where it cannot be chosen.
+/// Asks for ECN marks. Path MTU discovery is off for UDP on systems that do not let us choose.
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt;
@@ -393,13 +388,13 @@ fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Congestion marks are a help, not a need.
+/// Does nothing: this system has no such options, and ECN marks are optional.
 #[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
 fn set_options(_socket: &Socket, _ipv6: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Notes that an option which is only a help could not be set.
+/// Logs that an optional socket option could not be set.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 fn ignore(result: rustix::io::Result<()>, option: &'static str) {
     if let Err(error) = result {

@@ -1,4 +1,4 @@
-//! The only unsafe code of this crate: datagrams with their control messages, and socket options that no safe crate has.
+//! The only unsafe code of this crate: datagrams with control messages, and socket options that safe crates lack.
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
@@ -16,36 +16,36 @@ use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 
 use crate::ancillary::{congestion_mark, local_address};
 
-/// Room for the control messages of one datagram: a byte of TOS and an integer of traffic class,
-/// each with its header and padding, several times over.
+/// Bytes for the control messages of one datagram. They hold a byte of TOS and an integer of traffic class, each with
+/// header and padding, several times over.
 const CONTROL_LEN: usize = 128;
 
-/// A datagram's size, addresses and congestion mark.
+/// The size, addresses and ECN mark of a datagram that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Its length; one byte over the limit for one that was longer and has been cut.
+    /// The length of the datagram in bytes. A longer datagram is cut to one byte more than the longest allowed.
     pub len: usize,
-    /// Where it came from.
+    /// The sender's address.
     pub source: SocketAddr,
-    /// The congestion mark of the IP header.
+    /// The ECN bits of the IP header.
     pub ecn: Ecn,
-    /// Which address of this computer it was for, where the system tells.
+    /// The local address that the datagram was sent to. `None` if the system does not tell.
     pub local: Option<Ipv6Addr>,
 }
 
-/// Room for a datagram that the system writes.
+/// Memory into which the system writes a datagram.
 #[repr(C, align(8))] // control message headers hold a `size_t`
 struct Slot {
     control: [u8; CONTROL_LEN],
     source: libc::sockaddr_storage,
-    /// The last byte is room to notice a datagram that is too long.
+    /// The payload. The last byte shows whether a datagram is too long.
     bytes: [u8; DATAGRAM_LEN_MAX + 1],
 }
 
 #[cfg(target_os = "linux")]
 use libc::mmsghdr;
 
-/// A message's header and length, as on Linux.
+/// The header of a message and its length, as on Linux.
 #[cfg(not(target_os = "linux"))]
 #[expect(non_camel_case_types, reason = "it stands for one of Linux's")]
 struct mmsghdr {
@@ -53,15 +53,15 @@ struct mmsghdr {
     msg_len: libc::c_uint,
 }
 
-/// Reads up to `N` datagrams that wait on a non-blocking socket, with the congestion marks of their IP headers, and
-/// hands each to `handle`. Returns how many there were.
+/// Reads up to `N` datagrams that wait on a non-blocking socket, with the ECN marks of their IP headers, and passes
+/// each to `handle`. Returns the number of datagrams read.
 ///
-/// Memory is touched only for what arrives.
+/// Memory is touched only for datagrams that arrive.
 ///
 /// # Errors
 ///
-/// Returns the system call's error, `WouldBlock` when nothing waits. An error that is met after a datagram is left for
-/// the next call.
+/// Returns the error of the system call; `WouldBlock` if no datagram waits. An error after a datagram is left for
+/// later.
 pub(crate) fn receive<const N: usize>(
     socket: BorrowedFd<'_>,
     mut handle: impl FnMut(Received, &[u8]),
@@ -113,7 +113,7 @@ pub(crate) fn receive<const N: usize>(
     Ok(count)
 }
 
-/// Lets the system fill messages; returns how many it has.
+/// Lets the system fill messages in one call. Returns the number of messages filled.
 #[cfg(target_os = "linux")]
 fn receive_messages(socket: BorrowedFd<'_>, messages: &mut [mmsghdr]) -> io::Result<usize> {
     let count = libc::c_uint::try_from(messages.len()).expect("a turn's datagrams");
@@ -124,7 +124,7 @@ fn receive_messages(socket: BorrowedFd<'_>, messages: &mut [mmsghdr]) -> io::Res
     usize::try_from(count).map_err(|_| io::Error::last_os_error())
 }
 
-/// Lets the system fill messages, one after the other; returns how many it has.
+/// Lets the system fill messages one after the other. Returns the number of messages filled.
 #[cfg(not(target_os = "linux"))]
 fn receive_messages(socket: BorrowedFd<'_>, messages: &mut [mmsghdr]) -> io::Result<usize> {
     for (index, message) in messages.iter_mut().enumerate() {
@@ -139,15 +139,14 @@ fn receive_messages(socket: BorrowedFd<'_>, messages: &mut [mmsghdr]) -> io::Res
     Ok(messages.len())
 }
 
-/// Asks the system to tell of each datagram that an IPv6 socket receives which address it was for; IPv4 ones
-/// come in their mapped form.
+/// Asks the system for the local address of each datagram on an IPv6 socket. IPv4 addresses are in mapped form.
 #[cfg(target_os = "linux")]
 pub(crate) fn report_local_addresses(socket: BorrowedFd<'_>) -> io::Result<()> {
     set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1)
 }
 
-/// Sends a datagram over an IPv6 socket from the local address that is given, as the peer may take an answer
-/// from no other than the one it has spoken to.
+/// Sends a datagram over an IPv6 socket from the local address `local`, because the peer may accept datagrams only from
+/// the address that it has sent to.
 #[cfg(target_os = "linux")]
 pub(crate) fn send_from(
     socket: BorrowedFd<'_>,
@@ -195,7 +194,7 @@ pub(crate) fn send_from(
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Returns the Internet address in `storage`, or `None` for another family.
+/// Returns the Internet address in `storage`. `None` for another address family.
 ///
 /// # Safety
 ///
@@ -220,12 +219,12 @@ unsafe fn socket_address(storage: *const libc::sockaddr_storage) -> Option<Socke
     }
 }
 
-/// Most reports discarded at once; what comes meanwhile is found at the next error.
+/// Most reports discarded in one call. Reports that arrive meanwhile are discarded at the next error.
 #[cfg(target_os = "linux")]
 const PATH_ERRORS_MAX: usize = 64;
 
-/// Asks the system to tell an unconnected socket what routers and the far end say about its
-/// datagrams (ICMP). Its next send or receive then fails with the error.
+/// Asks the system to report errors about the datagrams of an unconnected socket (ICMP). The next send or receive then
+/// fails with the error.
 #[cfg(target_os = "linux")]
 pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Result<()> {
     let (level, option) = if ipv6 {
@@ -236,19 +235,19 @@ pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Resu
     set_option(socket, level, option, 1)
 }
 
-/// Sets the don't-fragment bit, so that datagrams larger than a hop carries are dropped there, whatever the system has
-/// learned of the path. Without the bit they are cut up as usual. While it is set, datagrams larger than this
-/// computer's own interface carries are refused.
+/// Sets (`whole`) or clears the don't-fragment bit of datagrams. With the bit, a hop drops datagrams that are too large
+/// for it, whatever the system knows of the path. The system also refuses datagrams larger than the MTU of its own
+/// interface. Without the bit, large datagrams are fragmented as usual.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal; some systems know no such thing.
+/// Returns the error of the system call, also if the system has no such option.
 pub(crate) fn keep_whole(socket: &UdpSocket, whole: bool) -> io::Result<()> {
     let is_ipv6 = socket.local_addr()?.is_ipv6();
     whole_options(socket.as_fd(), is_ipv6, whole)
 }
 
-/// Sets what [`keep_whole`] is about. A socket of IPv6 that takes IPv4 as well has the options of both.
+/// Sets the options for [`keep_whole`]. An IPv6 socket that also takes IPv4 has the options of both families.
 #[cfg(target_os = "linux")]
 fn whole_options(socket: BorrowedFd<'_>, is_ipv6: bool, whole: bool) -> io::Result<()> {
     let (v4, v6) = if whole {
@@ -263,8 +262,8 @@ fn whole_options(socket: BorrowedFd<'_>, is_ipv6: bool, whole: bool) -> io::Resu
     Ok(())
 }
 
-/// Sets what [`keep_whole`] is about. A socket takes the option of its own family only; what a socket of IPv6 sends
-/// over IPv4 stays as the system has it.
+/// Sets the option for [`keep_whole`]. A socket takes the option of its own family only, so an IPv6 socket's datagrams
+/// over IPv4 stay as the system treats them.
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 fn whole_options(socket: BorrowedFd<'_>, is_ipv6: bool, whole: bool) -> io::Result<()> {
     let (level, option) = if is_ipv6 {
@@ -280,7 +279,7 @@ fn whole_options(_socket: BorrowedFd<'_>, _is_ipv6: bool, _whole: bool) -> io::R
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Sets an option of a socket that is a number.
+/// Sets a socket option whose value is a number.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 fn set_option(
     socket: BorrowedFd<'_>,
@@ -296,8 +295,7 @@ fn set_option(
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Discards the reports that came with such errors: while any wait, the socket counts as failed and
-/// every wait for it ends at once.
+/// Discards queued error reports. While any is left, the socket counts as failed, and every wait for it ends at once.
 #[cfg(target_os = "linux")]
 pub(crate) fn discard_path_errors(socket: &UdpSocket) {
     let flags = RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT;
@@ -305,11 +303,11 @@ pub(crate) fn discard_path_errors(socket: &UdpSocket) {
     let _ = (0..PATH_ERRORS_MAX).all(|_| is_report());
 }
 
-/// Does nothing: no reports were asked for.
+/// Does nothing, because no error reports were asked for.
 #[cfg(not(target_os = "linux"))]
 pub(crate) const fn discard_path_errors(_socket: &UdpSocket) {}
 
-/// Returns the size of `T` as socket calls want it.
+/// Returns the size of `T` in the type that socket calls need.
 fn length_of<T>() -> libc::socklen_t {
     libc::socklen_t::try_from(size_of::<T>()).expect("addresses and options are a few dozen bytes")
 }

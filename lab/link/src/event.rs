@@ -9,7 +9,7 @@ use crate::item::{DropCause, PacketId};
 pub struct Event {
     /// The nominal time of the event, which does not depend on when the link was polled.
     pub at: Instant,
-    /// What happened, to which packet.
+    /// The kind of the event, with the packet that it is about.
     pub kind: EventKind,
 }
 

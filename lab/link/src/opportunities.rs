@@ -22,7 +22,7 @@ impl Opportunities {
         Self { schedule, next: None, at: Instant::ZERO, left: Bytes::ZERO }
     }
 
-    /// Begins to wait for the first opportunity after `now`, if none is waited for. Those at `now` itself have passed.
+    /// Begins to wait for the first opportunity after `now`, if none is waited for. An opportunity at `now` has passed.
     pub(crate) fn wait(&mut self, now: Instant) {
         if self.next.is_none() {
             self.look_at(self.schedule.first_after(now));

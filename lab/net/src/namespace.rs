@@ -1,4 +1,4 @@
-//! Network namespaces: made, entered by threads and by commands, and searched for processes.
+//! Network namespaces: creates them, moves threads and commands into them, and finds their processes.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,46 +21,46 @@ use rustix::thread::{
 
 use crate::sys;
 
-/// How often processes are killed that others start meanwhile. Chosen: more than any but a fork bomb needs.
+/// Most rounds of killing processes that others start meanwhile. Chosen: enough for anything but a fork bomb.
 const KILLS_MAX: u32 = 20;
-/// How often it is tried to leave the user namespace while a thread ends. Chosen: some milliseconds of tries; the end takes
-/// microseconds.
+/// Most tries to enter a user namespace while a thread is still ending. Chosen: some milliseconds of tries; the end of
+/// a thread takes microseconds.
 const UNSHARE_TRIES: u32 = 10_000;
-/// How long a killed process may take to be gone. Chosen: far longer than the kernel needs.
+/// How long a killed process may take to end. Chosen: far longer than the kernel needs.
 const KILL_PATIENCE: Duration = Duration::from_millis(500);
 
-/// The files in `/proc/PID/ns` that tell whether a process belongs to a [`Namespace`].
+/// The files in `/proc/PID/ns` that show whether a process belongs to a [`Namespace`].
 pub(crate) const KINDS: [&str; 2] = ["net", "time"];
 
-/// A network namespace. It lasts while this, a process in it or a socket of it does.
+/// A network namespace. It exists as long as this value, a process in it or a socket of it.
 ///
-/// A namespace that was made here has a time namespace beside it, whose clocks are those of the computer. It marks the
-/// commands that were started here, and all that these start: programs that give processes another network, list of
-/// processes or user leave them that mark.
+/// A namespace that [`Self::create`] made has a time namespace beside it, whose clocks are those of the computer. The
+/// time namespace marks the commands started here and all their descendants. Programs that give processes another
+/// network, process list or user keep this mark.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
-    /// The time namespace; `None` where the kernel has none, and for a network namespace that was there before.
+    /// The time namespace that marks processes. `None` if the kernel has none, or if the network was there before.
     mark: Option<File>,
-    /// Device and inode of each file, which tell it from others.
+    /// Device and inode of each namespace file, which identify the namespaces.
     identities: Vec<(u64, u64)>,
 }
 
 impl Namespace {
-    /// Returns the namespace of this thread.
+    /// Returns the network namespace of the calling thread.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal, such as where `/proc` is not mounted.
+    /// Returns the error of the system call, for example if `/proc` is not mounted.
     pub fn current() -> io::Result<Self> {
         Self::new(File::open("/proc/thread-self/ns/net")?, None)
     }
 
-    /// Makes a namespace with nothing but a loopback interface that is down.
+    /// Creates a network namespace that has only a loopback interface, which is down.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal: `EPERM` without the right to make namespaces.
+    /// Returns the error of the system call: `EPERM` without the right to create namespaces.
     pub fn create() -> io::Result<Self> {
         in_thread(|| {
             sys::unshare(UnshareFlags::NEWNET)?;
@@ -77,11 +77,11 @@ impl Namespace {
         Ok(Self { file, mark, identities })
     }
 
-    /// Does `work` in a thread in this namespace. Sockets opened there stay in it.
+    /// Runs `work` in a thread in this namespace. Sockets opened by `work` stay in the namespace.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of the thread or of the namespace.
+    /// Returns the error of the system call for the thread or the namespace.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         in_thread(|| {
             self.enter()?;
@@ -89,34 +89,34 @@ impl Namespace {
         })?
     }
 
-    /// Moves this thread into the namespace.
+    /// Moves the calling thread into the namespace.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the error of the system call.
     pub fn enter(&self) -> io::Result<()> {
         move_into_link_name_space(self.file.as_fd(), Some(LinkNameSpaceType::Network))?;
         Ok(())
     }
 
-    /// Has a command enter the namespace before it is executed, and be killed when the thread that started it ends.
+    /// Lets a command enter the namespace before it is executed. It is killed when the thread that started it ends.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of one more descriptor.
+    /// Returns the error of the system call for another descriptor.
     pub fn enter_on_exec(&self, command: &mut Command) -> io::Result<()> {
         let mark = self.mark.as_ref().map(File::try_clone).transpose()?;
         sys::enter_on_exec(command, self.file.try_clone()?.into(), mark.map(Into::into), getpid());
         Ok(())
     }
 
-    /// Returns the files whose identities processes of the namespace have.
+    /// Returns the namespace files, by which processes of the namespace are recognised.
     pub(crate) fn files(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         [Some(&self.file), self.mark.as_ref()].into_iter().flatten().map(File::as_fd)
     }
 
-    /// Ends every process of the namespace but this one, those that have left it for another included: asks them to hang up and terminate, and kills those that are
-    /// still there after `patience`. Returns whether all are gone.
+    /// Ends every process of the namespace except this one, including processes that have moved to another namespace.
+    /// It asks them to hang up and terminate, and kills those left after `patience`. Returns whether all have ended.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Namespace {
         Ok(self.processes()?.is_empty())
     }
 
-    /// Returns the numbers of the processes of the namespace but this one.
+    /// Returns the numbers of the namespace's processes, except this one.
     ///
     /// # Errors
     ///
@@ -153,14 +153,14 @@ impl Namespace {
         Ok(self.members()?.into_iter().map(|(_, process)| process).collect())
     }
 
-    /// Returns the processes of the namespace but this one.
+    /// Returns the namespace's processes, except this one, each with a descriptor.
     fn members(&self) -> io::Result<Vec<(Pid, OwnedFd)>> {
         let mut processes = Vec::new();
         for entry in fs::read_dir("/proc")? {
             let name = entry?.file_name();
             let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
             let Some(pid) = Pid::from_raw(pid).filter(|pid| *pid != getpid()) else { continue };
-            // It may end at any time, and its number be given to another: it is held before it is looked at.
+            // The process may end, and its number be used again. So a descriptor holds it before it is examined.
             let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
             if self.holds(pid) {
                 processes.push((pid, process));
@@ -169,7 +169,7 @@ impl Namespace {
         Ok(processes)
     }
 
-    /// Returns whether a process is of this namespace; those that may not be asked are not.
+    /// Returns whether a process is in this namespace; false if it may not be examined.
     fn holds(&self, pid: Pid) -> bool {
         let is_ours = |kind: &&str| {
             let path = format!("/proc/{}/ns/{kind}", pid.as_raw_nonzero());
@@ -185,12 +185,12 @@ impl AsFd for Namespace {
     }
 }
 
-/// Moves this process into a user namespace of its own, where it has every right over the namespaces that it makes, and
-/// keeps its user and group. It must not have started threads yet.
+/// Moves this process into its own user namespace, where it has every right over the namespaces that it creates. User
+/// and group stay the same. The process must not have started threads yet.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal: `EPERM` or `ENOSPC` where users may not make namespaces.
+/// Returns the error of the system call: `EPERM` or `ENOSPC` if users may not create namespaces.
 pub fn enter_user_namespace() -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     unshare_users()?;
@@ -200,9 +200,9 @@ pub fn enter_user_namespace() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1", group = group.as_raw()))
 }
 
-/// Moves this process into a user namespace.
+/// Moves this process into its own user namespace.
 ///
-/// A thread that was waited for may still be counted by the kernel for some microseconds, and a process with threads is refused.
+/// The kernel refuses a process with threads, among which it may count a joined thread for some more microseconds.
 fn unshare_users() -> io::Result<()> {
     for _ in 0..UNSHARE_TRIES {
         match sys::unshare(UnshareFlags::NEWUSER) {
@@ -215,23 +215,23 @@ fn unshare_users() -> io::Result<()> {
     sys::unshare(UnshareFlags::NEWUSER)
 }
 
-/// Shows `copy` in the place of `file` to this process and all that it starts, in a mount namespace of its own. It must not
-/// have started threads yet. `copy` may be removed afterwards.
+/// Shows `copy` in place of `file` to this process and all that it starts, by its own mount namespace. The process must
+/// not have started threads yet. `copy` may be removed afterwards.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal: `EPERM` without rights over mounts.
+/// Returns the error of the system call: `EPERM` without rights over mounts.
 pub fn cover_file(file: &Path, copy: &Path) -> io::Result<()> {
-    // Without `/proc` it is not known afterwards either, and whoever needs it is told then.
+    // Without `/proc` the path is not known later either, and whoever asks for it then gets the error.
     let _ = own_file();
     sys::unshare(UnshareFlags::NEWNS)?;
     Ok(rustix::mount::mount_bind(copy, file)?)
 }
 
-/// Asks that this thread is woken on time: by real-time priority where that is permitted, and without timer slack.
-/// Returns whether it has the priority.
+/// Asks that this thread is woken on time, by real-time priority if permitted, and without timer slack. Returns whether
+/// it has the priority.
 pub fn hurry() -> bool {
-    // A nanosecond is the least; zero would mean the default.
+    // A nanosecond is the least slack. Zero would mean the default.
     if current_timer_slack().is_ok_and(|slack| slack != 1) {
         let _ = set_current_timer_slack(std::num::NonZeroU64::new(1));
     }
@@ -240,12 +240,12 @@ pub fn hurry() -> bool {
 
 fn send(processes: &[OwnedFd], signal: Signal) {
     for process in processes {
-        // A refusal shows when the process is still there afterwards.
+        // A failed signal shows by the process that is still there afterwards.
         let _ = pidfd_send_signal(process, signal);
     }
 }
 
-/// Waits until these processes have ended, or for `patience`.
+/// Waits until these processes have ended, at most for `patience`.
 fn wait_for(mut processes: Vec<OwnedFd>, patience: Duration) -> io::Result<()> {
     let clock = Clock::start();
     while !processes.is_empty() {
@@ -264,7 +264,7 @@ fn wait_for(mut processes: Vec<OwnedFd>, patience: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Does `work` in a thread of its own, which then ends.
+/// Runs `work` in a new thread, waits for its end, and returns its result.
 fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("namespace".into()).spawn_scoped(scope, work)?;

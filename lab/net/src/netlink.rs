@@ -1,4 +1,4 @@
-//! Interfaces, addresses and routes, over rtnetlink (rtnetlink(7)).
+//! Network interfaces, addresses and routes, by rtnetlink (rtnetlink(7)).
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -45,60 +45,60 @@ const RTN_UNICAST: u8 = 1;
 const IFF_UP: u32 = 0x01;
 const IFF_NOARP: u32 = 0x80;
 
-/// Bytes of a message's own header, and of the header that all links and routes have behind it.
+/// Bytes of the message header, and of the headers of link and address messages after it.
 const HEADER_LEN: usize = 16;
 const LINK_HEADER_LEN: usize = 16;
 const ADDRESS_HEADER_LEN: usize = 8;
 
-/// Room for an answer. Source: netlink(7) has the kernel's messages fit 32 KiB.
+/// Bytes of the buffer for an answer. Source: netlink(7), by which the kernel's messages fit 32 KiB.
 const ANSWER_LEN: usize = 32 << 10;
 
-/// A conversation with the kernel about the network namespace in which it was opened.
+/// An rtnetlink socket for the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct Netlink {
     socket: OwnedFd,
     sequence: u32,
 }
 
-/// An interface.
+/// A network interface and its packet counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// The kernel's number for it.
+    /// The index of the interface in the kernel.
     pub index: i32,
-    /// Packets that it sent.
+    /// Number of packets that the interface has sent.
     pub sent: u64,
-    /// Packets that it received.
+    /// Number of packets that the interface has received.
     pub received: u64,
-    /// Packets that it dropped, either way.
+    /// Number of packets that the interface has dropped, in both directions.
     pub dropped: u64,
 }
 
-/// An address of an interface.
+/// An IPv4 address of an interface, with its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceAddress {
-    /// The address.
+    /// The IPv4 address.
     pub address: Ipv4Addr,
-    /// How many of its bits name the network.
+    /// The length of the network prefix in bits.
     pub prefix: u8,
 }
 
 impl Netlink {
-    /// Opens a conversation about the network namespace of this thread.
+    /// Opens an rtnetlink socket for the network namespace of the calling thread.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the error of the system call.
     pub fn open() -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Returns the interface of this name.
+    /// Returns the interface with this name.
     ///
     /// # Errors
     ///
-    /// Returns the kernel's refusal, such as `ENODEV`.
+    /// Returns the kernel's error, such as `ENODEV`.
     pub fn interface(&mut self, name: &str) -> io::Result<Interface> {
         let mut message = Message::new(RTM_GETLINK, NLM_F_REQUEST);
         message.link_header(0, 0);
@@ -121,12 +121,12 @@ impl Netlink {
         })
     }
 
-    /// Sets an interface up, with this largest packet and this queue. It gets no IPv6 address of its own, so
-    /// that the kernel sends nothing over it unasked. `has_arp` says whether neighbours are asked for.
+    /// Sets an interface up, with the MTU `mtu` and the queue length `queue`. It gets no IPv6 address, so that the
+    /// kernel sends no packets over it by itself. `has_arp` tells whether neighbours are resolved by ARP.
     ///
     /// # Errors
     ///
-    /// Returns the kernel's refusal.
+    /// Returns the kernel's error.
     pub fn set_up(&mut self, index: i32, mtu: u32, queue: u32, has_arp: bool) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK);
         message.link_header(index, 0);
@@ -135,7 +135,7 @@ impl Netlink {
                 message.attribute(IFLA_INET6_ADDR_GEN_MODE, &[IN6_ADDR_GEN_MODE_NONE]);
             });
         });
-        // A kernel without IPv6 refuses this, and has no such addresses either.
+        // A kernel without IPv6 refuses this message, and assigns no such addresses either.
         let _ = self.ask(message);
         let mut message = Message::new(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK);
         message.link_header(index, if has_arp { IFF_UP } else { IFF_UP | IFF_NOARP });
@@ -148,7 +148,7 @@ impl Netlink {
     ///
     /// # Errors
     ///
-    /// Returns the kernel's refusal.
+    /// Returns the kernel's error.
     pub fn set_loopback_up(&mut self) -> io::Result<()> {
         let index = self.interface("lo")?.index;
         let mut message = Message::new(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK);
@@ -156,11 +156,11 @@ impl Netlink {
         self.ask(message).map(|_| ())
     }
 
-    /// Gives an interface an address, and with it a route to the network of that.
+    /// Adds an address to an interface. This also adds a route to the address's network.
     ///
     /// # Errors
     ///
-    /// Returns the kernel's refusal.
+    /// Returns the kernel's error.
     pub fn add_address(&mut self, index: i32, address: InterfaceAddress) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWADDR, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE_NEW);
         message.0.extend([AF_INET, address.prefix, 0, 0]);
@@ -170,11 +170,11 @@ impl Netlink {
         self.ask(message).map(|_| ())
     }
 
-    /// Sends everything that has no other route through an interface.
+    /// Adds a default route through an interface.
     ///
     /// # Errors
     ///
-    /// Returns the kernel's refusal.
+    /// Returns the kernel's error.
     pub fn add_default_route(&mut self, index: i32) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE_NEW);
         let kind = [RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST];
@@ -185,13 +185,13 @@ impl Netlink {
         self.ask(message).map(|_| ())
     }
 
-    /// Makes a pair of interfaces joined by a cable: `name` here, with this hardware address, and `peer` in another
-    /// namespace, with the same one if `is_twin` says so. Without ARP an interface sends to its own address, so that
-    /// twins hear each other.
+    /// Creates a veth pair: `name` in this namespace, with the hardware address `hardware`, and `peer` in another
+    /// namespace. If `is_twin`, both have the same hardware address. Without ARP an interface sends to its own address,
+    /// so that twins receive from each other.
     ///
     /// # Errors
     ///
-    /// Returns the kernel's refusal.
+    /// Returns the kernel's error.
     pub fn add_veth(
         &mut self,
         name: &str,
@@ -221,22 +221,22 @@ impl Netlink {
         self.ask(message).map(|_| ())
     }
 
-    /// Removes an interface, and the other end of its cable.
+    /// Removes an interface. Its veth peer is removed with it.
     ///
     /// # Errors
     ///
-    /// Returns the kernel's refusal.
+    /// Returns the kernel's error.
     pub fn remove(&mut self, index: i32) -> io::Result<()> {
         let mut message = Message::new(RTM_DELLINK, NLM_F_REQUEST | NLM_F_ACK);
         message.link_header(index, 0);
         self.ask(message).map(|_| ())
     }
 
-    /// Returns the IPv4 addresses of all interfaces.
+    /// Returns the IPv4 addresses of all interfaces in the namespace.
     ///
     /// # Errors
     ///
-    /// Returns the kernel's refusal.
+    /// Returns the kernel's error.
     pub fn addresses(&mut self) -> io::Result<Vec<InterfaceAddress>> {
         let mut message = Message::new(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP);
         message.0.extend([AF_INET, 0, 0, 0, 0, 0, 0, 0]);
@@ -250,7 +250,7 @@ impl Netlink {
         Ok(self.ask(message)?.iter().filter_map(read).collect())
     }
 
-    /// Sends a message and returns the bodies of the answers, without their headers.
+    /// Sends a message, and returns the bodies of the answers, without their headers.
     fn ask(&mut self, mut message: Message) -> io::Result<Vec<Vec<u8>>> {
         self.sequence += 1;
         let is_dump = message.finish(self.sequence);
@@ -277,7 +277,7 @@ impl Netlink {
                     }
                     _ => answers.push(body.to_vec()),
                 }
-                // Only a list goes on until its end is told; a message that wants no acknowledgment has one answer.
+                // Only a list has several answers and an end. A message without acknowledgment has one answer.
                 if !is_dump {
                     return Ok(answers);
                 }
@@ -286,7 +286,7 @@ impl Netlink {
     }
 }
 
-/// A message in the making.
+/// An rtnetlink message while it is built.
 struct Message(Vec<u8>);
 
 impl Message {
@@ -297,7 +297,7 @@ impl Message {
         Self(bytes)
     }
 
-    /// Appends the header of an interface, which sets these flags.
+    /// Appends the header of a link message, which sets exactly these flags.
     fn link_header(&mut self, index: i32, flags: u32) {
         self.0.extend([0; 4]);
         self.0.extend(index.to_ne_bytes());
@@ -313,7 +313,7 @@ impl Message {
         self.nested(kind, |message| message.0.extend(value));
     }
 
-    /// Appends an attribute whose value is what `fill` appends.
+    /// Appends an attribute whose value `fill` appends.
     fn nested(&mut self, kind: u16, fill: impl FnOnce(&mut Self)) {
         let start = self.0.len();
         self.0.extend([0; 2]);
@@ -324,7 +324,7 @@ impl Message {
         self.0.resize(self.0.len().next_multiple_of(4), 0);
     }
 
-    /// Fills in the header; returns whether a list is asked for.
+    /// Completes the message header. Returns whether the message asks for a list.
     fn finish(&mut self, sequence: u32) -> bool {
         let len = u32::try_from(self.0.len()).expect("our messages are short");
         self.0[0..4].copy_from_slice(&len.to_ne_bytes());
@@ -333,7 +333,7 @@ impl Message {
     }
 }
 
-/// Splits the first message off: its kind, its sequence number, its body, and what follows it.
+/// Splits off the first message. Returns its kind, sequence number and body, and the bytes after it.
 fn split_message(bytes: &[u8]) -> Option<(u16, u32, &[u8], &[u8])> {
     let header = bytes.get(..HEADER_LEN)?;
     let len = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
@@ -344,7 +344,7 @@ fn split_message(bytes: &[u8]) -> Option<(u16, u32, &[u8], &[u8])> {
     Some((kind, sequence, body, bytes.get(len.next_multiple_of(4)..).unwrap_or_default()))
 }
 
-/// Returns the attributes in the tail of a message: kind and value.
+/// Returns the attributes at the end of a message, each with kind and value.
 fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let header = bytes.get(..4)?;

@@ -1,4 +1,4 @@
-//! A process that ends the processes left in network namespaces when the program that made them is killed.
+//! A process that kills the processes left in network namespaces if the program that made them is killed.
 
 use std::ffi::CStr;
 use std::io;
@@ -16,39 +16,39 @@ use rustix::thread::{Timespec, nanosleep};
 use crate::namespace::{KINDS, Namespace};
 use crate::sys;
 
-/// How often processes are looked for, and how long between: ten seconds in all.
-/// Chosen: processes that start others while they are killed are outrun, and one that the kernel cannot end is given up.
+/// Number of rounds in which processes are searched for and killed, and the time between rounds: ten seconds in all.
+/// Chosen: processes that start others meanwhile are caught, and one that the kernel cannot end is given up.
 const ROUNDS_MAX: u32 = 1_000;
 const BETWEEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
-/// Room for a part of the list of processes.
+/// Bytes of the buffer for a part of the list of processes.
 const LIST_BYTES: usize = 8_192;
-/// Room for the path of a process's namespace.
+/// Bytes of the buffer for the path of a process's namespace.
 const PATH_BYTES: usize = 32;
 
-/// The process, as long as this is there. Nothing is killed if this is dropped; if the program is killed instead, so is
-/// every process of the namespaces.
+/// The reaper process, which lives as long as this value. If this value is dropped, nothing is killed. If the program
+/// is killed instead, the reaper kills every process of the namespaces.
 ///
-/// The process is a session of its own, so that no signal to the program's group reaches it, and it is in namespaces of its
-/// own, so that a reaper of another program does not find it.
+/// The reaper has its own session, so that no signal to the program's group reaches it. It has its own namespaces, so
+/// that the reaper of another program does not find it.
 #[derive(Debug)]
 pub struct Reaper {
     pid: Pid,
-    /// The kernel closes this when the program ends, however it does.
+    /// The write end of a pipe to the reaper. The kernel closes it when the program ends in any way.
     line: OwnedFd,
 }
 
 impl Reaper {
-    /// Starts the process for these namespaces.
+    /// Starts the reaper process for these namespaces.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a process or of descriptors.
+    /// Returns the error of the system call for a process or for descriptors.
     pub fn start(namespaces: &[&Namespace]) -> io::Result<Self> {
         let (end, line) = pipe_with(PipeFlags::CLOEXEC)?;
         let held: Vec<BorrowedFd<'_>> =
             namespaces.iter().flat_map(|namespace| namespace.files()).collect();
-        // The descriptors stay open in the process: meanwhile no other namespace gets the same identity.
+        // The descriptors stay open in the reaper. Until then no other namespace can get the same identity.
         let identities = held.iter().map(fstat).collect::<Result<Vec<Stat>, _>>()?;
         let mut kept = held;
         kept.push(end.as_fd());
@@ -64,13 +64,13 @@ impl Reaper {
 
 impl Drop for Reaper {
     fn drop(&mut self) {
-        // A process that is gone already reads nothing.
+        // A reaper that has already ended reads nothing.
         let _ = retry_on_intr(|| write(&self.line, b"x"));
         let _ = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
     }
 }
 
-/// Kills processes in these namespaces until there are none. It takes no memory: it runs after a fork.
+/// Kills processes in these namespaces until none is left. It allocates no memory, because it runs after a fork.
 fn end_all(namespaces: &[Stat]) {
     for _ in 0..ROUNDS_MAX {
         if matches!(kill_once(namespaces), Ok(0)) {
@@ -80,7 +80,7 @@ fn end_all(namespaces: &[Stat]) {
     }
 }
 
-/// Kills the processes that are of these namespaces now; returns how many there were.
+/// Kills the processes that are in these namespaces at the moment. Returns how many there were.
 fn kill_once(namespaces: &[Stat]) -> rustix::io::Result<u32> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let processes = open(c"/proc", flags, Mode::empty())?;
@@ -90,11 +90,12 @@ fn kill_once(namespaces: &[Stat]) -> rustix::io::Result<u32> {
     while let Some(entry) = list.next() {
         let entry = entry?;
         let Some(pid) = number(entry.file_name()).and_then(Pid::from_raw) else { continue };
-        // It may end at any time, and its number be given to another: it is held before it is looked at.
+        // The process may end at any time, and its number be used again. So a descriptor holds it before it is
+        // examined.
         let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
         let is_ours = |kind: &&str| {
             let mut path = [0; PATH_BYTES];
-            // A process that has ended and was not waited for is in none.
+            // A process that has ended and was not waited for is in no namespace.
             let found = namespace_path(entry.file_name(), kind, &mut path)
                 .and_then(|path| statat(&processes, path, AtFlags::empty()).ok());
             found.is_some_and(|found| {
@@ -109,12 +110,12 @@ fn kill_once(namespaces: &[Stat]) -> rustix::io::Result<u32> {
     Ok(killed)
 }
 
-/// Returns the number that a directory's name is.
+/// Returns the process number that a directory of `/proc` is named by. `None` for another name.
 fn number(name: &CStr) -> Option<i32> {
     name.to_str().ok()?.parse().ok()
 }
 
-/// Writes the path of a process's namespace of a kind within `/proc`.
+/// Writes the path below `/proc` of a process's namespace of a kind, and returns it. `None` if it is too long.
 fn namespace_path<'a>(name: &CStr, kind: &str, room: &'a mut [u8; PATH_BYTES]) -> Option<&'a CStr> {
     let mut end = 0;
     for part in [name.to_bytes(), b"/ns/", kind.as_bytes()] {

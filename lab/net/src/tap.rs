@@ -1,4 +1,5 @@
-//! A program in the place of a network cable: it reads the packets that an interface sends, and writes those that it receives.
+//! A program in place of a network cable: it reads the packets that an interface sends, and writes those that it
+//! receives.
 
 use std::fs::OpenOptions;
 use std::io::{self, IoSlice};
@@ -15,24 +16,24 @@ use crate::sys;
 /// Bytes of an Ethernet header: two addresses and the protocol.
 const ETHERNET_LEN: usize = 14;
 
-/// Room for packets that wait in a packet socket. Chosen: half a second of 50 Mbit/s, with the kernel's own overhead.
+/// Bytes of a packet socket's buffer. Chosen: half a second of 50 Mbit/s, with the kernel's own overhead.
 const SOCKET_BUFFER: usize = 16 << 20;
 
-/// The far end of an interface's cable. Reads and writes are IP packets.
+/// The other end of an interface's cable, which reads and writes IP packets.
 #[derive(Debug)]
 pub struct Tap {
     descriptor: OwnedFd,
-    /// The header of packets on the cable before that of IP; `None` for a TUN device, which has nothing there.
+    /// The Ethernet header of packets on the cable. `None` for a TUN device, whose packets have none.
     header: Option<[u8; ETHERNET_LEN]>,
 }
 
 impl Tap {
-    /// Makes a TUN device in the namespace of this thread by the device node at `node`; returns it and its name.
-    /// It goes with this.
+    /// Creates a TUN device in the namespace of the calling thread by the device file `node`. Returns it and its name.
+    /// The device is removed when this value is dropped.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of the node or of the device.
+    /// Returns the error of the system call for the device file or the device.
     pub fn tun(node: &Path, template: &str) -> io::Result<(Self, String)> {
         let flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
         let flags = i32::try_from(flags.bits()).unwrap_or_default();
@@ -42,17 +43,17 @@ impl Tap {
         Ok((Self { descriptor, header: None }, name))
     }
 
-    /// Listens at the interface with this index in the namespace of this thread: the other end of a veth cable to an
-    /// interface of the hardware address `hardware`.
+    /// Opens a packet socket on the interface with this index in the namespace of the calling thread. It is the end of
+    /// a veth pair whose other end has the hardware address `hardware`.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the error of the system call.
     pub fn packet_socket(index: i32, hardware: [u8; 6]) -> io::Result<Self> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        // Without a protocol it takes nothing until it is bound.
+        // Without a protocol the socket receives nothing until it is bound.
         let descriptor = socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?;
-        // With the right to exceed the limit, or else as much as that allows.
+        // If the right to exceed the limit is missing, the size is limited.
         if sockopt::set_socket_recv_buffer_size_force(&descriptor, SOCKET_BUFFER).is_err() {
             sockopt::set_socket_recv_buffer_size(&descriptor, SOCKET_BUFFER)?;
         }
@@ -64,11 +65,11 @@ impl Tap {
         Ok(Self { descriptor, header: Some(header) })
     }
 
-    /// Reads a packet that the interface has sent, or `None` if there is none now. A packet that does not fit is cut off.
+    /// Reads a packet that the interface has sent. `None` if no packet waits. A packet that does not fit is cut.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the error of the system call.
     pub fn receive<'a>(&self, buffer: &'a mut [u8]) -> io::Result<Option<&'a [u8]>> {
         let skipped = if self.header.is_some() { ETHERNET_LEN } else { 0 };
         match rustix::io::retry_on_intr(|| read(&self.descriptor, &mut *buffer)) {
@@ -78,11 +79,11 @@ impl Tap {
         }
     }
 
-    /// Has the interface receive a packet.
+    /// Lets the interface receive a packet.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal, such as of a packet that is none.
+    /// Returns the error of the system call, for example if the packet is malformed.
     pub fn send(&self, packet: &[u8]) -> io::Result<()> {
         rustix::io::retry_on_intr(|| match &self.header {
             None => write(&self.descriptor, packet),
@@ -91,12 +92,12 @@ impl Tap {
         Ok(())
     }
 
-    /// Returns how many packets were dropped on the way here since the last call, beside those that the interface
-    /// counts itself.
+    /// Returns how many packets were dropped before they could be read since the last call. Drops that the interface
+    /// counts itself are left out.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the error of the system call.
     pub fn drops(&self) -> io::Result<u64> {
         match self.header {
             None => Ok(0),
@@ -111,12 +112,12 @@ impl AsFd for Tap {
     }
 }
 
-/// Has the kernel finish the packets that an interface of the thread's namespace sends, checksums and all, as nothing
-/// behind the cable does so.
+/// Turns off offloads of an interface in the thread's namespace, so that packets are complete, checksums included. No
+/// device behind the cable would complete them.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error of the system call.
 pub fn without_offloads(interface: &str) -> io::Result<()> {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     sys::without_offloads(socket.as_fd(), interface)

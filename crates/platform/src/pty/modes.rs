@@ -1,9 +1,9 @@
-//! The terminal's modes, as far as they treat keys that are typed.
+//! The terminal's modes that concern typed keys.
 
 use rove_session::{Tty, TtyCharacters, TtyModes};
 use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Termios};
 
-/// Returns how a terminal in this state echoes keys.
+/// Returns how a terminal with these settings treats typed keys.
 pub(super) fn tty(found: &Termios) -> Tty {
     let (input, local) = (found.input_modes, found.local_modes);
     let returns = OutputModes::OPOST | OutputModes::ONLCR;
@@ -30,7 +30,7 @@ pub(super) fn tty(found: &Termios) -> Tty {
 }
 
 fn characters(found: &Termios) -> TtyCharacters {
-    // A system that says "none" by another number has no rules of Linux either.
+    // A system that disables a character by another number has no rules of Linux either.
     let code = |index| found.special_codes[index];
     TtyCharacters {
         erase: code(SpecialCodeIndex::VERASE),
@@ -59,7 +59,7 @@ fn takes_utf8(_: InputModes) -> bool {
     false
 }
 
-/// Returns whether the discipline is that of Linux without any of its rarer modes.
+/// Returns whether the line discipline is Linux's, without any of its rarer modes.
 #[cfg(target_os = "linux")]
 fn is_ordinary(found: &Termios) -> bool {
     let input = InputModes::ISTRIP

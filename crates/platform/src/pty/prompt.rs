@@ -1,11 +1,10 @@
-//! Whether the session's own shell waits at its own prompt, as Linux tells it.
+//! Tells whether the session's own shell waits at its own prompt, from facts of Linux.
 //!
-//! The foreground group and the modes are not evidence enough: `read -es` of bash and `read -s` of fish have
-//! the same. But a shell waits at its prompt with the same stack pointer every time, and a command that
-//! reads waits at another one. That stack pointer is learned once for each start of a shell: it is that of
-//! the first wait, if the shell waits there again after it has given the terminal to a job. Start-up files
-//! of bash cannot bring that about, because bash gives the terminal to no job before it has read them.
-//! docs/wire.md, "Field 3", lists how this can be false.
+//! The foreground group and the modes are not enough evidence: `read -es` of bash and `read -s` of fish have the same.
+//! But a shell waits at its prompt with the same stack pointer every time, and a command that reads has another. The
+//! stack pointer is learned once for each start of a shell. It is that of the first wait, if the shell waits there
+//! again after a job had the terminal. Start-up files of bash cannot cause this, because bash gives the terminal to no
+//! job before it has read them. docs/wire.md, "Field 3", lists how this can be false.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -17,58 +16,58 @@ use rustix::termios::tcgetpgrp;
 
 use super::{Child, Master, open_terminal};
 
-/// A shell whose prompt can be told.
+/// A shell whose prompt can be recognised.
 #[derive(Debug, PartialEq, Eq)]
 struct Shell {
-    /// The file that it is executed from: a program can give itself any other name.
+    /// The name of the shell's executable file. A program can give itself any other name.
     name: &'static str,
-    /// Whether it may wait for a key in read(2), and not only for that there is one. The others wait
-    /// there for pipes, in the modes of the prompt.
+    /// Whether the shell may wait for a key in read(2), and not only in poll or select. The other shells wait in
+    /// read(2) for pipes, in the modes of the prompt.
     reads: bool,
-    /// Whether commands always wait deeper in the stack than the prompt does. The parser of bash prompts.
+    /// Whether commands always wait with a deeper stack than the prompt does. In bash the parser prompts.
     nests: bool,
 }
 
-/// The shells that were tried. dash has no line editor: the kernel echoes for it.
+/// The shells that were tested. dash has no line editor, so the kernel echoes for it.
 static SHELLS: [Shell; 4] = [
     Shell { name: "bash", reads: false, nests: false },
     Shell { name: "fish", reads: false, nests: true },
     Shell { name: "mksh", reads: true, nests: true },
     Shell { name: "zsh", reads: true, nests: true },
 ];
-/// System calls that wait until there are keys.
+/// System calls in which a process waits for keys.
 #[cfg(target_arch = "x86_64")]
 const POLLS: [libc::c_long; 4] =
     [libc::SYS_poll, libc::SYS_select, libc::SYS_ppoll, libc::SYS_pselect6];
 #[cfg(not(target_arch = "x86_64"))]
 const POLLS: [libc::c_long; 2] = [libc::SYS_ppoll, libc::SYS_pselect6];
-/// Most children that are looked at. Chosen: more background jobs than a person starts.
+/// Most child processes that are examined. Chosen: more background jobs than a person starts.
 const CHILDREN_MAX: usize = 32;
 
-/// Learns where the session's shell waits at its prompt, and tells when it does.
+/// Learns the stack pointer with which the session's shell waits at its prompt, and recognises the prompt by it.
 #[derive(Debug, Default)]
 pub struct PromptWatch {
-    /// The first wait of the shell.
+    /// The shell's first wait for keys. `None` before it.
     first: Option<Wait>,
-    /// Whether a job has had the terminal since.
+    /// Whether a job has had the terminal since the first wait.
     has_run_job: bool,
-    /// Whether the shell has waited there again after that.
+    /// Whether the shell has waited with the same stack pointer again after a job, so that this is its prompt.
     is_known: bool,
 }
 
-/// A shell that waits for keys, alone in its process group.
+/// A shell that waits for keys, and is alone in its process group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wait {
     shell: &'static Shell,
-    /// Where its stack starts: elsewhere after each exec.
+    /// The address at which the shell's stack starts, which changes with each exec.
     stack_start: u64,
     stack_pointer: u64,
 }
 
 impl PromptWatch {
-    /// Returns whether `child` is a shell that waits at its own prompt, having read everything that was
-    /// written to `master`, and everything that it wrote has been read from there. `tty` is the terminal's
-    /// state. Call this whenever something was read or written: it sees jobs only while they run.
+    /// Returns whether `child` is a shell that waits at its own prompt. It must have read all that was written to
+    /// `master`, and all its output must have been read. `tty` is the terminal's state. Call this after every read and
+    /// write, because jobs are seen only while they run.
     pub fn look(&mut self, master: &Master, child: &Child, tty: Tty) -> bool {
         let Ok(foreground) = tcgetpgrp(&master.0) else { return false };
         if foreground != child.pid {
@@ -78,8 +77,8 @@ impl PromptWatch {
         if tty.modes.contains(TtyModes::ECHO) || tty.modes.contains(TtyModes::CANONICAL) {
             return false;
         }
-        // Keys are on their way to the terminal for a moment, and whoever polls it waits for them. So
-        // the shell cannot have missed any if it still sleeps after that.
+        // A key takes a moment to the terminal, and a poll of the terminal waits for it. So if the shell still sleeps
+        // after that, it has missed no key.
         let has_keys = open_terminal(&master.0).map_or(true, |terminal| is_readable(&terminal));
         !has_keys
             && Wait::read(Path::new("/proc"), child.pid.as_raw_nonzero().get())
@@ -104,14 +103,14 @@ impl PromptWatch {
 }
 
 impl Wait {
-    /// Reads of a process what the system tells under `proc`. `None` also stands for a process that may
-    /// not be looked at.
+    /// Reads the wait of a process from `proc`, the directory `/proc`. `None` if the process is no waiting shell, or
+    /// may not be examined.
     fn read(proc: &Path, pid: i32) -> Option<Self> {
         let directory = proc.join(pid.to_string());
         let text = |name: &str| fs::read(directory.join(name)).ok();
         let exe = fs::read_link(directory.join("exe")).ok()?;
         let name = exe.file_name()?.as_bytes();
-        // An upgrade replaces the file under a shell that runs.
+        // An upgrade may replace the file of a running shell.
         let name = name.strip_suffix(b" (deleted)").unwrap_or(name);
         let shell = SHELLS.iter().find(|shell| shell.name.as_bytes() == name)?;
         // The first field is the state, the third the group, and the 26th the start of the stack.
@@ -133,14 +132,14 @@ impl Wait {
     }
 }
 
-/// Returns the fields of `/proc/PID/stat` after the name, which may hold any character (proc(5)).
+/// Returns the fields of `/proc/PID/stat` after the name, which may contain any character (proc(5)).
 fn fields(stat: &[u8]) -> Option<impl Iterator<Item = &str>> {
     let end = stat.iter().rposition(|byte| *byte == b')')?;
     Some(str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace())
 }
 
-/// Returns the stack pointer of a process that waits for input, from `/proc/PID/syscall` (proc(5)): the
-/// number of the system call, six arguments, the stack pointer and the program counter.
+/// Returns the stack pointer of a process that waits for input, from `/proc/PID/syscall` (proc(5)): the number of the
+/// system call, six arguments, the stack pointer and the program counter. `None` if it waits for something else.
 fn stack_pointer(syscall: &[u8], reads: bool) -> Option<u64> {
     let fields: Vec<&str> = str::from_utf8(syscall).ok()?.split_whitespace().collect();
     let [number, _, _, _, _, _, _, stack_pointer, _] = fields[..] else { return None };
