@@ -1,4 +1,4 @@
-//! The user on a host, to whom what is remembered belongs.
+//! A user's account on a host, for which facts are remembered between sessions.
 
 use core::fmt::{self, Display};
 
@@ -6,17 +6,17 @@ use core::fmt::{self, Display};
 /// (useradd(8)); chosen: room for longer users.
 const ACCOUNT_BYTES_MAX: usize = 512;
 
-/// A user on a host, as ssh resolves them: `user@host:port`.
+/// A user's account on a host, as ssh resolves both: `user@host:port`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account(String);
 
 impl Account {
-    /// Returns the account of this user.
+    /// Returns the account of this user on this host. `None` if its text is too long.
     pub fn new(user: &str, host: &str, port: u16) -> Option<Self> {
         Self::from_text(format!("{user}@{host}:{port}"))
     }
 
-    /// Reads what another process has been told of an account; `None` if it is no such thing.
+    /// Returns the account with this text. `None` if the text is empty or too long.
     pub fn from_text(text: String) -> Option<Self> {
         (!text.is_empty() && text.len() <= ACCOUNT_BYTES_MAX).then_some(Self(text))
     }

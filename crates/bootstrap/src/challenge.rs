@@ -1,22 +1,22 @@
-//! How this run knows the lines of its own commands among everything that others print.
+//! The challenge, by which a run recognises the lines of its own commands in other output.
 
 use core::fmt;
 
-/// A random word that one run draws, puts into the commands it starts, and hears again from them. Neither a
-/// banner nor a start-up file nor whoever answers in a host's place knows it.
+/// A random word that a run puts into the commands that it starts, and that these repeat in their lines. Neither a
+/// banner nor a start-up file nor a computer that answers in the host's place knows it.
 ///
-/// Process lists show it on both computers. That harms nothing: who prints on the streams of ssh sees neither
-/// list, but for the host's own account, which may start what it likes anyway.
+/// Process lists show the word on both computers. That does no harm: whoever prints on ssh's streams sees neither list,
+/// except the host's own account, which may run anything there.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Challenge(String);
 
 impl Challenge {
-    /// Makes a word of random bytes: letters and digits only, so that every shell takes it as it is.
+    /// Creates the word from random bytes. It has letters and digits only, so that no shell changes it.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(format!("{:032x}", u128::from_be_bytes(bytes)))
     }
 
-    /// Returns what stands behind `marker` and this word, with a space between each; `None` for other lines.
+    /// Returns the text after `marker` and this word, with its leading space. `None` for lines without both.
     pub fn answer<'a>(&self, marker: &str, line: &'a str) -> Option<&'a str> {
         line.strip_prefix(marker)?.strip_prefix(' ')?.strip_prefix(&self.0)
     }

@@ -1,30 +1,30 @@
-//! The user's choices for the client of a session.
+//! The user's options for the client of a session.
 
 use rove_session::{EngineKind, Prediction, Preference};
 use serde::{Deserialize, Serialize};
 
-/// The client's options that the user has chosen.
+/// The options that the user has chosen for the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choices {
-    /// When to show what keys will do before the server says so.
+    /// When the client shows predicted effects of keys.
     #[serde(with = "PreferenceName")]
     pub predict: Preference,
-    /// Whether predictions overwrite.
+    /// Whether predicted characters overwrite instead of shifting the rest of the line.
     pub predict_overwrite: bool,
-    /// Whether to use the terminal's alternate screen.
+    /// Whether the session uses the terminal's alternate screen.
     pub init: bool,
-    /// Whether lines that scroll off at the host go to the terminal's own history, if the user said. All of the session
-    /// is then on the normal screen.
+    /// Whether lines that scroll off at the host enter the terminal's own history. The whole session is then on the
+    /// normal screen. `None` if the user did not say.
     pub scrollback: Option<bool>,
-    /// Whether window titles get the program's name in front.
+    /// Whether window titles begin with the program's name.
     pub title_prefix: bool,
-    /// Whether to ask the terminal what it can do, where its type allows that.
+    /// Whether to ask the terminal for its abilities, if its type allows that.
     pub query: bool,
-    /// Whether programs on the host may ask for what a program of the session has copied.
+    /// Whether programs on the host may ask for text that a program of the session has copied (OSC 52).
     pub read_copied: bool,
-    /// Whether others may join the session beside the client.
+    /// Whether other clients may join the session beside the user's own.
     pub share: bool,
-    /// Whether to speak stock Mosh only, without any extension.
+    /// Whether to speak stock Mosh's protocol only, without any extension.
     pub strict: bool,
 }
 
@@ -54,7 +54,7 @@ impl Default for Choices {
 }
 
 impl Choices {
-    /// Returns when and how this `engine` is to show predictions.
+    /// Returns when and how `engine` shows predictions.
     pub fn prediction(&self, engine: EngineKind) -> Prediction {
         Prediction {
             preference: self.predict,

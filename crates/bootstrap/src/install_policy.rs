@@ -1,22 +1,22 @@
-//! The setting `install`: what is done where `rove host` finds no server.
+//! The setting `install`: what happens if `rove host` finds no server.
 
 /// Whether `rove host` may copy rove to a host that has no server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstallPolicy {
-    /// Only after a yes.
+    /// rove is copied after the user has agreed.
     #[default]
     Ask,
-    /// Without a question.
+    /// rove is copied without a question.
     Always,
-    /// Never.
+    /// rove is never copied.
     Never,
 }
 
 impl InstallPolicy {
-    /// The words for them.
+    /// The names of the policies in the configuration, in the order of their declaration.
     pub const NAMES: &'static [&'static str] = &["ask", "always", "never"];
 
-    /// Returns the one that this word means.
+    /// Returns the policy with this name. `None` for another word.
     pub fn from_name(name: &str) -> Option<Self> {
         let mut known = [Self::Ask, Self::Always, Self::Never].into_iter().zip(Self::NAMES);
         known.find(|(_, word)| **word == name).map(|(policy, _)| policy)

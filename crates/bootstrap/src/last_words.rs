@@ -1,16 +1,16 @@
-//! Why ssh has not got to a host: one sentence in place of the several lines that ssh prints.
+//! Why ssh has not reached a host: one sentence in place of the several lines that ssh prints.
 //!
-//! Such lines are held back, and nothing else is. If ssh goes on all the same, they are shown as they came.
+//! Only such lines are held back. If ssh succeeds nevertheless, they are shown unchanged.
 
 use std::ffi::OsStr;
 
 use crate::line::LINE_BYTES_MAX;
 use crate::ssh_config::SshConfig;
 
-/// Most bytes that are held back; with more all is shown at once. Chosen: twice what OpenSSH says of a key that has changed.
+/// Most bytes that are held back; with more, all are shown at once. Chosen: twice OpenSSH's warning of a changed key.
 const HELD_BYTES_MAX: usize = 4096;
 
-/// The frame around ssh's warnings of a host key.
+/// The frame around ssh's warnings about host keys.
 const FRAME: &str = "@@@@@@@@";
 const UNKNOWN_NAME: &str = "ssh: Could not resolve hostname ";
 const NO_CONNECTION: &str = "ssh: connect to host ";
@@ -34,33 +34,33 @@ const BEGINNINGS: [&str; 8] = [
     HUNG_UP[1],
 ];
 
-/// Why ssh has not got to a host.
+/// The reason for which ssh has not reached a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum Refusal {
-    /// The name has no address.
+    /// The host's name has no address.
     #[error("cannot find the address of {name}: {reason}")]
     UnknownName { name: String, reason: String },
-    /// No address of the host took the connection.
+    /// No address of the host accepted the connection.
     #[error("cannot connect to {host} port {port}: {reason}")]
     NoConnection { host: String, port: String, reason: String },
-    /// The host took the connection and ended it before it said that it is an ssh server.
+    /// The host accepted the connection, and ended it before its greeting as an ssh server.
     #[error("{address} hung up before it said that it is an ssh server ({reason})")]
     HungUp { address: String, reason: String },
-    /// The host's key is not known, and ssh must not ask.
+    /// The host's key is unknown, and ssh must not ask the user about it.
     #[error(
         "the {kind} key of {host} is not known, and ssh's configuration forbids to ask for it \
          (StrictHostKeyChecking); ssh -o StrictHostKeyChecking=ask {host} shows it"
     )]
     UnknownKey { host: String, kind: String },
-    /// The host's key is another than the known one.
+    /// The host's key differs from the known key.
     #[error("{}", changed(host, new, old, name))]
     ChangedKey {
         host: String,
         new: String,
-        /// File and line of the known one.
+        /// File and line of the known key.
         old: String,
-        /// The host's name in that file.
+        /// The host's name in the file of known keys.
         name: String,
     },
     /// The user has not accepted the host's key, or could not be asked.
@@ -77,29 +77,28 @@ fn changed(host: &str, new: &str, old: &str, name: &str) -> String {
     )
 }
 
-/// A filter for ssh's error output.
+/// A filter for ssh's error output, which holds back the lines that a [`Refusal`] replaces.
 #[derive(Debug, Default)]
 pub struct LastWords {
     host: String,
-    /// Whether nothing is held back.
+    /// Whether all output is shown, and nothing is held back.
     is_open: bool,
-    /// Whether ssh would have asked about a key that it does not know.
+    /// Whether ssh asks about unknown keys, by its configuration.
     asks: bool,
-    /// The line so far, if it may be one to hold back.
+    /// The bytes of the current line, while it may become a line to hold back.
     line: Vec<u8>,
-    /// Whether the line is shown.
+    /// Whether the current line is shown.
     is_text: bool,
-    /// The lines before it that are held back.
+    /// The earlier lines that are held back.
     held: Vec<u8>,
-    /// The line so far, shown or not, up to [`LINE_BYTES_MAX`].
+    /// The bytes of the current line, shown or not, up to [`LINE_BYTES_MAX`].
     whole: Vec<u8>,
-    /// That ssh does not know the host's key, if it has said so where it would have asked.
+    /// The refusal of an unknown host key, if ssh has printed one although it asks by its configuration.
     unknown_key: Option<Refusal>,
 }
 
 impl LastWords {
-    /// Creates a filter. It holds nothing back where a warning may be followed by a login after all, or the user wants
-    /// to read all of it.
+    /// Creates a filter. It holds nothing back if a login may follow a warning, or if the user wants all output.
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let refuses_other_key =
@@ -108,7 +107,7 @@ impl LastWords {
         Self { host, is_open, asks: config.asks_about_keys(), ..Self::default() }
     }
 
-    /// Returns what of `bytes`, and of what was held back, is to be shown.
+    /// Returns the part of the held bytes and of `bytes` that is to be shown now.
     pub fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::new();
         for &byte in bytes {
@@ -133,7 +132,8 @@ impl LastWords {
         shown
     }
 
-    /// Returns why ssh has failed, if it has and that is known; else what was held back, which is to be shown.
+    /// Returns why ssh has failed, if it has and the reason is known. Otherwise returns the held bytes, which are to be
+    /// shown.
     pub fn conclude(&mut self, has_failed: bool) -> (Option<Refusal>, Vec<u8>) {
         let mut text = Vec::new();
         self.release(&mut text);
@@ -146,7 +146,7 @@ impl LastWords {
         }
     }
 
-    /// Looks whether a line, shown or not, says that the key is not known.
+    /// Checks each line, shown or not, for the refusal of an unknown key.
     fn note(&mut self, byte: u8) {
         if byte != b'\n' {
             self.whole.extend((self.whole.len() < LINE_BYTES_MAX).then_some(byte));
@@ -164,14 +164,14 @@ impl LastWords {
         shown.append(&mut self.line);
     }
 
-    /// Returns whether the line may become one to hold back.
+    /// Returns whether the current line may become a line to hold back.
     fn may_be_held(&self) -> bool {
         let begins =
             |it: &&str| self.line.iter().zip(it.as_bytes()).all(|(have, want)| have == want);
         self.held.starts_with(FRAME.as_bytes()) || BEGINNINGS.iter().any(begins)
     }
 
-    /// Returns whether the line, which is whole, is one to hold back.
+    /// Returns whether the current line, which is complete, is a line to hold back.
     fn is_held(&self) -> bool {
         let line = String::from_utf8_lossy(&self.line);
         let begins = |it: &&str| line.starts_with(*it) && *it != UNKNOWN_KEY[0];
@@ -187,12 +187,12 @@ pub fn is_unknown_key(line: &str) -> bool {
     line.starts_with(beginning) && line.contains(middle) && line.ends_with(end)
 }
 
-/// Returns what these lines say, which are all that was held back.
+/// Returns the refusal in these lines, which are all that were held back. `None` if they mean something else.
 fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
     let host = host.to_owned();
     let behind = |beginning: &str| lines.iter().find_map(|line| line.strip_prefix(beginning));
     if lines.first()?.starts_with(FRAME) {
-        // Other warnings have frames, too; with two of them nothing is left out.
+        // Other warnings have frames, too. Lines with exactly two frames hold just one warning.
         let frames = lines.iter().filter(|line| line.starts_with(FRAME)).count();
         let has_changed = frames == 2 && lines.iter().any(|line| line.contains(CHANGED));
         let new = lines.iter().find(|line| line.starts_with("SHA256:"))?.trim_end_matches('.');

@@ -1,19 +1,20 @@
 //! The start of a session over ssh, sans I/O: what ssh is to run, and how its output is read.
 //!
-//! The caller runs ssh, asks it for its configuration, resolves names and looks at files. This crate decides what to run,
-//! knows our own lines among all that ssh and the host print, and says why there is no session.
+//! The caller runs ssh, asks for its configuration, resolves names and reads files. This crate decides what to run,
+//! recognises our own lines in the output of ssh and the host, and says why there is no session.
 //!
 //! # Modules, from the bottom up
 //!
-//! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` are small values. `options` holds what the user asks for, and `choices` what the client needs of it.
-//! - `quote` writes words that a shell takes apart again, and `remote` the command that ssh runs on the host.
+//! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` are small values. `options` holds the
+//!   user's options, and `choices` those for the client.
+//! - `quote` writes words for a shell, and `remote` the command that ssh runs on the host.
 //! - `challenge` recognises our own lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
 //!   `printable` makes the rest harmless for a terminal.
-//! - `ssh_config` reads the answer of `ssh -G`. `sharing` is the verdict on an open connection. `last_words` says in one
-//!   sentence why ssh has failed, and `no_session` why ssh has brought none.
+//! - `ssh_config` reads the answer of `ssh -G`. `sharing` judges an open connection. `last_words` says in one sentence
+//!   why ssh has failed, and `no_session` why it has brought none.
 //! - `plan` decides what ssh runs, where the session's server is, and why there is none.
-//! - `tunnel` is the protocol of datagrams through ssh: `banner` finds its beginning, `frame` has its bytes, `carrier` is
-//!   one end, and `retry` decides when another ssh is started.
+//! - `tunnel` is the protocol of datagrams through ssh: `banner` finds its beginning, `frame` has its bytes, `carrier`
+//!   is one end, and `retry` decides when another ssh is started.
 
 #![forbid(unsafe_code)]
 

@@ -1,32 +1,32 @@
-//! Lines as they come in: what can be no line of ours goes to the user without waiting for the line's end.
+//! Reads lines as they arrive. A line that cannot be ours goes to the user without waiting for its end.
 
-/// Longest line that can be for us, in bytes; longer ones are for the user. Chosen: five times the
-/// longest that makes sense, two IPv6 addresses with zones and their ports.
+/// Longest line that can be ours, in bytes; longer lines are for the user. Chosen: five times the longest possible,
+/// with two IPv6 addresses with zones and their ports.
 pub const LINE_BYTES_MAX: usize = 1024;
 
-/// Words at the start of each line that is ours.
+/// The words at the start of our own lines.
 const MARKERS: [&[u8]; 2] = [b"MOSH ", b"ROVE "];
 
-/// A line that has ended.
+/// A line that is complete.
 #[derive(Debug)]
 pub struct Ended {
-    /// The line without its end, up to [`LINE_BYTES_MAX`].
+    /// The line without its line end, up to [`LINE_BYTES_MAX`].
     pub bytes: Vec<u8>,
-    /// Whether it is for the user, and has been passed on already.
+    /// Whether the line is for the user, and has been passed on already.
     pub is_text: bool,
 }
 
-/// A reader of one stream's lines.
+/// Reads the lines of one stream, and tells our own from the user's.
 #[derive(Debug, Default)]
 pub struct LineReader {
-    /// The line so far, up to [`LINE_BYTES_MAX`].
+    /// The bytes of the current line, up to [`LINE_BYTES_MAX`].
     line: Vec<u8>,
-    /// Whether the line is for the user, and has been passed on so far.
+    /// Whether the current line is for the user, and has been passed on so far.
     is_text: bool,
 }
 
 impl LineReader {
-    /// Adds a byte other than a line's end. A line that cannot be ours goes to `text`.
+    /// Adds a byte that is not a line end. If the line cannot be ours, it goes to `text`.
     pub fn push(&mut self, byte: u8, text: &mut Vec<u8>) {
         let fits = self.line.len() < LINE_BYTES_MAX;
         if fits {
@@ -44,7 +44,7 @@ impl LineReader {
         }
     }
 
-    /// Ends the line.
+    /// Ends the current line, and returns it.
     pub fn end(&mut self) -> Ended {
         let Self { line: bytes, is_text } = core::mem::take(self);
         Ended { bytes, is_text }

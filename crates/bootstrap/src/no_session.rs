@@ -1,4 +1,4 @@
-//! Why ssh has brought no session, in sentences for the user.
+//! The reasons for which ssh has brought no session, as sentences for the user.
 
 use std::ffi::OsString;
 use std::process::ExitStatus;
@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use crate::options::{HostOptions, WantedSession};
 use crate::startup::{Announced, ProxyFailure, RunningSession};
 
-/// Why ssh has brought no session.
+/// The reason for which ssh has brought no session.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum NoSession {
@@ -16,59 +16,59 @@ pub enum NoSession {
         if *is_hushed { "leave out -q, and it says why" } else { "what it said stands above" }
     )]
     SshFailed { host: OsString, is_hushed: bool },
-    /// Our proxy command has no connection for ssh.
+    /// Our proxy command could not connect for ssh.
     #[error("{}", failure.sentence)]
     NotConnected { failure: ProxyFailure },
-    /// Nothing told the server's address.
+    /// No output told the server's address.
     #[error(
         "Did not find the remote IP address (is ssh's ProxyCommand disabled?); \
          try --experimental-remote-ip=remote"
     )]
     NoAddress,
-    /// There is an address, but no server.
+    /// The server's address is known, but no server was announced.
     #[error(
         "Did not find the startup message of a server on {} (ssh: {status}). Is mosh or rove \
          installed there?", host.display()
     )]
     NoAnnouncement { host: OsString, status: ExitStatus },
-    /// Our command ran, and its server ended before it stood. It has said why.
+    /// Our command ran, but its server ended during its start, after it printed the reason.
     #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
     ServerFailed { host: OsString, status: ExitStatus },
-    /// Several sessions may be meant.
+    /// More than one session fits what the user asked for.
     #[error(
         "{} sessions of yours run on {}: name one of them, as in `rove attach {} {}`",
         sessions.len(), host.display(), host.display(), sessions[0].port
     )]
     SeveralSessions { host: OsString, sessions: Vec<RunningSession> },
-    /// The host has no such session, or its server gives no key. The host has said which.
+    /// The host has no such session, or the session's server gives no key. The host has printed which.
     #[error("nothing to attach to on {} ({status}); what it said stands above", host.display())]
     NotAttached { host: OsString, status: ExitStatus },
-    /// The host's rove does not know what it was asked.
+    /// The host's rove does not know the requested command.
     #[error(
         "the rove on {} is older and has neither `rove attach` nor --session: `rove install {}` copies this one \
          there", host.display(), host.display()
     )]
     OlderRove { host: OsString },
-    /// Something on the host announced a server where our command had not begun.
+    /// A server was announced on the host before our command had begun.
     #[error(
         "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
          file there printed it and ended the login, or a forced command runs a server of its own; for \
          that, call rove as mosh", host.display()
     )]
     Diverted { host: OsString },
-    /// ssh has logged in, and our command did not run.
+    /// ssh has logged in, but our command did not run.
     #[error(
         "{} did not run rove's command (ssh: {status}): a start-up file there ended the login, or the login is \
          bound to another command", host.display()
     )]
     NotRun { host: OsString, status: ExitStatus },
-    /// The server is too old for a port range.
+    /// The server is too old for a range of ports.
     #[error("the server does not take a range of UDP ports; give -p a single one")]
     NoPortRange,
 }
 
 impl NoSession {
-    /// Returns why there is no announcement under `rove`'s rules; `has_failed` tells whether ssh itself has.
+    /// Returns why there is no announcement, under the rules of `rove`. `has_failed` tells whether ssh itself failed.
     pub fn of(
         options: &HostOptions,
         announced: &Announced,
@@ -97,7 +97,7 @@ impl NoSession {
         }
     }
 
-    /// Returns that ssh has failed, which it says itself unless it was told to be quiet.
+    /// Returns that ssh has failed. The sentence says whether ssh has told the reason or was quiet.
     pub fn ssh_failed(options: &HostOptions) -> Self {
         let is_hushed = options.ssh.iter().any(|word| word == "-q");
         Self::SshFailed { host: options.host.clone(), is_hushed }

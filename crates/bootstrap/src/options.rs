@@ -1,4 +1,4 @@
-//! Options of a session to start.
+//! The user's options for a session that is started over ssh.
 
 use std::ffi::OsString;
 
@@ -7,70 +7,71 @@ use crate::install_policy::InstallPolicy;
 use crate::program_name::ProgramName;
 use crate::session_ref::{AttachWay, SessionLabel, SessionRef};
 
-/// A session to start.
+/// The user's options for a session to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(test, derive(Default))]
 pub struct HostOptions {
-    /// The name the program was called under.
+    /// The name by which the program was called.
     pub name: ProgramName,
-    /// The client program, if not the usual one.
+    /// The client program. `None` for the usual one.
     pub client: Option<OsString>,
-    /// The server command, if not the usual one.
+    /// The server command. `None` for the usual one.
     pub server: Option<OsString>,
-    /// The client's options.
+    /// The options for the client.
     pub choices: Choices,
-    /// The address family, in lower case, maybe unknown.
+    /// The address family in lower case. The word may be unknown.
     pub family: String,
-    /// The server's UDP port or range, checked.
+    /// The server's UDP port or range of ports, which has been checked. `None` if the user did not say.
     pub port: Option<String>,
-    /// The address the server binds.
+    /// The address that the server binds.
     pub bind_server: BindServer,
-    /// The words of the ssh command, never none.
+    /// The words of the ssh command. There is at least one.
     pub ssh: Vec<String>,
     /// Whether ssh is asked for a terminal.
     pub ssh_pty: bool,
-    /// Whether to start the server on this computer.
+    /// Whether to start the server on this computer, without ssh.
     pub local: bool,
     /// Whether the session's datagrams go through ssh.
     pub tunnel: bool,
-    /// How to learn the server's address, if the user said.
+    /// How to learn the server's address. `None` if the user did not say.
     pub remote_ip: Option<RemoteIp>,
-    /// The escape key, if the user said: `Some(None)` is off.
+    /// The escape key. `None` if the user did not say; `Some(None)` if there is none.
     pub escape_key: Option<Option<u8>>,
-    /// Whether to say nothing but what is wrong.
+    /// Whether to print nothing but errors.
     pub quiet: bool,
-    /// Whether to say what is done.
+    /// Whether to print the steps of the start.
     pub verbose: bool,
     /// Whether rove may be copied to a host that has no server.
     pub install: InstallPolicy,
-    /// Whether prompts are remembered from one session to the next.
+    /// Whether the positions of prompts are remembered between sessions.
     pub prompt_memory: bool,
-    /// `[user@]host`.
+    /// The host as the user wrote it: `[user@]host`.
     pub host: OsString,
-    /// The remote command and its arguments; empty for the login shell.
+    /// The command for the host, with its arguments. Empty for the login shell.
     pub command: Vec<OsString>,
-    /// Which session it is to be.
+    /// The session to start or to attach to.
     pub session: WantedSession,
 }
 
-/// The session that a login is for.
+/// The session that a login asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WantedSession {
-    /// A new one.
+    /// A new session.
     #[default]
     New,
-    /// The one of this name, or a new one of this name.
+    /// The session with this name. If it does not run, a new session gets the name.
     Named(SessionLabel),
-    /// A running session, in some way; `None` for the only one without a client, or to join for the only one with one.
+    /// A running session, and the way to come to it. `None` is the only session without a client, or to join, the only one
+    /// with a client.
     Attached(Option<SessionRef>, AttachWay),
 }
 
-/// The ports that only a privileged server can bind, and where ssh's own usually is, end here.
+/// The first port that an ordinary user can bind. Lower ports need root, and ssh's own port is usually among them.
 /// Source: RFC 6335, section 6.
 const USER_PORTS_FROM: u16 = 1024;
 
 impl HostOptions {
-    /// Returns the option by which ssh is held to the address family, if there is one.
+    /// Returns the option that restricts ssh to the address family. `None` if there is no restriction.
     pub fn family_word(&self) -> Option<&'static str> {
         match self.family.as_str() {
             "inet" => Some("-4"),
@@ -79,17 +80,17 @@ impl HostOptions {
         }
     }
 
-    /// Returns whether the UDP port is a range.
+    /// Returns whether the user chose a range of UDP ports.
     pub fn has_port_range(&self) -> bool {
         self.port.as_ref().is_some_and(|port| port.contains(':'))
     }
 
-    /// Returns the server's UDP port, if the user has chosen one and not a range.
+    /// Returns the server's UDP port. `None` if the user chose none, a range, or port 0.
     pub fn single_port(&self) -> Option<u16> {
         self.port.as_ref()?.parse().ok().filter(|port| *port != 0)
     }
 
-    /// Returns what to say of a UDP port that was probably meant for ssh.
+    /// Returns a hint about a UDP port that was probably meant for ssh. `None` if the port is plausible.
     pub fn port_hint(&self) -> Option<String> {
         let port = self.single_port()?;
         let is_low = self.name == ProgramName::Rove && port < USER_PORTS_FROM;
@@ -102,27 +103,27 @@ impl HostOptions {
     }
 }
 
-/// The address a server is told to bind.
+/// The address that a server is told to bind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BindServer {
-    /// Any of a `rove`, which answers from where it was spoken to; of a stock server the one ssh arrived at.
+    /// Any address for a `rove` server, which answers from the address it was spoken to; ssh's for a stock Mosh server.
     #[default]
     Open,
-    /// The one ssh arrived at.
+    /// The address at which ssh arrived.
     Ssh,
-    /// Any.
+    /// Any address of the host.
     Any,
-    /// This one.
+    /// This address.
     Address(String),
 }
 
-/// How the server's address is learnt.
+/// How the client learns the server's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteIp {
-    /// From our own proxy command, which connects for ssh.
+    /// From our own proxy command, which connects on behalf of ssh.
     Proxy,
-    /// From the server's `SSH_CONNECTION`.
+    /// From the variable `SSH_CONNECTION` on the server's host.
     Remote,
-    /// From resolving the name here.
+    /// From resolving the host's name on this computer.
     Local,
 }

@@ -1,4 +1,4 @@
-//! How a session will be started: what to run, and how its address will be known.
+//! Plans the start of a session: the command to run, and how the server's address becomes known.
 
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
@@ -13,68 +13,69 @@ use crate::ssh_config::{self, SshConfig};
 use crate::startup::{Announced, Connect, Rules, StockAddress};
 use crate::{quote, remote};
 
-/// How ssh gets to the host, and what that tells about the host's address.
+/// How ssh reaches the host, and how the host's address becomes known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// ssh connects through our proxy command, which tells the address.
+    /// ssh connects through our proxy command, which prints the address.
     Proxy(OsString),
-    /// ssh connects by itself; the host tells the address.
+    /// ssh connects by itself, and the host prints its address.
     Direct,
-    /// ssh connects as its configuration says, in these words; the host tells the address.
+    /// ssh connects by a detour, in these words of its configuration. The host prints its address.
     Detour(String),
-    /// ssh connects as it is told to, without a proxy command of ours, maybe through a connection that is open already;
-    /// the host has these addresses, never none.
+    /// ssh connects as configured, without a proxy command of ours, maybe through a connection that is open already.
+    /// The host has these addresses, at least one.
     Known(Vec<String>),
     /// ssh connects to this address.
     Address(String),
-    /// There is no ssh; the server runs on this computer, under this address.
+    /// There is no ssh. The server runs on this computer, at this address.
     Local(String),
 }
 
-/// The caller's findings and decisions for a plan.
+/// The caller's findings and decisions, from which a [`Plan`] is made.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// How ssh gets to the host.
+    /// How ssh reaches the host.
     pub route: Route,
-    /// `[user@]host` for ssh.
+    /// The destination for ssh: `[user@]host`.
     pub destination: OsString,
-    /// ssh's configuration for the host, for `rove`.
+    /// ssh's configuration for the host, if the program runs as `rove`.
     pub config: SshConfig,
-    /// How ssh is to share the run's own connection, if there is one.
+    /// How ssh shares the run's own connection. `None` if the run has none.
     pub own: Option<Shared>,
 }
 
-/// How a session will be started.
+/// The plan for the start of a session.
 #[derive(Clone, Debug)]
 pub struct Plan {
     name: ProgramName,
     route: Route,
-    /// `[user@]host` for ssh.
+    /// The destination for ssh: `[user@]host`.
     destination: OsString,
-    /// The command that ssh, or the shell here, runs.
+    /// The command that ssh, or the shell of this computer, runs.
     remote: OsString,
-    /// The secret word that our commands repeat.
+    /// The random word that our commands repeat in their lines.
     pub challenge: Challenge,
-    /// ssh's configuration for the host, for `rove`.
+    /// ssh's configuration for the host, if the program runs as `rove`.
     pub config: SshConfig,
-    /// How ssh is to share the run's own connection, if there is one.
+    /// How ssh shares the run's own connection. `None` if the run has none.
     own: Option<Shared>,
-    /// Whether ssh refuses a host key that it does not know, without a question to the user.
+    /// Whether ssh refuses an unknown host key without asking the user.
     refuses_new_key: bool,
 }
 
-/// Where to send datagrams.
+/// The address to which the client sends datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerAddress {
-    /// The numeric address.
+    /// The address in numeric form.
     pub text: String,
-    /// A remark on the address for the user.
+    /// A remark about the address for the user.
     pub note: Option<String>,
 }
 
 impl Plan {
-    /// Plans a session that starts this way. `challenge` was drawn for this run; `args` are the server's. `preamble` is a
-    /// piece of sh for the host to run first; usually there is none. `ourselves` is this program, for a server here.
+    /// Creates the plan for a session. `challenge` was drawn for this run, and `args` are the server's arguments.
+    /// `preamble` is shell text for the host to run first, usually empty. `ourselves` is this program, for a server on
+    /// this computer.
     pub fn new(
         options: &HostOptions,
         way: Way,
@@ -106,7 +107,7 @@ impl Plan {
             }
             (ProgramName::Rove, None, _) => {
                 let is_open = options.bind_server == BindServer::Open;
-                // Only ours has sessions to attach to, and names.
+                // Only a rove server can attach to sessions, and has named sessions.
                 let is_new = options.session == WantedSession::New;
                 let bind = is_new.then_some(if is_open { "-s" } else { "" });
                 remote::searching(preamble, &challenge, args, bind, waits)
@@ -116,14 +117,15 @@ impl Plan {
         Self { name, route, destination, remote, challenge, config, own, refuses_new_key }
     }
 
-    /// Returns the plan with which ssh asks nobody about a host key that it does not know. Behind our proxy command it
-    /// could not say at which address it found the key.
+    /// Returns the plan with which ssh does not ask about an unknown host key. Behind our proxy command ssh could not
+    /// say at which address it found the key.
     pub fn without_key_question(self) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
         Self { refuses_new_key: is_hidden && self.config.asks_about_keys(), ..self }
     }
 
-    /// Returns the plan with which ssh may ask about the key of a host that has these addresses: it connects by itself.
+    /// Returns the plan with which ssh connects by itself, so that it can ask about the key of the host. `None` if that
+    /// is not needed or no address of the host is known.
     pub fn with_key_question(&self, announced: &Announced) -> Option<Self> {
         let addresses = announced.addresses();
         let is_possible = self.refuses_new_key && !addresses.is_empty();
@@ -134,12 +136,12 @@ impl Plan {
         })
     }
 
-    /// Returns whether the host's command waits where there is no server.
+    /// Returns whether the command on the host waits if the host has no server.
     pub fn waits(&self) -> bool {
         self.own.as_ref().is_some_and(|own| !own.is_open)
     }
 
-    /// Returns a plan to run this piece of sh on the host instead, by the same way.
+    /// Returns a plan that runs this shell text on the host instead, by the same route.
     pub fn for_script(&self, script: &str) -> Self {
         let remote = match self.route {
             Route::Local(_) => script.into(),
@@ -148,12 +150,12 @@ impl Plan {
         Self { remote, ..self.clone() }
     }
 
-    /// Returns what the shell of this computer is to run, if there is no ssh.
+    /// Returns the text for the shell of this computer. `None` if ssh runs the command.
     pub fn local_script(&self) -> Option<&OsStr> {
         matches!(self.route, Route::Local(_)).then_some(&*self.remote)
     }
 
-    /// Returns the way around a direct connection, in ssh's words.
+    /// Returns the detour of ssh, in the words of its configuration. `None` if ssh connects directly.
     pub fn detour(&self) -> Option<&str> {
         match &self.route {
             Route::Detour(words) => Some(words),
@@ -161,7 +163,7 @@ impl Plan {
         }
     }
 
-    /// Returns how the output is to be read.
+    /// Returns the rules by which the output is read.
     pub fn rules(&self) -> Rules {
         match self.name {
             ProgramName::Mosh => Rules::Stock(match self.route {
@@ -177,12 +179,12 @@ impl Plan {
         }
     }
 
-    /// Returns the session that the output announced, unless ssh has failed: then nobody knows whose words
-    /// they were.
+    /// Returns the address and the announcement of the session. If ssh has failed, an announcement is not trusted,
+    /// because its origin is unknown.
     ///
     /// # Errors
     ///
-    /// Returns why there is none, other than that the host has no server program.
+    /// Returns why there is no session. That the host has no server program is not among the reasons.
     pub fn judge(
         &self,
         options: &HostOptions,
@@ -206,8 +208,8 @@ impl Plan {
         }
     }
 
-    /// Returns where else the session that the output announced may be: the host's other addresses, in the
-    /// order to try them. There are none where the user has said how to find the one.
+    /// Returns the host's other addresses at which the announced session may be, in the order to try them. It is empty
+    /// if the user said how to find the address.
     pub fn other_addresses(&self, options: &HostOptions, announced: &Announced) -> Vec<String> {
         let is_open = options.remote_ip.is_none() && self.name == ProgramName::Rove;
         let first = self.address(options, announced);
@@ -217,7 +219,7 @@ impl Plan {
             "inet6" => address.is_ipv6(),
             _ => true,
         };
-        // A host that sees itself as loopback sees a forwarder, but where ssh went there, too.
+        // A host that reports a loopback address names a forwarder, unless ssh went to loopback, too.
         let here = first.text.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         let mut others: Vec<String> = Vec::new();
         let resolved = match &self.route {
@@ -257,13 +259,13 @@ impl Plan {
         Some(ServerAddress { text, note: Some(note) })
     }
 
-    /// Returns whether ssh itself has failed, which it says by 255, or was killed. Stock never looks at it.
+    /// Returns whether ssh itself has failed: it exits with 255, or was killed. Stock Mosh never checks this.
     pub fn is_ssh_failure(&self, status: ExitStatus) -> bool {
         let is_ssh = !matches!(self.route, Route::Local(_));
         is_ssh && status.code().is_none_or(|code| code == SSH_FAILURE)
     }
 
-    /// Returns the ssh to run.
+    /// Returns the ssh command to run.
     pub fn ssh_command(&self, options: &HostOptions) -> Command {
         let mut first = self.own.as_ref().map_or(Vec::new(), Shared::first_words);
         if self.refuses_new_key {
@@ -276,21 +278,21 @@ impl Plan {
         if options.ssh_pty {
             command.arg("-tt");
         }
-        // Stock leaves ssh to its own where it does not connect itself.
+        // Stock Mosh passes the address family only if ssh connects by itself.
         let is_told = self.name == ProgramName::Rove || self.route == Route::Direct;
         command.args(options.family_word().filter(|_| is_told));
         match (&self.own, &self.route) {
             (Some(own), _) => command.args(own.last_words()),
             // A shared connection would never run the proxy command.
             (None, Route::Proxy(_)) => command.args(["-S", "none"]),
-            // Should it be gone by now, ours is not to become one that others depend on.
+            // If the connection is gone by now, this ssh must not open one that others depend on.
             (None, Route::Known(_)) => {
                 command.args(self.config.sharing.words()).args(["-o", "ControlMaster=no"])
             }
             _ => command.args(self.config.sharing.words()),
         };
         if let Route::Proxy(proxy) = &self.route {
-            // ssh runs it with the user's shell, and it is written for sh.
+            // ssh runs the proxy command with the user's shell, but it is written for sh.
             command.arg("-o").arg(proxy).env("SHELL", "/bin/sh");
             if hands_over(options) {
                 command.args(["-o", "ProxyUseFdpass=yes"]);
@@ -301,18 +303,19 @@ impl Plan {
     }
 }
 
-/// The exit status by which ssh says that it has failed itself. Source: ssh(1).
+/// The exit status by which ssh reports its own failure. Source: ssh(1).
 pub const SSH_FAILURE: i32 = 255;
 
-/// The word by which ssh wants the connection from our proxy command itself.
+/// The argument that tells our proxy command to pass the connected socket to ssh.
 pub const HANDS_OVER: &str = "hand-over";
 
-/// Returns whether ssh is to get the connection from our proxy command: `rove` asks that of OpenSSH's alone.
+/// Returns whether our proxy command passes its connected socket to ssh. Only `rove` asks this, and only of OpenSSH.
 fn hands_over(options: &HostOptions) -> bool {
     options.name == ProgramName::Rove && ssh_config::is_ssh(&options.ssh)
 }
 
-/// Returns the option by which ssh connects through `program`, which is ours: as `mosh`, it is stock's to the byte.
+/// Returns the ssh option with which `program`, which is ours, connects for ssh. As `mosh`, it equals stock Mosh's byte
+/// for byte.
 pub fn proxy_option(options: &HostOptions, program: OsString, challenge: &Challenge) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
     for word in [program, format!("--family={}", options.family).into()] {
@@ -329,7 +332,7 @@ pub fn proxy_option(options: &HostOptions, program: OsString, challenge: &Challe
     option
 }
 
-/// Doubles the percent signs, with which ssh's own tokens begin.
+/// Doubles the percent signs in a word, because ssh's tokens begin with them.
 fn without_tokens(word: &OsStr) -> OsString {
     let doubled = word.as_encoded_bytes().iter().flat_map(|byte| {
         let copies = if *byte == b'%' { 2 } else { 1 };

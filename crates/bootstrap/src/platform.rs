@@ -1,23 +1,24 @@
-//! The platform of a program: an operating system and a kind of processor, as hosts and programs' files tell it.
+//! The platform of a program: operating system and processor, as a host or the file of a program names them.
 
 use core::fmt;
 
-/// An operating system and a kind of processor, both by the names that Rust has for them.
+/// An operating system and a kind of processor, by the names that Rust uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Platform {
     system: String,
     processor: String,
 }
 
-/// `uname`'s name for a kind of processor, and Rust's.
+/// The names of processors in `uname` and in Rust, where they differ.
 const PROCESSORS: [(&str, &str); 5] =
     [("amd64", "x86_64"), ("arm64", "aarch64"), ("i386", "x86"), ("i586", "x86"), ("i686", "x86")];
 
-/// Longest name that is taken from a host, in characters. Chosen: twice the longest known.
+/// Longest name accepted from a host, in characters. Chosen: twice the longest known.
 const NAME_CHARS_MAX: usize = 32;
 
 impl Platform {
-    /// Reads the output of `uname -s` and `uname -m`, with a space between. Returns `None` where a name is not plain.
+    /// Returns the platform from the output of `uname -s` and `uname -m`, with a space between. `None` if it is
+    /// unusual.
     pub fn from_uname(text: &str) -> Option<Self> {
         let mut names = text.split_ascii_whitespace();
         let (system, machine) = (names.next()?, names.next()?);
@@ -37,13 +38,12 @@ impl Platform {
         Some(Self { system, processor })
     }
 
-    /// Returns the file name of a build for it.
+    /// Returns the file name of a rove for this platform.
     pub fn file_name(&self) -> String {
         format!("rove-{}-{}", self.system, self.processor)
     }
 
-    /// Returns whether a program's file (ELF) is one that runs on it, without a loader or libraries of the
-    /// host's.
+    /// Returns whether a program file (ELF) runs on this platform without a loader or libraries of the host.
     pub fn runs(&self, file: &[u8]) -> bool {
         let machine = match self.processor.as_str() {
             "x86_64" => 62,
@@ -69,15 +69,15 @@ impl fmt::Display for Platform {
     }
 }
 
-/// Returns which processor an ELF file of the little-endian kind is for (`e_machine`).
-/// Source: Tool Interface Standard, ELF, version 1.2.
+/// Returns the processor of a little-endian ELF file (`e_machine`). `None` for another file. Source: Tool Interface
+/// Standard, ELF, version 1.2.
 fn elf_machine(file: &[u8]) -> Option<u64> {
     const LITTLE_ENDIAN: u8 = 1;
     let is_elf = file.starts_with(b"\x7fELF") && file.get(5) == Some(&LITTLE_ENDIAN);
     if is_elf { number(file, 18, 2) } else { None }
 }
 
-/// Returns whether an ELF file names no loader (`PT_INTERP`), without which it needs no library either.
+/// Returns whether an ELF file names no loader (`PT_INTERP`), so that it needs no libraries either.
 fn is_static(file: &[u8]) -> bool {
     const LOADER: u64 = 3;
     let is_wide = file.get(4) == Some(&2);
@@ -94,7 +94,7 @@ fn is_static(file: &[u8]) -> bool {
     })
 }
 
-/// Returns a number of this many bytes in a file.
+/// Returns the little-endian number of `len` bytes at offset `at`. `None` beyond the end of the file.
 fn number(file: &[u8], at: usize, len: usize) -> Option<u64> {
     let bytes = file.get(at..at.checked_add(len)?)?;
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))

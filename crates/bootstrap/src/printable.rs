@@ -1,52 +1,52 @@
-//! Text that a host prints before the login, made harmless. Banners and messages stay readable, but they move no
-//! cursor, set no title, ask the terminal nothing, and neither hide nor reverse the text beside them.
+//! Makes text harmless that a host prints before the login. Banners and messages stay readable. They move no cursor,
+//! set no title, ask the terminal nothing, and neither hide nor reverse other text.
 
 use core::mem;
 
 use rove_terminal::Plain;
 
-/// Most blank lines shown in a row. Chosen: a paragraph's distance.
+/// Most blank lines shown in a row. Chosen: the space between paragraphs.
 const BLANK_LINES_MAX: u8 = 2;
 
-/// The character that replaces bytes of no character.
+/// The character that replaces malformed UTF-8.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
-/// A filter for bytes on their way to the user's terminal. It passes whole UTF-8 characters only: a stray byte could
-/// be a control (C1) to a terminal of 8 bits.
+/// A filter for bytes that are shown on the user's terminal. Only complete UTF-8 characters pass, because a terminal of
+/// 8 bits may take a stray byte for a control (C1).
 #[derive(Debug, Default)]
 pub struct Printable {
     state: State,
-    /// The character that is not whole yet.
+    /// The bytes of a UTF-8 character that is not complete yet.
     partial: Partial,
-    /// Blank lines held back until text follows: the server prints one in front of its announcement.
+    /// Blank lines held back until text follows, because the server prints a blank line before its announcement.
     blank_lines: u8,
-    /// Whether the line has text already.
+    /// Whether the current line has text already.
     in_line: bool,
-    /// Which characters show in this line.
+    /// Decides which characters of the current line are shown.
     plain: Plain,
 }
 
-/// The first bytes of a character in UTF-8.
+/// The first bytes of a UTF-8 character that is not complete yet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Partial {
     bytes: [u8; 4],
     len: usize,
 }
 
-/// Where in an escape sequence the bytes are (ECMA-48).
+/// The position within an escape sequence (ECMA-48).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
     Text,
     Escape,
     Control,
-    /// In a string, which BEL or `ESC \` ends.
+    /// Within a string, which BEL or `ESC \` ends.
     String,
     StringEscape,
 }
 
 impl Printable {
-    /// Returns what of `bytes` is text.
+    /// Returns the text in `bytes`, without control sequences.
     pub fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
         for &byte in bytes {
@@ -84,7 +84,7 @@ impl Printable {
         *len += 1;
         let found = str::from_utf8(&bytes[..*len]);
         let character = match found.map(|text| text.chars().next()) {
-            // More is to come.
+            // The character is not complete yet.
             Err(error) if error.error_len().is_none() => return State::Text,
             Ok(Some(character)) => character,
             Ok(None) | Err(_) => REPLACEMENT,
@@ -94,7 +94,7 @@ impl Printable {
     }
 
     fn text(&mut self, character: char, shown: &mut Vec<u8>) -> State {
-        // A tab parts words as a space does.
+        // A tab separates words as a space does.
         if !self.plain.admits(if character == '\t' { ' ' } else { character }) {
             return State::Text;
         }

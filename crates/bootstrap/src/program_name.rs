@@ -1,17 +1,17 @@
-//! The name that the program was called under.
+//! The name by which the program was called.
 
-/// Under which name the program was called; decides wording, never behaviour on the wire.
+/// The name by which the program was called. It decides the wording of messages, never the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramName {
-    /// Called as `rove`.
+    /// The program was called as `rove`.
     #[default]
     Rove,
-    /// Called as `mosh`, `mosh-client` or `mosh-server`: scripts match on the wording.
+    /// The program was called as `mosh`, `mosh-client` or `mosh-server`. Scripts rely on the wording of its messages.
     Mosh,
 }
 
 impl ProgramName {
-    /// Returns the name for notices, titles and messages.
+    /// Returns the name as notices, titles and messages show it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Rove => "rove",

@@ -1,29 +1,29 @@
-//! Words that a shell takes apart again into exactly what they were.
+//! Quotes words for a shell, which splits them into exactly the same words.
 
 use std::ffi::{OsStr, OsString};
 
-/// Quotes a word as stock `mosh` does: in single quotes, a quote in it as `'\''`.
+/// Quotes a word as stock Mosh does: in single quotes, with `'\''` for a single quote.
 ///
-/// For Bourne shells; programs that admit commands on bastions look for exactly this form.
+/// The result is for Bourne shells. Programs that admit commands on bastions compare exactly this form.
 pub fn bourne(word: &OsStr) -> OsString {
     quote(word, b"'")
 }
 
-/// Quotes a word for whichever shell the user logs in with: sh, fish or csh.
+/// Quotes a word for any login shell: sh, fish or csh.
 ///
-/// Within single quotes, fish reads a backslash as an escape and csh an exclamation mark as history,
-/// so both stand outside, as the quote does. A line break cannot be written for csh and the others
-/// alike; words with one reach sh and fish whole.
+/// Within single quotes, fish reads a backslash as an escape, and csh an exclamation mark as history. So both are
+/// written outside, as the quote is. A line break has no form that works in csh and the other shells. Words with a line
+/// break reach sh and fish unchanged.
 pub fn any_shell(word: &OsStr) -> OsString {
     quote(word, b"'\\!")
 }
 
-/// Returns whether a program's name was probably meant for a shell.
+/// Returns whether a program's name was probably meant as a line for a shell.
 pub fn is_for_a_shell(name: &str) -> bool {
     name.contains(|c: char| c.is_whitespace() || "|&;<>()$`*?".contains(c))
 }
 
-/// Returns what runs a line with a shell, to be shown.
+/// Returns the command that runs a line with a shell, to show it to the user.
 pub fn with_a_shell(line: &str) -> String {
     format!("sh -c {}", shell_words::quote(&rove_terminal::plain(line)))
 }
@@ -41,7 +41,7 @@ fn quote(word: &OsStr, outside: &[u8]) -> OsString {
     from_bytes(quoted)
 }
 
-/// Returns the word of these bytes, which outside Unix is text.
+/// Returns a word of these bytes. Outside Unix it becomes text.
 pub(crate) fn from_bytes(bytes: Vec<u8>) -> OsString {
     #[cfg(unix)]
     return std::os::unix::ffi::OsStringExt::from_vec(bytes);

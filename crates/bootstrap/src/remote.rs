@@ -1,4 +1,4 @@
-//! The command that ssh runs on the host.
+//! The commands that ssh runs on the host.
 
 use std::ffi::{OsStr, OsString};
 use std::iter;
@@ -8,45 +8,44 @@ use crate::options::{BindServer, HostOptions, WantedSession};
 use crate::quote;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
-/// The line of our search when the host has no server program.
+/// The line that our search prints if the host has no server program.
 pub const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
-/// Begins the line in which our commands name the host's system where it has no program for them; `uname`'s output
+/// Begins the line in which our commands name the host's system if it has no program for them. The output of `uname`
 /// follows.
 pub const SYSTEM: &str = "ROVE SYSTEM";
 
-/// Begins the line that a command for the host's rove prints where there is none; the run's challenge follows.
+/// Begins the line that a command for the host's rove prints if there is no rove. The run's challenge follows.
 pub const NO_ROVE: &str = "ROVE NO ROVE";
 
-/// Begins the line that our search prints before it starts a stock server; the run's challenge follows.
+/// Begins the line that our search prints before it starts a stock Mosh server. The run's challenge follows.
 pub const STOCK_SERVER: &str = "ROVE STOCK";
 
-/// First line of `rove`'s own commands, which the run's challenge follows. The output of start-up files stands above
-/// it.
+/// Begins the first line of `rove`'s own commands, before the run's challenge. Output of start-up files precedes it.
 pub const START: &str = "ROVE START";
 
-/// Tells a rove that our commands run the name by which the user calls its host; one that does not know the variable
-/// names no host.
+/// Environment variable that tells the host's rove the name by which the user calls the host. A rove that does not know
+/// the variable names no host.
 pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 
-/// Tells the address that the host's sshd sees itself under; `mosh`'s own, to the byte.
+/// Shell text that prints the address at which the host's sshd was reached. It equals stock Mosh's byte for byte.
 /// Source: Mosh 1.4.0 as observed.
 const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; "#;
 
-/// The same for behind [`START`], without a backslash, which fish reads in single quotes.
+/// Shell text that prints the address of the host's sshd after [`START`], without a backslash, for fish.
 const TELLS_ADDRESS: &str =
     r#"if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
 
-/// Keeps the connection open while somebody reads here. The lines let ssh and the host notice within a second that nobody
-/// does any more, however rove has ended.
+/// Shell text that keeps the connection open while rove reads. By its lines ssh and the host notice within a second
+/// that rove has ended, in whatever way.
 const WAITS: &str = "while sleep 1; do echo; done; ";
 
-/// Where programs are looked for apart from `PATH`, which is short in a login without a terminal:
-/// what users install, what cargo installs, what administrators and Homebrew install.
+/// Directories searched for programs besides `PATH`, which is short in a login without a terminal. They are those of
+/// users, of cargo, of administrators and of Homebrew.
 const DIRECTORIES: [&str; 4] =
     ["$HOME/.local/bin", "$HOME/.cargo/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// Returns the server's arguments, which stock servers take as well as ours.
+/// Returns the arguments of the server, which stock Mosh servers accept as well as ours.
 pub fn server_arguments(
     options: &HostOptions,
     colors: u32,
@@ -68,7 +67,7 @@ pub fn server_arguments(
             args.extend(["-i".into(), options.host.clone()]);
         }
         BindServer::Ssh => args.push("-s".into()),
-        // A server whose make is not known: a stock one would answer from some address of its own choice.
+        // The make of this server is unknown. A stock Mosh server would answer from an address of its own choice.
         BindServer::Open if options.server.is_some() => args.push("-s".into()),
         BindServer::Open | BindServer::Any => {}
         BindServer::Address(address) => args.extend(["-i".into(), address.into()]),
@@ -86,7 +85,7 @@ pub fn server_arguments(
     args
 }
 
-/// Returns `mosh`'s command, to the byte: the server as it is, a piece of shell, its arguments quoted.
+/// Returns the command of `mosh`, byte for byte: the server as it is, a piece of shell, and its quoted arguments.
 pub fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> OsString {
     let mut command = OsString::from(if tell_address { MOSH_TELLS_ADDRESS } else { "" });
     command.push(server);
@@ -94,8 +93,7 @@ pub fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> OsString 
     command
 }
 
-/// Returns `rove`'s command with the server the user named, for any login shell. `preamble` is a piece of
-/// sh that runs first.
+/// Returns the command of `rove` with a server that the user named, for any login shell. `preamble` runs first.
 pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsString]) -> OsString {
     let mut command = OsString::from("sh -c ");
     let script = format!("{preamble}{}", starts(challenge));
@@ -106,9 +104,9 @@ pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsSt
     command
 }
 
-/// Returns `rove`'s usual command, for any login shell: it runs the first server program it finds,
-/// one of ours before a stock one. `preamble` is a piece of sh that runs first. `bind` is what a stock one
-/// has in addition, behind the first word; `None` if only ours will do. If there is none and it `waits`, the connection stays open until we end it.
+/// Returns the usual command of `rove`, for any login shell. It runs the first server program that it finds, a rove
+/// before a stock Mosh. `preamble` is shell text that runs first. `bind` is added for a stock server, after the first
+/// word. `None` if only a rove will do. If there is no server and it `waits`, the connection stays open.
 pub fn searching(
     preamble: &str,
     challenge: &Challenge,
@@ -126,17 +124,16 @@ pub fn searching(
         }
         None => search_for("rove", ours),
     });
-    // 127 is what a shell says of a command it does not find.
+    // A shell exits with 127 if it does not find a command.
     let wait = if waits { WAITS } else { "" };
     script.push_str(&format!("{} echo {NO_SERVER_PROGRAM}; {wait}exit 127", tells_system()));
     with_arguments(&script, args)
 }
 
-/// Returns the command for a session through a tunnel, for any login shell. It runs a server, ours unless
-/// the user named one, tells all that it says, and becomes the tunnel's far end.
+/// Returns the command for a session through a tunnel, for any login shell. It runs a server (rove's, unless the user
+/// named one), prints the server's output, and becomes the tunnel's end on the host.
 ///
-/// A server that the user named is a piece of sh here, as the login shell may be unable to go on with what it
-/// says.
+/// A server that the user named is shell text here, as the login shell may be unable to process its output.
 pub fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsString]) -> OsString {
     let server = server.map_or("\"$t\" server".into(), OsStr::to_string_lossy);
     let script = format!(
@@ -149,8 +146,8 @@ pub fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsString]) 
     with_arguments(&script, args)
 }
 
-/// Returns the command that runs rove with these arguments, for any login shell, and tells it that the user calls the
-/// host by this name. A session's server is none of its affair, so nothing is said of addresses.
+/// Returns the command that runs the host's rove with these arguments, for any login shell. It tells rove the name by
+/// which the user calls the host. It does not print addresses, because no session's server is involved.
 pub fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString {
     let missing = format!("\"{NO_ROVE} {challenge}\"");
     let name = format!("{ASKED_AS_VARIABLE}=\"$1\"; export {ASKED_AS_VARIABLE}; shift;");
@@ -159,27 +156,27 @@ pub fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString 
     with_arguments(&format!("echo; {} {name} {run}", find_rove(&missing, "")), &args)
 }
 
-/// Returns the command that runs a piece of sh with these arguments, for any login shell.
+/// Returns the command that runs shell text with these arguments, for any login shell.
 pub fn script_with(challenge: &Challenge, script: &str, args: &[OsString]) -> OsString {
     with_arguments(&format!("echo; echo \"{START} {challenge}\"; {script}"), args)
 }
 
-/// Returns the piece of sh with which our command begins, on a line of its own.
+/// Returns the shell text with which our commands begin, on a line of its own.
 fn starts(challenge: &Challenge) -> String {
     format!("echo; echo \"{START} {challenge}\"; {TELLS_ADDRESS}")
 }
 
-/// Returns the command that starts another far end for a server at this port.
+/// Returns the command that starts another tunnel's end on the host, for the server at this port.
 pub fn tunnel_again(port: &str) -> OsString {
     script(&format!("{} exec \"$t\" tunnel {port}", find_rove(NO_TUNNEL_PROGRAM, "")))
 }
 
-/// Returns the piece of sh that tells what the host is, for a choice of what to install there.
+/// Returns the shell text that prints the host's system and processor, by which rove chooses a program to install.
 fn tells_system() -> String {
     format!("echo \"{SYSTEM} $(uname -s) $(uname -m)\";")
 }
 
-/// Returns a piece of sh that finds `rove`, as `$t`, or does `otherwise`, says `missing` and ends.
+/// Returns shell text that sets `$t` to the path of `rove`, or else runs `otherwise`, prints `missing` and exits.
 fn find_rove(missing: &str, otherwise: &str) -> String {
     let found = "if [ -z \"$t\" ]; then t=\"$p\"; fi";
     format!(
@@ -188,13 +185,13 @@ fn find_rove(missing: &str, otherwise: &str) -> String {
     )
 }
 
-/// Returns a piece of sh that goes through the server programs there are, as `$p`, and does `rove` for
-/// one of ours, `mosh` for a stock one.
+/// Returns shell text that sets `$p` to each server program of the host in turn. It runs `rove` for a rove, and `mosh`
+/// for a stock Mosh server.
 pub fn search(rove: &str, mosh: &str) -> String {
     search_for("rove", rove) + &search_for("mosh-server", mosh)
 }
 
-/// Returns a piece of sh that does `run` for each place, as `$p`, where `program` is.
+/// Returns shell text that runs `run` for each path, as `$p`, at which `program` exists.
 fn search_for(program: &str, run: &str) -> String {
     let mut script = format!("for p in {program}");
     for directory in DIRECTORIES {
@@ -211,7 +208,7 @@ fn with_arguments(script: &str, args: &[OsString]) -> OsString {
     command
 }
 
-/// Returns a command that runs a piece of sh, for any login shell.
+/// Returns a command that runs shell text, for any login shell.
 pub fn script(script: &str) -> OsString {
     let mut command = OsString::from("exec sh -c ");
     command.push(quote::any_shell(OsStr::new(script)));

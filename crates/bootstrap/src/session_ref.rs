@@ -1,32 +1,32 @@
-//! How a user names a session.
+//! The ways in which a user names a session.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-/// Longest name. Chosen: a word that a person types.
+/// Longest name of a session, in bytes. Chosen: a word that a person types.
 const LABEL_BYTES_MAX: usize = 64;
 
-/// The name of a session: small letters, digits, `.`, `_` and `-`. At least one letter makes it differ from a port and a
-/// process, and its first character from an option and a hidden file.
+/// The name of a session: small letters, digits, `.`, `_` and `-`. At least one letter distinguishes it from a port or
+/// process, and the first character from an option or hidden file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionLabel(String);
 
-/// Why a text is no name of a session.
+/// The reason for which a text is not a session's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LabelError {
-    /// It is too long to type.
+    /// The text is too long. The field is its number of characters.
     #[error("a session's name has at most {LABEL_BYTES_MAX} characters, and this one has {0}")]
     Long(usize),
-    /// It holds other characters.
+    /// The text has characters that a name must not have.
     #[error(
         "a session's name consists of the letters a to z, digits, \".\", \"_\" and \"-\", and {0:?} does not"
     )]
     Characters(String),
-    /// It could be an option or a hidden file.
+    /// The text begins like an option or a hidden file.
     #[error("a session's name begins with a letter or a digit, and {0:?} does not")]
     Beginning(String),
-    /// It could be a port or a process.
+    /// The text could be a port or a process, because it has no letter.
     #[error("a session's name has at least one letter, or it would be a port: {0:?} has none")]
     Number(String),
 }
@@ -60,17 +60,17 @@ impl Display for SessionLabel {
 /// The way in which a client comes to a session that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AttachWay {
-    /// It takes the session over.
+    /// The client takes the session over.
     #[default]
     TakeOver,
-    /// It joins beside the session's own client, and sees the session.
+    /// The client joins beside the session's own client, and views the session.
     View,
-    /// It joins, sees the session and types.
+    /// The client joins, views the session and types.
     Share,
 }
 
 impl AttachWay {
-    /// Returns the option that stands for it; the way that takes the session over has none.
+    /// Returns the option that asks for this way. `None` to take the session over.
     pub const fn option(self) -> Option<&'static str> {
         match self {
             Self::TakeOver => None,
@@ -79,18 +79,18 @@ impl AttachWay {
         }
     }
 
-    /// Returns the way that an option stands for.
+    /// Returns the way that an option asks for. `None` for other words.
     pub fn of_option(word: &OsStr) -> Option<Self> {
         [Self::View, Self::Share].into_iter().find(|way| way.option().is_some_and(|it| word == it))
     }
 }
 
-/// A session as its user means it.
+/// A session, as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionRef {
-    /// By its name.
+    /// The session with this name.
     Named(SessionLabel),
-    /// By its server's process or its UDP port.
+    /// The session with this UDP port, or whose server has this process number.
     Number(u32),
 }
 

@@ -1,34 +1,34 @@
-//! The verdict on an open connection of ssh's (`ControlMaster`), and the words that it means for a new ssh.
+//! Whether a new ssh may use an open connection of ssh (`ControlMaster`), and the options for it.
 
 use std::path::{Path, PathBuf};
 
-/// The option by which ssh makes a connection of its own. The last one on the command line counts.
+/// The options with which ssh opens its own connection. The last such option on the command line counts.
 const OWN_CONNECTION: [&str; 2] = ["-S", "none"];
 
-/// The verdict on an open connection.
+/// Whether a new ssh may use an open connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// Nobody could be asked.
+    /// ssh's configuration could not be read.
     #[default]
     Unknown,
-    /// ssh is not to share any.
+    /// The configuration shares no connection.
     Unconfigured,
-    /// A place of the user's own.
+    /// The control socket is at a path that only the user controls.
     Trusted {
-        /// Whether a socket is there.
+        /// Whether the control socket exists.
         is_open: bool,
     },
-    /// A socket that somebody else controls, or could; a sentence says why.
+    /// Another user controls the control socket, or could. The sentence says why.
     Refused(String),
 }
 
 impl Sharing {
-    /// Returns whether there is a connection that an ssh may go through.
+    /// Returns whether there is an open connection that a new ssh may use.
     pub const fn has_master(&self) -> bool {
         matches!(self, Self::Trusted { is_open: true })
     }
 
-    /// Returns the options for an ssh, to stand after all of the user's.
+    /// Returns the options for a new ssh, which follow all options of the user.
     pub fn words(&self) -> &'static [&'static str] {
         match self {
             Self::Unconfigured | Self::Trusted { .. } => &[],
@@ -36,7 +36,7 @@ impl Sharing {
         }
     }
 
-    /// Returns what the user should know, in one line.
+    /// Returns a line that the user should know. `None` if there is none.
     pub fn note(&self) -> Option<&str> {
         match self {
             Self::Refused(sentence) => Some(sentence),
@@ -45,27 +45,27 @@ impl Sharing {
     }
 }
 
-/// How an ssh shares the run's own connection.
+/// How a new ssh shares the connection of this run.
 #[derive(Clone, Debug)]
 pub struct Shared {
-    /// Its control socket.
+    /// The path of the control socket.
     pub path: PathBuf,
-    /// Whether it is open already.
+    /// Whether the connection is open already.
     pub is_open: bool,
 }
 
 impl Shared {
-    /// Returns the options to stand before all of the user's.
+    /// Returns the options for a new ssh that precede all options of the user.
     pub fn first_words(&self) -> Vec<&'static str> {
         match self.is_open {
-            // Should it be gone by now, this ssh is on its own.
+            // If the connection is gone by now, this ssh opens its own.
             true => vec!["-o", "ControlMaster=no"],
-            // Nobody would end one that goes to the background.
+            // A connection that goes to the background would not be ended by anyone.
             false => vec!["-o", "ControlMaster=yes", "-o", "ControlPersist=no"],
         }
     }
 
-    /// Returns the options to stand after all of the user's.
+    /// Returns the options for a new ssh that follow all options of the user.
     pub fn last_words(&self) -> [&Path; 2] {
         [Path::new("-S"), &self.path]
     }

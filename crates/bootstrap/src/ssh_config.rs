@@ -1,4 +1,4 @@
-//! The answer of `ssh -G`, which says what ssh's configuration holds for a host.
+//! Reads the answer of `ssh -G`: ssh's configuration for a host.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -6,44 +6,44 @@ use std::path::Path;
 use crate::account::Account;
 use crate::sharing::Sharing;
 
-/// Longest way around a direct connection that is told, in characters. Chosen: four lines of a terminal.
+/// Longest text of a detour that is shown, in characters. Chosen: four lines of a terminal.
 pub const DETOUR_CHARS_MAX: usize = 320;
 
-/// Settings in a host's section that no session carries out, in the order in which the user is told of them.
+/// Settings in a host's section that a session does not carry out, in the order in which the user is told.
 const NOT_CARRIED: [&str; 5] =
     ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
 
-/// Settings that would keep a command of ours from running: the keyword, its harmless value, and the option that
-/// overrides it. The option is given only where the keyword is set, as an older ssh does not know it.
+/// Settings that would keep our commands from running: the keyword, the harmless value, and the option that overrides
+/// it. The option is given only if the keyword is set, because an older ssh does not know it.
 const OVERRIDDEN: [(&str, &str, &str); 3] = [
     ("remotecommand", "", "RemoteCommand=none"),
     ("sessiontype", "default", "SessionType=default"),
     ("forkafterauthentication", "no", "ForkAfterAuthentication=no"),
 ];
 
-/// The values of `LogLevel` with which ssh does not say that a host key is unknown.
+/// The values of `LogLevel` with which ssh does not report an unknown host key.
 const SILENT_LEVELS: [&str; 3] = ["SILENT", "QUIET", "FATAL"];
 
-/// The part of ssh's configuration that rove uses.
+/// The part of ssh's configuration for a host that rove uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SshConfig {
-    /// The configured way around a direct connection, in ssh_config's words.
+    /// The configured detour to the host, in the words of ssh_config. `None` if ssh connects directly.
     pub detour: Option<String>,
-    /// The host's name after aliases.
+    /// The name of the host after aliases are resolved.
     pub host_name: Option<String>,
     user: Option<String>,
-    /// The port of the host's ssh.
+    /// The TCP port of the host's ssh server.
     pub port: Option<u16>,
-    /// Settings in the host's section that no session carries out, by the names in `NOT_CARRIED`.
+    /// Settings in the host's section that no session carries out, by their names in `NOT_CARRIED`.
     pub not_carried: Vec<&'static str>,
-    /// Options that ssh needs for a command of ours to run, from [`OVERRIDDEN`].
+    /// Options of [`OVERRIDDEN`] that ssh needs so that our commands run.
     overridden: Vec<&'static str>,
-    /// Which open connection to the host may be used.
+    /// Whether an open connection to the host may be used.
     pub sharing: Sharing,
-    /// The value of `StrictHostKeyChecking`: how ssh treats a host key that it does not know. Empty if nobody could be
-    /// asked.
+    /// The value of `StrictHostKeyChecking`: how ssh treats an unknown host key. Empty if the configuration could not
+    /// be read.
     pub(crate) key_checking: String,
-    /// Whether ssh does not even tell why it fails (`LogLevel`).
+    /// Whether ssh does not even print why it fails (`LogLevel`).
     is_silent: bool,
 }
 
@@ -54,33 +54,33 @@ impl From<Sharing> for SshConfig {
 }
 
 impl SshConfig {
-    /// Returns the options by which ssh does what a command of ours needs, and no more.
+    /// Returns the options that override settings which would disturb our command.
     pub fn overrides(&self) -> Vec<&'static str> {
         let mut words: Vec<&str> = self.overridden.iter().flat_map(|it| ["-o", it]).collect();
         if self.not_carried.iter().any(|name| name.starts_with(|c| "LRD".contains(c))) {
-            // A port that is in use already would be complained about, and may end the login.
+            // ssh would complain about a forwarded port that is in use already, and may end the login.
             words.extend(["-o", "ClearAllForwardings=yes"]);
         }
         words
     }
 
-    /// Returns the user on the host, by whatever alias the host was named.
+    /// Returns the user's account on the host, by resolved names. `None` if a part of it is unknown.
     pub fn account(&self) -> Option<Account> {
         Account::new(self.user.as_ref()?, self.host_name.as_ref()?, self.port?)
     }
 
-    /// Returns whether ssh asks the user about a host key that it does not know, and says so if it must not ask.
+    /// Returns whether ssh asks the user about an unknown host key, and reports the key if it must not ask.
     pub fn asks_about_keys(&self) -> bool {
         self.key_checking == "ask" && !self.is_silent
     }
 
-    /// Returns what the user should know, each in a line.
+    /// Returns the notes on the configuration that the user should know, each as a line.
     pub fn notes(&self, host: &OsStr) -> Vec<String> {
         let refused = self.sharing.note().map(str::to_owned);
         self.note(host).into_iter().chain(refused).collect()
     }
 
-    /// Returns what the host's section asks for and no session carries.
+    /// Returns a note on the host's settings that a session does not carry out. `None` if there are none.
     fn note(&self, host: &OsStr) -> Option<String> {
         let (last, others) = self.not_carried.split_last()?;
         let (names, verb) = match others {
@@ -96,7 +96,7 @@ impl SshConfig {
 }
 
 impl SshConfig {
-    /// Notes a setting that a session does not carry out, or that keeps our command from running.
+    /// Records a setting that a session does not carry out, or that keeps our command from running.
     fn take(&mut self, keyword: &str, value: &str, is_set: bool) {
         let name = NOT_CARRIED.iter().find(|name| keyword.eq_ignore_ascii_case(name));
         if let Some(name) = name.filter(|name| !self.not_carried.contains(name))
@@ -106,7 +106,7 @@ impl SshConfig {
             self.not_carried.push(name);
         }
         let found = OVERRIDDEN.iter().find(|(known, ..)| keyword.eq_ignore_ascii_case(known));
-        // No session at all is called "none" as well, and so is no command.
+        // "none" also means no session at all, or no command.
         if let Some((known, usual, instead)) = found
             && (is_set || *known == "sessiontype")
             && value != *usual
@@ -121,8 +121,8 @@ pub fn is_ssh(ssh: &[String]) -> bool {
     behind_name(ssh).is_some()
 }
 
-/// Returns an ssh command with options that count more than the user's, as to ssh the first of a kind does. A program
-/// that is not ssh gets none.
+/// Returns an ssh command with additional options that have precedence over the user's, because for ssh the first
+/// option of a kind counts. A program that is not ssh gets no options.
 pub fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
     let mut words = ssh.to_vec();
     if let Some(place) = behind_name(ssh) {
@@ -131,15 +131,15 @@ pub fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
     words
 }
 
-/// Returns the place behind ssh's name: of several such words the last, which may be an option's value.
+/// Returns the index after ssh's name. If several words could be the name, the last counts, which may be an option's
+/// value.
 fn behind_name(ssh: &[String]) -> Option<usize> {
     let is_name = |word: &String| Path::new(word).file_name() == Some(OsStr::new("ssh"));
     ssh.iter().rposition(is_name).map(|place| place + 1)
 }
 
-/// Reads the answer of `ssh -G`. Its values may come from files that others wrote. So the way is told without bytes
-/// that act on a terminal, and a host's name never looks like an option. `judge` decides about the control socket at a
-/// path.
+/// Reads the answer of `ssh -G`, whose values may come from files that others wrote. So a detour has no bytes that act
+/// on a terminal, and a host's name never looks like an option. `judge` decides about the control socket at a path.
 pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
     let mut config = SshConfig::from(Sharing::Unconfigured);
     for line in answer.lines() {

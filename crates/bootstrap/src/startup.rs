@@ -1,5 +1,5 @@
-//! The output of ssh and the server until the server runs. The lines of some kinds are for us. All else is for the user
-//! and goes there without waiting for a line's end.
+//! Reads the output of ssh and the server until the server runs. Lines of a few kinds are ours. All other output is for
+//! the user, and is passed on without waiting for a line's end.
 //!
 //! ```text
 //! on ssh's error output, from our proxy command
@@ -12,10 +12,10 @@
 //!   MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22  the third is the host's own address
 //!   MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw         from the server: UDP port and key
 //! ```
-//! Each kind counts on its own stream only. A host that answers at ssh's TCP port, a banner and the hosts on the way
-//! print on the error output alone. The standard output is the host's, once ssh has authenticated it. The second word
-//! of a line of ours is the run's [`Challenge`].
-//! Source: Mosh 1.4.0 as observed; the last line also docs/wire.md.
+//! Each kind of line counts on its own stream only. A host that answers at ssh's TCP port, a banner and the hosts on
+//! the way print on the error output alone. The standard output is the host's, once ssh has authenticated it. The
+//! second word of our own lines is the run's [`Challenge`].
+//! Source: Mosh 1.4.0 as observed; for the last line also docs/wire.md.
 
 use core::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -26,171 +26,171 @@ use crate::platform::Platform;
 use crate::remote::{NO_SERVER_PROGRAM, START, STOCK_SERVER, SYSTEM};
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
-/// Start of a line with another address of the host.
+/// Begins a line with another address of the host.
 pub const ADDRESS: &str = "ROVE ADDRESS";
 
-/// Start of the line with the address that ssh is connected to.
+/// Begins the line with the address to which ssh is connected.
 pub const IP: &str = "ROVE IP";
 
-/// The beginning of the line with which a proxy command says that a name has no address.
+/// Begins the line in which a proxy command reports that a name has no address.
 pub const UNKNOWN: &str = "ROVE UNKNOWN";
 
-/// The beginning of the line with which a proxy command gives another reason for having no connection.
+/// Begins the line in which a proxy command reports another reason for having no connection.
 pub const FAILED: &str = "ROVE FAILED";
 
-/// Most other addresses of a host that are taken. Chosen: more than a client tries.
+/// Most other addresses of a host that are kept. Chosen: more than a client tries.
 const OTHER_ADDRESSES_MAX: usize = 16;
 
-/// Length of a session key's text form. Source: docs/wire.md.
+/// Length of a session key in text form, in characters. Source: docs/wire.md.
 const KEY_LEN: usize = 22;
 
-/// The answer of a server that knows no port range.
+/// The answer of a server that does not know port ranges.
 const PORT_REFUSED: &[u8] = b"Bad UDP port";
 
-/// Begins a line that tells `rove attach` of a session to choose from; the port and a description follow.
+/// Begins a line that tells `rove attach` about a session to choose from. The port and a description follow.
 pub const CHOICE: &str = "ROVE SESSION";
 
-/// Most sessions to choose from. Chosen: one digit chooses.
+/// Most sessions to choose from. Chosen: one digit is enough to choose.
 pub const CHOICES_MAX: usize = 9;
 
-/// The answer of a rove without the command `server attach`.
+/// The answer of a rove server that does not know the command `server attach`.
 const COMMAND_REFUSED: &[u8] = b"the first word must be \"new\"";
 
-/// A stream of ssh's.
+/// An output stream of ssh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// The standard output: what the host says, once it has shown its key.
+    /// The standard output: the host's output, after ssh has checked the host's key.
     Output,
-    /// The error output: ssh itself, its proxy command, and whoever these let speak.
+    /// The error output: that of ssh, its proxy command, and of anything that these let print there.
     Errors,
 }
 
 impl Stream {
-    /// Both, in the order in which to show what they bring at a time: a banner comes before a login.
+    /// Both streams, in the order in which their output is shown: a banner precedes a login.
     pub const ALL: [Self; 2] = [Self::Errors, Self::Output];
 }
 
-/// How malformed and unexpected lines are taken, and what can be ours.
+/// The rules for malformed and unexpected lines, and for which lines can be ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// As stock takes them: malformed lines and a second address are fatal.
+    /// The rules of stock Mosh: malformed lines and a second address are fatal.
     Stock(StockAddress),
-    /// Only well-formed lines count, whatever others say; these are text.
+    /// The rules of rove: only well-formed lines count, and all others are text.
     Tolerant {
-        /// The secret word that our own lines repeat.
+        /// The random word that our own lines repeat.
         challenge: Challenge,
         /// Whether ssh runs our proxy command.
         proxy: bool,
-        /// Whether the host runs a command of our own wording, which says where it begins.
+        /// Whether the host runs a command of our own wording, which prints a line at its start.
         start: bool,
     },
 }
 
-/// Where stock's rules have the server's address from.
+/// The source of the server's address under stock Mosh's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StockAddress {
-    /// The proxy command tells it, on the error output.
+    /// The proxy command prints the address on the error output.
     Proxy,
-    /// The host tells it; nobody tells any on the error output.
+    /// The host prints the address, and the error output has none.
     Host,
-    /// It is settled already, so that any is a second.
+    /// The address is known already, so that any other is a second address.
     Known,
 }
 
-/// The addresses, the session and the failures that the lines told.
+/// The facts from ssh's output: the addresses, the session and the failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Announced {
-    /// The address that our proxy command connected to.
+    /// The address that our proxy command has connected to.
     pub proxy_address: Option<String>,
-    /// The other addresses that our proxy command knows of the host.
+    /// The other addresses of the host that our proxy command knows.
     pub other_addresses: Vec<String>,
-    /// Why our proxy command is connected to none.
+    /// Why our proxy command could not connect.
     pub proxy_failure: Option<ProxyFailure>,
     /// The host's own address, as its sshd sees it.
     pub server_address: Option<String>,
-    /// Where the server listens.
+    /// The server's announcement: its port and key.
     pub connect: Option<Connect>,
-    /// Whether a server was announced where our command had not begun.
+    /// Whether a server was announced before our command had begun.
     pub has_impostor: bool,
-    /// Whether our own command has begun, which then tells why it fails.
+    /// Whether our own command has begun, which then prints why it fails.
     pub has_started: bool,
-    /// Whether the host's server is a stock one, for want of ours.
+    /// Whether the host's server is a stock Mosh server, because it has no rove.
     pub is_stock: bool,
     /// Whether the host has no server program.
     pub no_server_program: bool,
     /// Whether the host has no program for a tunnel.
     pub no_tunnel_program: bool,
-    /// The host's system and processor, if it has no program for us.
+    /// The host's system and processor, if the host has no program for us.
     pub platform: Option<Platform>,
-    /// Whether something complained about the UDP port.
+    /// Whether some output complained about the UDP port.
     pub port_refused: bool,
-    /// The sessions that run, if the user is to choose one: at most [`CHOICES_MAX`].
+    /// The running sessions from which the user is to choose, at most [`CHOICES_MAX`].
     pub sessions: Vec<RunningSession>,
     /// Whether the host's rove did not know the command.
     pub is_older: bool,
 }
 
-/// Why a proxy command is not connected.
+/// Why a proxy command could not connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyFailure {
-    /// The reason, for the user.
+    /// The reason, as a sentence for the user.
     pub sentence: String,
-    /// Whether the host's name leads nowhere.
+    /// Whether the host's name has no address.
     pub is_unknown: bool,
 }
 
-/// A session on the host.
+/// A running session on the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningSession {
-    /// Its UDP port.
+    /// The UDP port of the session's server.
     pub port: u16,
-    /// Its command and age, for the user.
+    /// The session's command and age, as text for the user.
     pub description: String,
 }
 
-/// The server's announcement.
+/// The announcement of a server that has started.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Connect {
-    /// Its UDP port.
+    /// The UDP port of the server.
     pub port: String,
-    /// The session key.
+    /// The session key in text form.
     pub key: String,
 }
 
-/// A line that stock does not accept.
+/// A line that stock Mosh does not accept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum StartupError {
     /// A line of this kind is malformed.
     #[error("Bad {kind} string: {line}")]
     Malformed { kind: &'static str, line: String },
-    /// There is a second address.
+    /// A second address was printed.
     #[error("detected attempt to redefine MOSH IP")]
     Redefined,
 }
 
-/// Whether more is to be read.
+/// Whether the caller must read more output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// The server has not announced itself yet.
     Reading,
-    /// It has; what follows is of no interest.
+    /// The server has announced itself, so that further output does not matter.
     Announced,
 }
 
-/// A reader of what ssh prints on its two streams.
+/// Reads the output of ssh's two streams, and collects the facts in it.
 #[derive(Debug)]
 pub struct Startup {
     rules: Rules,
-    /// The facts learnt so far.
+    /// The facts known so far.
     pub announced: Announced,
-    /// Whether what stands on the standard output now can be the server's.
+    /// Whether the standard output can already be the server's.
     started: bool,
-    /// A reader for each [`Stream`].
+    /// The line reader of each [`Stream`].
     lines: [LineReader; 2],
 }
 
-/// A line of ours.
+/// A line of output, by its kind.
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
     Ip(String),
@@ -220,7 +220,7 @@ impl Announced {
         self.connect.is_none() && self.no_server_program
     }
 
-    /// Returns the addresses that our proxy command knows of the host, the one that it has connected to in front.
+    /// Returns the addresses of the host that our proxy command knows, the connected address first.
     pub fn addresses(&self) -> Vec<String> {
         let Some(first) = &self.proxy_address else { return Vec::new() };
         let others = self.other_addresses.iter().filter(|other| *other != first);
@@ -229,15 +229,15 @@ impl Announced {
 }
 
 impl Startup {
-    /// Creates a reader.
+    /// Creates a reader for output under these rules.
     pub fn new(rules: Rules) -> Self {
         let started = !matches!(rules, Rules::Tolerant { start: true, .. });
         let announced = Announced { has_started: started, ..Announced::default() };
         Self { rules, announced, started, lines: Default::default() }
     }
 
-    /// Reads bytes of a stream. Text for the user goes to `text`. The standard output is not read beyond the server's
-    /// announcement.
+    /// Reads bytes of a stream. Text for the user is appended to `text`. The standard output is not read beyond the
+    /// server's announcement.
     ///
     /// # Errors
     ///
@@ -266,11 +266,11 @@ impl Startup {
         Ok(if is_announced { Progress::Announced } else { Progress::Reading })
     }
 
-    /// Ends a stream, which may lack its last line end.
+    /// Ends a stream, whose last line may have no line end.
     ///
     /// # Errors
     ///
-    /// As [`Startup::read`].
+    /// Returns an error under [`Rules::Stock`] only.
     pub fn finish(&mut self, stream: Stream, text: &mut Vec<u8>) -> Result<(), StartupError> {
         let (shown, is_echo) = (text.len(), self.is_echo(stream));
         self.end_line(stream, None, text)?;
@@ -280,7 +280,7 @@ impl Startup {
         Ok(())
     }
 
-    /// Returns whether what ssh says now follows from what our proxy command has said already, which knows more of it.
+    /// Returns whether ssh's errors now only repeat the failure that our proxy command has reported in more detail.
     fn is_echo(&self, stream: Stream) -> bool {
         stream == Stream::Errors && self.announced.proxy_failure.is_some()
     }
@@ -304,7 +304,7 @@ impl Startup {
         Ok(())
     }
 
-    /// Reads a line; returns whether it was ours.
+    /// Reads a line. Returns whether the line was ours.
     fn take(&mut self, stream: Stream, line: &[u8]) -> Result<bool, StartupError> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_ascii_end();
@@ -327,7 +327,7 @@ impl Startup {
             }
             Line::ProxyFailure(failure) => drop(announced.proxy_failure.get_or_insert(failure)),
             Line::Ip(address) => drop(announced.proxy_address.get_or_insert(address)),
-            // Our proxy command says them before it connects.
+            // Our proxy command prints these addresses before it connects.
             Line::Address(address) => {
                 let is_early = announced.proxy_address.is_none();
                 if !is_early || announced.other_addresses.len() >= OTHER_ADDRESSES_MAX {
@@ -339,7 +339,7 @@ impl Startup {
                 self.started = true;
                 announced.has_started = true;
             }
-            // It is not shown: should it be a server's after all, it holds a key.
+            // The line is not shown, because it may be a server's after all, and then holds a key.
             Line::Connect(_) if !self.started => announced.has_impostor = true,
             Line::Connect(connect) => drop(announced.connect.get_or_insert(connect)),
             _ if !self.started => return Ok(false),
@@ -359,7 +359,7 @@ impl Startup {
 }
 
 impl Rules {
-    /// Reads a line of the error output.
+    /// Returns the kind of a line of the error output.
     fn parse_errors(&self, line: &str) -> Line {
         match self {
             Self::Stock(StockAddress::Host) | Self::Tolerant { proxy: false, .. } => Line::Text,
@@ -391,7 +391,7 @@ impl Rules {
         }
     }
 
-    /// Reads a line of the standard output.
+    /// Returns the kind of a line of the standard output.
     fn parse_output(&self, line: &str) -> Line {
         if let Self::Tolerant { challenge, start, .. } = self {
             if *start && challenge.answer(START, line) == Some("") {
@@ -435,7 +435,7 @@ fn running_session(words: &str) -> Option<RunningSession> {
     Some(RunningSession { port: port.parse().ok()?, description })
 }
 
-/// Returns a malformed line as it may be shown: what stands where a key would may be one.
+/// Returns a malformed line in a form that may be shown, without a word that may be a key.
 fn without_key(line: &str) -> String {
     let shown = match (line.starts_with("MOSH CONNECT"), line.match_indices(' ').nth(2)) {
         (true, Some((end, _))) => format!("{} ...", &line[..end]),
@@ -444,8 +444,8 @@ fn without_key(line: &str) -> String {
     shown.escape_debug().to_string()
 }
 
-/// Returns whether a word can stand for an address on the client's command line: stock takes any that
-/// is no option, and lets the client judge it.
+/// Returns whether a word can be an address on the client's command line. Stock Mosh accepts any word that is not an
+/// option, and leaves the check to the client.
 fn is_address(word: &str, rules: &Rules) -> bool {
     match rules {
         Rules::Stock(_) => {

@@ -1,12 +1,12 @@
-//! The protocol between the two ends of a tunnel through ssh.
+//! The protocol of a tunnel through ssh, between the client's end and the host's.
 
 pub mod banner;
 pub mod carrier;
 pub mod frame;
 pub mod retry;
 
-/// First line of the far end. The output of start-up files stands above it. The number is the version of the protocol.
+/// The first line of the host's end. Output of start-up files precedes it. The number is the protocol's version.
 pub const MARK: &str = "ROVE TUNNEL 1";
 
-/// The host's line when it has no `rove` to be the far end.
+/// The line that the host prints if it has no `rove` for the tunnel's end.
 pub const NO_TUNNEL_PROGRAM: &str = "ROVE NO TUNNEL PROGRAM";

@@ -1,5 +1,5 @@
-//! Completion of a program's command lines: a shell's script asks the program, which answers from its [`Manual`]s
-//! (`answer`).
+//! Completion of a program's command lines: the script of a shell asks the program, and `answer` makes the answer from
+//! the program's [`Manual`]s.
 
 use std::ffi::OsString;
 
@@ -11,13 +11,13 @@ mod answer;
 
 pub use answer::{Names, answer};
 
-/// The shells whose completion we know, by name.
+/// The names of the shells with a completion script.
 pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
 
-/// The command by which a script asks the program.
+/// The command by which a shell's script asks the program for completions.
 pub const COMMAND: &str = "complete";
 
-/// Completion for bash, which makes words of their own of `=` and `@` and replaces the end of a word, `$2`, only.
+/// Completion script for bash. Bash splits words at `=` and `@`, and replaces only the end of a word, `$2`.
 const BASH: &str = r#"# Completion of PROGRAM for bash.
 _NAME() {
     local found
@@ -34,7 +34,7 @@ _NAME() {
 complete -F _NAME PROGRAM
 "#;
 
-/// Completion for zsh. As a function of `fpath` it is called at once; sourced it is registered.
+/// Completion script for zsh. As a function of `fpath` it is called at once; when sourced it is registered.
 const ZSH: &str = r#"#compdef PROGRAM
 _NAME() {
   local -a found valued others
@@ -52,7 +52,7 @@ _NAME() {
 if [[ $funcstack[1] == _NAME ]]; then _NAME "$@"; else compdef _NAME PROGRAM; fi
 "#;
 
-/// Completion for fish, which adds the `=` of a long option itself.
+/// Completion script for fish, which adds the `=` of a long option itself.
 const FISH: &str = r#"# Completion of PROGRAM for fish.
 function __NAME_answer
     set -l words (commandline -opc)
@@ -73,14 +73,14 @@ complete -c PROGRAM -f -a '(__NAME_words)'
 complete -c PROGRAM -n '__NAME_answer | read -l kind; and test "$kind" = files' -F
 "#;
 
-/// A shell whose completion we know.
+/// A shell with a completion script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shell {
-    /// bash, from 4.0.
+    /// The shell bash, from version 4.0 on.
     Bash,
-    /// zsh, from 5.0.
+    /// The shell zsh, from version 5.0 on.
     Zsh,
-    /// fish, from 3.0.
+    /// The shell fish, from version 3.0 on.
     Fish,
 }
 
@@ -94,7 +94,7 @@ impl Shell {
         }
     }
 
-    /// Returns the script for this shell that completes the program's command lines.
+    /// Returns the script with which this shell completes the program's command lines.
     pub fn script(self, book: &Book) -> String {
         let script = match self {
             Self::Bash => BASH,
@@ -106,18 +106,17 @@ impl Shell {
     }
 }
 
-/// Returns the definition of a `completions` command that is called by these words; [`parse`] reads what
-/// follows them.
+/// Returns the clap definition of a `completions` command whose name is `called`. [`parse`] reads its arguments.
 pub fn definition(called: &'static str, about: &'static str, usage: &'static str) -> Command {
     let shell = Arg::new("shell").value_name("SHELL").value_parser(Suggested(SHELLS));
     Command::new(called).about(about).override_usage(usage).arg(shell.required(true).hide(true))
 }
 
-/// Reads the words behind `completions`.
+/// Reads the arguments of the `completions` command: the name of a shell.
 ///
 /// # Errors
 ///
-/// Returns clap's error, which may be a request for help.
+/// Returns clap's error, which may be a request for help, or the refusal of an unknown shell.
 pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<Shell, clap::Error> {
     let matches = matches(own, args)?;
     let name = matches.get_one::<String>("shell").map_or("", String::as_str);

@@ -1,4 +1,4 @@
-//! The rules of every book, for the tests of the programs.
+//! Checks of every program's manuals, for the tests of the programs.
 
 use std::ffi::OsString;
 
@@ -6,8 +6,8 @@ use crate::completions::{Names, answer};
 use crate::man;
 use crate::manual::{Book, HELP_COLUMNS, Manual};
 
-/// Panics unless every command of `book` explains itself, and its help, its pages and its completions
-/// tell of all options and commands.
+/// Panics unless every command of `book` describes itself, and its help, manual pages and completions list all options
+/// and commands.
 pub fn assert_integrity(book: &Book) {
     let manuals = (book.manuals)();
     assert!(manuals[0].word.is_empty(), "the first manual is the program's own");

@@ -1,5 +1,5 @@
-//! The manual of a program's commands: `--help`, completions and manual pages all come from the same [`Manual`]s, which a
-//! [`Book`] holds together.
+//! The manual of a program's commands: `--help`, completions and manual pages are made from the same [`Manual`]s, which
+//! a [`Book`] holds together.
 //!
 //! # Modules
 //!

@@ -1,4 +1,4 @@
-//! The manual page of a command, in roff, from what [`Manual`] says of it.
+//! The manual page of a command, in roff, made from its [`Manual`].
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -8,11 +8,11 @@ use clap::Command;
 use crate::manual::{Book, Manual, OptionEntry, matches};
 use crate::refusal::unknown_command;
 
-/// Reads the words behind `man`: the command whose page is wanted.
+/// Reads the arguments of the `man` command: the command whose page is wanted.
 ///
 /// # Errors
 ///
-/// Returns clap's error, which may be a request for help.
+/// Returns clap's error, which may be a request for help, or the refusal of an unknown command.
 pub fn parse(
     book: &Book,
     own: &Manual,
@@ -26,7 +26,7 @@ pub fn parse(
     })
 }
 
-/// Returns the definition of a `man` command that is called by these words; [`parse`] reads what follows them.
+/// Returns the clap definition of a `man` command whose name is `called`. [`parse`] reads its arguments.
 pub fn definition(called: &'static str, usage: &'static str) -> Command {
     Command::new(called)
         .about("Prints a command's manual page")
@@ -34,7 +34,7 @@ pub fn definition(called: &'static str, usage: &'static str) -> Command {
         .arg(clap::Arg::new("command").hide(true))
 }
 
-/// Returns a command's page.
+/// Returns the manual page of a command, in roff.
 pub fn page(book: &Book, manual: &Manual) -> String {
     let name = page_name(manual);
     let mut page = String::new();
@@ -47,7 +47,7 @@ pub fn page(book: &Book, manual: &Manual) -> String {
     );
     let _ = writeln!(page, ".SH NAME\n{} \\- {}", literal(&name), prose(&manual.about()));
     page.push_str(".SH SYNOPSIS\n");
-    // The page of the program itself tells how each of its commands is called.
+    // The page of the program itself lists how each of its commands is called.
     let commands = if manual.word.is_empty() { book.commands() } else { Vec::new() };
     let usages: Vec<String> = [manual].into_iter().chain(commands).map(Manual::usage).collect();
     let mut separator = "";
@@ -87,7 +87,7 @@ pub fn page(book: &Book, manual: &Manual) -> String {
     page
 }
 
-/// Returns the description of the program, and on the page of a command, of that.
+/// Returns the description of the program. On the page of a command, it also describes the command.
 fn introduction(manual: &Manual) -> String {
     let whole = manual.program.about;
     if manual.word.is_empty() {
@@ -100,7 +100,7 @@ fn introduction(manual: &Manual) -> String {
     format!("{first} This command {verb}{}.", rest.as_str())
 }
 
-/// Returns the name of a command's page.
+/// Returns the name of a command's manual page, such as `rove-attach`.
 fn page_name(manual: &Manual) -> String {
     manual.called().replace(' ', "-")
 }
@@ -115,7 +115,7 @@ fn list(page: &mut String, heading: &str, entries: &[(&str, &str)]) {
     }
 }
 
-/// Appends a paragraph with its heading, in roff, beside or above it.
+/// Appends a paragraph with its heading beside or above it. The heading is in roff already.
 fn entry(page: &mut String, heading: &str, text: &str) {
     let _ = writeln!(page, ".TP\n{heading}\n{}", prose(text));
 }
@@ -144,7 +144,7 @@ pub(crate) fn bold(text: &str) -> String {
     format!("\\fB{}\\fR", literal(text))
 }
 
-/// Returns text that is to be copied and typed: every character is itself, and lines do not break in it.
+/// Returns roff for text that a reader copies and types: characters are not changed, and lines do not break in it.
 fn literal(text: &str) -> String {
     escaped(text, |character| match character {
         '-' => Some("\\-"),
@@ -157,7 +157,7 @@ fn literal(text: &str) -> String {
     })
 }
 
-/// Returns text that is to be read. Words with leading dashes are options, and typed.
+/// Returns roff for running text. Words with leading dashes are options, which a reader types.
 fn prose(text: &str) -> String {
     let words: Vec<String> = text
         .split_whitespace()
@@ -176,7 +176,7 @@ fn prose(text: &str) -> String {
     words.join(" ")
 }
 
-/// Escapes what roff would take for its own; the first character of a line, too, is no request.
+/// Escapes characters that roff would interpret. The first character cannot begin a request.
 fn escaped(text: &str, special: impl Fn(char) -> Option<&'static str>) -> String {
     let mut out = String::new();
     for character in text.chars() {

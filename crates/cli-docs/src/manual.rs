@@ -1,5 +1,5 @@
-//! The description of a command for its users: `--help`, completions and man pages all come from here and
-//! from the clap definition that the parser reads.
+//! The description of a command for its users. `--help`, completions and man pages are all made from it, and from the
+//! clap definition that parses the command line.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -7,176 +7,176 @@ use std::fmt::Write;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, Command, ValueHint};
 
-/// Widest line of help beside the options, which clap wraps. Chosen: the narrowest usual terminal.
+/// Widest line of the help's lists and notes, in columns; clap wraps the options. Chosen: the narrowest usual terminal.
 pub(crate) const HELP_COLUMNS: usize = 80;
-/// Longest left column of a two-column list in the help. Chosen: leaves half a line for the right one.
+/// Widest left column of a list in the help, in columns. Chosen: it leaves half a line for the right column.
 const LEFT_COLUMNS_MAX: usize = 40;
 
-/// The description of a program, without its commands.
+/// The description of a program without its commands.
 pub struct Program {
-    /// Its name.
+    /// The name of the program.
     pub name: &'static str,
-    /// A description of it: a paragraph, whose first sentence can stand alone.
+    /// A description of the program: a paragraph, whose first sentence can stand alone.
     pub about: &'static str,
-    /// Its version.
+    /// The version of the program.
     pub version: &'static str,
-    /// Other programs that its pages point to.
+    /// The names of other programs to which the manual pages refer.
     pub see_also: &'static [&'static str],
 }
 
-/// The whole description of a program.
+/// The description of a program and all of its commands.
 pub struct Book {
-    /// The program.
+    /// The description of the program itself.
     pub program: &'static Program,
-    /// Its commands, in the order in which the help lists them. The first one describes the program when it is
-    /// called without a command's word.
+    /// The commands, in the order of the help. The first describes the program when it is called without the name of a
+    /// command.
     pub manuals: fn() -> Vec<&'static Manual>,
 }
 
-/// Terms, each with what it means.
+/// A list of terms, each with its meaning.
 pub type Entries = &'static [(&'static str, &'static str)];
 
-/// The whole description of a command.
+/// The description of one command.
 pub struct Manual {
-    /// The program it is a command of.
+    /// The program that the command belongs to.
     pub program: &'static Program,
-    /// The word after the program's name; empty for the command without a word.
+    /// The word after the program's name. Empty for the program called without a command.
     pub word: &'static str,
-    /// Its options, with what each does.
+    /// Returns the command's options for clap, each with its help.
     pub definition: fn() -> Command,
-    /// The kind of its other words.
+    /// The kind of words that the command takes besides options.
     pub words: Words,
-    /// Paragraphs behind the options.
+    /// Paragraphs that the help shows after the options.
     pub notes: &'static [&'static str],
-    /// Lists of terms under headings of their own.
+    /// Further lists of terms, each with a heading.
     pub lists: &'static [(&'static str, Entries)],
-    /// Command lines, each with what it does.
+    /// Example command lines, each with its effect.
     pub examples: Entries,
-    /// Environment variables, each with what it does.
+    /// Environment variables, each with its effect.
     pub environment: Entries,
-    /// Files, each with what it holds.
+    /// Files that the command uses, each with its contents.
     pub files: Entries,
-    /// Exit codes, each with what it says.
+    /// Exit codes, each with its meaning.
     pub exit_status: Entries,
 }
 
-/// The words of a command line beside options, for completion.
+/// The words of a command line besides options, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
-    /// Nothing that could be known beforehand.
+    /// Words that completion cannot know.
     Unknown,
-    /// `[user@]host`.
+    /// The word `[user@]host`.
     Host,
-    /// `[user@]host`, then a command there. Options end at that command.
+    /// The word `[user@]host`, then a command for the host. No options follow the command's first word.
     HostAndCommand,
-    /// A command of this computer behind `--`.
+    /// A command for this computer, after `--`.
     Command,
     /// A word of this list.
     OneOf(&'static [&'static str]),
-    /// A word of this list; after the word in the second field, the name of a host.
+    /// A word of this list. The word in the second field is followed by the name of a host.
     OneOfThenHost(&'static [&'static str], &'static str),
-    /// The name of another command of the program.
+    /// The name of a command of the program.
     OurCommands,
-    /// Sessions, as the program's command `list` tells them: their ports are in the second column. A `[user@]host` may
-    /// stand in front of them; which sessions that has is not asked for a completion.
+    /// Sessions, as the program's command `list` shows them, with their ports in the second column. A `[user@]host` may
+    /// precede them. Completion does not ask that host for its sessions.
     HostThenSessions,
 }
 
-/// An option as completions and man pages show it.
+/// An option of a command, as completions and manual pages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionEntry {
-    /// `-p`, without the dash.
+    /// The letter of the short form, such as `p` for `-p`. `None` if there is no short form.
     pub short: Option<char>,
-    /// `--port`, without the dashes.
+    /// The name of the long form, such as `port` for `--port`. `None` if there is no long form.
     pub long: Option<String>,
-    /// Its effect, as the help states it.
+    /// The effect of the option, as the help describes it.
     pub help: String,
-    /// Its value, if it takes one.
+    /// The value of the option. `None` if it takes no value.
     pub value: Option<Value>,
-    /// Whether it may be given more than once.
+    /// Whether the option may be given more than once.
     pub repeats: bool,
 }
 
-/// The value of an option.
+/// The value that an option takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// Its name in the help.
+    /// The name of the value in the help, such as `PORT`.
     pub name: String,
     /// The values that completion offers.
     pub suggestions: Suggestions,
 }
 
-/// The values that a shell can offer.
+/// The values that completion offers for an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suggestions {
-    /// Nothing.
+    /// No values are offered.
     None,
-    /// These words.
+    /// These words are offered.
     Words(Vec<String>),
-    /// Names of programs.
+    /// The names of programs are offered.
     Programs,
-    /// Names of files.
+    /// The names of files are offered.
     Files,
-    /// Names of hosts.
+    /// The names of hosts are offered.
     Hosts,
 }
 
 impl Book {
-    /// Returns the words by which commands are called.
+    /// Returns the names of the program's commands.
     pub fn command_words(&self) -> Vec<&'static str> {
         self.commands().iter().map(|manual| manual.word).collect()
     }
 
-    /// Returns the manuals of those.
+    /// Returns the manuals of the program's commands, without that of the program itself.
     pub fn commands(&self) -> Vec<&'static Manual> {
         (self.manuals)().into_iter().skip(1).collect()
     }
 
-    /// Returns the definition of a command with everything that `--help` shows behind the options; the program's own
-    /// shows the other commands there.
+    /// Returns the clap definition of a command, with all that `--help` shows after the options. For the program itself
+    /// this includes the list of commands.
     pub fn command(&self, manual: &Manual) -> Command {
         let commands = if manual.word.is_empty() { self.commands() } else { Vec::new() };
         (manual.definition)().after_help(manual.after_help(&commands))
     }
 
-    /// Returns the help of a command.
+    /// Returns the text of a command's `--help`.
     pub fn help(&self, manual: &Manual) -> String {
         self.command(manual).render_help().to_string()
     }
 }
 
 impl Manual {
-    /// Returns how the command is called: `rove` or `rove demo`.
+    /// Returns the words that call the command: `rove` or `rove demo`.
     pub fn called(&self) -> String {
         let program = self.program.name;
         if self.word.is_empty() { program.to_owned() } else { format!("{program} {}", self.word) }
     }
 
-    /// Returns the definition with everything that `--help` shows behind the options, but for the program's commands.
+    /// Returns the clap definition with all that `--help` shows after the options, except the list of commands.
     pub fn command(&self) -> Command {
         (self.definition)().after_help(self.after_help(&[]))
     }
 
-    /// Returns the help, but for the program's commands.
+    /// Returns the text of `--help`, except the list of commands.
     pub fn help(&self) -> String {
         self.command().render_help().to_string()
     }
 
-    /// Returns the usage without its heading.
+    /// Returns the usage line of the command, without the word `Usage:`.
     pub fn usage(&self) -> String {
         let usage = (self.definition)().render_usage().to_string();
         usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned()
     }
 
-    /// Returns what the command is for, in one line.
+    /// Returns the purpose of the command, in one line.
     pub fn about(&self) -> String {
         (self.definition)().get_about().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Returns the options that `--help` lists.
+    /// Returns the options of the command that `--help` lists.
     pub fn options(&self) -> Vec<OptionEntry> {
         let mut command = (self.definition)();
-        // Adds --help and --version where a definition leaves them to clap.
+        // Adds --help and --version, if a definition leaves them to clap.
         command.build();
         command
             .get_arguments()
@@ -185,7 +185,7 @@ impl Manual {
             .collect()
     }
 
-    /// Returns what `--help` shows behind the options.
+    /// Returns the text that `--help` shows after the options. `commands` are listed in it.
     fn after_help(&self, commands: &[&Self]) -> String {
         let mut text = String::new();
         list(&mut text, "Examples", self.examples);
@@ -209,7 +209,7 @@ impl Manual {
 }
 
 impl OptionEntry {
-    /// Returns what a definition says of an option.
+    /// Returns the description of an option from its clap definition.
     fn of(arg: &Arg) -> Self {
         let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
         let name = arg.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
@@ -231,15 +231,15 @@ impl OptionEntry {
         }
     }
 
-    /// Returns the option's spellings, dashes included, the short one first.
+    /// Returns the forms of the option with their dashes, the short form first.
     pub fn spellings(&self) -> Vec<String> {
         let short = self.short.map(|letter| format!("-{letter}"));
         short.into_iter().chain(self.long.as_ref().map(|name| format!("--{name}"))).collect()
     }
 }
 
-/// Reads any text, and tells completions what it should be. It is checked later, in an order and
-/// in words of our own.
+/// A clap parser that accepts any text, and offers these words to completions. The text is checked later, so that
+/// errors have our order and wording.
 #[derive(Clone)]
 pub struct Suggested(pub &'static [&'static str]);
 
@@ -260,8 +260,8 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Returns the letters of a definition's short options as getopt wants them: those without a value,
-/// and those with one. Options that have a long form too are recognised before getopt reads.
+/// Returns the letters of short options in the form of getopt: letters without a value, and letters with a value.
+/// Options that also have a long form are left out, because they are recognised earlier.
 pub fn getopt_letters(definition: &Command) -> (String, String) {
     let takes_value = |arg: &&Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let letters = |of_values| {
@@ -274,7 +274,7 @@ pub fn getopt_letters(definition: &Command) -> (String, String) {
     (letters(false), letters(true))
 }
 
-/// Reads the words of a command that clap reads as it stands.
+/// Parses the arguments of a command that clap reads without preparation.
 ///
 /// # Errors
 ///
@@ -283,7 +283,7 @@ pub fn matches(manual: &Manual, args: Vec<OsString>) -> Result<clap::ArgMatches,
     manual.command().no_binary_name(true).try_get_matches_from(args)
 }
 
-/// Appends a two-column list under a heading, and an empty line.
+/// Appends a list in two columns under a heading, and an empty line. An empty list appends nothing.
 fn list(text: &mut String, heading: &str, entries: &[(&str, &str)]) {
     if entries.is_empty() {
         return;
@@ -303,7 +303,7 @@ fn list(text: &mut String, heading: &str, entries: &[(&str, &str)]) {
     text.push('\n');
 }
 
-/// Breaks a paragraph into lines, each indented, each ended.
+/// Breaks a paragraph into lines of at most [`HELP_COLUMNS`] columns, each indented and ended.
 fn wrap(text: &str, indent: usize) -> String {
     let mut out = String::new();
     let mut column = HELP_COLUMNS;

@@ -1,4 +1,4 @@
-//! Sentences that say what is wrong with a command line: one form for refusals by our own readers and by clap.
+//! Sentences about mistakes in a command line, in one form for refusals by our own parsers and by clap.
 
 use clap::Command;
 use clap::builder::StyledStr;
@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::manual::{Book, Manual};
 
-/// Returns the sentence about an option that there is not.
+/// Returns the sentence about an option that does not exist. `near` is the option that was probably meant.
 pub fn unknown_option(option: &str, near: Option<&str>) -> String {
     let option = option.escape_debug();
     match near {
@@ -15,11 +15,11 @@ pub fn unknown_option(option: &str, near: Option<&str>) -> String {
     }
 }
 
-/// Returns the option of a definition that was probably meant by an unknown one; both have their dashes. A letter is
-/// meant by the same in the other case, and by the name that its definition has for it.
+/// Returns the option that was probably meant by an unknown option, both with dashes. `None` if no option is similar.
+/// For a letter this is the letter in the other case, for a long option also the letter whose definition has this name.
 pub fn near_option(command: &Command, option: &str) -> Option<String> {
     let mut command = command.clone();
-    // Adds --help and --version where a definition leaves them to clap.
+    // Adds --help and --version, if a definition leaves them to clap.
     command.build();
     let visible =
         || command.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set());
@@ -37,7 +37,7 @@ pub fn near_option(command: &Command, option: &str) -> Option<String> {
     known.iter().find(|(name, _)| *name == near).map(|(_, spelling)| spelling.clone())
 }
 
-/// Returns the sentence about a command that there is not.
+/// Returns the sentence about a command that does not exist, with the command that was probably meant.
 pub fn unknown_command(book: &Book, word: &str) -> String {
     let words = book.command_words();
     let advice = match nearest(word, words.iter().copied()) {
@@ -47,9 +47,9 @@ pub fn unknown_command(book: &Book, word: &str) -> String {
     format!("there is no command \"{}\"; {advice}", word.escape_debug())
 }
 
-/// Returns the name that was probably meant: it differs in case or dashes only, or by few slips of the finger. A slip
-/// is a character too many, too few or wrong, or two that have changed places; a name may have one for each four
-/// characters, or three.
+/// Returns the name that was probably meant by `written`. `None` if no name is similar. A similar name differs in case
+/// or dashes only, or by a few typing errors: a character too many, missing or wrong, or two exchanged. An error is
+/// allowed for each four characters.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['-', '_'], "");
     let (folded, length) = (fold(written), written.chars().count());
@@ -61,13 +61,13 @@ pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> O
     rated.min_by_key(|(slips, _)| *slips).map(|(_, name)| name)
 }
 
-/// Returns how many slips make one text of the other; `None` for more than `max`.
+/// Returns the number of typing errors between two texts. `None` if there are more than `max`.
 fn slips(from: &str, to: &str, max: usize) -> Option<usize> {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     if from.len().abs_diff(to.len()) > max {
         return None;
     }
-    // The rows of the distances between beginnings (optimal string alignment): before the last, the last, this.
+    // The last three rows of the distances between beginnings (optimal string alignment).
     let mut older: Vec<usize> = Vec::new();
     let mut old: Vec<usize> = (0..=to.len()).collect();
     for i in 1..=from.len() {
@@ -86,25 +86,25 @@ fn slips(from: &str, to: &str, max: usize) -> Option<usize> {
     old.last().copied().filter(|slips| *slips <= max)
 }
 
-/// Returns why clap does not take a command line, and how the command is used, with who says so. `None` if help or
-/// version was asked for, which clap hands out as errors too.
+/// Returns the message with which a command refuses a command line: the command, the reason, and the usage. `None` if
+/// help or version was asked for, which clap also returns as errors.
 pub fn refusal(manual: &Manual, error: &Error) -> Option<String> {
     let said =
         || format!("{}: {}\n{}", manual.called(), sentence(manual, error), usage_hint(manual));
     error.use_stderr().then(said)
 }
 
-/// Returns how a command is used, and what says more.
+/// Returns the usage of a command, and a reference to its `--help`.
 pub fn usage_hint(manual: &Manual) -> String {
     format!("Usage: {}\n{} --help explains the options.", manual.usage(), manual.called())
 }
 
-/// Returns why clap does not take a command line, without more.
+/// Returns the reason for which clap refuses a command line, as one sentence.
 pub fn sentence(manual: &Manual, error: &Error) -> String {
     let argument = text(error, ContextKind::InvalidArg);
     let value = text(error, ContextKind::InvalidValue);
     let Some(argument) = argument else {
-        // A sentence of ours, or of a kind that our definitions do not bring about.
+        // The sentence is ours, or of a kind that our definitions do not cause.
         let text = error.to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text);
         return text.lines().next().unwrap_or_default().to_owned();
@@ -145,7 +145,7 @@ pub fn sentence(manual: &Manual, error: &Error) -> String {
     }
 }
 
-/// Returns the reason why a value was not read, without the notation of Rust that clap and the standard library have for
+/// Returns the reason why a value was refused, without the Rust notation that clap and the standard library use for
 /// numbers.
 fn in_words(reason: &str) -> String {
     let range = reason.split_once(" is not in ").and_then(|(_, range)| range.split_once("..="));
@@ -156,7 +156,7 @@ fn in_words(reason: &str) -> String {
     }
 }
 
-/// Returns what clap says of an error under this heading.
+/// Returns the text of one kind in the context of clap's error. `None` if the error has none.
 fn text(error: &Error, kind: ContextKind) -> Option<String> {
     Some(match error.get(kind)? {
         ContextValue::String(text) => text.clone(),

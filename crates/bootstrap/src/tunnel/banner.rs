@@ -1,36 +1,36 @@
-//! Output of start-up files, which comes through ssh before the far end of a tunnel speaks.
+//! Skips the output of start-up files, which ssh passes on before the first line of the tunnel's end on the host.
 
 use crate::tunnel::{MARK, NO_TUNNEL_PROGRAM};
 
-/// Most bytes in front of the mark. Chosen: what the longest greeting with pictures in it has, several
-/// times over; who prints without end is no far end.
+/// Most bytes before the first line of the tunnel's end. Chosen: several times the longest greeting with pictures;
+/// output without end is no tunnel.
 const PREFACE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Longest beginning of a line that is looked at. Chosen: either of ours fits, with room.
+/// Longest beginning of a line that is kept, in bytes. Chosen: our own lines fit.
 const LINE_BYTES_MAX: usize = 64;
 
-/// Reads up to the mark.
+/// Skips output up to the first line of the tunnel's end ([`MARK`]).
 #[derive(Debug, Default)]
 pub struct Banner {
     line: Vec<u8>,
     read: usize,
 }
 
-/// The far end's first words, as far as they have come.
+/// The result of reading the output before a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Not the mark yet; all bytes were taken.
+    /// The first line of the tunnel's end has not arrived; all bytes were consumed.
     Nothing,
-    /// The mark; what is left of the bytes are frames.
+    /// The first line of the tunnel's end has arrived; the bytes that are left are frames.
     Mark,
-    /// The host has no `rove`.
+    /// The host has no `rove` for the tunnel's end.
     NoProgram,
-    /// More than a far end has in front of it.
+    /// There is more output than may precede a tunnel.
     TooMuch,
 }
 
 impl Banner {
-    /// Consumes bytes at the front of `bytes`, up to the end of a line that says something.
+    /// Consumes bytes from the front of `bytes`, up to the end of a line of ours.
     pub fn read(&mut self, bytes: &mut &[u8]) -> Found {
         while let Some((&byte, rest)) = bytes.split_first() {
             *bytes = rest;

@@ -1,55 +1,54 @@
-//! An end of a tunnel, sans I/O: datagrams on one side, the bytes of a stream on the other.
+//! An end of a tunnel, sans I/O: it exchanges datagrams on one side and the bytes of a stream on the other.
 //!
-//! A stream that stalls must not become a long queue, for old screens would arrive before new ones. So no more than a
-//! window is ever on its way, whatever pipes, ssh and TCP would hold. The other end gives credit for the bytes that
-//! have arrived. The queue in front of the window is short. Its oldest datagram is dropped when it is full, as a
-//! network would.
+//! A stream that stalls must not become a long queue, because old screens would arrive before new ones. So at most a
+//! window of bytes is in flight, whatever pipes, ssh and TCP would hold. The other end gives credit for the bytes that
+//! have arrived. The queue before the window is short. If it is full, its oldest datagram is dropped, as in a network.
 
 use std::collections::VecDeque;
 
 use crate::tunnel::frame::{Decoder, Frame, FrameError, HEADER_LEN};
 
-/// Most bytes of datagram frames on their way without credit. Chosen: one large instruction (32 KiB in 27
-/// fragments) nearly whole, which on 1 Mbit/s is a quarter of a second; it must fit a pipe (64 KiB).
+/// Most bytes of datagram frames in flight without credit. Chosen: nearly all of one large instruction (32 KiB in 27
+/// fragments), which takes a quarter of a second at 1 Mbit/s; it must fit a pipe (64 KiB).
 pub const WINDOW_BYTES_MAX: usize = 32 * 1024;
 
-/// Most bytes of datagrams that wait for credit. Chosen: two instructions of full size, so that a large
-/// change needs no second try only because the window is full.
+/// Most bytes of datagrams that wait for credit. Chosen: two instructions of full size, so that a large change is not
+/// sent again only because the window is full.
 const QUEUE_BYTES_MAX: usize = 64 * 1024;
 
-/// From how many arrived bytes on credit is given. Chosen: a quarter of the window, so that typing needs
-/// next to none and the window never closes while bytes arrive.
+/// Number of arrived bytes after which credit is given. Chosen: a quarter of the window, so that typing causes next to
+/// no credit frames, and the window never closes while bytes arrive.
 const CREDIT_STEP: usize = WINDOW_BYTES_MAX / 4;
 
-/// An end of a tunnel.
+/// An end of a tunnel: datagrams on one side, a stream on the other.
 #[derive(Debug, Default)]
 pub struct Carrier {
     decoder: Decoder,
-    /// Bytes of datagram frames that have arrived and are without credit.
+    /// Bytes of datagram frames that have arrived and for which no credit was given yet.
     arrived: usize,
-    /// Bytes of datagram frames sent and without credit.
+    /// Bytes of datagram frames that were sent and for which no credit has arrived yet.
     in_flight: usize,
-    /// Datagrams that wait for credit, the oldest first, and their bytes.
+    /// Datagrams that wait for credit, oldest first. `queue_bytes` is their size.
     queue: VecDeque<Vec<u8>>,
     queue_bytes: usize,
-    /// Encoded frames for the stream, and how many of these bytes it has taken.
+    /// Encoded frames for the stream. The stream has taken the first `taken` bytes of them.
     out: Vec<u8>,
     taken: usize,
-    /// Whether the other end is still to be told that the host refuses datagrams.
+    /// Whether the other end must still be told that the host refuses datagrams.
     refused: bool,
 }
 
 /// An event that the other end has sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// A datagram.
+    /// A datagram has arrived.
     Datagram(Vec<u8>),
-    /// Word that the host refuses datagrams.
+    /// The other end reports that the host refuses datagrams.
     Refused,
 }
 
 impl Carrier {
-    /// Queues a datagram for the other end. If there is no room, the oldest in the queue are lost.
+    /// Queues a datagram for the other end. If the queue is full, its oldest datagrams are dropped.
     pub fn handle_datagram(&mut self, datagram: &[u8]) {
         self.queue_bytes += datagram.len();
         self.queue.push_back(datagram.to_vec());
@@ -60,16 +59,16 @@ impl Carrier {
         }
     }
 
-    /// Queues the news for the other end that the host refuses datagrams.
+    /// Queues a report for the other end that the host refuses datagrams.
     pub fn handle_refusal(&mut self) {
         self.refused = true;
     }
 
-    /// Consumes bytes at the front of `bytes`, up to the next arrival.
+    /// Consumes bytes from the front of `bytes`, up to the next arrival. `None` if there is no arrival in them.
     ///
     /// # Errors
     ///
-    /// Returns why the stream is of no use any more.
+    /// Returns why the stream is malformed. It cannot be used any more.
     pub fn handle_bytes(&mut self, bytes: &mut &[u8]) -> Result<Option<Arrival>, FrameError> {
         while let Some(frame) = self.decoder.next(bytes)? {
             match frame {
@@ -87,7 +86,7 @@ impl Carrier {
         Ok(None)
     }
 
-    /// Returns what the stream is to take; it may be asked to take it in pieces.
+    /// Returns the bytes for the stream. The stream may take them in pieces, by [`Self::consume`].
     pub fn poll_bytes(&mut self) -> &[u8] {
         if self.taken == self.out.len() {
             self.out.clear();
@@ -97,7 +96,7 @@ impl Carrier {
         &self.out[self.taken..]
     }
 
-    /// Notes that the stream has taken so many bytes.
+    /// Records that the stream has taken `len` bytes.
     pub fn consume(&mut self, len: usize) {
         self.taken = (self.taken + len).min(self.out.len());
     }

@@ -1,48 +1,47 @@
-//! The format of a tunnel's stream: a byte for the kind, two for the length (big-endian), the contents.
+//! The format of a tunnel's stream: each frame has a byte for the kind, two for the length (big-endian), and contents.
 //!
 //! | kind | contents |
 //! |---|---|
 //! | 0 | a datagram |
-//! | 1 | credit: how many bytes of datagram frames have arrived since the last one, 4 bytes big-endian |
+//! | 1 | credit: how many bytes of datagram frames have arrived since the last credit, 4 bytes big-endian |
 //! | 2 | to the client: the host refuses datagrams for the session's port |
 //!
-//! A frame of another kind is passed over: a later version may have more.
+//! Frames of other kinds are skipped, because a later version may have more.
 
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
 
-/// Bytes in front of the contents.
+/// Bytes of a frame's header, before the contents.
 pub const HEADER_LEN: usize = 3;
 
 const DATAGRAM: u8 = 0;
 const CREDIT: u8 = 1;
 const REFUSED: u8 = 2;
 
-/// A frame of the tunnel.
+/// A frame of the tunnel's stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// A datagram of the session.
     Datagram(Vec<u8>),
-    /// So many bytes of datagram frames have arrived.
+    /// This many bytes of datagram frames have arrived since the last credit.
     Credit(u32),
-    /// Nobody listens at the session's port.
+    /// No program listens at the session's port on the host.
     Refused,
 }
 
-/// Why a stream holds no frames.
+/// Why a stream does not consist of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum FrameError {
     /// A frame is longer than any datagram.
     #[error("a frame of {len} bytes is longer than any datagram")]
     TooLong { len: usize },
-    /// A frame has not the length of its kind.
+    /// A frame has the wrong length for its kind.
     #[error("a frame of kind {kind} cannot have {len} bytes")]
     WrongLength { kind: u8, len: usize },
 }
 
 impl Frame {
-    /// Writes the frame behind what is in `out`. A datagram longer than any that would be taken is left
-    /// out, as a path would drop it.
+    /// Appends the frame to `out`. A datagram that is too long for the other end is left out, as a path would drop it.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let (kind, contents) = match self {
             Self::Datagram(datagram) => (DATAGRAM, datagram.as_slice()),
@@ -58,23 +57,23 @@ impl Frame {
     }
 }
 
-/// Returns whether a datagram may travel.
+/// Returns whether a datagram of `len` bytes may be sent through a tunnel.
 pub const fn fits(len: usize) -> bool {
     len <= DATAGRAM_LEN_MAX
 }
 
-/// Cuts a stream of bytes into frames. It holds less than one frame.
+/// Splits a stream of bytes into frames. It keeps less than one frame.
 #[derive(Debug, Default)]
 pub struct Decoder {
     partial: Vec<u8>,
 }
 
 impl Decoder {
-    /// Consumes bytes at the front of `bytes` up to the end of the next frame; `None` if they end before.
+    /// Consumes bytes from the front of `bytes`, up to the end of the next frame. `None` if they end before it.
     ///
     /// # Errors
     ///
-    /// Returns why this is no stream of frames; there is no way back into it.
+    /// Returns why the stream is malformed. It cannot be read any further.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Frame>, FrameError> {
         loop {
             self.fill(bytes, HEADER_LEN);
@@ -104,7 +103,7 @@ impl Decoder {
         }
     }
 
-    /// Moves bytes over until `len` are held.
+    /// Moves bytes from `bytes` until `len` bytes are kept.
     fn fill(&mut self, bytes: &mut &[u8], len: usize) {
         let wanted = len.saturating_sub(self.partial.len()).min(bytes.len());
         let (taken, rest) = bytes.split_at(wanted);

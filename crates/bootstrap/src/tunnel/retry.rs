@@ -1,54 +1,54 @@
-//! When another ssh is started for a tunnel, sans I/O.
+//! Decides when another ssh is started for a tunnel, sans I/O.
 
 use rove_units::{Duration, Instant};
 
-/// Shortest wait between the starts of two. Chosen: what a laptop needs to find its network again.
+/// Shortest wait between two starts of ssh. Chosen: what a laptop needs to find its network again.
 const WAIT_MIN: Duration = Duration::from_secs(1);
-/// Longest wait between two, while the network is what fails. Chosen: as long as anybody looks at a bar
-/// before giving up, and no burden for a host that is down.
+/// Longest wait between two starts of ssh, if the network fails. Chosen: as long as anybody watches a notice before
+/// giving up, and no burden for a host that is down.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// Wait after the host has refused the login: it would need an answer from the user. Chosen: what locks
-/// out guessers of passwords counts several failures within ten minutes; this is two.
+/// Wait after the host has refused the login, which needs an answer of the user. Chosen: programs that lock out
+/// guessers of passwords count several failures within ten minutes; this allows two.
 const WAIT_REFUSED: Duration = Duration::from_secs(300);
-/// How long a tunnel may bring nothing before another is tried beside it. Chosen: five heartbeats of 3 s.
+/// How long a tunnel may be silent before another is tried beside it. Chosen: five heartbeats of 3 s.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
-/// The same after the network of this computer has changed, which most connections do not outlive. Chosen: two
-/// heartbeats.
+/// How long a tunnel may be silent after this computer's network has changed, which most connections do not survive.
+/// Chosen: two heartbeats.
 const SILENCE_MAX_CHANGED: Duration = Duration::from_secs(6);
-/// Shortest time from a start to another that a change of the network brings. Chosen: an ssh that was started a moment
-/// too early has failed by then, and a network that changes all day starts no more of them.
+/// Shortest wait between two starts of ssh that a change of the network causes. Chosen: an ssh that was started a
+/// moment too early has failed by then, and a network that changes all day starts no more of them.
 const CHANGED_WAIT: Duration = Duration::from_secs(5);
-/// How long one that is started may take. Chosen: twice the usual time of a TCP connection's five tries.
+/// How long the start of an ssh may take. Chosen: twice the usual time of a TCP connection's five tries.
 const START_MAX: Duration = Duration::from_secs(60);
 const _: () = assert!(WAIT_MIN.as_millis() < WAIT_MAX.as_millis());
 
-/// How one has ended.
+/// How the ssh of a tunnel has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The connection has failed, or was never made.
     Failed,
-    /// The host wants an answer that only the user has.
+    /// The host needs an answer that only the user has.
     Refused,
 }
 
-/// The waits.
+/// The times that decide when another ssh is started for a tunnel.
 #[derive(Clone, Debug)]
 pub struct Retry {
-    /// When the newest was started.
+    /// When the newest ssh was started.
     started_at: Instant,
-    /// Not before this may another one be started.
+    /// The earliest time at which another ssh may be started.
     not_before: Instant,
-    /// Nor before this: the host would ask the user again.
+    /// The earliest time after a refused login, because the host would ask the user again.
     refused_until: Instant,
     wait: Duration,
-    /// When something came through last.
+    /// When the tunnel last brought bytes.
     heard_at: Instant,
-    /// When the network has changed, if nothing has come through since then.
+    /// When the network changed. `None` if it has not, or if the tunnel has brought bytes since.
     changed_at: Option<Instant>,
 }
 
 impl Retry {
-    /// Starts with one that has just been started.
+    /// Creates the state after the first ssh was started at `now`.
     pub fn new(now: Instant) -> Self {
         Self {
             started_at: now,
@@ -60,27 +60,27 @@ impl Retry {
         }
     }
 
-    /// Notes that something has come through.
+    /// Records that the tunnel has brought bytes.
     pub fn handle_arrival(&mut self, now: Instant) {
         self.heard_at = now;
         self.wait = WAIT_MIN;
         self.changed_at = None;
     }
 
-    /// Records that the network of this computer has changed: the reason of the failures may be gone.
+    /// Records that this computer's network has changed, so that the reason of failures may be gone.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.changed_at.get_or_insert(now);
         self.not_before = self.not_before.min(now.max(self.started_at + CHANGED_WAIT));
     }
 
-    /// Notes that one is being started.
+    /// Records that another ssh is started.
     pub fn handle_start(&mut self, now: Instant) {
         self.started_at = now;
         self.not_before = now + self.wait;
         self.wait = (2 * self.wait).min(WAIT_MAX);
     }
 
-    /// Notes that one has ended, or has never begun.
+    /// Records that an ssh has ended, or could not be started.
     pub fn handle_end(&mut self, now: Instant, end: End) {
         match end {
             End::Refused => self.refused_until = now + WAIT_REFUSED,
@@ -88,7 +88,7 @@ impl Retry {
         }
     }
 
-    /// Returns when to start another while one that stands (`has_one`) or none may carry.
+    /// Returns when to start another ssh. `has_one` tells whether a tunnel exists, which may still work.
     pub fn start_at(&self, has_one: bool) -> Instant {
         let from = self.not_before.max(self.refused_until);
         if !has_one {
@@ -99,7 +99,7 @@ impl Retry {
         from.max(changed.unwrap_or(silent))
     }
 
-    /// Returns when one that is being started has taken too long.
+    /// Returns when an ssh that is being started has taken too long.
     pub fn give_up_at(&self) -> Instant {
         self.started_at + START_MAX
     }

@@ -1,17 +1,18 @@
-//! The answer to a shell that completes a command line: what may stand in place of its last word.
+//! The answer to a shell that completes a command line: candidates for its last word.
 //!
-//! Its first line is a kind: `words`, which follow with what each means behind a tab; `files` and `commands`, which the
-//! shell itself knows; or `arguments N` of a command that is the word with this number.
+//! The first line of an answer is its kind. After `words` each line is a candidate, with its meaning after a tab. For
+//! `files` and `commands` the shell knows the candidates itself. `arguments N` are those of a command whose name is
+//! word N.
 
 use std::ffi::OsString;
 
 use crate::manual::{Book, Manual, OptionEntry, Suggestions, Words};
 
-/// Names that a program knows and that its command lines may hold. Each function is called where such a name may stand.
+/// Names that a program knows and offers as candidates. Each function is called only when its names are needed.
 pub struct Names {
-    /// Names of hosts.
+    /// Returns the names of hosts.
     pub hosts: fn() -> Vec<String>,
-    /// Sessions by their ports, with a description.
+    /// Returns the UDP ports of sessions, each with a description.
     pub sessions: fn() -> Vec<(String, String)>,
 }
 
@@ -20,7 +21,7 @@ impl Names {
     pub const NONE: Self = Self { hosts: Vec::new, sessions: Vec::new };
 }
 
-/// Words that may stand in a place, or the kind of them that the shell knows.
+/// The candidates for a word, or their kind if the shell knows them.
 enum Place {
     Words(Vec<(String, String)>),
     Files,
@@ -28,26 +29,26 @@ enum Place {
     Arguments(usize),
 }
 
-/// A command line up to the word that is completed.
+/// A command line before the word that is completed.
 struct Line {
     manual: &'static Manual,
     options: Vec<OptionEntry>,
-    /// The words that are no options.
+    /// The words that are not options.
     named: Vec<String>,
-    /// The number of words in front of the first one of a command to run.
+    /// The index of the word at which a command to run begins. `None` if there is none.
     command_at: Option<usize>,
-    /// The option whose value is completed.
+    /// The option whose value is completed. `None` if another word is completed.
     awaiting: Option<OptionEntry>,
-    /// Whether no more options follow.
+    /// Whether no more options may follow.
     is_behind_options: bool,
-    /// Whether nothing stands behind the program's name.
+    /// Whether the program's name is followed by no word.
     is_empty: bool,
 }
 
-/// Answers the words behind `complete`: `[--part=TEXT] -- WORD...`. The shell replaces only `TEXT`, with which the last
-/// word ends.
+/// Returns the answer to the arguments of `complete`: `[--part=TEXT] -- WORD...`. The shell replaces only `TEXT`, the
+/// end of the last word.
 ///
-/// Candidates begin with `-` only if they are options, and hold no control characters.
+/// Only options begin with `-` among the candidates, and no candidate has control characters.
 pub fn answer(book: &Book, names: &Names, args: &[OsString]) -> String {
     let mut args: Vec<String> =
         args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -76,7 +77,7 @@ pub fn answer(book: &Book, names: &Names, args: &[OsString]) -> String {
     answer
 }
 
-/// Joins the words of which bash makes several: `--option=value` and `user@host`.
+/// Joins words that bash has split: `--option=value` and `user@host`.
 fn joined(words: &[String]) -> Vec<String> {
     let mut joined: Vec<String> = Vec::new();
     let mut goes_on = false;
@@ -98,7 +99,7 @@ fn joined(words: &[String]) -> Vec<String> {
 }
 
 impl Line {
-    /// Reads the words in front of the one that is completed.
+    /// Reads the words before the word that is completed.
     fn read(book: &Book, words: &[String]) -> Self {
         let command = words.first();
         let command =
@@ -133,7 +134,8 @@ impl Line {
         line
     }
 
-    /// Returns the option of a word that takes a value, and the beginning of the word with which that value stands in it.
+    /// Returns the option in a word that takes a value, and the part of the word before the value. `None` if there is
+    /// no such option; no part if the value is the next word.
     fn valued<'a>(&self, word: &'a str) -> Option<(OptionEntry, Option<&'a str>)> {
         let takes_value = |entry: &&OptionEntry| entry.value.is_some();
         if let Some(name) = word.strip_prefix("--") {
@@ -149,7 +151,7 @@ impl Line {
         Some((entry.clone(), Some(&word[..at]).filter(|prefix| prefix.len() < word.len())))
     }
 
-    /// Returns what may stand in place of `word`.
+    /// Returns the candidates for `word`.
     fn place(&self, book: &Book, names: &Names, word: &str) -> Place {
         if let Some(option) = &self.awaiting {
             return values(option, "", names, word);
@@ -196,7 +198,7 @@ impl Line {
         Place::Words(words)
     }
 
-    /// Returns the spellings of the command's options, with a `=` where a value follows.
+    /// Returns the forms of the command's options. A long option with a value ends with `=`.
     fn options(&self) -> Vec<(String, String)> {
         let spellings = self.options.iter().flat_map(|option| {
             let valued = option.value.is_some();
@@ -209,7 +211,7 @@ impl Line {
     }
 }
 
-/// Returns what an option's value may be, each with a prefix.
+/// Returns the candidates for an option's value, each after `prefix`.
 fn values(option: &OptionEntry, prefix: &str, names: &Names, word: &str) -> Place {
     let words = match option.value.as_ref().map(|value| &value.suggestions) {
         Some(Suggestions::Files) => return Place::Files,
@@ -229,8 +231,8 @@ fn commands(book: &Book) -> Vec<(String, String)> {
     book.commands().iter().map(|manual| (manual.word.to_owned(), manual.about())).collect()
 }
 
-/// Returns the hosts by name, each for the user that `word` names. None begins with a `-`, as that would be an option,
-/// and none has other characters than those of names and addresses.
+/// Returns the names of hosts, each with the user that `word` names. Names that begin with `-` would be options, so
+/// they are left out, as are names with characters that names and addresses do not have.
 fn hosts(names: &Names, word: &str) -> Vec<(String, String)> {
     let user = word.rfind('@').map_or("", |at| &word[..=at]);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:%-".contains(c);
