@@ -49,8 +49,8 @@ impl Terminal {
         self.write_within(bytes, u64::MAX);
     }
 
-    /// Performs bytes until [`Terminal::effort`] exceeds `effort_max`. Returns the number of bytes performed.
-    /// The effort exceeds the limit by at most the cost of a sequence or of [`RUN_BYTES_MAX`] bytes of text.
+    /// Performs bytes until [`Terminal::effort`] exceeds `effort_max`. Returns the number of bytes performed. The effort
+    /// exceeds the limit by at most the cost of a sequence or of [`RUN_BYTES_MAX`] bytes of text.
     pub fn write_within(&mut self, bytes: &[u8], effort_max: u64) -> usize {
         self.emulator.effort_max = effort_max;
         let mut taken = 0;

@@ -23,8 +23,8 @@ use crate::sys;
 
 /// Most rounds of killing processes that others start meanwhile. Chosen: enough for anything but a fork bomb.
 const KILLS_MAX: u32 = 20;
-/// Most tries to enter a user namespace while a thread is still ending. Chosen: some milliseconds of tries; the end of
-/// a thread takes microseconds.
+/// Most tries to enter a user namespace while a thread is ending. Chosen: some milliseconds; the end takes
+/// microseconds.
 const UNSHARE_TRIES: u32 = 10_000;
 /// How long a killed process may take to end. Chosen: far longer than the kernel needs.
 const KILL_PATIENCE: Duration = Duration::from_millis(500);
@@ -228,8 +228,8 @@ pub fn cover_file(file: &Path, copy: &Path) -> io::Result<()> {
     Ok(rustix::mount::mount_bind(copy, file)?)
 }
 
-/// Asks that this thread is woken on time, by real-time priority if permitted, and without timer slack. Returns whether
-/// it has the priority.
+/// Asks that this thread is woken on time: with real-time priority and no timer slack. Returns whether it has the
+/// former.
 pub fn hurry() -> bool {
     // A nanosecond is the least slack. Zero would mean the default.
     if current_timer_slack().is_ok_and(|slack| slack != 1) {

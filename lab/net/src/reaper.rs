@@ -90,8 +90,7 @@ fn kill_once(namespaces: &[Stat]) -> rustix::io::Result<u32> {
     while let Some(entry) = list.next() {
         let entry = entry?;
         let Some(pid) = number(entry.file_name()).and_then(Pid::from_raw) else { continue };
-        // The process may end at any time, and its number be used again. So a descriptor holds it before it is
-        // examined.
+        // The process may end, and its number be used again. So a descriptor holds it before it is examined.
         let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
         let is_ours = |kind: &&str| {
             let mut path = [0; PATH_BYTES];

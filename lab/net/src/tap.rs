@@ -1,5 +1,4 @@
-//! A program in place of a network cable: it reads the packets that an interface sends, and writes those that it
-//! receives.
+//! A program in place of a network cable: it reads an interface's outgoing packets, and writes its incoming ones.
 
 use std::fs::OpenOptions;
 use std::io::{self, IoSlice};
@@ -92,8 +91,8 @@ impl Tap {
         Ok(())
     }
 
-    /// Returns how many packets were dropped before they could be read since the last call. Drops that the interface
-    /// counts itself are left out.
+    /// Returns how many packets were lost before they were read since the last call. The interface's own drops are
+    /// extra.
     ///
     /// # Errors
     ///
