@@ -1,14 +1,14 @@
 //! The start of a session over ssh, sans I/O: what ssh is to run, and how its output is read.
 //!
 //! The caller runs ssh, asks for its configuration, resolves names and reads files. This crate decides what to run,
-//! recognises our own lines in the output of ssh and the host, and says why there is no session.
+//! recognises rove's own lines in the output of ssh and the host, and says why there is no session.
 //!
 //! # Modules, from the bottom up
 //!
 //! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` are small values. `options` holds the
 //!   user's options, and `choices` those for the client.
 //! - `quote` writes words for a shell, and `remote` the command that ssh runs on the host.
-//! - `challenge` recognises our own lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
+//! - `challenge` recognises rove's lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
 //!   `printable` makes the rest harmless for a terminal.
 //! - `ssh_config` reads the answer of `ssh -G`. `sharing` judges an open connection. `last_words` says in one sentence
 //!   why ssh has failed, and `no_session` why it has brought none.

@@ -1,10 +1,10 @@
-//! Reads lines as they arrive. A line that cannot be ours goes to the user without waiting for its end.
+//! Reads lines as they arrive. A line that cannot be one of rove's goes to the user without waiting for its end.
 
-/// Longest line that can be ours, in bytes; longer lines are for the user. Chosen: five times the longest possible,
-/// with two IPv6 addresses with zones and their ports.
+/// Longest line that can be one of rove's, in bytes; longer lines are for the user. Chosen: five times the longest
+/// possible, with two IPv6 addresses with zones and their ports.
 pub const LINE_BYTES_MAX: usize = 1024;
 
-/// The words at the start of our own lines.
+/// The words at the start of rove's own lines.
 const MARKERS: [&[u8]; 2] = [b"MOSH ", b"ROVE "];
 
 /// A line that is complete.
@@ -16,7 +16,7 @@ pub struct Ended {
     pub is_text: bool,
 }
 
-/// Reads the lines of one stream, and tells our own from the user's.
+/// Reads the lines of one stream, and tells rove's own from the user's.
 #[derive(Debug, Default)]
 pub struct LineReader {
     /// The bytes of the current line, up to [`LINE_BYTES_MAX`].
@@ -26,7 +26,7 @@ pub struct LineReader {
 }
 
 impl LineReader {
-    /// Adds a byte that is not a line end. If the line cannot be ours, it goes to `text`.
+    /// Adds a byte that is not a line end. If the line cannot be one of rove's, it goes to `text`.
     pub fn push(&mut self, byte: u8, text: &mut Vec<u8>) {
         let fits = self.line.len() < LINE_BYTES_MAX;
         if fits {

@@ -16,7 +16,7 @@ pub enum NoSession {
         if *is_hushed { "leave out -q, and it says why" } else { "what it said stands above" }
     )]
     SshFailed { host: OsString, is_hushed: bool },
-    /// Our proxy command could not connect for ssh.
+    /// Rove's proxy command could not connect for ssh.
     #[error("{}", failure.sentence)]
     NotConnected { failure: ProxyFailure },
     /// No output told the server's address.
@@ -31,7 +31,7 @@ pub enum NoSession {
          installed there?", host.display()
     )]
     NoAnnouncement { host: OsString, status: ExitStatus },
-    /// Our command ran, but its server ended during its start, after it printed the reason.
+    /// Rove's command ran, but its server ended during its start, after it printed the reason.
     #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
     ServerFailed { host: OsString, status: ExitStatus },
     /// More than one session fits what the user asked for.
@@ -49,14 +49,14 @@ pub enum NoSession {
          there", host.display(), host.display()
     )]
     OlderRove { host: OsString },
-    /// A server was announced on the host before our command had begun.
+    /// A server was announced on the host before rove's command had begun.
     #[error(
         "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
          file there printed it and ended the login, or a forced command runs a server of its own; for \
          that, call rove as mosh", host.display()
     )]
     Diverted { host: OsString },
-    /// ssh has logged in, but our command did not run.
+    /// ssh has logged in, but rove's command did not run.
     #[error(
         "{} did not run rove's command (ssh: {status}): a start-up file there ended the login, or the login is \
          bound to another command", host.display()

@@ -120,7 +120,7 @@ pub enum BindServer {
 /// How the client learns the server's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteIp {
-    /// From our own proxy command, which connects on behalf of ssh.
+    /// From rove's own proxy command, which connects on behalf of ssh.
     Proxy,
     /// From the variable `SSH_CONNECTION` on the server's host.
     Remote,

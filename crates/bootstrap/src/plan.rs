@@ -16,13 +16,13 @@ use crate::{quote, remote};
 /// How ssh reaches the host, and how the host's address becomes known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// ssh connects through our proxy command, which prints the address.
+    /// ssh connects through rove's proxy command, which prints the address.
     Proxy(OsString),
     /// ssh connects by itself, and the host prints its address.
     Direct,
     /// ssh connects by a detour, in these words of its configuration. The host prints its address.
     Detour(String),
-    /// ssh connects as configured, without a proxy command of ours, maybe through a connection that is open already.
+    /// ssh connects as configured, without a proxy command of rove's, maybe through a connection that is open already.
     /// The host has these addresses, at least one.
     Known(Vec<String>),
     /// ssh connects to this address.
@@ -53,7 +53,7 @@ pub struct Plan {
     destination: OsString,
     /// The command that ssh, or the shell of this computer, runs.
     remote: OsString,
-    /// The random word that our commands repeat in their lines.
+    /// The random word that rove's commands repeat in their lines.
     pub challenge: Challenge,
     /// ssh's configuration for the host, if the program runs as `rove`.
     pub config: SshConfig,
@@ -117,8 +117,8 @@ impl Plan {
         Self { name, route, destination, remote, challenge, config, own, refuses_new_key }
     }
 
-    /// Returns the plan with which ssh does not ask about an unknown host key. Behind our proxy command ssh could not
-    /// say at which address it found the key.
+    /// Returns the plan with which ssh does not ask about an unknown host key. Behind rove's proxy command ssh could
+    /// not say at which address it found the key.
     pub fn without_key_question(self) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
         Self { refuses_new_key: is_hidden && self.config.asks_about_keys(), ..self }
@@ -306,16 +306,16 @@ impl Plan {
 /// The exit status by which ssh reports its own failure. Source: ssh(1).
 pub const SSH_FAILURE: i32 = 255;
 
-/// The argument that tells our proxy command to pass the connected socket to ssh.
+/// The argument that tells rove's proxy command to pass the connected socket to ssh.
 pub const HANDS_OVER: &str = "hand-over";
 
-/// Returns whether our proxy command passes its connected socket to ssh. Only `rove` asks this, and only of OpenSSH.
+/// Returns whether rove's proxy command passes its connected socket to ssh. Only `rove` asks this, and only of OpenSSH.
 fn hands_over(options: &HostOptions) -> bool {
     options.name == ProgramName::Rove && ssh_config::is_ssh(&options.ssh)
 }
 
-/// Returns the ssh option with which `program`, which is ours, connects for ssh. As `mosh`, it equals stock Mosh's byte
-/// for byte.
+/// Returns the ssh option with which `program`, which is rove's, connects for ssh. As `mosh`, it equals stock Mosh's
+/// byte for byte.
 pub fn proxy_option(options: &HostOptions, program: OsString, challenge: &Challenge) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
     for word in [program, format!("--family={}", options.family).into()] {

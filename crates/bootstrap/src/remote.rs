@@ -8,17 +8,17 @@ use crate::options::{BindServer, HostOptions, WantedSession};
 use crate::quote;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
-/// The line that our search prints if the host has no server program.
+/// The line that rove's search prints if the host has no server program.
 pub const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
-/// Begins the line in which our commands name the host's system if it has no program for them. The output of `uname`
+/// Begins the line in which rove's commands name the host's system if it has no program for them. The output of `uname`
 /// follows.
 pub const SYSTEM: &str = "ROVE SYSTEM";
 
 /// Begins the line that a command for the host's rove prints if there is no rove. The run's challenge follows.
 pub const NO_ROVE: &str = "ROVE NO ROVE";
 
-/// Begins the line that our search prints before it starts a stock Mosh server. The run's challenge follows.
+/// Begins the line that rove's search prints before it starts a stock Mosh server. The run's challenge follows.
 pub const STOCK_SERVER: &str = "ROVE STOCK";
 
 /// Begins the first line of `rove`'s own commands, before the run's challenge. Output of start-up files precedes it.
@@ -45,7 +45,7 @@ const WAITS: &str = "while sleep 1; do echo; done; ";
 const DIRECTORIES: [&str; 4] =
     ["$HOME/.local/bin", "$HOME/.cargo/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// Returns the arguments of the server, which stock Mosh servers accept as well as ours.
+/// Returns the arguments of the server, which stock Mosh servers accept as well as rove's.
 pub fn server_arguments(
     options: &HostOptions,
     colors: u32,
@@ -161,7 +161,7 @@ pub fn script_with(challenge: &Challenge, script: &str, args: &[OsString]) -> Os
     with_arguments(&format!("echo; echo \"{START} {challenge}\"; {script}"), args)
 }
 
-/// Returns the shell text with which our commands begin, on a line of its own.
+/// Returns the shell text with which rove's commands begin, on a line of its own.
 fn starts(challenge: &Challenge) -> String {
     format!("echo; echo \"{START} {challenge}\"; {TELLS_ADDRESS}")
 }

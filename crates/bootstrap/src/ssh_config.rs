@@ -13,8 +13,8 @@ pub const DETOUR_CHARS_MAX: usize = 320;
 const NOT_CARRIED: [&str; 5] =
     ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
 
-/// Settings that would keep our commands from running: the keyword, the harmless value, and the option that overrides
-/// it. The option is given only if the keyword is set, because an older ssh does not know it.
+/// Settings that would keep rove's commands from running: the keyword, the harmless value, and the option that
+/// overrides it. The option is given only if the keyword is set, because an older ssh does not know it.
 const OVERRIDDEN: [(&str, &str, &str); 3] = [
     ("remotecommand", "", "RemoteCommand=none"),
     ("sessiontype", "default", "SessionType=default"),
@@ -36,7 +36,7 @@ pub struct SshConfig {
     pub port: Option<u16>,
     /// Settings in the host's section that no session carries out, by their names in `NOT_CARRIED`.
     pub not_carried: Vec<&'static str>,
-    /// Options of [`OVERRIDDEN`] that ssh needs so that our commands run.
+    /// Options of [`OVERRIDDEN`] that ssh needs so that rove's commands run.
     overridden: Vec<&'static str>,
     /// Whether an open connection to the host may be used.
     pub sharing: Sharing,
@@ -54,7 +54,7 @@ impl From<Sharing> for SshConfig {
 }
 
 impl SshConfig {
-    /// Returns the options that override settings which would disturb our command.
+    /// Returns the options that override settings which would disturb rove's command.
     pub fn overrides(&self) -> Vec<&'static str> {
         let mut words: Vec<&str> = self.overridden.iter().flat_map(|it| ["-o", it]).collect();
         if self.not_carried.iter().any(|name| name.starts_with(|c| "LRD".contains(c))) {
@@ -96,7 +96,7 @@ impl SshConfig {
 }
 
 impl SshConfig {
-    /// Records a setting that a session does not carry out, or that keeps our command from running.
+    /// Records a setting that a session does not carry out, or that keeps rove's command from running.
     fn take(&mut self, keyword: &str, value: &str, is_set: bool) {
         let name = NOT_CARRIED.iter().find(|name| keyword.eq_ignore_ascii_case(name));
         if let Some(name) = name.filter(|name| !self.not_carried.contains(name))

@@ -1,21 +1,21 @@
-//! Reads the output of ssh and the server until the server runs. Lines of a few kinds are ours. All other output is for
-//! the user, and is passed on without waiting for a line's end.
+//! Reads the output of ssh and the server until the server runs. Lines of a few kinds are rove's. All other output is
+//! for the user, and is passed on without waiting for a line's end.
 //!
 //! ```text
-//! on ssh's error output, from our proxy command
+//! on ssh's error output, from rove's proxy command
 //!   ROVE ADDRESS 5ad0... 2001:db8::7                  the host has this address, too
 //!   ROVE IP 5ad0... 192.0.2.7                         it is connected to this one; `MOSH IP 192.0.2.7` as mosh
 //!   ROVE FAILED 5ad0... cannot connect to h port 22   it is connected to none; `ROVE UNKNOWN 5ad0...` if no name leads there
 //! on its standard output, from the host
-//!   ROVE START 5ad0...                                here our own command begins; nothing counts before it
-//!   ROVE STOCK 5ad0...                                the server that follows is a stock one, or one of ours by its name
+//!   ROVE START 5ad0...                                here rove's command begins; nothing counts before it
+//!   ROVE STOCK 5ad0...                                the server that follows is a stock one, or a rove under its name
 //!   MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22  the third is the host's own address
 //!   MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw         from the server: UDP port and key
 //! ```
 //! Each kind of line counts on its own stream only. A host that answers at ssh's TCP port, a banner and the hosts on
 //! the way print on the error output alone. The standard output is the host's, once ssh has authenticated it. The
-//! second word of our own lines is the run's [`Challenge`].
-//! Source: Mosh 1.4.0 as observed; for the last line also docs/wire.md.
+//! second word of rove's own lines is the run's [`Challenge`]. Source: Mosh 1.4.0 as observed; for the last line also
+//! docs/wire.md.
 
 use core::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -70,18 +70,18 @@ impl Stream {
     pub const ALL: [Self; 2] = [Self::Errors, Self::Output];
 }
 
-/// The rules for malformed and unexpected lines, and for which lines can be ours.
+/// The rules for malformed and unexpected lines, and for which lines can be rove's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rules {
     /// The rules of stock Mosh: malformed lines and a second address are fatal.
     Stock(StockAddress),
     /// The rules of rove: only well-formed lines count, and all others are text.
     Tolerant {
-        /// The random word that our own lines repeat.
+        /// The random word that rove's own lines repeat.
         challenge: Challenge,
-        /// Whether ssh runs our proxy command.
+        /// Whether ssh runs rove's proxy command.
         proxy: bool,
-        /// Whether the host runs a command of our own wording, which prints a line at its start.
+        /// Whether the host runs a command of rove's own wording, which prints a line at its start.
         start: bool,
     },
 }
@@ -100,19 +100,19 @@ pub enum StockAddress {
 /// The facts from ssh's output: the addresses, the session and the failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Announced {
-    /// The address that our proxy command has connected to.
+    /// The address that rove's proxy command has connected to.
     pub proxy_address: Option<String>,
-    /// The other addresses of the host that our proxy command knows.
+    /// The other addresses of the host that rove's proxy command knows.
     pub other_addresses: Vec<String>,
-    /// Why our proxy command could not connect.
+    /// Why rove's proxy command could not connect.
     pub proxy_failure: Option<ProxyFailure>,
     /// The host's own address, as its sshd sees it.
     pub server_address: Option<String>,
     /// The server's announcement: its port and key.
     pub connect: Option<Connect>,
-    /// Whether a server was announced before our command had begun.
+    /// Whether a server was announced before rove's command had begun.
     pub has_impostor: bool,
-    /// Whether our own command has begun, which then prints why it fails.
+    /// Whether rove's own command has begun, which then prints why it fails.
     pub has_started: bool,
     /// Whether the host's server is a stock Mosh server, because it has no rove.
     pub is_stock: bool,
@@ -120,7 +120,7 @@ pub struct Announced {
     pub no_server_program: bool,
     /// Whether the host has no program for a tunnel.
     pub no_tunnel_program: bool,
-    /// The host's system and processor, if the host has no program for us.
+    /// The host's system and processor, if the host has no program for rove.
     pub platform: Option<Platform>,
     /// Whether some output complained about the UDP port.
     pub port_refused: bool,
@@ -220,7 +220,7 @@ impl Announced {
         self.connect.is_none() && self.no_server_program
     }
 
-    /// Returns the addresses of the host that our proxy command knows, the connected address first.
+    /// Returns the addresses of the host that rove's proxy command knows, the connected address first.
     pub fn addresses(&self) -> Vec<String> {
         let Some(first) = &self.proxy_address else { return Vec::new() };
         let others = self.other_addresses.iter().filter(|other| *other != first);
@@ -280,7 +280,7 @@ impl Startup {
         Ok(())
     }
 
-    /// Returns whether ssh's errors now only repeat the failure that our proxy command has reported in more detail.
+    /// Returns whether ssh's errors now only repeat the failure that rove's proxy command has reported in more detail.
     fn is_echo(&self, stream: Stream) -> bool {
         stream == Stream::Errors && self.announced.proxy_failure.is_some()
     }
@@ -304,7 +304,7 @@ impl Startup {
         Ok(())
     }
 
-    /// Reads a line. Returns whether the line was ours.
+    /// Reads a line. Returns whether the line was one of rove's.
     fn take(&mut self, stream: Stream, line: &[u8]) -> Result<bool, StartupError> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_ascii_end();
@@ -327,7 +327,7 @@ impl Startup {
             }
             Line::ProxyFailure(failure) => drop(announced.proxy_failure.get_or_insert(failure)),
             Line::Ip(address) => drop(announced.proxy_address.get_or_insert(address)),
-            // Our proxy command prints these addresses before it connects.
+            // Rove's proxy command prints these addresses before it connects.
             Line::Address(address) => {
                 let is_early = announced.proxy_address.is_none();
                 if !is_early || announced.other_addresses.len() >= OTHER_ADDRESSES_MAX {

@@ -239,7 +239,7 @@ impl OptionEntry {
 }
 
 /// A clap parser that accepts any text, and offers these words to completions. The text is checked later, so that
-/// errors have our order and wording.
+/// errors have the program's order and wording.
 #[derive(Clone)]
 pub struct Suggested(pub &'static [&'static str]);
 

@@ -1,4 +1,4 @@
-//! Sentences about mistakes in a command line, in one form for refusals by our own parsers and by clap.
+//! Sentences about mistakes in a command line, in one form for refusals by a program's own parsers and by clap.
 
 use clap::Command;
 use clap::builder::StyledStr;

@@ -38,7 +38,7 @@ pub struct Listener {
 struct BoundSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and inode of the socket file, which tell whether the path is still ours.
+    /// Device and inode of the socket file, which tell whether the path still leads to this socket.
     identity: (u64, u64),
     /// Whether accepting failed, for example for lack of descriptors. Until the next flush it is not tried again, as
     /// that would keep a processor busy.

@@ -19,8 +19,8 @@ use crate::sys;
 /// Most bytes written at once to an output that may block. A pipe that is reported as writable takes them without
 /// blocking. For a terminal no smaller size than a whole frame would be sure. Source: POSIX, `_POSIX_PIPE_BUF`.
 const BLOCKING_PIECE_MAX: usize = 512;
-/// How long to wait for a terminal that does not take the last bytes. Chosen: a stall of the ssh connection around us
-/// should pass; a terminal stopped for good should not keep us for ever.
+/// How long to wait for a terminal that does not take the last bytes. Chosen: a stall of an ssh connection around the
+/// session should pass; a terminal stopped for good should not keep the program for ever.
 const CLOSING_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 /// The timeout of a check that does not wait.
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -44,7 +44,7 @@ const DEADLY_SIGNALS: [i32; 11] = [
 pub struct Tty {
     raw: Termios,
     way_back: Arc<WayBack>,
-    /// Whether `output` is our own descriptor and non-blocking, so that a stopped terminal never blocks us.
+    /// Whether `output` is the program's own descriptor and non-blocking, so that a stopped terminal never blocks it.
     own_output: bool,
 }
 

@@ -1,7 +1,8 @@
 //! A terminal emulator whose screen can be snapshotted, compared and drawn.
 //!
 //! [`Terminal`] turns host bytes into a [`Screen`]. [`display`] turns the difference of two screens into bytes for a
-//! replica at the far end. [`Renderer`] does the same for the user's real terminal. The crate has no I/O and no clock.
+//! replica at the other end. [`Renderer`] does the same for the user's real terminal. The crate has no I/O and no
+//! clock.
 //!
 //! # Modules, from the bottom up
 //!

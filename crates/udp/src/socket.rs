@@ -16,8 +16,8 @@ use crate::sys::{Received, discard_path_errors, keep_whole};
 pub const DATAGRAMS_PER_TURN: usize = 32;
 /// Most local ports that a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CLIENT_PORTS_MAX: usize = 10;
-/// DSCP 0 and ECT(0): congested routers may mark our datagrams instead of dropping them (RFC 3168). It is set for IPv4
-/// only, because stock Mosh peers read no other mark. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// DSCP 0 and ECT(0): congested routers may mark the session's datagrams instead of dropping them (RFC 3168). It is set
+/// for IPv4 only, because stock Mosh peers read no other mark. Source: Mosh 1.4.0 as observed, docs/wire.md.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 const TYPE_OF_SERVICE: u8 = 0x02;
 
@@ -374,7 +374,7 @@ fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks for ECN marks. Path MTU discovery is off for UDP on systems that do not let us choose.
+/// Asks for ECN marks. Path MTU discovery is off for UDP on systems that do not offer a choice.
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt;

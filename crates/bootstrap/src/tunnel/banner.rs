@@ -6,7 +6,7 @@ use crate::tunnel::{MARK, NO_TUNNEL_PROGRAM};
 /// output without end is no tunnel.
 const PREFACE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Longest beginning of a line that is kept, in bytes. Chosen: our own lines fit.
+/// Longest beginning of a line that is kept, in bytes. Chosen: rove's own lines fit.
 const LINE_BYTES_MAX: usize = 64;
 
 /// Skips output up to the first line of the tunnel's end ([`MARK`]).
@@ -30,7 +30,7 @@ pub enum Found {
 }
 
 impl Banner {
-    /// Consumes bytes from the front of `bytes`, up to the end of a line of ours.
+    /// Consumes bytes from the front of `bytes`, up to the end of a line of rove's.
     pub fn read(&mut self, bytes: &mut &[u8]) -> Found {
         while let Some((&byte, rest)) = bytes.split_first() {
             *bytes = rest;

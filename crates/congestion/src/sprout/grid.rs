@@ -43,8 +43,9 @@ pub enum Scale {
 /// How the probabilities of staying in an outage and of leaving it are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutageRow {
-    /// As in the published program: each is multiplied with the probability of the random walk, so they do not sum to
-    /// 1. An outage loses 45 % of its weight with each tick. The expected forecasts were measured with this rule.
+    /// As in the published program: each probability is multiplied with the probability of the random walk, so they do
+    /// not sum to 1. An outage loses 45 % of its weight with each tick. The expected forecasts were measured with this
+    /// rule.
     #[default]
     Published,
     /// The probabilities sum to 1: 98 % stay, and the rest follows the random walk.

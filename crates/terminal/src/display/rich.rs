@@ -15,7 +15,7 @@ pub(super) fn rich_modes(out: &mut Vec<u8>, old: RichModes, new: RichModes) {
     if old.application_keypad != new.application_keypad {
         application_keypad(out, new.application_keypad);
     }
-    // A replica only stores which screen is shown. The diff draws its picture.
+    // A replica only stores which screen is shown. The diff draws its cells.
     if old.alternate_screen != new.alternate_screen {
         private_mode(out, 47, new.alternate_screen);
     }

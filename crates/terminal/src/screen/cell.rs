@@ -10,8 +10,8 @@ pub enum Color {
     Default,
     /// A colour of the sixteen with names: 0-7 are SGR 30-37, 8-15 are 90-97.
     ///
-    /// It looks like the palette's entry of the same number. The exception is bold text, which some terminals brighten
-    /// in a named colour only. A stock Mosh peer does not distinguish the two forms.
+    /// This colour looks like the palette's entry of the same number. The exception is bold text, which some terminals
+    /// brighten in a named colour only. A stock Mosh peer does not distinguish the two forms.
     Named(u8),
     /// An entry of the 256-colour palette by its number: SGR `38;5;n`.
     Indexed(u8),
