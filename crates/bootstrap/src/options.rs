@@ -113,7 +113,7 @@ pub enum BindServer {
     Ssh,
     /// Any address of the host.
     Any,
-    /// This address.
+    /// The address that the user gave.
     Address(String),
 }
 

@@ -73,7 +73,7 @@ pub struct Renderer {
     vocabulary: Vocabulary,
     feed: Feed,
     settings: Settings,
-    /// The frame drawn last. `None` before the first. [`Self::close`] keeps it, because later bytes depend on it.
+    /// The frame drawn last, on which later bytes depend, even after [`Self::close`]. `None` before the first.
     shown: Option<Screen>,
     loan: Loan,
     /// Whether the user's own titles are on the terminal's title stack.

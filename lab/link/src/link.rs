@@ -114,9 +114,9 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         next
     }
 
-    /// Returns the next instant from which on the time of entry matters, which may have passed. Packets that enter
-    /// earlier, in the same order, leave the link at the same times whenever they enter. They wait for the packet in
-    /// transmission. `None` if every instant matters.
+    /// Returns the instant until which a packet's time of entry does not matter. A packet that enters earlier waits for
+    /// the transmission in progress, and leaves the link at the same time whenever it enters. The instant may have
+    /// passed. `None` if every time of entry matters.
     pub fn entry_matters_from(&self) -> Option<Instant> {
         let Drops { outages, on_off, .. } = &self.config.drops;
         let is_open = outages.is_empty() && on_off.is_none();

@@ -61,7 +61,7 @@ pub(crate) struct Modes {
     pub(crate) column_switch: bool,
     /// Whether the program has set 132 columns (DECCOLM). The window keeps its width.
     pub(crate) wide_columns: bool,
-    /// Whether DECCOLM leaves the screen's text (DECNCSM).
+    /// Whether DECCOLM keeps the screen's text (DECNCSM).
     pub(crate) column_switch_keeps: bool,
     /// Whether titles are set in hexadecimal digits (title mode 0 of XTSMTITLE).
     pub(crate) hexadecimal_titles: bool,
