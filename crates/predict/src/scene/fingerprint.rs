@@ -24,7 +24,8 @@ const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", 
 /// Returns the fingerprint of the prompt in `columns` of a row, from the pane's edge to the input. `None` if blank.
 ///
 /// Text and its colours count. Each run of digits counts as one, and so does the longest word that looks like a path:
-/// prompts that show the time, a counter or a directory stay the same.
+/// prompts that show the time, a counter or a directory stay the same. A directory without its path
+/// looks like a name, so it counts as a path right after user and host: `[ann@host src]$`.
 pub(crate) fn fingerprint(screen: &Screen, row: u16, columns: Range<u16>) -> Option<Fingerprint> {
     let row = cells(screen, row);
     let end = usize::from(columns.end).min(row.len());
@@ -90,14 +91,16 @@ fn hash_character(c: char, pen: Pen, hasher: &mut DefaultHasher) {
 
 /// Returns the columns of the longest word that looks like a path; empty if there is none.
 fn longest_path(prompt: &[Cell]) -> Range<usize> {
-    let mut longest = 0..0;
-    let mut start = 0;
+    let (mut longest, mut start, mut is_named) = (0..0, 0, false);
     while start < prompt.len() {
         let is_part = |cell: &&Cell| is_of_path(character(cell));
         let end = start + prompt[start..].iter().take_while(is_part).count();
         let word = &prompt[start..end];
-        let is_path = word.first().is_some_and(|first| character(first) == '~')
-            || word.iter().any(|cell| character(cell) == '/');
+        let has = |word: &[Cell], c| word.iter().any(|cell| character(cell) == c);
+        let is_path = is_named && !word.is_empty()
+            || word.first().is_some_and(|first| character(first) == '~')
+            || has(word, '/');
+        is_named = matches!(word, [_, inner @ .., _] if has(inner, '@'));
         if is_path && end - start > longest.len() {
             longest = start..end;
         }

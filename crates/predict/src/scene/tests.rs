@@ -181,8 +181,21 @@ fn prompts_are_known_again() {
             "{bytes}"
         );
     }
-    for (one, other) in [("[12:59:01] > ", "[1:00:00] > "), ("In [9]: ", "In [10]: ")] {
-        assert_eq!(print(one).map(|print| print.strong), print(other).map(|print| print.strong));
+    for (one, other, is_same) in [
+        ("[12:59:01] > ", "[1:00:00] > ", true),
+        ("In [9]: ", "In [10]: ", true),
+        ("[ann@host ~]$ ", "[ann@host src]$ ", true),
+        ("ann@host:src# ", "ann@host:/usr/doc# ", true),
+        ("ann@host src % ", "ann@host doc % ", true),
+        ("ann@host  src % ", "ann@host  doc % ", false),
+        ("ann@host(src)$ ", "ann@host(doc)$ ", true),
+        ("ann@host [src]$ ", "ann@host [doc]$ ", false),
+        ("ann@ src$ ", "ann@ doc$ ", false),
+        ("@host src$ ", "@host doc$ ", false),
+        ("ann src$ ", "ann doc$ ", false),
+    ] {
+        let [one, other] = [one, other].map(|bytes| print(bytes).unwrap().strong);
+        assert_eq!(one == other, is_same);
     }
     assert_eq!(print("  "), None);
 }

@@ -251,16 +251,17 @@ impl Place {
         Self { window, at: (cursor.row, cursor.column), left }
     }
 
-    /// Returns the text left of the cursor with one sign for each number, and one for each path.
+    /// Returns the text left of the cursor with one sign for each number, and one for each path. The word after user and host
+    /// is a path.
     fn prompt_text(&self) -> String {
-        let is_path = |word: &str| word.contains('/') || word.starts_with('~');
-        let words =
-            self.left.split_inclusive(|c: char| !c.is_alphanumeric() && !"/~._-+,@".contains(c));
-        let short = words.map(|word| {
-            let end = word
-                .trim_end_matches(|c: char| !c.is_alphanumeric() && !"/~._-+,@".contains(c))
-                .len();
-            if is_path(word) { format!("/{}", &word[end..]) } else { word.to_owned() }
+        let is_separator = |c: char| !c.is_alphanumeric() && !"/~._-+,@".contains(c);
+        let mut is_named = false;
+        let short = self.left.split_inclusive(is_separator).map(|word| {
+            let (name, separator) = word.split_at(word.trim_end_matches(is_separator).len());
+            let is_path =
+                name.contains('/') || name.starts_with('~') || is_named && !name.is_empty();
+            is_named = matches!(name.as_bytes(), [_, inner @ .., _] if inner.contains(&b'@'));
+            if is_path { format!("/{separator}") } else { word.to_owned() }
         });
         let mut text = String::new();
         for c in short.collect::<String>().trim_end().chars() {

@@ -25,7 +25,7 @@ pub(super) const BESIDE: [&str; 14] = [
 #[rustfmt::skip]
 pub(super) const PROMPTS: [&str; 16] = [
     "$ ", "ann@host:~/src$ ", "ann@host:/a%$ ", "# ", ">>> ", "Name: ", "[%] value? ", "> ",
-    "sql> ", "\x1b[32mann@host\x1b[0m:~$ ", "Password: ", "", "key$ ", "\u{276f} ", "Unlock: ",
+    "sql> ", "\x1b[32mann@host\x1b[0m:~$ ", "Password: ", "", "key$ ", "\u{276f} ", "ann@host:src$ ",
     "ann: ",
 ];
 
