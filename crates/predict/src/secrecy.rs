@@ -99,6 +99,8 @@ pub(crate) struct Secrecy {
     statement: Statement,
     /// The echo since another program may have begun to read, if one may.
     doubt: Option<Line>,
+    /// The row of the newest question for a secret at which a line was entered.
+    answered: Option<String>,
     /// The prompts of earlier sessions and of this one, where they are kept.
     prompts: Option<PromptMemory>,
     /// Whether all lines are taken for echoed: for tests of what is predicted, shown or not.
@@ -162,7 +164,7 @@ impl Secrecy {
             && (spot.is_vouched || self.statement.holds())
             && self.doubt.is_none()
             && !self.is_refused(prompt)
-            && !scene::mentions_secret(spot.screen)
+            && !scene::mentions_secret(spot.screen, self.answered.as_deref())
     }
 
     /// Returns whether lines may begin at a prompt though none was entered at it in this session: lines were echoed at this
@@ -272,6 +274,11 @@ impl Secrecy {
             }
             (false, false) => {}
         }
+    }
+
+    /// Called with the row of a question for a secret when a line was entered there: its words ask for nothing more.
+    pub(crate) fn note_answer(&mut self, question: String) {
+        self.answered = Some(question);
     }
 
     /// Called when a line was given up (Ctrl-C), or another one may have begun.

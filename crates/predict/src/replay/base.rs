@@ -106,7 +106,15 @@ impl Base {
         };
         // Ctrl-L has cleared the screen, although the base screen may already show that.
         let is_cleared = key == Key::ControlL && screen.cursor().row == self.field.bounds.pane.top;
-        !(self.has_moved(screen) || is_cleared || is_enter(key) && may_be_moved())
+        !(self.has_moved(screen)
+            || is_cleared
+            || self.hides(key)
+            || is_enter(key) && may_be_moved())
+    }
+
+    /// Returns whether a key takes back a letter that is not seen: that it changes nothing tells nothing of other programs.
+    pub(super) const fn hides(&self, key: Key) -> bool {
+        self.field.prompt.is_secret && matches!(key, Key::Backspace)
     }
 
     /// Returns whether `screen` still has the text of the cursor's line: mere motions do not change it.

@@ -254,7 +254,12 @@ impl Learner<'_> {
                 secrecy.note_barrier(event.input);
             }
             match event.key {
-                Key::Enter | Key::LineFeed => secrecy.note_enter(prompt),
+                Key::Enter | Key::LineFeed => {
+                    secrecy.note_enter(prompt);
+                    if base.field.prompt.is_secret {
+                        secrecy.note_answer(base.screen.row_text(base.field.row));
+                    }
+                }
                 Key::Interrupt => secrecy.note_end(),
                 Key::Other | Key::Insert | Key::Search => {
                     secrecy.note_key(prompt);
@@ -289,7 +294,7 @@ impl Learner<'_> {
         self.state.echo_off.handle_line(line.as_ref().map_or("", |(line, _)| line.text()));
         self.state.base.field.history_cursor = history_cursor;
         self.retire(index + 1);
-        if is_still {
+        if is_still && !self.state.base.hides(key) {
             self.state.secrecy.note_nothing();
         }
         let field = &mut self.state.base.field;

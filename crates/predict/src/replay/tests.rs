@@ -591,3 +591,44 @@ fn a_prompt_that_is_drawn_again_is_no_echo() {
         rig.run(50);
     }
 }
+
+/// A shell that asks for a secret after each third line, with a key (Ctrl-A) that changes nothing.
+struct Keeper {
+    shell: Shell,
+    lines: usize,
+}
+
+impl Program for Keeper {
+    fn start(&mut self) -> Vec<u8> {
+        self.shell.start()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.lines += usize::from(key == b'\r');
+        match key {
+            b'\r' if self.lines % 4 == 3 => (0, b"\r\nPassphrase: ".to_vec()),
+            b'\r' => (0, [b"\r\n", &self.shell.start()[..]].concat()),
+            _ if self.lines % 4 == 3 || key == 1 => (0, Vec::new()),
+            _ => (0, vec![key]),
+        }
+    }
+}
+
+#[test]
+fn the_first_line_after_an_answered_question_is_shown_at_once() {
+    for (secret, is_shown) in [("qwe\x7f\x7f", true), ("qwe", true), ("qwe\x01", false)] {
+        let shell = Keeper { shell: Shell::new("\x1b[?2004hada@mill$ "), lines: 0 };
+        let mut rig = Rig::wary(Size::new(40, 12).unwrap(), Preference::Always, shell);
+        for _ in 0..3 {
+            rig.prove("l");
+            rig.prove("s\r");
+        }
+        for key in secret.chars() {
+            rig.prove(&key.to_string());
+            assert_eq!(rig.row(), "Passphrase:");
+        }
+        rig.prove("\r");
+        rig.type_keys("w");
+        assert_eq!(rig.row() == "ada@mill$ w", is_shown, "{secret:?}");
+    }
+}

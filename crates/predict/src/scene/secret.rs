@@ -56,14 +56,16 @@ pub(crate) fn asks_for_secret(screen: &Screen, at: Position) -> bool {
     contains_word(&prompt)
 }
 
-/// Returns whether a word for a secret is left of the cursor or in one of the rows above it, in a question or not.
-pub(crate) fn mentions_secret(screen: &Screen) -> bool {
+/// Returns whether a word for a secret is left of the cursor or in one of the rows above it, in a question or not. A row
+/// with the text of an answered question does not count.
+pub(crate) fn mentions_secret(screen: &Screen, answered: Option<&str>) -> bool {
     let cursor = screen.cursor();
     let rows = cursor.row.saturating_sub(MENTION_ROWS)..cursor.row;
     let here = cells(screen, cursor.row);
     let left = &here[..usize::from(cursor.column).min(here.len())];
-    let mut above = rows.map(|row| cells(screen, row));
-    contains_word(&text(left)) || above.any(|row| contains_word(&text(row)))
+    let above = rows.map(|row| (row, text(cells(screen, row))));
+    let mut counted = above.filter(|(row, _)| answered != Some(&*screen.row_text(*row)));
+    contains_word(&text(left)) || counted.any(|(_, text)| contains_word(&text))
 }
 
 /// Returns whether a character on the screen may mask a secret one.

@@ -242,6 +242,16 @@ fn words_for_secrets_near_a_prompt_take_what_is_known_away() {
     ] {
         assert_eq!(may_begin_on(&secrecy, SHELL, output), may_show, "{output:?}");
     }
+    let mut secrecy = secrecy;
+    secrecy.note_answer("Passphrase:".into());
+    for (output, may_show) in [
+        ("Passphrase: \r\nfiles\r\n$ ", true),
+        ("Passphrase: again\r\n$ ", false),
+        ("Passphrase:\r\nNew passphrase:\r\n$ ", false),
+        ("Passphrase: $ ", false),
+    ] {
+        assert_eq!(may_begin_on(&secrecy, SHELL, output), may_show, "{output:?}");
+    }
 }
 
 #[test]
