@@ -129,6 +129,7 @@ impl Replay {
             due_at: None,
             shown: false,
             is_doubtful: false,
+            is_overdue: false,
         };
         self.state.log.push(event);
         if self.state.log.is_lost() {

@@ -87,6 +87,10 @@ fn withheld(
         return Some(Stop::Doubtful);
     }
     let is_text = matches!(event.key, Key::Text(_));
+    // Where the echo of a key before it is late, the program may have stopped to echo.
+    if is_text && !event.shown && state.log.is_overdue() {
+        return Some(Stop::MayBeSecret);
+    }
     // An unexplained screen may already show another question.
     if is_text && state.unexplained_at.is_some() && !event.shown {
         return Some(Stop::UnexplainedScreen);

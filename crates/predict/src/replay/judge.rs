@@ -63,6 +63,8 @@ pub(super) enum Verdict {
     Incomplete,
     /// The first key may still be answered.
     Pending,
+    /// The first key is overdue, but the user sees it, and its effect may come with the next frame.
+    Overdue,
     /// The first key is overdue, but its effect may still come.
     Late(GivenUp, InputNum),
     /// The first key is overdue, and its effect is not expected any more.
@@ -241,6 +243,9 @@ impl Judge<'_> {
         };
         if self.now.saturating_since(due_at) < self.state.miss_timeout() {
             return Verdict::Pending;
+        }
+        if self.state.taken_back_at().is_some_and(|at| self.now < at) {
+            return Verdict::Overdue;
         }
         let field = &self.state.base.field;
         let may_come = match key {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 use zeroize::Zeroize;
 
 use crate::keystroke::Key;
@@ -15,6 +15,10 @@ pub(super) const EVENTS_MAX: usize = 512;
 /// Most characters of a paste that is predicted as if it had been typed. Chosen: some rows of text, which is what line
 /// editors accept without drawing it in their own way.
 pub(super) const PASTE_CHARACTERS_MAX: usize = 256;
+
+/// How much later than due a key becomes overdue where a program is still at work on the keys before it. Chosen: with the longest
+/// wait for a key less than the second after which nothing wrong is left.
+const PROGRESS_MAX: Duration = Duration::from_millis(400);
 
 /// A pending key.
 #[derive(Clone, Debug)]
@@ -30,6 +34,8 @@ pub(super) struct Event {
     pub(super) shown: bool,
     /// Whether the screen should already show the key's effect, and does not.
     pub(super) is_doubtful: bool,
+    /// Whether it is a character whose echo is late.
+    pub(super) is_overdue: bool,
 }
 
 /// The pending keys, oldest first. A key is wiped as soon as it is removed.
@@ -38,6 +44,8 @@ pub(super) struct Log {
     events: VecDeque<Event>,
     /// The last key of more than could be kept: nothing is predicted until it was answered. `None` otherwise.
     lost: Option<InputNum>,
+    /// When a screen last showed the effect of a key.
+    progress_at: Option<Instant>,
     /// Whether the newest key was an Escape that changes the meaning of the next key.
     is_behind_escape: bool,
 }
@@ -80,6 +88,32 @@ impl Log {
         for event in self.events.iter_mut().take_while(|event| event.input <= echo_ack) {
             event.due_at.get_or_insert(now);
         }
+    }
+
+    /// Notes that a screen shows the effect of a key.
+    pub(super) const fn note_progress(&mut self, now: Instant) {
+        self.progress_at = Some(now);
+    }
+
+    /// Returns since when the program owes the effect of the oldest key; `None` if it is not due. Programs take keys in
+    /// order, so that one that has only just shown the key before is still at work.
+    pub(super) fn owed_since(&self) -> Option<Instant> {
+        let due_at = self.front()?.due_at?;
+        Some(self.progress_at.map_or(due_at, |at| at.clamp(due_at, due_at + PROGRESS_MAX)))
+    }
+
+    /// Notes that what was due by then is late; returns whether a character is among it that was not.
+    pub(super) fn note_overdue(&mut self, by: Instant) -> bool {
+        let is_late = |event: &&mut Event| event.due_at.is_some_and(|due_at| due_at <= by);
+        let late = self.events.iter_mut().take_while(is_late);
+        let texts = late.filter(|event| matches!(event.key, Key::Text(_)));
+        texts
+            .fold(false, |is_news, text| !core::mem::replace(&mut text.is_overdue, true) || is_news)
+    }
+
+    /// Returns whether the echo of a character is late.
+    pub(super) fn is_overdue(&self) -> bool {
+        self.events.iter().any(|event| event.is_overdue)
     }
 
     /// Called when the key with this index was answered in part, so that its answer is not due yet.

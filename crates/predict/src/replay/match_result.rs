@@ -83,12 +83,13 @@ impl MatchResult {
             // A screen shows nothing of a key that had not arrived when it was sent. A key that is not acknowledged
             // must have moved the cursor to count as shown.
             let may_show = event.input <= pending.arrived;
-            // The screen is the same before text is typed and after it is erased. The second match would be too soon.
+            // Text that was taken back is there twice, before and after: the second time is unlikely while the host
+            // may still have it to do, and where it would be too soon.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
-            let is_sooner = is_second && latency.is_too_soon(age);
+            let is_early = is_second && (count > due || latency.is_too_soon(age));
             let is_news = count <= due || canvas.cursor != due_cursor || !due_agrees;
-            if agrees && may_show && is_news && !is_sooner {
+            if agrees && may_show && is_news && !is_early {
                 shown = Some((count, simulation.clone()));
             }
         }

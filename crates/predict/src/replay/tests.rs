@@ -279,8 +279,17 @@ fn a_host_that_echoes_late_is_learned() {
     rig.assert_converges();
 }
 
-/// Echoes at once, but for one letter, whose echo misses the frame with its acknowledgment by almost a frame interval.
-struct Laggard(Shell);
+/// Echoes keys so many milliseconds late.
+struct Laggard(Shell, fn(u8) -> u64);
+
+impl Laggard {
+    /// Returns a session in which 20 keys came true at once.
+    fn known(delay: fn(u8) -> u64) -> Rig {
+        let mut rig = Rig::new(Self(Shell::new("$ "), delay));
+        (0..20).for_each(|_| rig.prove("a"));
+        rig
+    }
+}
 
 impl Program for Laggard {
     fn start(&mut self) -> Vec<u8> {
@@ -288,25 +297,62 @@ impl Program for Laggard {
     }
 
     fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
-        (if key == b'x' { 190 } else { 0 }, self.0.answer(key).1)
+        ((self.1)(key), self.0.answer(key).1)
     }
 }
 
-#[test]
-fn a_character_that_is_seen_is_waited_for_as_long_as_the_next_frame_takes() {
-    let mut rig = Rig::new(Laggard(Shell::new("$ ")));
-    for _ in 0..20 {
-        rig.prove("a");
-    }
-    rig.type_keys("x");
+/// Checks that the row has this length, and that nothing of it flickers until the host has shown it.
+fn assert_stays(rig: &mut Rig, len: usize) {
     let row = rig.row();
-    assert_eq!(row.len(), "$ ".len() + 21);
-    for _ in 0..100 {
-        rig.run(10);
+    assert_eq!(row.len(), len);
+    for _ in 0..1000 {
+        rig.run(1);
         assert_eq!(rig.row(), row);
     }
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn a_key_that_is_seen_is_waited_for_longer_than_the_next_frame_takes() {
+    for (key, len) in [("x", 23), ("\x7f", 21)] {
+        let mut rig = Laggard::known(|key| if key == b'a' { 0 } else { 340 });
+        rig.type_keys(key);
+        assert_stays(&mut rig, len);
+    }
+}
+
+#[test]
+fn a_program_that_works_on_the_keys_before_is_waited_for() {
+    let mut rig = Laggard::known(|key| if key == b'a' { 0 } else { u64::from(key - b'w') * 150 });
+    rig.type_keys("xyz{");
+    assert_stays(&mut rig, 26);
+}
+
+/// The program may have stopped to echo.
+#[test]
+fn text_typed_after_an_echo_is_late_is_not_seen_before_it() {
+    let mut rig = Laggard::known(|key| if key == b'x' { 340 } else { 0 });
+    rig.type_keys("x");
+    rig.run(2 * Rig::ONE_WAY + 50 + Rig::ONE_WAY);
+    rig.type_keys("b");
+    assert!(rig.row().ends_with("aax"), "{}", rig.row());
+    rig.run(145);
+    assert!(rig.row().ends_with("aaxb"), "{}", rig.row());
+    rig.assert_converges();
+}
+
+#[test]
+fn text_that_is_rubbed_out_is_not_taken_for_done_before_the_host_has_had_time() {
+    let mut rig = Laggard::known(|key| if key == b'a' { 0 } else { 100 });
+    rig.type_keys("x");
+    rig.run(60);
+    rig.type_keys("\x7f");
+    rig.run(20);
+    rig.type_keys("y");
+    rig.run(135);
+    rig.print(b"\x1b7\x1b[6;1H*\x1b8");
+    assert_stays(&mut rig, 23);
 }
 
 /// The line reads the same before a letter and after the key that takes it back, which the host has by then.
