@@ -24,6 +24,8 @@ pub struct Choices {
     pub read_copied: bool,
     /// Whether other clients may join the session beside the user's own.
     pub share: bool,
+    /// The window that decides a shared session's size, as `rove_session::SizeRule` reads it, if the user said.
+    pub size: Option<String>,
     /// Whether to speak stock Mosh's protocol only, without any extension.
     pub strict: bool,
 }
@@ -48,6 +50,7 @@ impl Default for Choices {
             query: true,
             read_copied: false,
             share: true,
+            size: None,
             strict: false,
         }
     }

@@ -156,6 +156,9 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     if choices.read_copied {
         session.allow(TerminalReport::ReadCopied);
     }
+    if let Some(rule) = choices.size.as_ref().and_then(|rule| rule.parse().ok()) {
+        session.set_size_rule(rule);
+    }
     session.set_door(if choices.share { Door::Open } else { Door::Closed });
     if tunnel.is_some() {
         session.handle_tunnel(clock.now(), None);

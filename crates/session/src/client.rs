@@ -31,7 +31,7 @@ use crate::notice::Notices;
 pub use crate::notice::Trouble;
 use crate::report::TerminalReport;
 use crate::user_stream::UserStream;
-use crate::wish::Door;
+use crate::wish::{Door, SizeRule, Wish};
 
 /// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -463,6 +463,11 @@ impl Client {
     pub fn set_door(&mut self, door: Door) {
         let wish = self.notice_bar.company.set_usual(door);
         self.uplink.wish(Some(wish), &mut self.transport);
+    }
+
+    /// Says which window decides the session's size, if the server is a rove. Call this first.
+    pub fn set_size_rule(&mut self, rule: SizeRule) {
+        self.uplink.wish(Some(Wish::Size(rule)), &mut self.transport);
     }
 
     /// Shows the server's faults to the user, except errors that the protocol expects.

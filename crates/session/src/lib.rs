@@ -34,8 +34,9 @@
 //! - `announced` holds the sizes of the window that a client may still see.
 //! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
 //! - `server` puts this together. Its `publisher` decides what a client is shown, and its `input` hands on what the client
-//!   types. Its `succession` hands the session to another client, and its `audience` holds clients that have joined.
-//!   `host_input` waits for the pty, `interface` has its driver's types, and `view` answers questions about it.
+//!   types. Its `succession` hands the session to another client, its `audience` holds clients that have joined, and `lead`
+//!   decides whose window counts.
+//!   `host_input` waits for the pty, `sharing` joins what concerns them, `interface` has its driver's types, and `view` answers questions about it.
 //!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 
@@ -79,7 +80,7 @@ pub use rove_predict::{
 };
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited};
 pub use user_stream::{UserEvent, UserStream};
-pub use wish::{Door, Wish};
+pub use wish::{Door, PackedWish, SizeRule, SizeRuleError, Wish};
 
 /// The extensions of the stock protocol that both ends of this version understand.
 pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_STATUS

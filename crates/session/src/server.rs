@@ -4,17 +4,18 @@ mod audience;
 mod host_input;
 mod input;
 mod interface;
+mod lead;
 mod publisher;
+mod sharing;
 mod succession;
 mod view;
 
 use core::mem;
 use core::net::{IpAddr, SocketAddr};
-use core::ops::Range;
 use std::collections::VecDeque;
 
 use rove_predict::{InputNum, Tty};
-use rove_ssp::{Ecn, Event, Key, Peer, ReceiveError, Transmit};
+use rove_ssp::{Ecn, Event, Key, ReceiveError, Transmit};
 use rove_terminal::{Terminal, UserTerminal};
 use rove_units::{Duration, Instant, Stream};
 
@@ -22,11 +23,11 @@ use self::audience::Audience;
 use self::host_input::HostInput;
 use self::input::Input;
 pub use self::interface::{ServerConfig, ServerEvent, ServerOutcome, Uninvited};
+use self::lead::Lead;
 use self::publisher::Publisher;
 use self::succession::{Newcomer, Succession};
 use crate::parts::exit_status::{ExitStatus, Outside};
-use crate::parts::joined::{Joined, Way};
-use crate::wish::{Door, Wish};
+use crate::wish::Door;
 
 /// Most bytes that wait for the pty. Above this, the client keeps its input, so that a program that stopped reading
 /// loses nothing and the server holds no more. A single client message may exceed this by its own length. Chosen: as
@@ -53,12 +54,11 @@ pub struct Server {
     succession: Succession,
     /// The clients that have joined beside this one, if the client lets them.
     audience: Audience,
+    lead: Lead,
     door: Door,
     terminal: Terminal,
     host_input: HostInput,
     input: Input,
-    /// The newest input of the client when another one typed last: statements up to it are about another line.
-    others_typed_at: Option<InputNum>,
     /// When the last key came.
     key_arrived_at: Option<Instant>,
     start: Instant,
@@ -87,11 +87,11 @@ impl Server {
             publisher: succession.publisher(now, &key, chaff, size, None),
             succession,
             audience: Audience::default(),
+            lead: Lead::default(),
             door: Door::default(),
             terminal: Terminal::host(size),
             host_input: HostInput::default(),
             input: Input::default(),
-            others_typed_at: None,
             key_arrived_at: None,
             start: now,
             has_started: false,
@@ -147,29 +147,6 @@ impl Server {
         self.succession.invite(now, publisher, from);
     }
 
-    /// Lets another client join beside the present one with this key, which nobody else has. `who` says to all clients who
-    /// it is. Returns where its secrets lie; see [`Server::key_memory`].
-    ///
-    /// # Errors
-    ///
-    /// Returns why nobody may join.
-    pub fn invite_to_join(
-        &mut self,
-        now: Instant,
-        key: &Key,
-        chaff: Stream,
-        (way, who): (Way, &str),
-    ) -> Result<Range<*const u8>, Uninvited> {
-        match self.door {
-            Door::Open if self.publisher.tells_joined() => {}
-            Door::Open | Door::Unknown => return Err(Uninvited::Unseen),
-            Door::Closed | Door::Locked => return Err(Uninvited::Closed),
-        }
-        let size = self.terminal.screen().size();
-        let publisher = self.succession.publisher(now, key, chaff, size, Some(way));
-        self.audience.invite(now, publisher, way, who).ok_or(Uninvited::Full)
-    }
-
     /// Handles bytes that programs wrote to the pty.
     pub fn handle_host_output(&mut self, now: Instant, bytes: &[u8]) {
         if self.publisher.transport.is_shutting_down() {
@@ -202,7 +179,7 @@ impl Server {
     pub fn handle_tty(&mut self, tty: Tty) {
         // Numbers of a former client's input say nothing to this one, nor do those from before another client's keys.
         let prompt =
-            tty.prompt.filter(|it| *it <= self.input.num && Some(*it) > self.others_typed_at);
+            tty.prompt.filter(|it| *it <= self.input.num && Some(*it) > self.input.others_typed_at);
         self.publisher.handle_tty(Tty { prompt, ..tty }, self.input.num);
         for member in self.audience.members_mut() {
             member.publisher.handle_tty(Tty { prompt: None, ..tty }, InputNum::default());
@@ -309,6 +286,7 @@ impl Server {
             self.publisher.transport.poll_timeout(),
             self.succession.poll_timeout(),
             self.audience.poll_timeout(),
+            self.lead.poll_timeout(),
             self.input.keys.poll_timeout(),
             self.no_client_deadline(),
             self.network_deadline(),
@@ -330,7 +308,7 @@ impl Server {
         self.publisher.come(&self.terminal);
         self.terminal.set_user_terminal(UserTerminal::default());
         self.input = Input::default();
-        (self.door, self.others_typed_at) = (Door::default(), None);
+        (self.door, self.lead) = (Door::default(), Lead::default());
         self.tell_joined();
         self.note(ServerEvent::ClientChanged);
         if let Some(status) = ended {
@@ -346,10 +324,13 @@ impl Server {
         let mut user_terminal = *self.terminal.user_terminal();
         news.reports.iter().for_each(|report| report.add_to(&mut user_terminal));
         self.terminal.set_user_terminal(user_terminal);
-        if let Some(size) = news.size {
-            self.terminal.resize(size);
-            self.note(ServerEvent::Resize(size));
+        self.lead.owner = news.size.or(self.lead.owner);
+        self.publisher.window = self.lead.owner;
+        if news.has_keys {
+            self.lead.note_keys(0);
         }
+        news.wishes.iter().for_each(|wish| self.obey(now, *wish));
+        self.settle_size(now, news.size.is_some());
         self.answer_programs();
         if news.is_first && !mem::replace(&mut self.has_started, true) {
             self.note(ServerEvent::Start);
@@ -361,34 +342,6 @@ impl Server {
             self.key_arrived_at = Some(now);
             self.audience.members_mut().for_each(|it| it.publisher.handle_others_keys());
         }
-        news.wishes.into_iter().for_each(|wish| self.obey(now, wish));
-        self.after_delivery(now);
-    }
-
-    /// Hands on the keys of joined clients. A key of theirs ends what was known of the client's line.
-    fn deliver_joined(&mut self, now: Instant) {
-        let application = self.terminal.screen().application_cursor_keys();
-        let mut typists = Vec::new();
-        for member in self.audience.members_mut() {
-            if let Some(news) = member.deliver(now, application, &mut self.host_input.bytes) {
-                if news.has_keys {
-                    member.publisher.handle_input(now);
-                    typists.push(member.number());
-                }
-                member.publisher.publish_when_drawn(now, &mut self.terminal);
-            }
-        }
-        if typists.is_empty() {
-            return;
-        }
-        self.key_arrived_at = Some(now);
-        self.others_typed_at = Some(self.input.num);
-        self.publisher.handle_others_keys();
-        for member in self.audience.members_mut() {
-            if typists.iter().any(|typist| *typist != member.number()) {
-                member.publisher.handle_others_keys();
-            }
-        }
         self.after_delivery(now);
     }
 
@@ -399,51 +352,6 @@ impl Server {
             self.hold_input(true);
         }
         self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
-    }
-
-    /// Obeys a wish of the session's own client.
-    fn obey(&mut self, now: Instant, wish: Wish) {
-        match wish {
-            Wish::Door(door) => {
-                self.door = door;
-                if door != Door::Open {
-                    self.audience.withdraw();
-                }
-                if door == Door::Locked {
-                    self.succession.withdraw();
-                }
-            }
-            Wish::Dismiss => {
-                let status = ExitStatus::Outside(Outside::Dismissed);
-                self.audience.dismiss(now, Some(status), &mut self.terminal);
-            }
-        }
-    }
-
-    /// Ends joined clients that nobody sees any more, and tells all clients of each change.
-    fn settle_audience(&mut self, now: Instant) {
-        let Publisher { transport, .. } = &self.publisher;
-        if transport.closed().is_some() {
-            self.audience.dismiss(now, None, &mut self.terminal);
-        } else if transport.peer() != Peer::Unknown && !self.publisher.tells_joined() {
-            let status = ExitStatus::Outside(Outside::Dismissed);
-            self.audience.dismiss(now, Some(status), &mut self.terminal);
-        }
-        if self.audience.settle(now, &mut self.terminal) {
-            self.tell_joined();
-            self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
-        }
-    }
-
-    fn tell_joined(&mut self) {
-        let (clients, joins) = self.audience.clients();
-        let joined = Joined { joins, clients, ..Joined::default() };
-        for member in self.audience.members_mut() {
-            let own = member.number();
-            member.publisher.handle_joined(Joined { own, ..joined.clone() });
-        }
-        self.note(ServerEvent::Joined(joined.clients.to_vec()));
-        self.publisher.handle_joined(joined);
     }
 
     /// Has the clients keep their input, or send it again.

@@ -15,7 +15,7 @@ use self::wire::{
 };
 use crate::message::{MessageWriter, RESIZE, instructions, member, read_resize, string};
 use crate::report::TerminalReport;
-use crate::wish::Wish;
+use crate::wish::PackedWish;
 
 /// Events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
 /// microsecond, and a clone of the million events that a client lets wait copies 512
@@ -41,7 +41,7 @@ pub enum UserEvent {
     /// reports, as both ends count events alike.
     Terminal(TerminalReport),
     /// A wish about other clients of the session. Only for a peer that has shown to know wishes.
-    Wish(Wish),
+    Wish(PackedWish),
 }
 
 /// A paste of a megabyte is as many events.
@@ -186,7 +186,7 @@ impl Object for UserStream {
                 }
                 UserEvent::Wish(wish) => {
                     write_keys(&mut message, &mut keys);
-                    write_wish(&mut message, wish);
+                    write_wish(&mut message, wish.into());
                 }
             }
         }
@@ -209,7 +209,7 @@ impl Object for UserStream {
                 }
                 // A size that no window has is as good as no resize.
                 Some((RESIZE, body)) => read_resize(body)?.map(UserEvent::Resize),
-                Some((WISH, body)) => read_wish(body)?.map(UserEvent::Wish),
+                Some((WISH, body)) => read_wish(body)?.map(|wish| UserEvent::Wish(wish.into())),
                 Some((_, body)) => read_report(body)?.map(UserEvent::Terminal),
                 None => None,
             };

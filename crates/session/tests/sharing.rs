@@ -6,7 +6,8 @@ use common::clients::*;
 use common::*;
 use rove_link::LinkConfig;
 use rove_session::{
-    ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, Outside, Tty, Uninvited, Way,
+    ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, Outside, ServerEvent, SizeRule, Tty,
+    Uninvited, Way,
 };
 use rove_ssp::{Config, Key};
 use rove_terminal::Size;
@@ -291,6 +292,81 @@ fn a_datagram_of_one_client_is_nothing_when_it_comes_again_from_anywhere() {
     }
     trio.run_for(secs(1));
     assert_eq!(trio.right.0.program.typed, b"once");
+}
+
+#[test]
+fn the_owner_decides_whose_window_leads_and_a_viewers_never_does() {
+    for (rule, expected) in [
+        (SizeRule::Owner, [size(80, 24), size(80, 24)]),
+        (SizeRule::Typist, [size(80, 24), size(100, 40)]),
+        (SizeRule::Smallest, [size(80, 24), size(80, 24)]),
+        (SizeRule::Fixed(size(90, 20)), [size(90, 20), size(90, 20)]),
+    ] {
+        let mut trio = shared_session(&near_link(), &[], Seed::new(12));
+        trio.left.0[0].client.set_size_rule(rule);
+        for (way, window) in [(Way::View, size(40, 10)), (Way::Share, size(100, 40))] {
+            let config = invite_to_join(&mut trio, way, wide(window));
+            come(&mut trio, config);
+            trio.run_for(secs(3));
+        }
+        types(&mut trio, 0, b"a");
+        trio.run_for(secs(3));
+        let session = |trio: &Trio| trio.right.0.server.screen().size();
+        assert_eq!(session(&trio), expected[0], "{rule:?}");
+        // Its wishes and those of a viewer are no wishes of the owner's.
+        trio.left.0[1].client.set_size_rule(SizeRule::Fixed(size(10, 10)));
+        trio.left.0[2].client.set_size_rule(SizeRule::Fixed(size(10, 10)));
+        types(&mut trio, 2, b"b");
+        trio.run_for(secs(3));
+        assert_eq!(session(&trio), expected[1], "{rule:?}");
+        program(&mut trio, b"\x1b[2J\x1b[H0123456789abcdefghijklmnopqrstuvwxyz0123456789\r\n$ ");
+        trio.run_for(secs(12));
+        for client in 0..3 {
+            let (seen, window) =
+                (trio.left.0[client].client.screen(), trio.left.0[client].terminal.screen().size());
+            assert!(
+                seen.size().columns() <= window.columns() && seen.size().rows() <= window.rows()
+            );
+            assert!(seen.row_text(0).starts_with("0123456789abc"), "{client}");
+        }
+        // A window that is larger than the session shows its edge.
+        let edge = trio.left.0[2].row_text(1);
+        assert_eq!(edge.ends_with('│'), expected[1].columns() < 100, "{edge}");
+    }
+}
+
+#[test]
+fn two_typists_in_turns_change_the_size_now_and_then_only() {
+    let mut trio = shared_session(&near_link(), &[], Seed::new(13));
+    trio.left.0[0].client.set_size_rule(SizeRule::Typist);
+    let config = invite_to_join(&mut trio, Way::Share, wide(size(100, 40)));
+    come(&mut trio, config);
+    trio.run_for(secs(5));
+    trio.right.0.program.events.clear();
+    for _ in 0..50 {
+        for client in [1, 0] {
+            types(&mut trio, client, b"x");
+            trio.run_for(ms(100));
+        }
+    }
+    let sizes = trio.right.0.program.events.iter();
+    let sizes = sizes.filter(|event| matches!(event, ServerEvent::Resize(_))).count();
+    assert!((2..=6).contains(&sizes), "{sizes} sizes in ten seconds");
+}
+
+#[test]
+fn the_smallest_window_leads_only_by_the_owners_choice_and_a_viewers_is_none() {
+    let mut trio = shared_session(&near_link(), &[], Seed::new(14));
+    let config = invite_to_join(&mut trio, Way::Share, wide(size(60, 20)));
+    come(&mut trio, config);
+    trio.run_for(secs(3));
+    assert_eq!(trio.right.0.server.screen().size(), Size::DEFAULT);
+    trio.left.0[0].client.set_size_rule(SizeRule::Smallest);
+    trio.run_for(secs(3));
+    assert_eq!(trio.right.0.server.screen().size(), size(60, 20));
+    command(&mut trio, 1, b'.');
+    trio.run_for(secs(3));
+    assert_eq!(trio.right.0.server.screen().size(), Size::DEFAULT);
 }
 
 /// Returns the median time from a key to its echo on the typist's terminal beside so many viewers.

@@ -34,8 +34,8 @@ pub(crate) static MANUAL: Manual = Manual {
         "Without NAME, PID or PORT it is the one session that has no client. Where there are others, it asks which.",
         "With --view or --share the session's client stays. Every client shows who has joined, and from where. The session's \
          own client ends the joined ones with Ctrl-^ e, and locks the session with Ctrl-^ l. The setting share = false lets \
-         nobody join. The window of the session's own client decides the size; a smaller one shows the rows around the \
-         cursor.",
+         nobody join. The window of the session's own client decides the size, unless that says otherwise with --size. A \
+         smaller window shows the rows down to the cursor.",
         "The host needs rove. Sessions of a stock mosh-server cannot be attached to: they give no second key.",
         "The other options are those of a session; see rove --help-all.",
     ],

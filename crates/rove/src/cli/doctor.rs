@@ -46,7 +46,7 @@ pub(crate) static MANUAL: Manual = Manual {
 };
 
 /// Options of a session that a diagnosis ignores.
-const OF_NO_USE: [&str; 11] = [
+const OF_NO_USE: [&str; 12] = [
     "client",
     "predict",
     "always",
@@ -57,6 +57,7 @@ const OF_NO_USE: [&str; 11] = [
     "escape_key",
     "strict",
     "tunnel",
+    "size",
     "version",
 ];
 

@@ -20,7 +20,7 @@ use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::help;
 use crate::cli::option_values::{
-    ADDRESS_FAMILIES, MODES, REMOTE_IPS, check_own_port, check_port, ssh_words,
+    self, ADDRESS_FAMILIES, MODES, REMOTE_IPS, check_own_port, check_port, ssh_words,
 };
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
@@ -167,6 +167,14 @@ struct HostArgs {
     no_ssh_pty: bool,
     #[arg(long, hide = true)]
     ssh_pty: bool,
+    /// Window that decides a shared session's size: owner, typist, smallest or COLSxROWS [default: owner]
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_parser = Suggested(option_values::SIZE_RULES),
+        hide_possible_values = true
+    )]
+    size: Option<String>,
     /// Do not switch to the terminal's alternate screen
     #[arg(long, overrides_with = "init")]
     no_init: bool,
@@ -307,6 +315,8 @@ pub(crate) fn parse(
         return fake_proxy(family, host, command_words);
     }
     check_host(name, host).and_then(|()| check_tunnel(&args))?;
+    let size = args.size.as_deref().map_or(Ok(()), option_values::check_size_rule);
+    size.map_err(|error| UsageError::without_usage(format!("--size: {error}")))?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     let session = args.session.as_deref().map(SessionLabel::from_str).transpose();
     let session = session.map_err(UsageError::without_usage)?;
@@ -327,6 +337,7 @@ pub(crate) fn parse(
             query: settings.flag("terminal-query").unwrap_or(true),
             read_copied: settings.flag("read-copied").unwrap_or(false),
             share: settings.flag("share").unwrap_or(true),
+            size: args.size,
             strict: args.strict,
         },
         family,
@@ -473,6 +484,7 @@ impl HostArgs {
         fill(&mut self.port, text("port"));
         fill(&mut self.bind_server, text("bind-server"));
         fill(&mut self.ssh, text("ssh"));
+        fill(&mut self.size, text("size"));
         fill(&mut self.experimental_remote_ip, text("experimental-remote-ip"));
         for (flag, opposite, key) in [
             (&mut self.predict_overwrite, self.no_predict_overwrite, "predict-overwrite"),

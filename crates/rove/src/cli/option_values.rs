@@ -1,5 +1,7 @@
 //! The values that a session's options may have, on a command line and in the configuration.
 
+use rove_session::{SizeRule, SizeRuleError};
+
 use crate::escape_key::EscapeKeyError;
 
 /// The possible values of `--predict`.
@@ -10,6 +12,9 @@ pub(crate) const ADDRESS_FAMILIES: &[&str] =
 
 /// The possible values of `--experimental-remote-ip`.
 pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
+
+/// The values of `--size` but for sizes.
+pub(crate) const SIZE_RULES: &[&str] = &["owner", "typist", "smallest"];
 
 /// Why the value of an option is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +35,8 @@ pub(crate) enum ValueError {
     NoProgram,
     #[error(transparent)]
     EscapeKey(#[from] EscapeKeyError),
+    #[error(transparent)]
+    SizeRule(#[from] SizeRuleError),
 }
 
 /// Why a port is refused, in stock's words.
@@ -45,6 +52,11 @@ pub(crate) enum PortError {
     HighOutside(u64),
     #[error("Server-side low port ({low}) is above the high port ({high}).")]
     Reversed { low: u64, high: u64 },
+}
+
+/// Checks which window decides a shared session's size.
+pub(crate) fn check_size_rule(text: &str) -> Result<(), ValueError> {
+    Ok(text.parse::<SizeRule>().map(drop)?)
 }
 
 /// Checks a port like [`check_port`]; the error is worded for users of rove's own names.

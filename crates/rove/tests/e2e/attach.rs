@@ -206,7 +206,7 @@ fn start_quiet(sshd: &Sshd, options: &[&str]) -> Terminal {
 fn join(sshd: &Sshd, option: &str, others: &[&Terminal]) -> Terminal {
     let terminal = attach(sshd, &[option, "far"]);
     let purpose = if option == "--view" { "joined to view" } else { "joined to type" };
-    others.iter().for_each(|other| drop(other.wait_for_text(purpose)));
+    others.iter().for_each(|other| other.wait_for_text(purpose));
     terminal
 }
 

@@ -2,7 +2,7 @@
 
 use core::net::SocketAddr;
 
-use rove_terminal::Screen;
+use rove_terminal::{Attributes, Pen, Position, Screen, Size};
 use rove_units::Instant;
 
 use super::company::Company;
@@ -20,6 +20,8 @@ pub(super) struct Overlay {
     bar: Option<Bar>,
     /// The lines of the status; none while it is not shown.
     status: Vec<String>,
+    /// The size of a shared session, whose edge is shown where the window is larger.
+    shared_size: Option<Size>,
 }
 
 /// The notices, and when they change.
@@ -117,6 +119,8 @@ impl NoticeBar {
             let facts = Facts { joined: self.company.lines(), ..self.facts(transport) };
             self.status.renew(now, &facts);
         }
+        let size = transport.remote().screen().size();
+        self.overlay.shared_size = self.company.is_shared().then_some(size);
         if self.overlay.status != self.status.lines() {
             self.overlay.status = self.status.lines().to_vec();
         }
@@ -150,10 +154,26 @@ impl NoticeBar {
 impl Overlay {
     /// Draws the notices over a frame.
     pub(super) fn draw(&self, frame: &mut Screen) {
+        self.shared_size.into_iter().for_each(|size| draw_edge(size, frame));
         if let Some(bar) = &self.bar {
             bar.draw(frame);
         }
         draw_lines(&self.status, frame, u16::from(self.bar.is_some()));
+    }
+}
+
+/// Draws the edge of a session that is smaller than the window.
+fn draw_edge(size: Size, frame: &mut Screen) {
+    let window = frame.size();
+    let (columns, rows) = (size.columns().min(window.columns()), size.rows().min(window.rows()));
+    let pen = Pen { attributes: Attributes::FAINT, ..Pen::default() };
+    if columns < window.columns() {
+        (0..rows).for_each(|row| frame.write_text(Position { row, column: columns }, "│", pen));
+    }
+    if rows < window.rows() {
+        let corner = if columns < window.columns() { "┘" } else { "" };
+        let line = "─".repeat(usize::from(columns)) + corner;
+        frame.write_text(Position { row: rows, column: 0 }, &line, pen);
     }
 }
 

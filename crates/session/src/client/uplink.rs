@@ -73,7 +73,7 @@ impl Uplink {
             append(transport, |stream| events.for_each(|event| stream.push(event)));
         }
         if capabilities.contains(Capabilities::JOINED) && !self.wishes.is_empty() {
-            let events = self.wishes.drain(..).map(UserEvent::Wish);
+            let events = self.wishes.drain(..).map(|wish| UserEvent::Wish(wish.into()));
             append(transport, |stream| events.for_each(|event| stream.push(event)));
         }
     }

@@ -10,7 +10,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use rove_ssp::{Ecn, Transmit};
-use rove_terminal::Terminal;
+use rove_terminal::{Size, Terminal};
 use rove_units::{Duration, Instant};
 
 use super::input::{Input, News};
@@ -119,6 +119,14 @@ impl Audience {
     /// Returns the clients that have joined and are not told of their end.
     pub(super) fn members_mut(&mut self) -> impl Iterator<Item = &mut Member> {
         self.members.iter_mut().filter(|member| matches!(member.phase, Phase::Joined(_)))
+    }
+
+    /// Returns the windows of the clients that type. A client that views changes no size.
+    pub(super) fn windows(&self) -> impl Iterator<Item = (u64, Size)> {
+        self.members.iter().filter(|member| member.way == Way::Share).filter_map(|member| {
+            let Phase::Joined(number) = member.phase else { return None };
+            Some((number, member.publisher.window?))
+        })
     }
 
     /// Returns the clients that have joined, and how many have so far.

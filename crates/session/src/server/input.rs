@@ -20,6 +20,8 @@ pub(super) struct Input {
     delivered: u64,
     /// The newest of them that brought keys or a size.
     pub(super) num: InputNum,
+    /// What that was when another client typed last: statements up to it are about another line.
+    pub(super) others_typed_at: Option<InputNum>,
 }
 
 /// The news in a client's newest state, but for the keys.
@@ -59,7 +61,7 @@ impl Input {
                 }
                 UserEvent::Resize(size) => news.size = Some(size),
                 UserEvent::Terminal(report) => news.reports.push(report),
-                UserEvent::Wish(wish) => news.wishes.push(wish),
+                UserEvent::Wish(wish) => news.wishes.push(wish.into()),
             }
         }
         debug_assert!(self.delivered <= remote.end(), "a stream of input only grows");

@@ -29,7 +29,7 @@ pub(crate) static MANUAL: Manual = Manual {
          sections match, the last one that sets a key counts. Options of the command line come before \
          the environment, that before the file.",
         "Settings, with the values of the options of the same name: client, server, predict, family, \
-         port, bind-server, ssh, experimental-remote-ip, escape-key; true or false: predict-overwrite, \
+         port, bind-server, ssh, experimental-remote-ip, escape-key, size; true or false: predict-overwrite, \
          no-ssh-pty, no-init, scrollback, tunnel, strict, title-prefix, terminal-query, \
          read-copied, prompt-memory, share.",
         "install: whether rove is copied to a host that has no server, with ask (the default), always or \

@@ -23,7 +23,7 @@ pub(super) enum Shape {
 }
 
 /// All keys, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 21] = [
+pub(super) const KEYS: [Key; 22] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(mode)),
@@ -45,6 +45,7 @@ pub(super) const KEYS: [Key; 21] = [
     key("read-copied", Shape::Flag),
     key("prompt-memory", Shape::Flag),
     key("share", Shape::Flag),
+    key("size", Shape::Text(option_values::check_size_rule)),
 ];
 
 const fn key(name: &'static str, shape: Shape) -> Key {

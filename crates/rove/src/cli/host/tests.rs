@@ -236,7 +236,7 @@ fn the_proxy_role_has_its_own_words() {
 fn the_file_holds_where_the_line_says_nothing() {
     let file = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
-                 read-copied = true\nprompt-memory = false\nshare = false\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
+                 read-copied = true\nprompt-memory = false\nshare = false\nsize = '80x24'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
                  experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
     let connect = |line: &str| connected(call_with(file, line));
     let from_file = connect("host");
@@ -254,6 +254,7 @@ fn the_file_holds_where_the_line_says_nothing() {
             query: false,
             read_copied: true,
             share: false,
+            size: Some("80x24".to_owned()),
             strict: true,
         },
         family: "inet6".to_owned(),
@@ -275,7 +276,7 @@ fn the_file_holds_where_the_line_says_nothing() {
     assert_eq!(from_file, expected);
     let from_line = connect(
         "--port=6 -a -4 --ssh=ssh --server=z --init --ssh-pty --no-strict --no-predict-overwrite \
-         --escape-key=none --bind-server=ssh --experimental-remote-ip=proxy --client=c host",
+         --escape-key=none --bind-server=ssh --experimental-remote-ip=proxy --client=c --size=typist host",
     );
     let expected = HostOptions {
         client: Some("c".into()),
@@ -286,6 +287,7 @@ fn the_file_holds_where_the_line_says_nothing() {
             query: false,
             read_copied: true,
             share: false,
+            size: Some("typist".to_owned()),
             ..Choices::default()
         },
         family: "inet".to_owned(),
