@@ -302,10 +302,11 @@ impl Server {
     fn change_client(&mut self, now: Instant, newcomer: Newcomer) {
         tracing::info!("another client has come");
         let ended = self.publisher.ended();
+        let lines = self.publisher.lines_for_successor(&self.terminal);
         self.succession.replace(now, &mut self.publisher, newcomer);
         let is_full = self.host_input.waiting().len() >= HOST_INPUT_MAX;
         self.publisher.transport.hold_remote(is_full);
-        self.publisher.come(&self.terminal);
+        self.publisher.succeed(lines, &self.terminal);
         self.terminal.set_user_terminal(UserTerminal::default());
         self.input = Input::default();
         (self.door, self.lead) = (Door::default(), Lead::default());

@@ -63,6 +63,36 @@ impl Scrolling {
     }
 }
 
+#[test]
+fn the_newest_lines_arrive_again_at_a_client_that_takes_the_session_over() {
+    use common::clients::{come, invite, program, session};
+    for (count, link) in [
+        (300, LinkConfig::lossless(ms(50))),
+        (300, LinkConfig { loss: 0.1, ..LinkConfig::lossless(ms(50)) }),
+        (12_000, LinkConfig::lossless(ms(5))),
+    ] {
+        let wanting =
+            || ClientConfig { terminal: wanting(), ..client_config(rove(Config::client())) };
+        let mut trio = session(wanting(), &link, Seed::new(1));
+        program(&mut trio, numbers(0..count).as_bytes());
+        trio.run_for(secs(if count > 1_000 { 120 } else { 60 }));
+        // Some more wait at the host, as the client is gone.
+        trio.left.0[0] =
+            near(ClientConfig { key: rove_ssp::Key::from_bytes([99; 16]), ..wanting() });
+        program(&mut trio, numbers(count..count + 50).as_bytes());
+        trio.run_for(secs(1));
+        let config = invite(&mut trio, wanting());
+        come(&mut trio, config);
+        trio.left.0[1].terminal = keeping();
+        trio.run_for(secs(240));
+        let mut lines = texts(&mut trio.left.0[1].terminal);
+        lines.retain(|line| !line.contains("not kept"));
+        let end = count + 50 - 23;
+        let start = end.saturating_sub(u32::try_from(SCROLLBACK_LINES_MAX).unwrap());
+        assert!(lines.into_iter().eq((start..end).map(|at| at.to_string())), "{count}");
+    }
+}
+
 fn texts(terminal: &mut Terminal) -> Vec<String> {
     let text = |line: ScrollbackLine| {
         let screen = Screen::of_lines(line.columns(), [&line].into_iter()).expect("one line");

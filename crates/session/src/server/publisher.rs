@@ -80,6 +80,17 @@ impl Publisher {
         self.bells_before = terminal.screen().bells();
     }
 
+    /// Returns the lines above the screen for the client that takes the place of this one.
+    pub(super) fn lines_for_successor(&mut self, terminal: &Terminal) -> ScrollbackOutbox {
+        self.scrollback.for_successor(terminal)
+    }
+
+    /// Notes that the client has taken the place of another one, whose lines are these.
+    pub(super) fn succeed(&mut self, lines: ScrollbackOutbox, terminal: &Terminal) {
+        self.scrollback = lines;
+        self.come(terminal);
+    }
+
     /// Notes that programs have written: output, copies and notifications. A stock client gets these by the screen, as
     /// far as possible.
     pub(super) fn handle_output(

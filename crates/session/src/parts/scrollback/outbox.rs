@@ -4,7 +4,9 @@
 //! no key waits for its echo. When something was lost they are withdrawn, so that repairs stay small. Lines that the
 //! client has seen are an exception: they travel with the screen that they scrolled off from, for a few bytes.
 
-use rove_terminal::{Screen, ScrollbackLine, Terminal};
+use std::collections::VecDeque;
+
+use rove_terminal::{SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, Screen, ScrollbackLine, Terminal};
 
 use super::{Arc, Numbered, Scrolled};
 use crate::part::Part;
@@ -38,9 +40,47 @@ pub(crate) struct Outbox {
     published: u64,
     /// Up to where they have arrived. A state that reached less may be acknowledged later.
     arrived: u64,
+    /// The newest lines that were taken, for the client that comes after this one.
+    history: History,
+    /// Lines of an earlier client's that go to this one before any from the terminal.
+    waiting: VecDeque<Numbered>,
+}
+
+/// The newest lines, in order: as many and as large as a terminal keeps.
+#[derive(Debug, Default)]
+struct History {
+    lines: VecDeque<Numbered>,
+    bytes: usize,
+}
+
+impl History {
+    fn push(&mut self, line: Numbered) {
+        self.bytes += line.bytes();
+        self.lines.push_back(line);
+        self.shrink(SCROLLBACK_LINES_MAX);
+    }
+
+    /// Forgets the oldest lines, down to so many and to the bound of memory.
+    fn shrink(&mut self, count: usize) {
+        while self.lines.len() > count || self.bytes > SCROLLBACK_BYTES_MAX {
+            let Some(oldest) = self.lines.pop_front() else { return };
+            self.bytes -= oldest.bytes();
+        }
+    }
 }
 
 impl Outbox {
+    /// Returns the lines for the client that comes after this one: the newest of all that the session has had, as far as they
+    /// are kept. It has none of them.
+    pub(crate) fn for_successor(&mut self, terminal: &Terminal) -> Self {
+        let mut history = core::mem::take(&mut self.history);
+        history.shrink(SCROLLBACK_LINES_MAX.saturating_sub(terminal.scrollback_len()));
+        let start = history.lines.front().map_or(self.taken.end(), |oldest| oldest.number);
+        let taken = Scrolled { end: start, ..Scrolled::default() };
+        let waiting = history.lines.clone();
+        Self { taken, published: start, arrived: start, history, waiting }
+    }
+
     /// Returns the lines to publish.
     pub(crate) fn state(&self) -> Scrolled {
         debug_assert!(self.arrived <= self.published && self.published <= self.taken.end());
@@ -94,7 +134,9 @@ impl Outbox {
     /// screen has rows, it cannot have shown them all.
     pub(crate) fn ride(&mut self, screen: &Screen, terminal: &mut Terminal) {
         let rows = screen.size().rows();
-        let waiting = self.taken.from(self.published).count() + terminal.scrollback_len();
+        let waiting = self.taken.from(self.published).count()
+            + self.waiting.len()
+            + terminal.scrollback_len();
         if waiting > usize::from(rows) || self.on_its_way() > WINDOW_MAX {
             return;
         }
@@ -109,9 +151,7 @@ impl Outbox {
 
     /// Publishes as many of the newest lines as may be on their way, for there will be no other chance.
     pub(crate) fn finish(&mut self, sent: &Scrolled, terminal: &mut Terminal) {
-        while let Some((number, line)) = terminal.take_scrollback_line() {
-            self.taken.push(Numbered { number, line: Arc::new(line) });
-        }
+        while self.take_next(terminal).is_some() {}
         // Lines that were sent may have arrived, and must not be given up.
         let unsent = self.taken.held.partition_point(|held| held.number < sent.end());
         let mut room = LAST_MAX;
@@ -134,10 +174,24 @@ impl Outbox {
     /// Returns the first line that is not published.
     fn next(&mut self, terminal: &mut Terminal) -> Option<Numbered> {
         if self.taken.from(self.published).next().is_none() {
-            let (number, line) = terminal.take_scrollback_line()?;
-            self.taken.push(Numbered { number, line: Arc::new(line) });
+            self.take_next(terminal)?;
         }
         self.taken.from(self.published).next().cloned()
+    }
+
+    /// Takes one more line.
+    fn take_next(&mut self, terminal: &mut Terminal) -> Option<()> {
+        let line = match self.waiting.pop_front() {
+            Some(line) => line,
+            None => {
+                let (number, line) = terminal.take_scrollback_line()?;
+                let line = Numbered { number, line: Arc::new(line) };
+                self.history.push(line.clone());
+                line
+            }
+        };
+        self.taken.push(line);
+        Some(())
     }
 
     /// Returns where the lines end that have not arrived and cost so much together.
