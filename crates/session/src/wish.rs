@@ -28,7 +28,7 @@ pub enum SizeRule {
     Typist,
     /// The smallest of all clients that type.
     Smallest,
-    /// None: it has this size.
+    /// No window: the session has this size.
     Fixed(Size),
 }
 
@@ -57,7 +57,7 @@ impl FromStr for SizeRule {
 /// A wish of a session's own client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// Who may come from now on.
+    /// The door is such from now on.
     Door(Door),
     /// All joined clients end.
     Dismiss,

@@ -70,7 +70,9 @@ pub(crate) fn parse(
 ) -> Result<HostCall, UsageError> {
     let wrong =
         |message: String| UsageError { message, usage: Some(rove_cli_docs::usage_hint(&MANUAL)) };
-    let (args, way) = take_way(args).map_err(wrong)?;
+    let (args, way) = take_way(args).ok_or_else(|| {
+        wrong("--view sees and does not type, --share does both; give one of them".to_owned())
+    })?;
     let mut options = match host::parse(ProgramName::Rove, args, load)? {
         HostCall::Connect(options) => options,
         HostCall::Help(_) | HostCall::HelpAll => return Ok(HostCall::Help(MANUAL.help())),
@@ -102,15 +104,15 @@ fn option(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// Takes the options that say how the client comes out of a line.
-fn take_way(mut args: Vec<OsString>) -> Result<(Vec<OsString>, AttachWay), String> {
+/// Returns a line without the options that say how the client comes, and that way; `None` if the line has both options.
+fn take_way(mut args: Vec<OsString>) -> Option<(Vec<OsString>, AttachWay)> {
     let mut ways: Vec<AttachWay> = args.iter().filter_map(|it| AttachWay::of_option(it)).collect();
     args.retain(|word| AttachWay::of_option(word).is_none());
     ways.dedup();
     match ways[..] {
-        [] => Ok((args, AttachWay::TakeOver)),
-        [way] => Ok((args, way)),
-        _ => Err("--view sees and does not type, --share does both; give one of them".to_owned()),
+        [] => Some((args, AttachWay::TakeOver)),
+        [way] => Some((args, way)),
+        _ => None,
     }
 }
 

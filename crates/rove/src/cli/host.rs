@@ -328,18 +328,7 @@ pub(crate) fn parse(
     Ok(HostCall::Connect(Box::new(HostOptions {
         name,
         session: session.map_or_else(WantedSession::default, WantedSession::Named),
-        choices: Choices {
-            predict,
-            predict_overwrite: args.predict_overwrite,
-            init: !args.no_init && !args.scrollback,
-            scrollback: (args.scrollback || args.no_scrollback).then_some(args.scrollback),
-            title_prefix: settings.flag("title-prefix").unwrap_or(true),
-            query: settings.flag("terminal-query").unwrap_or(true),
-            read_copied: settings.flag("read-copied").unwrap_or(false),
-            share: settings.flag("share").unwrap_or(true),
-            size: args.size,
-            strict: args.strict,
-        },
+        choices: args.choices(&settings, predict),
         family,
         bind_server: bind_server(name, args.bind_server.as_deref())?,
         ssh,
@@ -439,6 +428,22 @@ fn command(name: ProgramName) -> clap::Command {
 }
 
 impl HostArgs {
+    /// Returns the client's options.
+    fn choices(&self, settings: &Settings, predict: Preference) -> Choices {
+        Choices {
+            predict,
+            predict_overwrite: self.predict_overwrite,
+            init: !self.no_init && !self.scrollback,
+            scrollback: (self.scrollback || self.no_scrollback).then_some(self.scrollback),
+            title_prefix: settings.flag("title-prefix").unwrap_or(true),
+            query: settings.flag("terminal-query").unwrap_or(true),
+            read_copied: settings.flag("read-copied").unwrap_or(false),
+            share: settings.flag("share").unwrap_or(true),
+            size: self.size.clone(),
+            strict: self.strict,
+        }
+    }
+
     /// Parses the words for clap.
     fn take(
         name: ProgramName,

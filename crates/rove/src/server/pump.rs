@@ -243,7 +243,7 @@ impl Pump {
                 Request::Attach(way, by) => {
                     match self.invite(now, way, visitors::From { by, peer }) {
                         Ok(key) => Answer { key, ..answer },
-                        Err(refusal) => Answer { refusal: Some(refusal), ..answer },
+                        Err(refusal) => Answer { refusal: Some(refusal.to_string()), ..answer },
                     }
                 }
                 Request::Status | Request::End => answer,
@@ -267,7 +267,7 @@ impl Pump {
         now: Instant,
         way: Coming,
         from: visitors::From,
-    ) -> Result<Option<KeyText>, String> {
+    ) -> Result<Option<KeyText>, visitors::Refusal> {
         let is_attached = self.state(now) == State::Attached;
         visitors::invite(&mut self.session, now, way, from, is_attached)
     }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use rove_control::{Coming, KeyText};
-use rove_session::{Door, JoinedClient, Server, Way};
+use rove_session::{Door, JoinedClient, Server, Uninvited, Way};
 use rove_units::Instant;
 
 use crate::{entropy, hardening, syslog};
@@ -15,6 +15,24 @@ pub(super) struct From {
     pub(super) by: Option<IpAddr>,
     /// The process at the control socket.
     pub(super) peer: Option<u32>,
+}
+
+/// Why a client may not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refusal {
+    /// The user wants nobody in the place of the client.
+    #[error(
+        "its user has locked it, and its client lives: unlock it there with Ctrl-^ l, or end that client"
+    )]
+    Locked,
+    /// Nobody would see who joins.
+    #[error(
+        "nobody may join it: its client, which would show that, is silent; `rove attach` without --view and --share \
+         takes it over"
+    )]
+    Silent,
+    #[error(transparent)]
+    Uninvited(#[from] Uninvited),
 }
 
 /// Lets another client come in some way; `is_attached` tells whether the session's own client lives. Returns the key, or
@@ -29,23 +47,15 @@ pub(super) fn invite(
     way: Coming,
     from: From,
     is_attached: bool,
-) -> Result<Option<KeyText>, String> {
+) -> Result<Option<KeyText>, Refusal> {
     let (Ok(key), Ok(seed)) = (entropy::key(), entropy::seed()) else { return Ok(None) };
     let (chaff, who) = (seed.stream("server.chaff"), describe(from));
     let joined_way = match way {
         Coming::TakeOver if is_attached && session.door() == Door::Locked => {
-            return Err(
-                "its user has locked it, and its client lives: unlock it there with Ctrl-^ l, \
-                        or end that client"
-                    .to_owned(),
-            );
+            return Err(Refusal::Locked);
         }
         Coming::TakeOver => None,
-        _ if !is_attached => {
-            return Err("nobody may join it: its client, which would show that, is silent; \
-                        `rove attach` without --view and --share takes it over"
-                .to_owned());
-        }
+        _ if !is_attached => return Err(Refusal::Silent),
         Coming::View => Some(Way::View),
         Coming::Share => Some(Way::Share),
     };
@@ -56,7 +66,7 @@ pub(super) fn invite(
         }
         Some(way) => {
             let joined = session.invite_to_join(now, &key, chaff, (way, &who));
-            Some(joined.map_err(|refusal| refusal.to_string())?)
+            Some(joined?)
         }
     };
     memory.into_iter().for_each(hardening::keep_in_memory);

@@ -12,7 +12,7 @@ use crate::wish::{Door, Wish};
 pub(super) struct Company {
     /// The state that was looked at last.
     seen: Joined,
-    /// Who may join, by the user's configuration.
+    /// The door as the user's configuration has it.
     usual: Door,
     is_locked: bool,
 }
@@ -20,7 +20,7 @@ pub(super) struct Company {
 /// The news in a state of the server's.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
-    /// Who joined or left, for the user.
+    /// The joins and leavings, in words for the user.
     pub(super) text: Option<String>,
     /// Whether another client has typed.
     pub(super) have_others_typed: bool,

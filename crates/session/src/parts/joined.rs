@@ -52,7 +52,7 @@ pub(crate) struct Joined {
     pub(crate) joins: u64,
     /// The number of the client that is told; 0 for the session's own.
     pub(crate) own: u64,
-    /// Those that are there.
+    /// The clients that are there.
     pub(crate) clients: Arc<[JoinedClient]>,
 }
 

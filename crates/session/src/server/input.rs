@@ -20,7 +20,7 @@ pub(super) struct Input {
     delivered: u64,
     /// The newest of them that brought keys or a size.
     pub(super) num: InputNum,
-    /// What that was when another client typed last: statements up to it are about another line.
+    /// The value of `num` when another client typed last: statements up to it are about another line.
     pub(super) others_typed_at: Option<InputNum>,
 }
 

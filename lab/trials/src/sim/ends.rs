@@ -187,7 +187,10 @@ impl Program for Printer {
         match event {
             ServerEvent::Start => self.started = true,
             ServerEvent::Resize(size) => self.pty_size = size,
-            ServerEvent::ClientMoved(_) | ServerEvent::ClientLost | ServerEvent::ClientChanged => {}
+            ServerEvent::ClientMoved(_)
+            | ServerEvent::ClientLost
+            | ServerEvent::ClientChanged
+            | ServerEvent::Joined(_) => {}
         }
     }
 }
