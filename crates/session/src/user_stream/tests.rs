@@ -178,3 +178,22 @@ proptest! {
         let _ = UserStream::new().apply(&bytes);
     }
 }
+
+#[test]
+fn a_viewers_stream_counts_events_and_keeps_the_newest_size_alone() {
+    let window = Size::clamped(100, 30);
+    let mut sent = UserStream::new();
+    sent.push(UserEvent::Resize(Size::DEFAULT));
+    for _ in 0..10 {
+        sent.push_bytes(&[b'x'; 3_000]);
+    }
+    sent.push(UserEvent::Resize(window));
+    let diff = sent.diff_from(&UserStream::new(), Capabilities::NONE);
+    let mut viewer = UserStream::of_viewer();
+    let before = viewer.bytes_beyond(None);
+    viewer.apply(&diff).unwrap();
+    assert_eq!((viewer.end(), viewer.viewer_window()), (sent.end(), Some(window)));
+    assert_eq!(viewer.events_from(0).count(), 0);
+    assert_eq!(viewer.bytes_beyond(None), before);
+    assert!(viewer.follows(&UserStream::of_viewer()));
+}
