@@ -23,7 +23,7 @@ const MAY_DEPEND_ON: [(&str, &str); 19] = [
     ("crates/predict", "units terminal"),
     ("crates/session", "units ssp terminal predict"),
     ("crates/cli-docs", ""),
-    ("crates/platform", "units terminal session"),
+    ("crates/platform", "units terminal"),
     ("crates/udp", "units ssp"),
     ("crates/control", "units platform"),
     ("crates/bootstrap", "units ssp terminal session"),

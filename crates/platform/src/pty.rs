@@ -7,8 +7,7 @@ mod prompt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rove_session::{ExitStatus, Tty};
-use rove_terminal::Size;
+use rove_terminal::{ExitStatus, Size, Tty};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};

@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-use rove_predict::{Engine, EngineKind, InputNum, Network, Prediction, Preference};
-use rove_terminal::{Size, Terminal};
+use rove_predict::{Engine, EngineKind, Network, Prediction, Preference};
+use rove_terminal::{InputNum, Size, Terminal};
 use rove_units::{Duration, Instant};
 
 /// A large window.

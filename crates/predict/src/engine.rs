@@ -1,15 +1,14 @@
 //! The interface between a client and a prediction engine.
 
-use rove_terminal::{Screen, Size};
+use rove_terminal::{InputNum, Screen, Size, Tty};
 use rove_units::Instant;
 
-use crate::network::{InputNum, Network};
+use crate::network::Network;
 use crate::policy::{EngineKind, Prediction, Preference};
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 use crate::replay::Replay;
 use crate::stock::Stock;
-use crate::tty::Tty;
 
 /// A prediction engine, which guesses what the user's keys will do to the screen.
 ///

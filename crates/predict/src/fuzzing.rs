@@ -10,14 +10,13 @@ pub use self::secrecy::secrets_stay_unseen;
 
 use self::script::Script;
 
-use rove_terminal::{Cell, Screen, Size, Terminal};
+use rove_terminal::{Cell, InputNum, Screen, Size, Terminal, Tty, TtyCharacters, TtyModes};
 use rove_units::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::keystroke::{Key, Keystrokes};
-use crate::network::{InputNum, Network};
+use crate::network::Network;
 use crate::policy::{EngineKind, Prediction, Preference};
-use crate::tty::{Tty, TtyCharacters, TtyModes};
 
 /// Things that happen in one run.
 const STEPS: usize = 300;

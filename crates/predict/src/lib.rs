@@ -2,7 +2,7 @@
 //!
 //! An [`Engine`] takes the user's keys and the host's screens, and predicts the effect of the keys. It judges its
 //! predictions by the screens that follow, and draws the trusted ones over a copy of the newest screen. It does no I/O,
-//! reads no clock and knows no protocol. The caller tells it as numbers ([`InputNum`]) which input the host has.
+//! reads no clock and knows no protocol. The caller tells it as numbers ([`rove_terminal::InputNum`]) which input the host has.
 //! `docs/prediction.md` explains the rules.
 //!
 //! # Modules, from the bottom up
@@ -11,7 +11,6 @@
 //!
 //! - `network` is the network's progress: which input has arrived, and which was answered.
 //! - `keystroke` reads the user's bytes as keys (`key`, `character`, `sequence`).
-//! - `tty` is the line discipline of the host's terminal, as a server reports it.
 //! - `scene` reads the surroundings of the cursor on a screen: its `row`s, `text` and `pane`, where the `input` is, and
 //!   the `fingerprint` of the prompt. `title`, `editor` and `mode_line` are signs of programs. `secret` knows words
 //!   that ask for secrets. `rendition` predicts colours.
@@ -62,13 +61,11 @@ mod replay;
 mod scene;
 mod secrecy;
 mod stock;
-mod tty;
 
 pub use engine::Engine;
 pub use keystroke::{Key, Keystrokes};
 pub use mechanism::{Mechanism, Mechanisms, UnknownMechanism};
-pub use network::{InputNum, Network};
+pub use network::Network;
 pub use policy::{EngineKind, Prediction, Preference};
 pub use prompt_memory::{PromptHash, PromptMemory};
 pub use reason::{Effect, Explanation, Reason, Stop};
-pub use tty::{Tty, TtyCharacters, TtyModes};

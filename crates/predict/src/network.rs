@@ -1,27 +1,7 @@
 //! The network's progress: the input that has arrived at the host, and the input that was answered.
 
+use rove_terminal::InputNum;
 use rove_units::Duration;
-
-/// The number of a state of the user's input, as both ends of the session count it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct InputNum(u64);
-
-impl InputNum {
-    /// Creates a number.
-    pub const fn new(num: u64) -> Self {
-        Self(num)
-    }
-
-    /// Returns the number.
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-
-    /// Returns the number that follows.
-    pub(crate) const fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
-    }
-}
 
 /// The progress of the user's input and the speed of the path, as the newest screen shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,7 +51,7 @@ mod type_ahead;
 mod wrap;
 mod wrap_probe;
 
-use rove_terminal::{Screen, Size, clusters};
+use rove_terminal::{InputNum, Screen, Size, Tty, clusters};
 use rove_units::{Duration, Instant};
 
 pub use self::class::Effect;
@@ -63,11 +63,10 @@ use self::log::Event;
 use self::state::State;
 use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
-use crate::network::{InputNum, Network};
+use crate::network::Network;
 use crate::policy::Prediction;
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
-use crate::tty::Tty;
 
 /// How long after another client's keys the user's own are keys of unknown effect. Chosen: an echo within 1.5 s still counts
 /// as one, and must not be that of another's key.

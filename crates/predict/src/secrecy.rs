@@ -20,14 +20,13 @@ mod insertion;
 mod line;
 mod statement;
 
-use rove_terminal::Screen;
+use rove_terminal::{InputNum, Screen};
 
 use self::insertion::Insertion;
 pub(crate) use self::insertion::Window;
 pub(crate) use self::line::Line;
 use self::statement::Statement;
 use crate::mechanism::Mechanism;
-use crate::network::InputNum;
 use crate::prompt_memory::PromptMemory;
 use crate::scene;
 

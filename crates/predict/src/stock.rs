@@ -10,12 +10,12 @@ mod cull;
 mod cursor;
 mod keys;
 
-use rove_terminal::{ActionReader, Position, Screen, Size};
+use rove_terminal::{ActionReader, InputNum, Position, Screen, Size};
 use rove_units::Instant;
 
 use self::cell::{CellPrediction, Epoch, Stamp};
 use self::cursor::CursorPrediction;
-use crate::network::{InputNum, Network};
+use crate::network::Network;
 use crate::overlay;
 use crate::policy::{Policy, Prediction};
 

@@ -3,9 +3,7 @@
 //! A command on this computer leaves its output, so a command on the host does. A shell leaves nothing, but for one that
 //! never came to be used: then the screen says why.
 
-use rove_terminal::Screen;
-
-use crate::parts::exit_status::ExitStatus;
+use rove_terminal::{ExitStatus, Screen};
 
 /// The kind of program that a session runs, as far as its last screen is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -71,13 +71,13 @@ pub use client::{
 };
 pub use host_screen::HostScreen;
 pub use last_screen::{MissingLines, Running};
-pub use parts::exit_status::{ExitStatus, Outside};
 pub use parts::joined::{JOINED_MAX, JoinedClient, Way};
 pub use report::TerminalReport;
 pub use rove_predict::{
-    Effect, EngineKind, Explanation, InputNum, Mechanism, Mechanisms, Prediction, Preference,
-    PromptHash, PromptMemory, Reason, Stop, Tty, TtyCharacters, TtyModes,
+    Effect, EngineKind, Explanation, Mechanism, Mechanisms, Prediction, Preference, PromptHash,
+    PromptMemory, Reason, Stop,
 };
+pub use rove_terminal::{ExitStatus, InputNum, Outside, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited};
 pub use user_stream::{UserEvent, UserStream};
 pub use wish::{Door, PackedWish, SizeRule, SizeRuleError, Wish};

@@ -91,11 +91,11 @@ macro_rules! parts {
 parts! {
     echo_ack: echo_ack::EchoAck,
     scrolled: scrollback::Scrolled,
-    exit_status: Option<exit_status::ExitStatus>,
+    exit_status: Option<rove_terminal::ExitStatus>,
     bells: bells::Bells,
     clipboard: clipboard::Clipboard,
     notifications: notifications::Notifications,
-    tty: Option<rove_predict::Tty>,
+    tty: Option<rove_terminal::Tty>,
     joined: joined::Joined,
 }
 

@@ -14,9 +14,8 @@ use core::mem;
 use core::net::{IpAddr, SocketAddr};
 use std::collections::VecDeque;
 
-use rove_predict::{InputNum, Tty};
 use rove_ssp::{Ecn, Event, Key, ReceiveError, Transmit};
-use rove_terminal::{Terminal, UserTerminal};
+use rove_terminal::{ExitStatus, InputNum, Outside, Terminal, Tty, UserTerminal};
 use rove_units::{Duration, Instant, Stream};
 
 use self::audience::Audience;
@@ -26,7 +25,6 @@ pub use self::interface::{ServerConfig, ServerEvent, ServerOutcome, Uninvited};
 use self::lead::Lead;
 use self::publisher::Publisher;
 use self::succession::{Newcomer, Succession};
-use crate::parts::exit_status::{ExitStatus, Outside};
 use crate::wish::Door;
 
 /// Most bytes that wait for the pty. Above this, the client keeps its input, so that a program that stopped reading

@@ -36,6 +36,11 @@
 //!   terminal's history, and `capabilities` holds the terminal's abilities.
 //! - `user_terminal` holds the facts that the server knows of the user's terminal.
 //!
+//! The host's side of the terminal:
+//!
+//! - `tty` is the line discipline of the terminal that the host's programs run on, as a server tells it. `exit_status`
+//!   tells how the program on it, or the session around it, ended.
+//!
 //! Text and keys from outside:
 //!
 //! - `plain` makes foreign text harmless. `reader` reads the actions in a stream of bytes.
@@ -47,6 +52,7 @@ mod clipboard;
 mod cluster_widths;
 pub mod display;
 mod emulator;
+mod exit_status;
 mod key_event;
 mod newer;
 mod notification;
@@ -57,11 +63,13 @@ mod renderer;
 mod screen;
 mod scrollback;
 mod terminal;
+mod tty;
 mod user_terminal;
 mod width;
 
 pub use clipboard::{COPY_CHARS_MAX, Copied};
 pub use cluster_widths::{ClusterWidths, clusters};
+pub use exit_status::{ExitStatus, Outside};
 pub use key_event::KeyEvent;
 pub use newer::{NewerChar, NewerWide, may_be_newer};
 pub use notification::{NOTIFICATION_BYTES_MAX, NOTIFICATIONS_MAX, Notification};
@@ -80,5 +88,6 @@ pub use screen::row::Row;
 pub use screen::{COLUMNS_MAX, Position, ROWS_MAX, Screen, Size, SizeError};
 pub use scrollback::{SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, ScrollbackLine};
 pub use terminal::{RUN_BYTES_MAX, Terminal};
+pub use tty::{InputNum, Tty, TtyCharacters, TtyModes};
 pub use user_terminal::UserTerminal;
 pub use width::char_width;

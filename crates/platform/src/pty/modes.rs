@@ -1,6 +1,6 @@
 //! The terminal's modes that concern typed keys.
 
-use rove_session::{Tty, TtyCharacters, TtyModes};
+use rove_terminal::{Tty, TtyCharacters, TtyModes};
 use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Termios};
 
 /// Returns how a terminal with these settings treats typed keys.

@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rove_session::{Tty, TtyModes};
+use rove_terminal::{Tty, TtyModes};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::tcgetpgrp;
 

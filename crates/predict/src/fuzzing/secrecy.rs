@@ -9,7 +9,7 @@ mod texts;
 
 use std::collections::VecDeque;
 
-use rove_terminal::{Screen, Size, Terminal};
+use rove_terminal::{InputNum, Screen, Size, Terminal, Tty, TtyModes};
 use rove_units::{Duration, Instant};
 
 use self::host::{Echo, Host};
@@ -17,9 +17,8 @@ use self::oracle::Oracle;
 use self::texts::{BESIDE, OPEN, OUTPUTS, PROMPTS, SECRET, UNKNOWN, prompt};
 use crate::engine::Engine;
 use crate::fuzzing::script::Script;
-use crate::network::{InputNum, Network};
+use crate::network::Network;
 use crate::policy::{EngineKind, Prediction, Preference};
-use crate::tty::{Tty, TtyModes};
 
 /// Things that happen in one run.
 const STEPS: usize = 48;

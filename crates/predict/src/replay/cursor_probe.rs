@@ -116,11 +116,11 @@ fn follow(
 
 #[cfg(test)]
 mod tests {
-    use rove_terminal::{Size, Terminal};
+    use rove_terminal::{InputNum, Size, Terminal};
     use rove_units::{Duration, Instant};
 
     use super::*;
-    use crate::network::{InputNum, Network};
+    use crate::network::Network;
     use crate::policy::Prediction;
     use crate::replay::Replay;
 

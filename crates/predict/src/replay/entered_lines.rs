@@ -1,9 +1,8 @@
 //! Records which lines are entered and which are recalled, for [`history`](super::history).
 
-use rove_terminal::Screen;
+use rove_terminal::{InputNum, Screen};
 
 use crate::keystroke::Key;
-use crate::network::InputNum;
 use crate::replay::class::{Class, is_end};
 use crate::replay::field::Kind;
 use crate::replay::history::Sheet;

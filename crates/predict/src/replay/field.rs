@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use rove_terminal::{Position, Row, Screen};
+use rove_terminal::{Position, Row, Screen, Tty};
 use rove_units::Instant;
 
 use crate::mechanism::{Mechanism, Mechanisms};
@@ -18,7 +18,6 @@ use crate::replay::wrap::{WrapBehaviour, Wraps};
 use crate::scene::text::{Text, cell};
 use crate::scene::{self, EditorMode, Pane};
 use crate::secrecy::{Line, Prompt, Sort, Window};
-use crate::tty::Tty;
 
 /// The kind of program that reads the keys, as far as the screen shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

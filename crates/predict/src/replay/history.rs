@@ -3,9 +3,8 @@
 //! The engine remembers only text that was on the screen, and nothing older than a line that it does not know, or that
 //! was entered at another prompt. It learns from the lines that an editor recalls.
 
-use rove_terminal::Screen;
+use rove_terminal::{InputNum, Screen};
 
-use crate::network::InputNum;
 use crate::replay::base::Base;
 use crate::replay::class::is_end;
 use crate::replay::field::Kind;

@@ -1,8 +1,7 @@
 //! How soon keys are answered. An answer is unlikely to come much sooner than all before it.
 
+use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
-
-use crate::network::InputNum;
 
 /// How many answers are remembered. Chosen: a few words, so that a host that has become faster is soon known.
 const ANSWERS: usize = 16;

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
+use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
 use zeroize::Zeroize;
 
 use crate::keystroke::Key;
-use crate::network::InputNum;
 
 /// Most pending keys; with more nothing is predicted until the last of them has been answered. Source:
 /// docs/prediction.md; a minute of fast typing.

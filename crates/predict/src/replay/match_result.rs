@@ -1,9 +1,8 @@
 //! How many of the pending keys the newest screen shows.
 
-use rove_terminal::Screen;
+use rove_terminal::{InputNum, Screen};
 
 use crate::keystroke::Key;
-use crate::network::InputNum;
 use crate::replay::class::{Effect, is_enter};
 use crate::replay::history_cursor::Line;
 use crate::replay::latency::Latency;

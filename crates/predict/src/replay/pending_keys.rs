@@ -1,9 +1,8 @@
 //! The pending keys and the base that they are simulated on: everything that a model may read.
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::{InputNum, Position, Screen};
 
 use crate::keystroke::Key;
-use crate::network::InputNum;
 use crate::replay::base::Base;
 use crate::replay::log::Log;
 use crate::replay::motion::Guide;

@@ -1,6 +1,6 @@
 //! The state of the engine: the pending keys, the base that they start from, and what was learned.
 
-use rove_terminal::{Screen, Size};
+use rove_terminal::{Screen, Size, Tty};
 use rove_units::{Duration, Instant};
 
 use crate::keystroke::Key;
@@ -23,7 +23,6 @@ use crate::replay::pending_keys::PendingKeys;
 use crate::replay::simulate::Habits;
 use crate::replay::trust::Trust;
 use crate::secrecy::Secrecy;
-use crate::tty::Tty;
 
 /// How long predictions stay visible on a screen that nothing explains, while the host has not acknowledged their keys.
 /// Chosen: longer than a program takes to draw in several pieces.

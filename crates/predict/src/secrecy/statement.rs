@@ -1,6 +1,6 @@
 //! The word of a server that the session's own shell waits at its own prompt.
 
-use crate::network::InputNum;
+use rove_terminal::InputNum;
 
 /// The newest statement of a server about the session's own shell, and whether such statements came true.
 ///

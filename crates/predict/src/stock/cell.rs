@@ -1,9 +1,8 @@
 //! The prediction of one cell, and how it is judged.
 
-use rove_terminal::{Glyph, Position, Screen};
+use rove_terminal::{Glyph, InputNum, Position, Screen};
 use rove_units::{Duration, Instant};
 
-use crate::network::InputNum;
 use crate::overlay::Content;
 
 /// Most different texts that are remembered of a cell. Chosen: more than are typed and erased again in a round trip;

@@ -1,9 +1,8 @@
 //! The prediction of the cursor's position, and how it is judged.
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::{InputNum, Position, Screen};
 
 use super::cell::{Stamp, Validity};
-use crate::network::InputNum;
 
 /// The predicted position of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use rove_predict::{Engine, InputNum, Network, Prediction};
+use rove_predict::{Engine, Network, Prediction};
 use rove_ssp::{Capabilities, StateNum};
 use rove_terminal::display::Vocabulary;
-use rove_terminal::{Renderer, Screen, ScrollbackLine, Size, TerminalCapabilities};
+use rove_terminal::{InputNum, Renderer, Screen, ScrollbackLine, Size, TerminalCapabilities};
 use rove_units::Instant;
 
 use super::notice_bar::Overlay;

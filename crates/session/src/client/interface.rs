@@ -4,11 +4,10 @@ use core::net::SocketAddr;
 
 use rove_predict::{Engine, Prediction, Preference};
 use rove_ssp::{Capabilities, Config, Key};
-use rove_terminal::{Size, TerminalCapabilities};
+use rove_terminal::{ExitStatus, Size, TerminalCapabilities};
 use rove_units::Stream;
 
 use crate::last_screen::Running;
-use crate::parts::exit_status::ExitStatus;
 
 /// The configuration of a client.
 pub struct ClientConfig {

@@ -1,6 +1,7 @@
 //! The terminal that predictions depend on, the prompts that outlast a session, and the reasons for predictions.
 
-use rove_predict::{Explanation, PromptMemory, Tty};
+use rove_predict::{Explanation, PromptMemory};
+use rove_terminal::Tty;
 use rove_units::Instant;
 
 use super::Client;

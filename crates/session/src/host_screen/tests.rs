@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
-use rove_predict::{InputNum, Tty, TtyModes};
-use rove_terminal::{Copied, Notification};
+use rove_terminal::{Copied, ExitStatus, InputNum, Notification, Tty, TtyModes};
 use rove_units::Instant;
 
 use super::play::{EFFORT_MAX, RESIZES_MAX};
@@ -9,7 +8,6 @@ use super::*;
 use crate::message::{self, RESIZE, varint_field};
 use crate::part::Part;
 use crate::parts::clipboard::{Clipboard, Outbox, PIECE_MAX};
-use crate::parts::exit_status::ExitStatus;
 use crate::parts::notifications::{Notifications, Recent};
 
 const ROVE: Capabilities = crate::CAPABILITIES;

@@ -1,19 +1,12 @@
-//! How the remote command, or the session around it, ended: told between two roves.
+//! The end of the remote command, or of the session around it, between two roves.
 
 use core::net::IpAddr;
 
 use rove_ssp::{ApplyError, Capabilities};
+use rove_terminal::{ExitStatus, Outside};
 
 use crate::message::{Fields, Value, bytes_field, put_varint_field};
 use crate::part::{Part, Receiver, Replica};
-
-/// SIGHUP, which a session's command gets when its terminal is gone.
-const HANG_UP: u8 = 1;
-/// SIGTERM, the usual wish that something end.
-const TERMINATE: u8 = 15;
-/// Exit code of a client whose session went to another client. Chosen: above the codes of sysexits.h, which end at 78, and
-/// below those of shells, which begin at 126.
-const TAKEN_OVER_CODE: u8 = 79;
 
 const CODE: u32 = 1;
 const SIGNAL: u32 = 2;
@@ -26,65 +19,6 @@ const OUTSIDE_TAKEN_OVER: u8 = 4;
 const OUTSIDE_DISMISSED: u8 = 5;
 /// The address that the session was taken over from, in its 4 or 16 bytes.
 const TAKEN_FROM: u32 = 4;
-
-/// How the remote command ended, as the caller's shell would see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExitStatus {
-    /// It returned this code.
-    Code(u8),
-    /// A signal with this number ended it.
-    Signal(u8),
-    /// Somebody ended the session around it.
-    Outside(Outside),
-}
-
-/// A cause on the host, other than the command and the client, that ended a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outside {
-    /// `rove kill`.
-    Kill,
-    /// A signal with this number, sent to the server.
-    Signal(u8),
-    /// The server, as its client was silent for too long.
-    Silence,
-    /// Another client took the session over, and it goes on; with the address that it was asked from, where that is known.
-    TakenOver(Option<IpAddr>),
-    /// The session's own client ended this one, which had joined; the session goes on.
-    Dismissed,
-}
-
-impl ExitStatus {
-    /// Returns the code a shell would report: the code itself, or 128 plus the signal.
-    pub const fn shell_code(self) -> u8 {
-        match self {
-            Self::Code(code) => code,
-            Self::Signal(signal) => 128_u8.saturating_add(signal),
-            Self::Outside(Outside::TakenOver(_) | Outside::Dismissed) => TAKEN_OVER_CODE,
-            Self::Outside(outside) => 128_u8.saturating_add(outside.signal()),
-        }
-    }
-}
-
-impl Outside {
-    /// Returns the number of the signal that did it, or that would have.
-    pub const fn signal(self) -> u8 {
-        match self {
-            Self::Kill => TERMINATE,
-            Self::Signal(signal) => signal,
-            Self::Silence | Self::TakenOver(_) | Self::Dismissed => HANG_UP,
-        }
-    }
-
-    const fn number(self) -> u8 {
-        match self {
-            Self::Kill => OUTSIDE_KILL,
-            Self::Signal(_) => OUTSIDE_SIGNAL,
-            Self::Silence => OUTSIDE_SILENCE,
-            Self::TakenOver(_) => OUTSIDE_TAKEN_OVER,
-            Self::Dismissed => OUTSIDE_DISMISSED,
-        }
-    }
-}
 
 /// The status, where the command has ended.
 impl Part for Option<ExitStatus> {
@@ -101,7 +35,7 @@ impl Part for Option<ExitStatus> {
         let mut body = Vec::with_capacity(5);
         put_varint_field(&mut body, field, u64::from(value));
         if let ExitStatus::Outside(outside) = status {
-            put_varint_field(&mut body, OUTSIDE, u64::from(outside.number()));
+            put_varint_field(&mut body, OUTSIDE, u64::from(number(outside)));
         }
         if let ExitStatus::Outside(Outside::TakenOver(Some(from))) = status {
             body.extend(match from {
@@ -149,25 +83,21 @@ impl Part for Option<ExitStatus> {
     }
 }
 
+/// Returns the number that stands for a cause.
+const fn number(outside: Outside) -> u8 {
+    match outside {
+        Outside::Kill => OUTSIDE_KILL,
+        Outside::Signal(_) => OUTSIDE_SIGNAL,
+        Outside::Silence => OUTSIDE_SILENCE,
+        Outside::TakenOver(_) => OUTSIDE_TAKEN_OVER,
+        Outside::Dismissed => OUTSIDE_DISMISSED,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::parts::tests::{applied, diff};
-
-    #[test]
-    fn a_shell_reports_a_signal_above_128() {
-        for (status, code) in [
-            (ExitStatus::Code(3), 3),
-            (ExitStatus::Signal(9), 137),
-            (ExitStatus::Signal(255), 255),
-            (ExitStatus::Outside(Outside::Kill), 143),
-            (ExitStatus::Outside(Outside::Signal(2)), 130),
-            (ExitStatus::Outside(Outside::Silence), 129),
-            (ExitStatus::Outside(Outside::TakenOver(None)), 79),
-        ] {
-            assert_eq!(status.shell_code(), code, "{status:?}");
-        }
-    }
 
     #[test]
     fn every_exit_status_comes_back() {

@@ -32,7 +32,7 @@ pub(super) fn applied<P: Part>(mut part: P, diff: &[u8]) -> Result<P, ApplyError
 
 #[test]
 fn a_member_changes_its_own_part_and_no_other() {
-    let mut parts = Parts { tty: Some(rove_predict::Tty::USUAL), ..Parts::default() };
+    let mut parts = Parts { tty: Some(rove_terminal::Tty::USUAL), ..Parts::default() };
     let (screen, mut work) = (Screen::blank(Size::DEFAULT), Work::default());
     let mut replica = Replica { screen: &screen, work: &mut work };
     parts.apply(bells::Bells::MEMBER, b"\x08\x02", &mut replica).unwrap();

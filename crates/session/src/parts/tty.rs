@@ -1,7 +1,7 @@
 //! The terminal that the host's programs run on, between two roves.
 
-use rove_predict::{InputNum, Tty, TtyCharacters, TtyModes};
 use rove_ssp::{ApplyError, Capabilities};
+use rove_terminal::{InputNum, Tty, TtyCharacters, TtyModes};
 
 use crate::message::{number, put_bytes_field, put_varint_field, refused, string};
 use crate::part::{Part, Receiver, Replica};

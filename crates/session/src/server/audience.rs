@@ -10,12 +10,11 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use rove_ssp::{Ecn, Transmit};
-use rove_terminal::{Size, Terminal};
+use rove_terminal::{ExitStatus, Outside, Size, Terminal};
 use rove_units::{Duration, Instant};
 
 use super::input::{Input, News};
 use super::publisher::Publisher;
-use crate::parts::exit_status::{ExitStatus, Outside};
 use crate::parts::joined::{JOINED_MAX, JoinedClient, Way};
 
 /// How long an invited client may take to come. Source: how long a server waits for its first client, Mosh 1.4.0 as

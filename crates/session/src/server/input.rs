@@ -1,8 +1,7 @@
 //! A client's input: how far it was handed on, and its way to the pty.
 
-use rove_predict::InputNum;
 use rove_ssp::StateNum;
-use rove_terminal::Size;
+use rove_terminal::{InputNum, Size};
 use rove_units::Instant;
 
 use super::publisher::ServerTransport;

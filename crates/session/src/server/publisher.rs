@@ -3,9 +3,8 @@
 //! Each client has a publisher of its own: the contents on their way depend on the state that this client is known to
 //! hold.
 
-use rove_predict::{InputNum, Tty};
 use rove_ssp::{Capabilities, Object, Transport};
-use rove_terminal::{Copied, Notification, Size, Terminal};
+use rove_terminal::{Copied, ExitStatus, InputNum, Notification, Size, Terminal, Tty};
 use rove_units::{Duration, Instant};
 
 use crate::echo::{EchoHistory, EchoWait};
@@ -13,7 +12,6 @@ use crate::host_screen::HostScreen;
 use crate::parts::Parts;
 use crate::parts::clipboard::Outbox;
 use crate::parts::echo_ack::EchoAck;
-use crate::parts::exit_status::ExitStatus;
 use crate::parts::joined::Joined;
 use crate::parts::notifications::Recent;
 use crate::parts::scrollback::Outbox as ScrollbackOutbox;

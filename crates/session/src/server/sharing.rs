@@ -3,11 +3,11 @@
 use core::ops::Range;
 
 use rove_ssp::{Key, Peer};
+use rove_terminal::{ExitStatus, Outside};
 use rove_units::{Instant, Stream};
 
 use super::publisher::Publisher;
 use super::{Server, ServerEvent, Uninvited};
-use crate::parts::exit_status::{ExitStatus, Outside};
 use crate::parts::joined::{Joined, Way};
 use crate::wish::{Door, Wish};
 

@@ -10,12 +10,11 @@ use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
 
 use rove_ssp::{Capabilities, Config, Ecn, Key, Role, Transmit, Transport};
-use rove_terminal::Size;
+use rove_terminal::{ExitStatus, Outside, Size};
 use rove_units::{Duration, Instant, Stream};
 
 use super::publisher::Publisher;
 use crate::host_screen::HostScreen;
-use crate::parts::exit_status::{ExitStatus, Outside};
 use crate::parts::joined::Way;
 use crate::user_stream::UserStream;
 

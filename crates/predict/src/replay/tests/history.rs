@@ -1,9 +1,9 @@
 //! Line editors that give back the lines that were entered.
 
+use rove_terminal::{Tty, TtyModes};
 use rove_units::Seed;
 
 use super::rig::{Program, Rig, SilentProgram};
-use crate::tty::{Tty, TtyModes};
 
 /// The treatment of lines by a shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Prompts that draw a star for each key.
 
+use rove_terminal::{Tty, TtyModes};
+
 use super::rig::{Program, Rig};
-use crate::tty::{Tty, TtyModes};
 
 /// Asks again and again, and draws its own glyph for each key.
 struct Vault {

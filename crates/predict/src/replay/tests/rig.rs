@@ -2,13 +2,12 @@
 
 use core::ops::Range;
 
-use rove_terminal::{Screen, Size, Terminal};
+use rove_terminal::{InputNum, Screen, Size, Terminal, Tty};
 use rove_units::{Duration, Instant};
 
-use crate::network::{InputNum, Network};
+use crate::network::Network;
 use crate::policy::{EngineKind, Prediction, Preference};
 use crate::replay::Replay;
-use crate::tty::Tty;
 
 /// A program on the host.
 pub(super) trait Program {

@@ -1,7 +1,27 @@
 //! The host's line discipline, by which the kernel itself gives effect to keys, and the statement that a shell's prompt
 //! reads the keys.
 
-use crate::network::InputNum;
+/// The number of a state of the user's input, as both ends of the session count it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InputNum(u64);
+
+impl InputNum {
+    /// Creates a number.
+    pub const fn new(num: u64) -> Self {
+        Self(num)
+    }
+
+    /// Returns the number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the number that follows.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
 
 /// A set of modes of a line discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
