@@ -10,11 +10,12 @@ pub use self::secrecy::secrets_stay_unseen;
 
 use self::script::Script;
 
-use rove_terminal::{Cell, InputNum, Screen, Size, Terminal, Tty, TtyCharacters, TtyModes};
+use rove_terminal::{
+    Cell, InputNum, Key, Keystrokes, Screen, Size, Terminal, Tty, TtyCharacters, TtyModes,
+};
 use rove_units::{Duration, Instant};
 
 use crate::engine::Engine;
-use crate::keystroke::{Key, Keystrokes};
 use crate::network::Network;
 use crate::policy::{EngineKind, Prediction, Preference};
 

@@ -10,7 +10,6 @@
 //! The material of an engine:
 //!
 //! - `network` is the network's progress: which input has arrived, and which was answered.
-//! - `keystroke` reads the user's bytes as keys (`key`, `character`, `sequence`).
 //! - `scene` reads the surroundings of the cursor on a screen: its `row`s, `text` and `pane`, where the `input` is, and
 //!   the `fingerprint` of the prompt. `title`, `editor` and `mode_line` are signs of programs. `secret` knows words
 //!   that ask for secrets. `rendition` predicts colours.
@@ -50,7 +49,6 @@
 
 mod engine;
 pub mod fuzzing;
-mod keystroke;
 mod mechanism;
 mod network;
 mod overlay;
@@ -63,7 +61,6 @@ mod secrecy;
 mod stock;
 
 pub use engine::Engine;
-pub use keystroke::{Key, Keystrokes};
 pub use mechanism::{Mechanism, Mechanisms, UnknownMechanism};
 pub use network::Network;
 pub use policy::{EngineKind, Prediction, Preference};

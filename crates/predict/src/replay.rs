@@ -51,7 +51,7 @@ mod type_ahead;
 mod wrap;
 mod wrap_probe;
 
-use rove_terminal::{InputNum, Screen, Size, Tty, clusters};
+use rove_terminal::{InputNum, Key, Keystrokes, Screen, Size, Tty, clusters};
 use rove_units::{Duration, Instant};
 
 pub use self::class::Effect;
@@ -61,7 +61,6 @@ use self::forecast::{Forecast, explain};
 use self::learn::learn;
 use self::log::Event;
 use self::state::State;
-use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
 use crate::network::Network;
 use crate::policy::Prediction;

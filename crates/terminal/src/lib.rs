@@ -44,7 +44,8 @@
 //! Text and keys from outside:
 //!
 //! - `plain` makes foreign text harmless. `reader` reads the actions in a stream of bytes.
-//! - `key_event` reads keys that arrive as control sequences.
+//! - `input` reads what a user types: text, keys, pastes, and the reports and answers of the terminal (`key`, `character`,
+//!   `sequence`). `key_event` reads keys that arrive as control sequences.
 
 #![forbid(unsafe_code)]
 
@@ -53,6 +54,7 @@ mod cluster_widths;
 pub mod display;
 mod emulator;
 mod exit_status;
+mod input;
 mod key_event;
 mod newer;
 mod notification;
@@ -70,6 +72,7 @@ mod width;
 pub use clipboard::{COPY_CHARS_MAX, Copied};
 pub use cluster_widths::{ClusterWidths, clusters};
 pub use exit_status::{ExitStatus, Outside};
+pub use input::{Key, Keystrokes};
 pub use key_event::KeyEvent;
 pub use newer::{NewerChar, NewerWide, may_be_newer};
 pub use notification::{NOTIFICATION_BYTES_MAX, NOTIFICATIONS_MAX, Notification};

@@ -1,8 +1,7 @@
 //! The base: the newest screen that the keys explain, on which pending keys are simulated, and the input line on it.
 
-use rove_terminal::{InputNum, Screen, Size};
+use rove_terminal::{InputNum, Key, Screen, Size};
 
-use crate::keystroke::Key;
 use crate::replay::class::is_enter;
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::INPUT_ROWS_MAX;

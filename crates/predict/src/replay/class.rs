@@ -1,6 +1,7 @@
 //! Kinds of keys that are learned together, and the effect of each.
 
-use crate::keystroke::Key;
+use rove_terminal::Key;
+
 use crate::mechanism::Mechanism;
 use crate::replay::motion::Motion;
 

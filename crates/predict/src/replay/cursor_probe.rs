@@ -1,8 +1,7 @@
 //! Learning which keys move the cursor in full-screen programs.
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::{Key, Position, Screen};
 
-use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::class::Effect;
 use crate::replay::motion::{Motion, Step};

@@ -1,6 +1,6 @@
 //! Commands that turn the terminal's echo off. Prompts that follow look like any other.
 
-use crate::keystroke::Key;
+use rove_terminal::Key;
 
 /// The words of a command that turns the echo off, in this order: `stty -echo` or `stty raw -echo`.
 const WORDS: [&str; 2] = ["stty", "-echo"];

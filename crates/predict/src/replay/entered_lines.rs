@@ -1,8 +1,7 @@
 //! Records which lines are entered and which are recalled, for [`history`](super::history).
 
-use rove_terminal::{InputNum, Screen};
+use rove_terminal::{InputNum, Key, Screen};
 
-use crate::keystroke::Key;
 use crate::replay::class::{Class, is_end};
 use crate::replay::field::Kind;
 use crate::replay::history::Sheet;

@@ -1,8 +1,7 @@
 //! Pairs of characters that end an editor's insert mode when typed in a row, as where `jk` means Escape.
 
-use rove_terminal::Screen;
+use rove_terminal::{Key, Screen};
 
-use crate::keystroke::Key;
 use crate::replay::class::Effect;
 use crate::replay::id::PromptId;
 use crate::replay::log::wipe;

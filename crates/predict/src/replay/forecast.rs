@@ -2,9 +2,9 @@
 
 use core::cell::LazyCell;
 
+use rove_terminal::Key;
 use rove_units::{Duration, Instant};
 
-use crate::keystroke::Key;
 use crate::reason::{Explanation, Reason, Stop};
 use crate::replay::canvas::Canvas;
 use crate::replay::class::Effect;

@@ -1,8 +1,8 @@
 //! How many steps a line editor has gone back through its lines.
 
+use rove_terminal::Key;
 use zeroize::Zeroize;
 
-use crate::keystroke::Key;
 use crate::replay::class::{Class, Edit};
 
 /// Most characters of a line that is remembered. Chosen: few lines that are recalled are longer.

@@ -1,9 +1,8 @@
 //! Judging the pending keys by a screen: which keys it shows, and the fate of the rest. This module changes nothing.
 
-use rove_terminal::{InputNum, Screen};
+use rove_terminal::{InputNum, Key, Screen};
 use rove_units::Instant;
 
-use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::replay::class::{Class, may_be_prefix};
 use crate::replay::cursor_probe::{self, CursorProbe};

@@ -3,10 +3,9 @@
 
 use std::collections::VecDeque;
 
-use rove_terminal::Screen;
+use rove_terminal::{Key, Screen};
 use rove_units::{Duration, Instant};
 
-use crate::keystroke::Key;
 use crate::replay::class::Effect;
 use crate::replay::id::ContextKey;
 use crate::replay::log::wipe;

@@ -1,9 +1,8 @@
 //! Learning from the fate of keys. Only here does a screen change what the engine knows.
 
-use rove_terminal::Screen;
+use rove_terminal::{Key, Screen};
 use rove_units::Instant;
 
-use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::replay::class::{Class, is_enter};
 use crate::replay::cursor_probe::CursorProbe;

@@ -2,11 +2,9 @@
 
 use std::collections::VecDeque;
 
-use rove_terminal::InputNum;
+use rove_terminal::{InputNum, Key};
 use rove_units::{Duration, Instant};
 use zeroize::Zeroize;
-
-use crate::keystroke::Key;
 
 /// Most pending keys; with more nothing is predicted until the last of them has been answered. Source:
 /// docs/prediction.md; a minute of fast typing.

@@ -1,8 +1,7 @@
 //! How many of the pending keys the newest screen shows.
 
-use rove_terminal::{InputNum, Screen};
+use rove_terminal::{InputNum, Key, Screen};
 
-use crate::keystroke::Key;
 use crate::replay::class::{Effect, is_enter};
 use crate::replay::history_cursor::Line;
 use crate::replay::latency::Latency;

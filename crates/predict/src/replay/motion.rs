@@ -1,8 +1,7 @@
 //! How a cursor moves over the screen of a program, without reference to any program.
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::{Key, Position, Screen};
 
-use crate::keystroke::Key;
 use crate::replay::canvas::Canvas;
 use crate::scene::Pane;
 

@@ -2,9 +2,8 @@
 
 use core::ops::Range;
 
-use rove_terminal::Screen;
+use rove_terminal::{Key, Screen};
 
-use crate::keystroke::Key;
 use crate::replay::canvas::{Canvas, mix};
 use crate::replay::evidence::Evidence;
 use crate::replay::id::PlaceId;

@@ -1,8 +1,7 @@
 //! The pending keys and the base that they are simulated on: everything that a model may read.
 
-use rove_terminal::{InputNum, Position, Screen};
+use rove_terminal::{InputNum, Key, Position, Screen};
 
-use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::log::Log;
 use crate::replay::motion::Guide;

@@ -9,9 +9,8 @@ mod window_text;
 
 use core::ops::Range;
 
-use rove_terminal::{Pen, Position, Screen, may_be_newer};
+use rove_terminal::{Key, Pen, Position, Screen, may_be_newer};
 
-use crate::keystroke::Key;
 use crate::mechanism::Mechanisms;
 use crate::replay::bounds::Bounds;
 use crate::replay::canvas::{Canvas, Tile};

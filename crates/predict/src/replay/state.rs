@@ -1,9 +1,8 @@
 //! The state of the engine: the pending keys, the base that they start from, and what was learned.
 
-use rove_terminal::{Screen, Size, Tty};
+use rove_terminal::{Key, Screen, Size, Tty};
 use rove_units::{Duration, Instant};
 
-use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::network::Network;
 use crate::policy::{Policy, Prediction};

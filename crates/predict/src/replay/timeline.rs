@@ -1,8 +1,7 @@
 //! A pass over the pending keys: the effect of each, and what a run of them proves.
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::{Key, Position, Screen};
 
-use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::canvas::Canvas;
 use crate::replay::class::{Class, Effect};

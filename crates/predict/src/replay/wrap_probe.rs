@@ -1,8 +1,7 @@
 //! Finding out whether, and how, input has continued after the end of a row.
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::{Key, Position, Screen};
 
-use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::class::Effect;
 use crate::replay::field::Field;

@@ -1,6 +1,6 @@
 //! A key that the program does not get: the bytes of the key, told from those of a terminal's message.
 
-use rove_predict::{Key, Keystrokes};
+use rove_terminal::{Key, Keystrokes};
 
 const ESC: u8 = 0x1b;
 

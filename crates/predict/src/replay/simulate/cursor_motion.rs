@@ -1,8 +1,7 @@
 //! How a cursor moves over the screen of a program, and what its motions have led to.
 
-use rove_terminal::Position;
+use rove_terminal::{Key, Position};
 
-use crate::keystroke::Key;
 use crate::replay::motion::{Guide, Motion};
 
 /// The motions of a simulated cursor so far, and what is known about the window's motions.

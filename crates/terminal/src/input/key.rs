@@ -79,7 +79,8 @@ pub enum Key {
 
 impl Key {
     /// Returns what it is held with Alt, or after the Escape key where that does the same.
-    pub(crate) fn with_alt(self) -> Self {
+    #[must_use]
+    pub fn with_alt(self) -> Self {
         match self {
             Self::Text(c) => u8::try_from(c).map_or(Self::Other, alt_key),
             Self::Backspace | Self::ControlH => Self::KillWordLeft,

@@ -1,8 +1,7 @@
 //! Keys spelt as `CSI` and `SS3` sequences.
 
-use rove_terminal::KeyEvent;
-
 use super::key::{Key, alt_key, ascii_key};
+use crate::key_event::KeyEvent;
 
 /// Longest sequence, in bytes; what follows a longer one counts as typed.
 /// Chosen: twice the device attributes and the keys with all their text that are known.
