@@ -11,7 +11,7 @@ pub use self::secrecy::secrets_stay_unseen;
 use self::script::Script;
 
 use rove_terminal::{
-    Cell, InputNum, Key, Keystrokes, Screen, Size, Terminal, Tty, TtyCharacters, TtyModes,
+    Cell, InputNum, Keystroke, Keystrokes, Screen, Size, Terminal, Tty, TtyCharacters, TtyModes,
 };
 use rove_units::{Duration, Instant};
 
@@ -59,10 +59,11 @@ pub fn keys_do_not_depend_on_cuts(data: &[u8]) {
     let len = usize::from(*len) + 1;
     let is_end = |index: usize| index.is_multiple_of(len) && !b"\x1b]P^_X".contains(&bytes[index]);
     assert_eq!(whole, keys(bytes, is_end), "the cuts show");
-    assert!(whole.len() <= bytes.len(), "a key from nothing");
+    let len: usize = whole.iter().map(|it| it.len).sum();
+    assert!(len <= bytes.len() && whole.iter().all(|it| it.len > 0), "a key from nothing");
 }
 
-fn keys(bytes: &[u8], ends_read: impl Fn(usize) -> bool) -> Vec<Key> {
+fn keys(bytes: &[u8], ends_read: impl Fn(usize) -> bool) -> Vec<Keystroke> {
     let (mut keystrokes, mut keys) = (Keystrokes::default(), Vec::new());
     for (index, byte) in bytes.iter().enumerate() {
         keys.extend(keystrokes.push(*byte));

@@ -92,8 +92,9 @@ impl Replay {
     /// Handles keys that were read at once; `sent` is the newest input sent before them.
     pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         let mut read = Vec::with_capacity(keys.len());
-        read.extend(keys.iter().filter_map(|&byte| self.keystrokes.push(byte)));
-        read.extend(self.keystrokes.flush());
+        let keystrokes = keys.iter().filter_map(|&byte| self.keystrokes.push(byte));
+        read.extend(keystrokes.map(|it| it.key));
+        read.extend(self.keystrokes.flush().map(|it| it.key));
         hide_clusters(&mut read);
         for key in read {
             self.handle_key(now, sent, key);

@@ -1,14 +1,10 @@
 //! The escape key: how the user talks to the client instead of to the remote program.
 //!
-//! The client recognises it as a byte and in the forms that [`crate::key_event`] reads, whatever the program has asked
-//! of the keyboard: ending the session must always be possible.
+//! The client recognises it as a byte and in the forms that [`KeyEvent`] reads, whatever the program has asked of the
+//! keyboard: ending the session must always be possible.
 
-mod kept;
-
+use rove_terminal::{Key, KeyEvent, Keystroke, Keystrokes};
 use rove_units::{Duration, Instant};
-
-use self::kept::{Kept, KeptKey};
-use crate::key_event::{self, Reading};
 
 const ESC: u8 = 0x1b;
 /// After the escape key: the session ends.
@@ -32,9 +28,8 @@ const CONTROL: u8 = 0x40;
 /// write a sequence at once, so that the rest is on its way; a line of 9600 bit/s carries as many bytes as a key has.
 const HOLD: Duration = Duration::from_millis(50);
 
-/// Longest beginning of a sequence in text that is passed on at once, as a user may mean it by itself:
-/// `ESC [`.
-const UNHELD_LEN: usize = 2;
+/// Longest beginning of a sequence that a user may mean by itself: `ESC [`, which is Alt-[. In text it is passed on at once.
+const KEY_LEN: usize = 2;
 
 /// Most bytes of key releases and modifiers that are kept while the escape key waits for its command. Chosen: some 80
 /// releases. Beyond this bound they are passed on, and under the name `mosh` the escape key too.
@@ -95,14 +90,13 @@ pub(crate) struct EscapeKey {
     /// Whether another login is offered.
     offers_login: bool,
     state: State,
-    /// Bytes that may be the beginning of a key's sequence.
-    sequence: Vec<u8>,
-    /// How many bytes of `sequence` were passed on.
+    keystrokes: Keystrokes,
+    /// The bytes of a key that is not whole yet.
+    beginning: Vec<u8>,
+    /// How many bytes of `beginning` were passed on.
     passed: usize,
-    /// When `sequence` no longer counts as a beginning; set at the end of a read.
-    sequence_due: Option<Instant>,
-    /// The beginning of a key that the program does not get.
-    kept: Option<KeptKey>,
+    /// When `beginning` no longer counts as such; set at the end of a read.
+    due: Option<Instant>,
     /// Whether the newest key is no command.
     is_help_due: bool,
     /// Until when the help is shown after such a key.
@@ -111,7 +105,7 @@ pub(crate) struct EscapeKey {
 
 impl EscapeKey {
     /// Creates a filter for `key`; `None` lets everything pass.
-    pub(crate) const fn new(key: Option<u8>, offers_status: bool) -> Self {
+    pub(crate) fn new(key: Option<u8>, offers_status: bool) -> Self {
         // The very start is not the start of a line: nothing has been typed yet.
         let state = State::Text { line_start: false };
         Self {
@@ -119,10 +113,10 @@ impl EscapeKey {
             offers_status,
             offers_login: false,
             state,
-            sequence: Vec::new(),
+            keystrokes: Keystrokes::default(),
+            beginning: Vec::new(),
             passed: 0,
-            sequence_due: None,
-            kept: None,
+            due: None,
             is_help_due: false,
             help_until: None,
         }
@@ -144,14 +138,18 @@ impl EscapeKey {
     /// requests. With no bytes it does what is due.
     pub(crate) fn handle(&mut self, now: Instant, bytes: &[u8], out: &mut Vec<u8>) -> Requests {
         let mut requests = Requests::default();
-        if self.sequence_due.is_some_and(|due| due <= now) {
+        if self.due.is_some_and(|due| due <= now) {
             self.give_up(out, &mut requests);
-            if let Some(kept) = self.kept.take() {
-                self.end_kept(kept.end(), out, &mut requests);
-            }
         }
         for &byte in bytes {
-            self.take_byte(byte, out, &mut requests);
+            if byte == ESC && !self.keeps_keys() {
+                // Another sequence has its own time.
+                self.due = None;
+            }
+            self.beginning.push(byte);
+            if let Some(keystroke) = self.keystrokes.push(byte) {
+                self.take_keystroke(keystroke, out, &mut requests);
+            }
             if requests.quit {
                 return requests;
             }
@@ -160,54 +158,55 @@ impl EscapeKey {
             self.help_until = Some(now + HELP_SHOWN);
         }
         self.help_until = self.help_until.filter(|until| now < *until);
-        if self.sequence.is_empty() && self.kept.is_none() {
-            return requests;
+        if !self.beginning.is_empty() {
+            self.due.get_or_insert(now + HOLD);
         }
-        self.sequence_due.get_or_insert(now + HOLD);
-        // A user who hits ESC must not wait. So these bytes are passed on, and still read together with the next ones.
-        let is_text = matches!(self.state, State::Text { .. }) && self.kept.is_none();
-        if is_text && self.sequence.len() <= UNHELD_LEN {
-            self.pass_sequence(out, &mut requests);
+        if !self.keeps_keys() {
+            self.pass_beginning(out, &mut requests);
         }
         requests
     }
 
     /// Returns when to call [`EscapeKey::handle`] though nothing was read.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        let waits = self.passed < self.sequence.len() || self.kept.is_some();
-        self.sequence_due.filter(|_| waits).into_iter().chain(self.help_until).min()
+        let waits = self.passed < self.beginning.len();
+        self.due.filter(|_| waits).into_iter().chain(self.help_until).min()
     }
 
-    fn take_byte(&mut self, byte: u8, out: &mut Vec<u8>, requests: &mut Requests) {
-        if self.kept.is_some() {
-            return self.take_kept(&[byte], out, requests);
-        }
-        if self.sequence.is_empty() && byte != ESC {
-            return self.take_key(Some(byte), &[byte], out, requests);
-        }
-        self.sequence.push(byte);
-        match key_event::read(&self.sequence) {
-            Reading::Beginning => {}
-            Reading::Key(event) => {
-                let sequence = core::mem::take(&mut self.sequence);
-                let typed = &sequence[self.passed..];
-                self.passed = 0;
-                self.sequence_due = None;
-                if event.is_hit {
-                    self.take_key(event.as_byte(), typed, out, requests);
-                } else {
-                    self.take_silent(typed, out);
-                }
+    /// Handles a key that is whole, or another message of the terminal.
+    fn take_keystroke(
+        &mut self,
+        Keystroke { key, len }: Keystroke,
+        out: &mut Vec<u8>,
+        requests: &mut Requests,
+    ) {
+        let bytes: Vec<u8> = self.beginning.drain(..len).collect();
+        let passed = self.passed.min(len);
+        self.passed -= passed;
+        self.due = None;
+        let start = sequence_start(&bytes);
+        let keeps = self.keeps_keys();
+        let event = KeyEvent::of_sequence(&bytes[start..]).filter(|_| start == 0 || !keeps);
+        if let Some(event) = event {
+            let (before, typed) = bytes[passed..].split_at(start.saturating_sub(passed));
+            self.take_bytes(before, out, requests);
+            if event.is_hit {
+                self.take_key(event.as_byte(), typed, out, requests);
+            } else {
+                self.take_silent(typed, out);
             }
-            Reading::Other => {
-                // Only the last byte can begin another.
-                self.sequence.pop();
-                self.give_up(out, requests);
-                if byte == ESC {
-                    self.sequence.push(ESC);
-                } else {
-                    self.take_key(Some(byte), &[byte], out, requests);
-                }
+        } else if len > 1 && keeps {
+            self.keep(key, &bytes[passed..], out, requests);
+        } else {
+            self.take_bytes(&bytes[passed..], out, requests);
+        }
+    }
+
+    /// Handles bytes, each as a key.
+    fn take_bytes(&mut self, bytes: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
+        for byte in bytes {
+            if !requests.quit {
+                self.take_key(Some(*byte), &[*byte], out, requests);
             }
         }
     }
@@ -220,9 +219,6 @@ impl EscapeKey {
         out: &mut Vec<u8>,
         requests: &mut Requests,
     ) {
-        if self.kept.is_some() {
-            return self.take_kept(typed, out, requests);
-        }
         self.help_until = None;
         let is_escape_key = byte.is_some() && byte == self.key;
         let escaped = State::Escaped { key: typed.to_vec(), silent: Vec::new() };
@@ -241,7 +237,7 @@ impl EscapeKey {
                 requests.close_status();
                 self.state = escaped;
             }
-            State::Status => self.keep(typed, out, requests),
+            State::Status => self.keep(Key::Other, typed, out, requests),
             State::Escaped { .. } => self.take_command(byte, typed, out, requests),
         }
     }
@@ -260,10 +256,11 @@ impl EscapeKey {
         let is_command =
             matches!(byte, Some(QUIT | SUSPEND)) || shows_status || logs_in || locks || dismisses;
         let is_pass = !is_command && is_pass_key(self.key, byte);
+        let keeps = self.keeps_keys();
         let State::Escaped { key, silent } = &mut self.state else { return };
-        if !is_command && !is_pass && self.offers_status && self.key != Some(ESC) {
+        if !is_command && !is_pass && keeps {
             if byte.is_none() || byte != self.key {
-                return self.keep(typed, out, requests);
+                return self.keep(Key::Other, typed, out, requests);
             }
             // The escape key again: the help stays, and the next key is a command.
             *key = typed.to_vec();
@@ -290,45 +287,33 @@ impl EscapeKey {
         }
     }
 
-    /// Keeps a key from the program. A key that came as a sequence is whole.
-    fn keep(&mut self, typed: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
-        if typed.len() > 1 {
-            return self.end_kept(Kept::Key, out, requests);
-        }
-        self.kept = Some(KeptKey::default());
-        self.take_kept(typed, out, requests);
-    }
-
-    /// Keeps the next bytes of a kept key from the program.
-    fn take_kept(&mut self, bytes: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
-        let Some(kept) = &mut self.kept else { return };
-        for byte in bytes {
-            match kept.push(*byte) {
-                Kept::Beginning => {}
-                whole => return self.end_kept(whole, out, requests),
-            }
+    /// Returns whether a key that is no command is kept from the program.
+    fn keeps_keys(&self) -> bool {
+        match self.state {
+            State::Text { .. } => false,
+            State::Escaped { .. } => self.offers_status && self.key != Some(ESC),
+            State::Status => true,
         }
     }
 
-    /// Acts on a kept key once it is whole.
-    fn end_kept(&mut self, kept: Kept, out: &mut Vec<u8>, requests: &mut Requests) {
-        self.kept = None;
-        self.sequence_due = None;
-        if let Kept::Message(bytes) = &kept {
-            return self.take_silent(bytes, out);
+    /// Keeps a key from the program. A message of the terminal passes.
+    fn keep(&mut self, key: Key, typed: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
+        if key == Key::Neutral {
+            return self.take_silent(typed, out);
         }
+        let is_paste = matches!(key, Key::PasteStart | Key::PasteEnd);
         let fresh = State::Text { line_start: self.is_printable() };
         match core::mem::replace(&mut self.state, fresh) {
             State::Text { .. } => {}
             State::Status => requests.close_status(),
             State::Escaped { silent, .. } => {
                 out.extend(silent);
-                self.is_help_due = kept == Kept::Key;
+                self.is_help_due = !is_paste;
             }
         }
         // The end of a paste without its beginning would leave the program in doubt about what it reads.
-        if let Kept::Paste(bytes) = kept {
-            out.extend(bytes);
+        if is_paste {
+            out.extend(typed);
         }
     }
 
@@ -365,21 +350,30 @@ impl EscapeKey {
         }
     }
 
-    /// Handles the bytes of the sequence that were not passed on, each as a key.
-    fn pass_sequence(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
-        for at in self.passed..self.sequence.len() {
-            let byte = self.sequence[at];
+    /// Passes the beginning of a key on, as a user who hits ESC must not wait. It is still read together with the next
+    /// bytes. Only a sequence is held that may become a [`KeyEvent`].
+    fn pass_beginning(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
+        let start = sequence_start(&self.beginning);
+        let may_be_event = is_beginning(&self.beginning[start..]);
+        let may_be_key = self.beginning.len() - start <= KEY_LEN;
+        while let Some(&byte) = self.beginning.get(self.passed) {
+            let is_text = matches!(self.state, State::Text { .. });
+            if self.passed >= start && may_be_event && !(is_text && may_be_key) {
+                return;
+            }
+            self.passed += 1;
             self.take_key(Some(byte), &[byte], out, requests);
         }
-        self.passed = self.sequence.len();
     }
 
-    /// Treats the held sequence as single keys, as it is not the beginning of one key.
+    /// Treats the beginning of a key as all of it, or as single keys.
     fn give_up(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
-        self.pass_sequence(out, requests);
-        self.sequence.clear();
-        self.passed = 0;
-        self.sequence_due = None;
+        let len = self.beginning.len();
+        let is_told = core::mem::take(&mut self.keystrokes).flush().is_some();
+        // A beginning longer than a key is no key of a user.
+        let is_key = is_told || len <= KEY_LEN || self.beginning.first() != Some(&ESC);
+        let key = if is_key { Key::Other } else { Key::Neutral };
+        self.take_keystroke(Keystroke { key, len }, out, requests);
     }
 
     /// Returns the help to show while the escape key waits for its command, in fewer and fewer words. The first
@@ -423,6 +417,18 @@ impl EscapeKey {
             format!("[Log in: {key} r. Quit: {key} .]"),
         ]
     }
+}
+
+/// Returns where the last sequence begins.
+fn sequence_start(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte == ESC).unwrap_or_default()
+}
+
+/// Returns whether a sequence may become a [`KeyEvent`].
+fn is_beginning(sequence: &[u8]) -> bool {
+    let is_parameter = |byte: &u8| matches!(byte, b'0'..=b'9' | b':' | b';');
+    let parameters = sequence.strip_prefix(b"\x1b[");
+    sequence == b"\x1b" || parameters.is_some_and(|it| it.iter().all(is_parameter))
 }
 
 /// Returns the name of a key: `Ctrl-^`, or a printable one in double quotes.

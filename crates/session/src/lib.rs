@@ -21,8 +21,7 @@
 //!
 //! - `probe` asks the user's terminal what it can do, and takes the answers out of the user's keys. `columns` measures
 //!   clusters.
-//! - `key_event` finds keys that arrive as control sequences. `escape` finds those that are meant for the client, and `kept`
-//!   holds a key that the program does not get.
+//! - `escape` finds the keys that are meant for the client.
 //! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
@@ -50,7 +49,6 @@ mod escape;
 #[doc(hidden)]
 pub mod fuzzing;
 mod host_screen;
-mod key_event;
 mod keys;
 mod last_screen;
 mod message;

@@ -1,4 +1,4 @@
-//! The user's bytes as keys: the meaning of each to a line editor.
+//! The user's bytes as keys, each with its bytes: the meaning of each to a line editor.
 //!
 //! Terminals spell keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before what Alt is
 //! held with, the keyboard protocol of kitty and xterm's `modifyOtherKeys`. They also send bytes that are no keys:
@@ -21,10 +21,21 @@ const ESC: u8 = 0x1b;
 /// counts as typed. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
 const STRING_BYTES_MAX: u32 = 32 * 1024;
 
-/// Reads keys out of bytes, cut anywhere.
+/// A key, or another message of a terminal, with its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keystroke {
+    /// The meaning of the bytes.
+    pub key: Key,
+    /// The number of its bytes: the oldest bytes that belong to no earlier keystroke.
+    pub len: usize,
+}
+
+/// Reads keys out of bytes, cut anywhere. Each byte belongs to one keystroke.
 #[derive(Clone, Debug, Default)]
 pub struct Keystrokes {
     state: State,
+    /// How many bytes belong to no keystroke yet.
+    unread: usize,
     /// The beginning of a character.
     partial: Partial,
     sequence: Sequence,
@@ -65,7 +76,20 @@ impl Keystrokes {
     /// Handles a byte; returns the key that ends with it.
     ///
     /// Bytes that make no key become [`Key::Other`], together with the byte that shows it.
-    pub fn push(&mut self, byte: u8) -> Option<Key> {
+    pub fn push(&mut self, byte: u8) -> Option<Keystroke> {
+        self.unread += 1;
+        let key = self.read(byte)?;
+        // The bytes that begin the next key.
+        let rest = match self.state {
+            State::Escape(EscapeKind::First) => 1,
+            State::Escape(EscapeKind::Doubled) => 2,
+            _ => usize::from(!self.partial.is_empty()),
+        };
+        debug_assert!(rest < self.unread, "a key has a byte");
+        Some(Keystroke { key, len: core::mem::replace(&mut self.unread, rest) - rest })
+    }
+
+    fn read(&mut self, byte: u8) -> Option<Key> {
         match self.state {
             State::Text => self.push_in_text(byte),
             State::Escape(kind) => self.push_after_escape(kind, byte),
@@ -81,22 +105,19 @@ impl Keystrokes {
 
     /// Called when a read ends here. Returns the key that its last bytes are, if they are one that is also the
     /// beginning of something longer: a terminal writes a sequence at once, so this is a key by itself.
-    pub fn flush(&mut self) -> Option<Key> {
-        match self.state {
-            State::Escape(EscapeKind::First) => {
-                // Should this be half a sequence all the same, the rest is still read as one.
-                self.state = State::Escape(EscapeKind::Told);
-                Some(Key::Escape)
-            }
-            State::Escape(EscapeKind::Doubled) => {
-                self.state = State::Escape(EscapeKind::Told);
-                Some(Key::Other)
-            }
+    pub fn flush(&mut self) -> Option<Keystroke> {
+        // Should ESC be half a sequence all the same, the rest is still read as one.
+        let told = State::Escape(EscapeKind::Told);
+        let (key, state) = match self.state {
+            State::Escape(EscapeKind::First) => (Key::Escape, told),
+            State::Escape(EscapeKind::Doubled) => (Key::Other, told),
             // Alt-], for instance. Alt-[ and Alt-O are told with the next byte: they are rarer than a cursor
             // key cut in two, whose rest must not count as text.
-            State::String { bytes: 0 } => Some(self.end(Key::Other)),
-            _ => None,
-        }
+            State::String { bytes: 0 } => (Key::Other, State::Text),
+            _ => return None,
+        };
+        self.state = state;
+        Some(Keystroke { key, len: core::mem::take(&mut self.unread) })
     }
 
     /// Returns whether the last bytes are the beginning of a key.

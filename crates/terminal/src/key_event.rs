@@ -47,8 +47,14 @@ impl KeyEvent {
     /// The bit of Ctrl among the modifiers.
     pub const CTRL: u32 = 4;
 
+    /// Reads a whole control sequence, `CSI parameters last`. `None` if it is not a key event.
+    pub fn of_sequence(sequence: &[u8]) -> Option<Self> {
+        let (last, parameters) = sequence.strip_prefix(b"\x1b[")?.split_last()?;
+        Self::read(parameters, *last)
+    }
+
     /// Reads the control sequence `CSI parameters last`, given without the `CSI`. `None` if it is not a key event.
-    pub fn read(parameters: &[u8], last: u8) -> Option<Self> {
+    pub(crate) fn read(parameters: &[u8], last: u8) -> Option<Self> {
         match last {
             b'u' => kitty_key(parameters),
             b'~' => other_key(parameters),
@@ -247,6 +253,18 @@ mod tests {
         for body in ["94;5:3u", "46;1:3u", "57442;5u", "57448;1:3u", "57358u", "97;1:3;97u"] {
             assert!(!read(body).expect(body).is_hit, "{body}");
         }
+    }
+
+    #[test]
+    fn keys_are_found_in_both_forms_and_whole_only() {
+        for whole in [&b"\x1b[94;5u"[..], b"\x1b[27;5;94~"] {
+            let event = KeyEvent::of_sequence(whole).expect("a key");
+            assert_eq!((event.as_byte(), event.is_hit), (Some(0x1e), true));
+            for len in 0..whole.len() {
+                assert_eq!(KeyEvent::of_sequence(&whole[..len]), None, "{len} bytes");
+            }
+        }
+        assert_eq!(KeyEvent::of_sequence(b"\x1b\x1b[94;5u"), None);
     }
 
     #[test]

@@ -489,3 +489,34 @@ fn escape_as_the_escape_key_lets_all_others_pass() {
     assert_eq!(modal.out, b"\x1bOA\x1bx");
     assert!(modal.type_text(1, b"\x1b.").quit);
 }
+
+#[test]
+fn a_beginning_that_nothing_follows_is_a_key_if_a_user_may_have_hit_it() {
+    let keys: [&[u8]; 4] = [b"\x1b", b"\x1b[", b"\x1b]", b"\xc3"];
+    for bytes in keys.into_iter().chain([&b"\x1b[<0;3"[..], b"\x1b]52;c;eA"]) {
+        let is_key = keys.contains(&bytes);
+        let mut modal = Modal::new(0x1e);
+        modal.type_text(0, b"\x1es");
+        modal.type_text(1, bytes);
+        assert!(modal.out.is_empty(), "{}", bytes.escape_ascii());
+        assert_eq!(modal.type_text(51, b"").closes_status, is_key, "{}", bytes.escape_ascii());
+        assert_eq!(modal.out, if is_key { b"" } else { bytes });
+    }
+}
+
+#[test]
+fn only_what_may_become_a_key_event_is_held_in_text() {
+    let whole = b"\x1b[54:94:54;6:1;1u";
+    assert!((1..whole.len()).all(|len| is_beginning(&whole[..len])));
+    // A mouse report and an answer are not held for their rest.
+    #[rustfmt::skip]
+    let others: [&[u8]; 12] = [
+        b"x", b"\x1bO", b"\x1b\x1b", b"\x1b[A", b"\x1b[1;5A", b"\x1b[?", b"\x1b[<0;3", b"\x1b[9\x1b", b"\x1b[M ",
+        b"\x1b]52;c;eA", b"\xf0\x9f", b"\x1b[>0;1",
+    ];
+    for bytes in others {
+        let (mut out, mut escape) = (Vec::new(), EscapeKey::new(DEFAULT, true));
+        escape.handle(at(0), bytes, &mut out);
+        assert_eq!((&out[..], escape.poll_timeout()), (bytes, None));
+    }
+}

@@ -40,7 +40,12 @@ impl Sequence {
     pub(super) fn push(&mut self, byte: u8, has_alt: bool) -> Option<Key> {
         match byte {
             // rxvt ends the function keys held with Shift so, where others go on.
-            b'$' if self.is_csi() && self.is_one_number() => Some(Key::Other),
+            b'$' if self.is_csi()
+                && !self.is_empty()
+                && self.bytes.iter().all(u8::is_ascii_digit) =>
+            {
+                Some(Key::Other)
+            }
             0x20..=0x3f if self.bytes.len() < SEQUENCE_BYTES_MAX => {
                 self.bytes.push(byte);
                 None
@@ -48,10 +53,6 @@ impl Sequence {
             0x40..=0x7e => Some(self.key(byte, has_alt)),
             _ => Some(Key::Other),
         }
-    }
-
-    fn is_one_number(&self) -> bool {
-        !self.is_empty() && self.bytes.iter().all(u8::is_ascii_digit)
     }
 
     fn key(&self, last: u8, has_alt: bool) -> Key {

@@ -6,9 +6,13 @@ use super::*;
 /// Reads all keys of one read.
 fn keys(bytes: &[u8]) -> Vec<Key> {
     let mut keystrokes = Keystrokes::default();
-    let mut keys: Vec<_> = bytes.iter().filter_map(|byte| keystrokes.push(*byte)).collect();
-    keys.extend(keystrokes.flush());
-    keys
+    read_all(&mut keystrokes, bytes)
+}
+
+fn read_all(keystrokes: &mut Keystrokes, bytes: &[u8]) -> Vec<Key> {
+    let mut read: Vec<_> = bytes.iter().filter_map(|byte| keystrokes.push(*byte)).collect();
+    read.extend(keystrokes.flush());
+    read.iter().map(|keystroke| keystroke.key).collect()
 }
 
 fn assert_keys(table: &[(&[u8], &[Key])]) {
@@ -117,11 +121,10 @@ fn esc_is_the_key_when_a_read_ends_with_it() {
         let mut keystrokes = Keystrokes::default();
         assert_eq!(keystrokes.push(ESC), None);
         assert!(keystrokes.is_within_key());
-        assert_eq!((keystrokes.flush(), keystrokes.flush()), (Some(Escape), None));
+        let told = Some(Keystroke { key: Escape, len: 1 });
+        assert_eq!((keystrokes.flush(), keystrokes.flush()), (told, None));
         assert!(!keystrokes.is_within_key());
-        let mut keys: Vec<_> = rest.iter().filter_map(|byte| keystrokes.push(*byte)).collect();
-        keys.extend(keystrokes.flush());
-        assert_eq!(keys, expected, "{}", rest.escape_ascii());
+        assert_eq!(read_all(&mut keystrokes, rest), expected, "{}", rest.escape_ascii());
     }
 }
 
@@ -185,8 +188,13 @@ fn nothing_is_read_as_a_string_or_sequence_without_end() {
 }
 
 /// Keys whose spelling begins nothing longer.
-const SPELLINGS: [(&[u8], Key); 14] = [
+const SPELLINGS: [(&[u8], Key); 19] = [
     (b"a", Text('a')),
+    ("\u{1f600}".as_bytes(), Text('\u{1f600}')),
+    (b"\x1b[[A", Other),
+    (b"\x1b\x1b[A", Other),
+    (b"\x1b[I", Neutral),
+    (b"\x1b[1;1:3A", Neutral),
     (b"O", Text('O')),
     (b"[", Text('[')),
     ("\u{4e2d}".as_bytes(), Text('\u{4e2d}')),
@@ -202,6 +210,9 @@ const SPELLINGS: [(&[u8], Key); 14] = [
     (b"\x1b[200~", PasteStart),
 ];
 
+/// Beginnings of keys.
+const BEGINNINGS: [&[u8]; 6] = [b"\x1b", b"\x1b\x1b", b"\x1b[", b"\x1b]1", b"\xc3", b"\x1b[M"];
+
 proptest! {
     #[test]
     fn keys_are_the_same_in_one_read_and_in_many(
@@ -213,7 +224,37 @@ proptest! {
             prop_assert!(!keystrokes.is_within_key());
             read.extend(keystrokes.flush().filter(|_| *ends_read));
         }
-        let expected: Vec<_> = typed.iter().map(|((_, key), _)| *key).collect();
+        let expected: Vec<_> =
+            typed.iter().map(|((bytes, key), _)| Keystroke { key: *key, len: bytes.len() }).collect();
         prop_assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn each_byte_belongs_to_one_keystroke(
+        pieces in prop::collection::vec(
+            prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..4),
+                prop::sample::select(&SPELLINGS[..]).prop_map(|(bytes, _)| bytes.to_vec()),
+                prop::sample::select(&BEGINNINGS[..]).prop_map(<[u8]>::to_vec),
+            ],
+            0..12,
+        ),
+        cuts in any::<u16>(),
+    ) {
+        let (mut keystrokes, mut unread) = (Keystrokes::default(), 0);
+        for (turn, piece) in pieces.iter().enumerate() {
+            for byte in piece {
+                unread += 1;
+                if let Some(keystroke) = keystrokes.push(*byte) {
+                    prop_assert!((1..=unread).contains(&keystroke.len));
+                    unread -= keystroke.len;
+                }
+            }
+            if cuts >> turn & 1 == 1 && let Some(keystroke) = keystrokes.flush() {
+                prop_assert_eq!(keystroke.len, unread);
+                unread = 0;
+            }
+            prop_assert!(unread == 0 || keystrokes.is_within_key(), "bytes without a key");
+        }
     }
 }
