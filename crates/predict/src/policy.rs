@@ -196,6 +196,7 @@ impl Policy {
         } else if age >= GLITCH {
             self.glitch = self.glitch.max(GLITCH_CONFIRMATIONS);
         }
+        debug_assert!(self.glitch <= LONG_GLITCH_CONFIRMATIONS, "a glitch is over some day");
     }
 
     /// Returns whether predictions are visible.

@@ -124,6 +124,8 @@ impl PromptMemory {
         }
         self.known.push(hash);
         self.kept += 1;
+        debug_assert!(self.known.len() <= Self::KNOWN_MAX, "no more names are known than the most");
+        debug_assert!(self.kept <= self.known.len(), "a kept name is a known one");
     }
 
     fn refuse_hash(&mut self, hash: PromptHash) {
@@ -135,6 +137,11 @@ impl PromptMemory {
         if self.is_overfull() {
             (self.known, self.kept) = (Vec::new(), 0);
         }
+        debug_assert!(!self.known.contains(&hash), "a refused name is not known");
+        debug_assert!(
+            self.refused.len() <= Self::REFUSED_MAX + 1,
+            "an overfull memory grows no more"
+        );
     }
 
     fn drop_known(&mut self, hash: PromptHash) {

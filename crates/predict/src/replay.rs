@@ -210,6 +210,8 @@ impl Replay {
             drawn.draw(&mut frame);
         }
         self.due = self.state.next_look(now);
+        debug_assert_eq!(frame.size(), screen.size(), "a frame has the size of its screen");
+        debug_assert!(self.due.is_none_or(|due| due > now), "the next look lies ahead");
         frame
     }
 

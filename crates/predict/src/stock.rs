@@ -129,6 +129,7 @@ impl Stock {
         self.looked_at = now;
         self.cull(now, screen);
         self.limit();
+        debug_assert_eq!(self.size, screen.size(), "predictions follow the size of the screen");
         let mut frame = screen.clone();
         if self.policy.shows() {
             self.lay_over(&mut frame);
@@ -173,6 +174,7 @@ impl Stock {
         if !self.policy.is_experimental() {
             self.epoch = self.epoch.next();
         }
+        debug_assert!(self.confirmed <= self.epoch, "no epoch is confirmed before it begins");
     }
 
     /// Returns the stamp of a prediction made now, which is judged once the input with the newest key is answered.
@@ -186,6 +188,7 @@ impl Stock {
         if cells > CELLS_MAX || self.cursors.len() > CURSORS_MAX {
             self.reset();
         }
+        debug_assert!(self.cursors.len() <= CURSORS_MAX, "no more cursors wait than the most");
     }
 
     /// Returns the predictions of a row; creates them if there are none.
@@ -195,7 +198,13 @@ impl Stock {
             self.rows.push(PredictedRow { row, cells: vec![CellPrediction::default(); columns] });
             self.rows.len() - 1
         });
-        &mut self.rows[index]
+        let row = &mut self.rows[index];
+        debug_assert_eq!(
+            row.cells.len(),
+            usize::from(self.size.columns()),
+            "a row has all columns"
+        );
+        row
     }
 }
 

@@ -30,6 +30,10 @@ impl EchoTimeout {
                 ((mean * 7 + late) / 8, (deviation * 3 + difference) / 4)
             }
         });
+        debug_assert!(
+            self.measured.is_some_and(|(mean, deviation)| mean.max(deviation) <= MAX),
+            "no answer counts as later than the longest wait"
+        );
     }
 
     /// Returns how long after its echo ack an answer is waited for.

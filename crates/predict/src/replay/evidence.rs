@@ -28,6 +28,7 @@ pub(super) struct Evidence {
 impl Evidence {
     /// Creates evidence without any count, for which `needed` correct predictions in a row are enough.
     pub(super) const fn needing(needed: u16) -> Self {
+        debug_assert!(needed <= NEEDED_MAX, "no more proofs are needed than the most");
         Self { streak: 0, needed }
     }
 
@@ -77,6 +78,7 @@ impl Share {
         } else {
             self.wrong += 1.0;
         }
+        debug_assert!(self.right >= 0.0 && self.wrong >= 0.0, "no count is negative");
     }
 
     /// Forgets a share of the errors, [`FORGIVENESS`].
@@ -88,7 +90,9 @@ impl Share {
     pub(super) fn estimate(self, prior: Self) -> f32 {
         let right = self.right + prior.right;
         let all = right + self.wrong + prior.wrong;
-        if all > 0.0 { right / all } else { 0.0 }
+        let share = if all > 0.0 { right / all } else { 0.0 };
+        debug_assert!((0.0..=1.0).contains(&share), "a share is between none and all");
+        share
     }
 }
 

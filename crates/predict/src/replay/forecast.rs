@@ -63,6 +63,7 @@ impl<'a> Forecast<'a> {
             }
             count += 1;
         }
+        debug_assert!(count <= state.log.len(), "the keys that are forecast wait");
         let end = simulation.bounds.end;
         if let Some(at) = simulation.flash.filter(|_| pending.habits.flashes) {
             simulation.canvas.cursor = at;

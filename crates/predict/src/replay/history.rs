@@ -184,6 +184,7 @@ impl History {
             if is_next && !is_line(self.lines.first()) {
                 self.lines.insert(0, past());
             }
+            debug_assert!(self.lines.len() <= LINES_MAX, "an older line has room");
             return;
         };
         let is_dropped = !self.lines[index].is_kept;
@@ -208,6 +209,7 @@ impl History {
         if self.lines.len() > LINES_MAX {
             self.lines.remove(0);
         }
+        debug_assert!(self.lines.len() <= LINES_MAX, "no more lines are kept than the most");
     }
 }
 

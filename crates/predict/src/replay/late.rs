@@ -38,6 +38,7 @@ impl Late {
         if self.keys.len() < GIVEN_UP_MAX {
             self.keys.push_back(given_up);
         }
+        debug_assert!(self.keys.len() <= GIVEN_UP_MAX, "no more keys are kept than the most");
     }
 
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &GivenUp> {

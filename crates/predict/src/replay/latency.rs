@@ -36,6 +36,7 @@ impl Latency {
             // The count only tells whether all entries are filled.
             self.count = ANSWERS;
         }
+        debug_assert!(self.count < 2 * ANSWERS, "the count stays within its two rounds");
     }
 
     /// Returns whether an answer after the time `age` would be sooner than all recent ones, by more than a path varies.

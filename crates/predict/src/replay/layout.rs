@@ -53,7 +53,12 @@ impl Layout {
         }
         let column = at.column.checked_sub(self.left).filter(|_| at.column <= self.edge)?;
         let before = (rows - 1).checked_mul(self.edge - self.left)?.checked_add(self.edge)?;
-        before.checked_add(column)
+        let place = before.checked_add(column)?;
+        debug_assert!(
+            at.column == self.edge || self.at(place) == at,
+            "a place leads back to its position"
+        );
+        Some(place)
     }
 
     /// Converts a place of the layout `other` to a place of this one.

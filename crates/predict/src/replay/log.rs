@@ -51,12 +51,18 @@ pub(super) struct Log {
 impl Log {
     /// Appends a key; if there are too many, forgets all of them.
     pub(super) fn push(&mut self, event: Event) {
+        debug_assert!(
+            self.events.back().is_none_or(|last| last.input <= event.input && last.at <= event.at),
+            "keys come in the order of their inputs and times"
+        );
         if self.events.len() >= EVENTS_MAX || self.lost.is_some() {
             self.lost = Some(event.input);
             self.clear_events();
         } else {
             self.events.push_back(event);
         }
+        debug_assert!(self.events.len() <= EVENTS_MAX, "no more keys wait than the most");
+        debug_assert!(self.lost.is_none() || self.events.is_empty(), "no key follows a lost one");
     }
 
     /// Records whether a key is an Escape that changes the next key. Returns whether the key before it was one.
@@ -116,6 +122,7 @@ impl Log {
 
     /// Called when the key with this index was answered in part, so that its answer is not due yet.
     pub(super) fn defer(&mut self, index: usize) {
+        debug_assert!(index < self.events.len(), "the deferred key waits");
         self.events[index].due_at = None;
     }
 
@@ -131,6 +138,7 @@ impl Log {
 
     /// Records that the screen should show the effects of the `count` oldest keys, and does not.
     pub(super) fn doubt(&mut self, count: usize) {
+        debug_assert!(count <= self.events.len(), "the doubted keys wait");
         self.events.iter_mut().take(count).for_each(|event| event.is_doubtful = true);
     }
 
@@ -181,6 +189,7 @@ impl Log {
 
     /// Records that the user has seen the effects of the `count` oldest keys.
     pub(super) fn note_shown(&mut self, count: usize) {
+        debug_assert!(count <= self.events.len(), "the keys that are shown wait");
         self.events.iter_mut().take(count).for_each(|event| event.shown = true);
     }
 

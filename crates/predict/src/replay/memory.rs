@@ -25,7 +25,9 @@ impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
         if self.known.len() >= MAX {
             self.known.remove(0);
         }
+        debug_assert!(self.known.iter().all(|(known, _)| *known != key), "each key is kept once");
         self.known.push(entry.unwrap_or_else(|| (key, new())));
+        debug_assert!(self.known.len() <= MAX, "a memory keeps no more than its most");
         &mut self.known.last_mut().expect("an entry was added").1
     }
 

@@ -102,6 +102,7 @@ impl Navigation {
                 self.visited.start.min(row)..self.visited.end.max(row + 1)
             };
         }
+        debug_assert!(rows.iter().all(|row| self.visited.contains(row)), "both rows were visited");
     }
 }
 

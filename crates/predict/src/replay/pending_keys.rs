@@ -33,6 +33,7 @@ impl<'a> PendingKeys<'a> {
 
     /// Returns the simulation after the first `count` keys; keys of unknown effect change nothing in it.
     pub(super) fn after(&self, count: usize) -> Simulation<'a> {
+        debug_assert!(count <= self.log.len(), "the keys that are played wait");
         let mut simulation = self.start();
         for event in self.log.iter().take(count) {
             simulation.apply(event.key);

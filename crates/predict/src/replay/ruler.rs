@@ -108,6 +108,7 @@ impl Ruler {
         } else {
             self.marks.clear();
         }
+        debug_assert!(self.marks.len() <= MARKS_MAX, "no more places are kept than the most");
     }
 
     /// Returns whether all rows except those of the cursor look as predicted after a step.
@@ -214,6 +215,7 @@ fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
 /// Finds the numbers of a row that have changed as the cursor moved. `None` if anything else has changed.
 fn find(before: &Screen, after: &Screen, row: u16, step: Step) -> Option<Vec<Mark>> {
     let [old, new] = [before, after].map(|screen| characters(screen, row).collect::<Vec<char>>());
+    debug_assert_eq!(old.len(), new.len(), "both screens have the same columns");
     let mut found = Vec::new();
     let mut column = 0;
     while column < old.len() {
@@ -299,5 +301,6 @@ fn numbers(word: &[char]) -> Vec<Number> {
         }
         start = end;
     }
+    debug_assert!(numbers.is_sorted_by(|a, b| a.end <= b.start), "numbers do not overlap");
     numbers
 }

@@ -84,6 +84,8 @@ impl Stock {
             }
         }
         self.cursors.retain(|cursor| cursor.validity(screen, echo_ack) == Validity::Pending);
+        let epochs = self.cursors.iter().map(|cursor| cursor.stamp.epoch);
+        debug_assert!(epochs.is_sorted(), "cursors stand in the order of their epochs");
     }
 
     /// Drops a tentative epoch and those after it; the cursor is then predicted where the screen has it.
