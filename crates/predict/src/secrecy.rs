@@ -28,7 +28,7 @@ pub(crate) use self::line::Line;
 use self::statement::Statement;
 use crate::mechanism::Mechanism;
 use crate::prompt_memory::PromptMemory;
-use crate::scene;
+use crate::scene::{self, Pane};
 
 /// Lines that must have been typed and echoed at the prompt of a shell before the first characters of the next line are
 /// shown. Chosen: two lines may come from a script that imitates the prompt; docs/prediction.md has the cost.
@@ -94,6 +94,8 @@ pub(crate) struct Secrecy {
     /// The place that took input last at the end.
     places: Vec<Place>,
     refused: Vec<u64>,
+    /// The pane that the cursor is in.
+    pane: Option<Pane>,
     insertion: Insertion,
     statement: Statement,
     /// The echo since another program may have begun to read, if one may.
@@ -233,8 +235,11 @@ impl Secrecy {
         self.doubt = Some(Line::default());
     }
 
-    /// Called with the cursor's place on each screen; `None` on the primary screen.
-    pub(crate) fn observe(&mut self, window: Option<Window>) {
+    /// Called with the cursor's place on each screen; `None` on the primary screen. In another pane another program reads.
+    pub(crate) fn observe(&mut self, pane: Pane, window: Option<Window>) {
+        if self.pane.replace(pane).is_some_and(|before| before != pane) {
+            self.doubt = Some(Line::default());
+        }
         self.insertion.observe(window);
     }
 

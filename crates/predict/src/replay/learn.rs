@@ -394,7 +394,8 @@ impl Learner<'_> {
         state.base.arrived = state.network.arrived;
         state.base.acked = state.network.echo_ack;
         state.base.field = Field::read(self.now, screen, state.reader(), &state.base.field);
-        state.secrecy.observe(state.base.field.window(screen));
+        let field = &state.base.field;
+        state.secrecy.observe(field.bounds.pane, field.window(screen));
         if !state.base.field.track.is_used {
             // A key that ends a line leaves no text of the next one.
             let may_be_typed = state.arrived().any(|event| !is_enter(event.key));

@@ -173,8 +173,8 @@ fn a_line_counts_for_the_prompt_that_echoed_it_whatever_the_terminal_is_like_at_
 fn inserting() -> Secrecy {
     let mut secrecy = Secrecy::default();
     let window = Window::default();
-    secrecy.observe(Some(window));
-    secrecy.observe(Some(Window { inserts: true, ..window }));
+    secrecy.observe(Pane::default(), Some(window));
+    secrecy.observe(Pane::default(), Some(Window { inserts: true, ..window }));
     assert!(!may_begin(&secrecy, MODE));
     secrecy.note_echo(Some(MODE), 'a', true);
     secrecy.note_enter(Some(MODE));
@@ -219,6 +219,20 @@ fn after_a_key_that_may_have_called_a_program_nothing_is_permitted_until_an_echo
         secrecy.note_echo(Some(SHELL), 'a', true);
         assert!(may_begin(&secrecy, SHELL));
     }
+}
+
+#[test]
+fn an_echo_in_one_pane_tells_nothing_of_the_program_in_another() {
+    let [left, right] = [1, 2].map(|left| Pane { left, ..Pane::default() });
+    let mut secrecy = known(SHELL);
+    secrecy.observe(left, None);
+    assert!(may_begin(&secrecy, SHELL));
+    secrecy.note_nothing();
+    secrecy.observe(right, None);
+    secrecy.note_echo(Some(SHELL), 'a', true);
+    assert!(may_begin(&secrecy, SHELL));
+    secrecy.observe(left, None);
+    assert!(!may_begin(&secrecy, SHELL));
 }
 
 #[test]

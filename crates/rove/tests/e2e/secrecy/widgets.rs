@@ -1,6 +1,6 @@
 //! Keys, signals and hooks of interactive shells that ask for a secret and leave the prompt on the screen.
 
-use super::case::Step::{Answer, Host, Key, Line, Rows, Settle, Three, Times, Type};
+use super::case::Step::{Answer, Host, Key, Line, Lines, Rows, Settle, Three, Times, Type};
 use super::case::{Case, Step};
 
 /// Every key that a case needs runs the same widget.
@@ -183,6 +183,26 @@ pub(super) const ZSH: &[Case] = &[
         "zsh, a silent widget on Ctrl-A while a clock ticks in tmux",
         "USE=known tmux -S sock -f tmux.conf new-session 'zsh -i'",
         silence!(Key("\x01")),
+    )
+    .needs(&[("zsh", "zsh"), ("tmux", "tmux")]),
+    zsh(
+        "zsh, a silent widget in a pane that is left and come back to",
+        "USE=known tmux -S sock -f tmux.conf new-session 'zsh -i' ';' split-window -h 'zsh -i'",
+        &[
+            Lines("$ ", &["echo one", "echo two", "echo three"]),
+            Key("\x01"),
+            Host("begun"),
+            Settle,
+            Key("\x02o"),
+            Settle,
+            Line("echo four"),
+            Settle,
+            Key("\x02o"),
+            Settle,
+            Answer,
+            Settle,
+            Line("tmux kill-server"),
+        ],
     )
     .needs(&[("zsh", "zsh"), ("tmux", "tmux")]),
     zsh(
