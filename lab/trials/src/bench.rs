@@ -176,11 +176,21 @@ impl Bench {
         what: &str,
         mut turn: impl FnMut(&System) -> Result<T>,
     ) -> Result<[Vec<T>; 2]> {
+        self.compare_rounds(what, |_, system| turn(system))
+    }
+
+    /// Does the same for turns that differ from round to round, the first of which has the number 1.
+    fn compare_rounds<T>(
+        &self,
+        what: &str,
+        mut turn: impl FnMut(usize, &System) -> Result<T>,
+    ) -> Result<[Vec<T>; 2]> {
         let mut found = [Vec::new(), Vec::new()];
         for round in 1..=self.rounds {
             for (system, found) in self.programs.systems().into_iter().zip(&mut found) {
                 self.progress(what, system.name, round);
-                found.push(turn(system).with_context(|| format!("{what}, {}", system.name))?);
+                found
+                    .push(turn(round, system).with_context(|| format!("{what}, {}", system.name))?);
             }
         }
         Ok(found)

@@ -9,7 +9,7 @@ use rove_lab::live::window::Window;
 use rove_lab::live::yes;
 use rove_link::LinkConfig;
 use rove_terminal::Size;
-use rove_units::{BitRate, Bytes, Duration};
+use rove_units::{BitRate, Bytes, Duration, Seed};
 
 use super::report::{Line, Target};
 use super::stats;
@@ -55,7 +55,7 @@ fn interrupt(system: &System) -> Result<Showing> {
     let server = Server::start(system, scratch.path(), &SHELL)?;
     let link =
         LinkConfig { delay: DELAY, rate: Some(RATE), queue_max: QUEUE, ..LinkConfig::default() };
-    let relay = path::in_front_of(&server, &link)?;
+    let relay = path::in_front_of(&server, &link, Seed::new(1))?;
     let mut window = Window::open(Size::DEFAULT)?;
     let client =
         Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;

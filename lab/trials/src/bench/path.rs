@@ -8,17 +8,17 @@ use rove_link::LinkConfig;
 use rove_shell::relay::{Relay, RelayConfig};
 use rove_units::Seed;
 
-/// Puts a path in front of a server, the same in both directions.
+/// Puts a path in front of a server, the same in both directions but for the chance that `seed` gives each.
 ///
 /// # Errors
 ///
 /// Returns the system's refusal of a socket or a thread.
-pub(super) fn in_front_of(server: &Server, link: &LinkConfig) -> Result<Relay> {
+pub(super) fn in_front_of(server: &Server, link: &LinkConfig, seed: Seed) -> Result<Relay> {
     Ok(Relay::start(RelayConfig {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         server: server.address(),
         uplink: link.clone(),
         downlink: link.clone(),
-        seed: Seed::new(1),
+        seed,
     })?)
 }

@@ -9,7 +9,7 @@ use rove_lab::live::window::{Window, shows_prompt, text};
 use rove_link::LinkConfig;
 use rove_shell::relay::{Relay, Traffic};
 use rove_terminal::Size;
-use rove_units::Duration;
+use rove_units::{Duration, Seed};
 
 use super::report::{Line, Target};
 use super::script::{FILE, REST, SCRIPT, Scene, Step};
@@ -61,7 +61,7 @@ fn play(system: &System) -> Result<Vec<Sent>> {
     let (name, contents) = FILE;
     scratch.write(name, contents.as_bytes())?;
     let server = Server::start(system, scratch.path(), &SHELL)?;
-    let relay = path::in_front_of(&server, &LinkConfig::lossless(DELAY))?;
+    let relay = path::in_front_of(&server, &LinkConfig::lossless(DELAY), Seed::new(1))?;
     let mut window = Window::open(Size::DEFAULT)?;
     let client =
         Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
