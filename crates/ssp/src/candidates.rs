@@ -96,8 +96,8 @@ impl Candidates {
         }
     }
 
-    /// Returns the address in use.
-    pub(crate) fn current(&self) -> SocketAddr {
+    /// Returns the address in use, or, while a side path is used, the one that was used last.
+    pub fn current(&self) -> SocketAddr {
         self.addresses[self.current].address
     }
 
@@ -177,6 +177,47 @@ impl Candidates {
             return true;
         }
         false
+    }
+
+    /// Returns the next address to probe beside a side path, the one in use among them.
+    pub(crate) fn probe_in_turn(&mut self, now: Instant) -> SocketAddr {
+        let is_first = self.addresses[self.current].probed_at.is_none();
+        let index = if is_first { self.current } else { self.next % self.addresses.len() };
+        self.next = index + 1;
+        let candidate = &mut self.addresses[index];
+        candidate.probed_at = Some(now);
+        candidate.address
+    }
+
+    /// Returns whether a word from this address may answer a probe.
+    pub(crate) fn is_answer(&self, now: Instant, source: SocketAddr) -> bool {
+        let probed_at = self.position(source).and_then(|index| self.addresses[index].probed_at);
+        probed_at.is_some_and(|at| now.saturating_since(at) <= ANSWER_MAX)
+    }
+
+    /// Called when a session goes on at this address of the server, after a time on a side path.
+    pub(crate) fn handle_return(&mut self, now: Instant, address: SocketAddr) {
+        self.heard_at = Some(now);
+        self.handle_silence_excused();
+        if let Some(index) = self.position(address).filter(|index| *index != self.current) {
+            self.choose(now, index);
+        }
+    }
+
+    /// Forgets since when nothing was answered, and all probes.
+    pub(crate) fn handle_silence_excused(&mut self) {
+        (self.unanswered_since, self.round, self.is_unreachable) = (None, None, false);
+        self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);
+    }
+
+    /// Returns since when nothing has arrived though something was sent.
+    pub(crate) const fn unanswered_since(&self) -> Option<Instant> {
+        self.unanswered_since
+    }
+
+    /// Returns the later of `at` and when the newest answered datagram was sent.
+    pub(crate) fn unanswered_after(&self, at: Instant) -> Instant {
+        self.answered_at.map_or(at, |answered_at| answered_at.max(at))
     }
 
     /// Returns the address to probe now. `None` until the next probe is due.

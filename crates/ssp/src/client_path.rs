@@ -1,4 +1,4 @@
-//! A client's ways to its server: its local ports, the server's addresses, and the payload that probes them.
+//! A client's ways to its server: its local ports, the server's addresses, the side path, and the payload that probes them.
 
 use core::net::SocketAddr;
 
@@ -9,6 +9,7 @@ use crate::config::PathConfig;
 use crate::datagram::DATAGRAM_OVERHEAD;
 use crate::hop::PortHop;
 use crate::path_revalidation::PathRevalidation;
+use crate::side_path::{Probe, SIDE_PATH, SidePath};
 
 /// A client's local ports, its server's addresses, and the payload for probes.
 #[derive(Debug)]
@@ -17,6 +18,7 @@ pub(crate) struct ClientPath {
     pub(crate) candidates: Candidates,
     /// Repeated sends after this computer's network has changed.
     pub(crate) revalidation: PathRevalidation,
+    pub(crate) side: SidePath,
     /// The payload of the newest datagram, which probes repeat; empty if it was too large for other paths.
     newest_payload: Vec<u8>,
 }
@@ -27,6 +29,7 @@ impl ClientPath {
             hop: PortHop::new(now),
             candidates: Candidates::new(server),
             revalidation: PathRevalidation::default(),
+            side: SidePath::default(),
             newest_payload: Vec::new(),
         }
     }
@@ -40,7 +43,8 @@ impl ClientPath {
         is_answer: bool,
         size_max: usize,
     ) {
-        if !is_answer {
+        self.side.handle_sent(now, is_answer);
+        if !is_answer && !self.side.is_used() {
             self.candidates.handle_send(now);
         }
         if payload.len() + DATAGRAM_OVERHEAD <= size_max {
@@ -55,30 +59,106 @@ impl ClientPath {
         }
     }
 
+    /// Returns where datagrams go.
+    pub(crate) fn destination(&self) -> SocketAddr {
+        if self.side.is_used() { SIDE_PATH } else { self.candidates.current() }
+    }
+
     /// Notes that the datagram sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
-        self.hop.handle_roundtrip(sent_at);
-        self.candidates.handle_roundtrip(sent_at);
+        if !self.side.is_used() {
+            self.hop.handle_roundtrip(sent_at);
+            self.candidates.handle_roundtrip(sent_at);
+        }
         self.revalidation.handle_roundtrip(sent_at);
+    }
+
+    /// Called when a datagram has come from `source`. If it `is_echo`, it carries one of our timestamps. Returns whether datagrams go
+    /// to another place from now on.
+    pub(crate) fn handle_source(
+        &mut self,
+        now: Instant,
+        source: SocketAddr,
+        is_echo: bool,
+    ) -> bool {
+        if source == SIDE_PATH {
+            self.side.handle_heard();
+            return false;
+        }
+        if is_echo {
+            self.side.handle_network();
+        }
+        let moves = is_echo && self.side.is_used() && self.candidates.is_answer(now, source);
+        if moves {
+            self.side.cease(now, false);
+            self.candidates.handle_return(now, source);
+            // A recall may have brought the server to the side path again.
+            self.revalidation.handle_change(now);
+        }
+        moves
+    }
+
+    /// Called when the driver begins to carry datagrams by the side path, or has ceased to. It is used where the network fails, and at
+    /// the start of a session. Returns whether datagrams go to another place from now on.
+    pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) -> bool {
+        let moves = if is_open { fails && !self.side.is_used() } else { self.side.is_used() };
+        if moves {
+            match is_open {
+                true => self.side.begin(now),
+                false => self.side.cease(now, true),
+            }
+            self.candidates.handle_silence_excused();
+            if !self.newest_payload.is_empty() {
+                self.revalidation.handle_change(now);
+            }
+        }
+        moves
+    }
+
+    /// Returns when the side path is wanted, where contents have not been acknowledged since then.
+    pub(crate) fn side_path_wanted_at(
+        &self,
+        unacknowledged_since: Option<Instant>,
+    ) -> Option<Instant> {
+        let unacknowledged = unacknowledged_since.map(|at| self.candidates.unanswered_after(at));
+        let silent = self.candidates.unanswered_since();
+        self.side.wanted_at(silent.into_iter().chain(unacknowledged).min())
     }
 
     /// Returns when to probe the server or another of its addresses next. `None` while no probe is needed.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
-        let times = [self.candidates.probe_at(config), self.revalidation.due()];
+        let probe = match self.side.is_used() {
+            true => self.side.probe_at(),
+            false => self.candidates.probe_at(config),
+        };
+        let times = [probe, self.revalidation.due()];
         times.into_iter().flatten().min().filter(|_| !self.newest_payload.is_empty())
     }
 
+<<<<<<< HEAD
     /// Returns the newest payload and where to repeat it now, or `None`. After a network change that is the server's
     /// current address, else another address that is to be probed.
+=======
+    /// Returns the newest payload once more: for the server, after the network of this computer has changed, or for
+    /// another address of it that is to be probed now, or the side path, if one is.
+>>>>>>> f1c81cba (Let a client use a way beside the network, as through ssh)
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
         config: &PathConfig,
     ) -> Option<(SocketAddr, Vec<u8>)> {
         self.probe_at(config)?;
+        let is_aside = self.side.is_used();
         let destination = if self.revalidation.poll(now) {
-            self.candidates.handle_send(now);
-            self.candidates.current()
+            if !is_aside {
+                self.candidates.handle_send(now);
+            }
+            self.destination()
+        } else if is_aside {
+            match self.side.poll(now, self.candidates.iter().count())? {
+                Probe::Network => self.candidates.probe_in_turn(now),
+                Probe::Recall => SIDE_PATH,
+            }
         } else {
             self.candidates.poll_probe(now, config)?
         };

@@ -27,6 +27,7 @@ use crate::path_size::{PathSize, SIZE_MIN};
 use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
 use crate::send_timing::{PathView, SendTiming};
+use crate::side_path::{SIDE_PATH, SidePath};
 use crate::window::Window;
 
 const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
@@ -194,6 +195,10 @@ impl Connection {
             self.push_event(Event::ClosePorts { keep });
         }
         let (mut is_peer_moved, mut is_peer_regained) = (false, false);
+        let is_echo = datagram.timestamp_reply.is_some();
+        if self.client.as_mut().is_some_and(|it| it.handle_source(now, source, is_echo)) {
+            self.follow_candidates();
+        }
         if is_newest {
             is_peer_moved = self.client.is_none() && self.peer != Some(source);
             if is_peer_moved {
@@ -234,7 +239,11 @@ impl Connection {
         now: Instant,
         config: &Config,
     ) -> Option<Result<Transmit, SendError>> {
-        let (destination, payload) = self.client.as_mut()?.poll_probe(now, &config.path)?;
+        let client = self.client.as_mut()?;
+        let (destination, payload) = client.poll_probe(now, &config.path)?;
+        if client.side.is_used() && destination != SIDE_PATH {
+            self.hop_if_due(now, false, config);
+        }
         tracing::debug!(%destination, "probing");
         Some(self.seal_for(now, destination, payload))
     }
@@ -248,6 +257,7 @@ impl Connection {
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if let Some(client) = &mut self.client {
             client.revalidation.handle_change(now);
+            client.side.handle_change(now);
             self.size.handle_moved(self.size.is_ipv6());
         }
     }
@@ -362,9 +372,28 @@ impl Connection {
         }
     }
 
+    /// Returns a client's side path; `None` at a server.
+    pub(crate) fn side_path(&self) -> Option<&SidePath> {
+        self.client.as_ref().map(|client| &client.side)
+    }
+
+    /// Returns when it is wanted, where contents have not been acknowledged since then.
+    pub(crate) fn side_path_wanted_at(&self, unacknowledged: Option<Instant>) -> Option<Instant> {
+        self.client.as_ref()?.side_path_wanted_at(unacknowledged)
+    }
+
+    /// Called when the driver of a client begins to carry datagrams by the side path, or has ceased to. `fails` says whether the network
+    /// fails.
+    pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) {
+        let client = self.client.as_mut();
+        if client.is_some_and(|client| client.handle_side_path(now, is_open, fails)) {
+            self.follow_candidates();
+        }
+    }
+
     /// Sends to the address that the candidates have switched to, over another path.
     fn follow_candidates(&mut self) {
-        self.peer = self.candidates().map(Candidates::current);
+        self.peer = self.client.as_ref().map(ClientPath::destination);
         if let Some(peer) = self.peer {
             self.size.handle_moved(peer.is_ipv6());
         }
@@ -404,7 +433,8 @@ impl Connection {
             self.held = Some(HeldTimestamp { bits, arrived_at: now });
         }
         // The new address is chosen before the round trip is counted for it.
-        if self.candidates_mut().is_some_and(|it| it.handle_answer(now, source)) {
+        let is_aside = source == SIDE_PATH || self.side_path().is_some_and(SidePath::is_used);
+        if !is_aside && self.candidates_mut().is_some_and(|it| it.handle_answer(now, source)) {
             self.follow_candidates();
         }
         if let Some(reply) = datagram.timestamp_reply {
@@ -437,16 +467,9 @@ impl Connection {
     }
 
     fn after_send(&mut self, now: Instant, is_answer: bool, config: &Config) {
-        if let Some(ClientPath { hop, candidates, .. }) = &mut self.client {
-            if hop.hops(now, is_answer, &config.path) {
-                let keep = hop.prune(now, &config.path);
-                tracing::debug!("no round trip on this port: trying another");
-                if candidates.handle_no_roundtrip(now) {
-                    self.follow_candidates();
-                }
-                self.push_event(Event::OpenPort);
-                self.size.handle_moved(self.size.is_ipv6());
-                keep.into_iter().for_each(|keep| self.push_event(Event::ClosePorts { keep }));
+        if let Some(client) = &self.client {
+            if !client.side.is_used() {
+                self.hop_if_due(now, is_answer, config);
             }
         } else if self
             .heard_at
@@ -456,6 +479,24 @@ impl Connection {
             tracing::info!("client not heard for the association timeout");
             self.push_event(Event::PeerLost);
         }
+    }
+
+    /// Opens another port where the network has long answered nothing.
+    fn hop_if_due(&mut self, now: Instant, is_answer: bool, config: &Config) {
+        let Some(ClientPath { hop, candidates, side, .. }) = &mut self.client else { return };
+        if !hop.hops(now, is_answer, &config.path) {
+            return;
+        }
+        let keep = hop.prune(now, &config.path);
+        tracing::debug!("no round trip on this port: trying another");
+        if !side.is_used() {
+            if candidates.handle_no_roundtrip(now) {
+                self.follow_candidates();
+            }
+            self.size.handle_moved(self.size.is_ipv6());
+        }
+        self.push_event(Event::OpenPort);
+        keep.into_iter().for_each(|keep| self.push_event(Event::ClosePorts { keep }));
     }
 
     fn push_event(&mut self, event: Event) {

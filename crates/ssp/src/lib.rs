@@ -27,7 +27,8 @@
 //!
 //! - `rtt` estimates the round-trip time, and `rtt_min` its recent minimum. `loss_estimate` estimates the loss.
 //! - `client_path` has a client's ways to its server. `hop` changes the local port. `candidates` chooses among the
-//!   server's addresses. `path_revalidation` sends again after the computer's network has changed.
+//!   server's addresses. `path_revalidation` sends again after the computer's network has changed. `side_path` is a way
+//!   beside the network.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
 //! - `path` counts what a user may want to see.
 //! - `connection` puts all of this together: it sends and receives datagrams.
@@ -87,6 +88,7 @@ mod rtt;
 mod rtt_min;
 mod send_timing;
 mod sender;
+mod side_path;
 mod transport;
 mod window;
 mod wiping;
@@ -108,5 +110,6 @@ pub use nonce::Direction;
 pub use num::StateNum;
 pub use object::{ApplyError, Object, Part};
 pub use path::{Loss, Path, Traffic};
+pub use side_path::{SIDE_PATH, SidePath};
 pub use transport::Transport;
 pub use wiping::wiping;

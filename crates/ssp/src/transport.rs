@@ -178,6 +178,15 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.candidates_mut()
     }
 
+    /// Called when the driver begins to carry datagrams to [`SIDE_PATH`](crate::SIDE_PATH), or has ceased to. Before a client's first
+    /// datagram it is used at once, later where the network fails. It is left as soon as the network answers.
+    pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
+        let is_first = self.instructions == 0;
+        let fails = is_first || self.side_path_wanted_at().is_some_and(|at| at <= now);
+        self.connection.handle_side_path(now, is_open, fails);
+        self.heed_size();
+    }
+
     /// Called when an interface, an address or a route of this computer has changed: a client then sends at once. Any
     /// number of calls is harmless, as they cost at most a datagram a second. At a server this does nothing.
     pub fn handle_network_change(&mut self, now: Instant) {

@@ -10,6 +10,7 @@ use crate::hello::{Capabilities, Peer};
 use crate::num::StateNum;
 use crate::object::Object;
 use crate::path::Path;
+use crate::side_path::SidePath;
 use crate::transport::Transport;
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
@@ -134,6 +135,16 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// A server has none before its client has sent and after [`crate::Event::PeerLost`].
     pub fn peer_address(&self) -> Option<SocketAddr> {
         self.connection.peer()
+    }
+
+    /// Returns a client's side path; `None` at a server.
+    pub fn side_path(&self) -> Option<&SidePath> {
+        self.connection.side_path()
+    }
+
+    /// Returns when a client wants the side path: 5 s after its network has ceased to answer.
+    pub fn side_path_wanted_at(&self) -> Option<Instant> {
+        self.connection.side_path_wanted_at(self.sender.sent.unacknowledged_since())
     }
 
     /// Returns the smoothed round-trip time; `None` before the first sample.

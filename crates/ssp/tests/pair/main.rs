@@ -19,5 +19,6 @@ mod repetition;
 mod replay;
 mod schedule;
 mod shutdown;
+mod side_path;
 mod steady;
 mod timeline;

@@ -1,0 +1,380 @@
+//! A session with a side path: its driver carries datagrams by ssh where the network does not.
+
+use core::net::SocketAddr;
+use std::collections::BTreeMap;
+
+use rove_link::net::End;
+use rove_ssp::{Config, SIDE_PATH, SidePath};
+use rove_units::{Duration, Instant, Seed};
+
+use crate::pair::{Party, agree, ms};
+
+type End4096 = Party<4096>;
+
+/// How long a login takes, and how long one in vain.
+const LOGIN: Duration = ms(400);
+/// Least time between two logins. Source: `bootstrap/tunnel/standby.rs`.
+const PAUSE: Duration = ms(60_000);
+const UDP_DELAY: Duration = ms(25);
+const SSH_DELAY: Duration = ms(27);
+const ROUND_TRIP: Duration = ms(54);
+
+/// What the computer's network carries.
+#[derive(Clone, Copy, Debug)]
+struct Network {
+    up: bool,
+    down: bool,
+    /// Whether ssh connections are made and live.
+    ssh: bool,
+    /// The client's address, which a NAT may change.
+    address: u16,
+}
+
+const OPEN: Network = Network { up: true, down: true, ssh: true, address: 1 };
+const BLOCKED: Network = Network { up: false, down: false, ..OPEN };
+const DARK: Network = Network { ssh: false, ..BLOCKED };
+
+/// The ssh of the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ssh {
+    Ended,
+    LogsIn {
+        until: Instant,
+        works: bool,
+    },
+    /// It carries, unless the network has changed since.
+    Carries {
+        is_alive: bool,
+    },
+}
+
+struct World {
+    client: End4096,
+    server: End4096,
+    network: Network,
+    ssh: Ssh,
+    logged_in_at: Option<Instant>,
+    logins: usize,
+    now: Instant,
+    packets: BTreeMap<(Instant, u64), (bool, SocketAddr, Vec<u8>)>,
+    count: u64,
+    /// How many datagrams the client has sent by the network and by ssh.
+    sent: [usize; 2],
+}
+
+fn far() -> SocketAddr {
+    SocketAddr::from(([198, 51, 100, 1], 60_001))
+}
+
+impl World {
+    /// Begins a session whose login's ssh carries, if it `has_side_path`.
+    fn new(seed: u64, network: Network, has_side_path: bool) -> Self {
+        let seed = Seed::new(seed);
+        let mut client = End4096::client_of(far(), seed, Config::client());
+        client.write(b"80x24");
+        if has_side_path {
+            client.transport.handle_side_path(Instant::ZERO, true);
+        }
+        Self {
+            client,
+            server: End4096::server(seed, Config::server()),
+            network,
+            ssh: if has_side_path { Ssh::Carries { is_alive: true } } else { Ssh::Ended },
+            logged_in_at: None,
+            logins: 0,
+            now: Instant::ZERO,
+            packets: BTreeMap::new(),
+            count: 0,
+            sent: [0; 2],
+        }
+    }
+
+    fn uses_ssh(&self) -> bool {
+        self.client.transport.side_path().is_some_and(SidePath::is_used)
+    }
+
+    /// Changes what the network carries. The system reports that if it `is_told`.
+    fn change(&mut self, network: Network, is_told: bool) {
+        let lives = network.ssh && network.address == self.network.address;
+        if let Ssh::Carries { is_alive } = &mut self.ssh {
+            *is_alive &= lives;
+        }
+        self.network = network;
+        if is_told {
+            self.client.transport.handle_network_change(self.now);
+        }
+    }
+
+    fn login_at(&self) -> Option<Instant> {
+        let wanted_at = self.client.transport.side_path_wanted_at()?;
+        Some(self.logged_in_at.map_or(wanted_at, |at| wanted_at.max(at + PAUSE)))
+    }
+
+    /// Does what the driver does.
+    fn drive(&mut self) {
+        let uses_ssh = self.uses_ssh();
+        match self.ssh {
+            Ssh::Ended if self.login_at().is_some_and(|at| at <= self.now) => {
+                self.logins += 1;
+                self.logged_in_at = Some(self.now);
+                let works = self.network.ssh;
+                self.ssh = Ssh::LogsIn { until: self.now + LOGIN, works };
+            }
+            Ssh::LogsIn { until, works } if until <= self.now => {
+                self.ssh = Ssh::Ended;
+                if works {
+                    self.client.transport.handle_side_path(self.now, true);
+                    self.ssh = Ssh::Carries { is_alive: self.network.ssh };
+                }
+            }
+            Ssh::Carries { .. } => {
+                let dead_at = self.client.transport.side_path().and_then(SidePath::dead_at);
+                if !uses_ssh || dead_at.is_some_and(|at| at <= self.now) {
+                    self.client.transport.handle_side_path(self.now, false);
+                    self.ssh = Ssh::Ended;
+                }
+            }
+            Ssh::Ended | Ssh::LogsIn { .. } => {}
+        }
+    }
+
+    fn turn(&mut self) {
+        while let Some(entry) = self.packets.first_entry().filter(|it| it.key().0 <= self.now) {
+            let (to_server, address, payload) = entry.remove();
+            let end = if to_server { &mut self.server } else { &mut self.client };
+            end.handle_datagram(self.now, address, &payload);
+        }
+        self.drive();
+        self.client.handle_timeout(self.now);
+        self.server.handle_timeout(self.now);
+        let nat = SocketAddr::from(([192, 0, 2, 1], self.network.address));
+        while let Some((destination, payload)) = self.client.poll_transmit(self.now) {
+            let by_ssh = destination == SIDE_PATH;
+            self.sent[usize::from(by_ssh)] += 1;
+            if by_ssh && self.ssh == (Ssh::Carries { is_alive: true }) {
+                self.carry(true, SIDE_PATH, payload, SSH_DELAY);
+            } else if !by_ssh && self.network.up {
+                self.carry(true, nat, payload, UDP_DELAY);
+            }
+        }
+        while let Some((destination, payload)) = self.server.poll_transmit(self.now) {
+            if destination == SIDE_PATH && self.ssh == (Ssh::Carries { is_alive: true }) {
+                self.carry(false, SIDE_PATH, payload, SSH_DELAY);
+            } else if destination == nat && self.network.down {
+                self.carry(false, far(), payload, UDP_DELAY);
+            }
+        }
+    }
+
+    fn carry(&mut self, to_server: bool, address: SocketAddr, payload: Vec<u8>, delay: Duration) {
+        self.count += 1;
+        self.packets.insert((self.now + delay, self.count), (to_server, address, payload));
+    }
+
+    fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+        let deadline = self.now + limit;
+        loop {
+            self.turn();
+            if done(self) {
+                return true;
+            }
+            let ssh = match self.ssh {
+                Ssh::Ended => self.login_at(),
+                Ssh::LogsIn { until, .. } => Some(until),
+                Ssh::Carries { .. } => {
+                    self.client.transport.side_path().and_then(SidePath::dead_at)
+                }
+            };
+            let arrival = self.packets.keys().next().map(|(at, _)| *at);
+            let times = [self.client.poll_timeout(), self.server.poll_timeout(), arrival, ssh];
+            let next = times.into_iter().flatten().min().unwrap_or(deadline).max(self.now);
+            if next > deadline {
+                self.now = deadline;
+                return false;
+            }
+            self.now = next;
+        }
+    }
+
+    fn run_for(&mut self, span: Duration) {
+        self.run_until(span, |_| false);
+    }
+
+    /// Presses a key that the server answers as a program does; returns how long both took.
+    fn key(&mut self, limit: Duration) -> Option<Duration> {
+        let start = self.now;
+        self.client.write(b"k");
+        let typed = self.client.transport.local().text().to_vec();
+        let arrives = |world: &Self| world.server.transport.remote().text() == typed;
+        if !self.run_until(limit, arrives) {
+            return None;
+        }
+        self.server.write(b"echo");
+        self.run_until(limit, |world| agree(&world.client, &world.server))
+            .then(|| self.now.saturating_since(start))
+    }
+
+    #[track_caller]
+    fn assert_key_within(&mut self, limit: Duration) {
+        let (ssh, network) = (self.ssh, self.network);
+        let took = self.key(ms(120_000));
+        let Some(took) = took else { panic!("no answer: {ssh:?} {network:?} at {:?}", self.now) };
+        assert!(took <= limit, "{took:?} of {limit:?}: {ssh:?} {network:?} at {:?}", self.now);
+    }
+}
+
+#[test]
+fn where_udp_is_open_a_session_is_on_it_after_a_round_trip_and_ssh_is_over() {
+    let mut world = World::new(1, OPEN, true);
+    assert!(world.run_until(ms(55), |world| !world.uses_ssh()));
+    assert_eq!(world.client.transport.peer_address(), Some(far()));
+    world.assert_key_within(ms(120));
+    assert_eq!(world.ssh, Ssh::Ended);
+    let by_ssh = world.sent[1];
+    assert!(by_ssh <= 2, "{by_ssh}");
+    for _ in 0..60 {
+        world.run_for(ms(9_000));
+        world.assert_key_within(ms(100));
+    }
+    assert_eq!((world.sent[1], world.logins), (by_ssh, 0));
+}
+
+#[test]
+fn a_start_is_as_fast_as_without_ssh_whether_udp_is_open_or_not() {
+    let first = |network, has_side_path| {
+        let mut world = World::new(2, network, has_side_path);
+        world.server.write(b"prompt");
+        let has_prompt = |world: &World| !world.client.transport.remote().text().is_empty();
+        assert!(world.run_until(ms(60_000), has_prompt));
+        world.now.as_millis()
+    };
+    let plain = first(OPEN, false);
+    assert!(first(OPEN, true) <= plain);
+    let half = Network { down: false, ..OPEN };
+    // By ssh, which is 4 ms slower here, and with the recall in the last case.
+    assert!(first(BLOCKED, true) <= plain + 4);
+    assert!(first(Network { up: false, ..OPEN }, true) <= plain + 4);
+    assert!(first(half, true) <= plain + 4 + 50, "{}", first(half, true));
+}
+
+#[test]
+fn where_udp_is_blocked_from_the_start_keys_go_through_ssh_until_it_opens() {
+    for network in [BLOCKED, Network { up: false, ..OPEN }, Network { down: false, ..OPEN }] {
+        let mut world = World::new(3, network, true);
+        world.run_for(ms(3_000));
+        let mut late = 0;
+        for _ in 0..200 {
+            late += usize::from(world.key(ms(5_000)).expect("an answer") > ROUND_TRIP + ms(10));
+            world.run_for(ms(707));
+        }
+        // An answer that a probe diverts to the network, which loses it, comes again.
+        assert!(late <= 8, "{late} {network:?}");
+        assert!(world.uses_ssh());
+        world.change(OPEN, false);
+        let back = world.run_until(ms(2_000), |world| !world.uses_ssh());
+        assert!(back, "back within 2 s: {network:?}");
+        world.assert_key_within(ROUND_TRIP + ms(10));
+    }
+}
+
+#[test]
+fn a_block_in_the_midst_of_a_session_is_left_after_five_seconds_and_a_login() {
+    for network in [BLOCKED, Network { up: false, ..OPEN }, Network { down: false, ..OPEN }] {
+        let mut world = World::new(4, OPEN, true);
+        world.run_for(ms(90_000));
+        world.assert_key_within(ms(100));
+        world.run_for(ms(500));
+        world.change(network, false);
+        world.assert_key_within(ms(5_000) + LOGIN + ms(200));
+        assert!(world.uses_ssh(), "{network:?}");
+        for _ in 0..20 {
+            world.run_for(ms(1_000));
+            world.assert_key_within(ms(1_200));
+        }
+        assert!(world.uses_ssh() && world.logins == 1, "{network:?}");
+        world.change(OPEN, false);
+        assert!(world.run_until(ms(2_000), |world| !world.uses_ssh()), "{network:?}");
+        world.assert_key_within(ROUND_TRIP + ms(10));
+    }
+}
+
+#[test]
+fn after_a_dark_time_keys_are_answered_at_once_by_udp_and_by_ssh_after_a_login() {
+    for dark in [2_000, 7_000, 30_000, 120_000, 600_000] {
+        for back in [OPEN, BLOCKED] {
+            for was in [OPEN, BLOCKED] {
+                let mut world = World::new(5, was, true);
+                world.run_for(ms(70_000));
+                world.change(DARK, true);
+                world.run_for(ms(dark / 2));
+                world.client.write(b"typed in the dark");
+                world.run_for(ms(dark / 2));
+                world.change(back, true);
+                let limit = match back.up {
+                    true => ROUND_TRIP + ms(100),
+                    false => PAUSE + LOGIN + ms(11_000),
+                };
+                world.assert_key_within(limit);
+                world.run_for(ms(60_000));
+                assert_eq!(world.uses_ssh(), !back.up, "{dark} {was:?} {back:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_side_path_that_is_dead_without_a_sign_leaves_no_key_behind_that_udp_would_take() {
+    let mut world = World::new(6, BLOCKED, true);
+    world.run_for(ms(70_000));
+    world.change(DARK, false);
+    world.client.write(b"x");
+    world.run_for(ms(4_000));
+    world.change(OPEN, false);
+    world.assert_key_within(ms(2_000));
+}
+
+/// Changes of network in each of which a session recovers. A gate of an hour has time for more:
+/// `ROVE_NETWORK_CHANGES`.
+const CHANGES: u64 = 1_000;
+
+#[test]
+fn every_session_recovers_from_every_change_of_its_network() {
+    let changes = std::env::var("ROVE_NETWORK_CHANGES").ok().and_then(|it| it.parse().ok());
+    let changes: u64 = changes.unwrap_or(CHANGES);
+    let (per_session, mut answered_by_udp) = (20, Vec::new());
+    for session in 0..changes.div_ceil(per_session) {
+        let draws = Seed::new(session).stream("changes");
+        let mut world = World::new(session, if session % 3 == 0 { BLOCKED } else { OPEN }, true);
+        world.run_for(ms(5_000));
+        for change in 0..per_session {
+            let at = |number: u64, below: u64| draws.at(change * 8 + number).below(below);
+            let address = world.network.address + u16::from(at(0, 2) == 0);
+            let is_told = at(1, 3) > 0;
+            if at(2, 2) == 0 {
+                world.change(Network { address, ..DARK }, is_told);
+                if at(3, 2) == 0 {
+                    world.client.write(b"in the dark");
+                }
+                // 2 to 600 s, short times as often as long ones.
+                let dark = (2_000.0 * 300_f64.powf(at(4, 1_000) as f64 / 1_000.0)) as u64;
+                world.run_for(ms(dark));
+            }
+            let next = match at(5, 4) {
+                0 => BLOCKED,
+                1 => Network { up: at(6, 2) == 0, down: at(6, 2) != 0, ..OPEN },
+                _ => OPEN,
+            };
+            let is_open = next.up && next.down;
+            world.change(Network { address, ..next }, is_told);
+            world.run_for(ms(at(7, 300)));
+            if is_open {
+                world.assert_key_within(if is_told { ROUND_TRIP + ms(100) } else { ms(2_600) });
+                answered_by_udp.push(is_told);
+            } else {
+                world.assert_key_within(PAUSE + LOGIN + ms(11_000));
+            }
+            world.run_for(ms(3_000 + at(7, 30_000)));
+        }
+    }
+    println!("{} changes, {} with UDP open", changes, answered_by_udp.len());
+}
