@@ -14,7 +14,7 @@
 //!   why ssh has failed, and `no_session` why it has brought none.
 //! - `plan` decides what ssh runs, where the session's server is, and why there is none.
 //! - `tunnel` is the protocol of datagrams through ssh: `banner` finds its beginning, `frame` has its bytes, `carrier`
-//!   is one end, and `retry` decides when another ssh is started.
+//!   is one end. `retry` decides when another ssh is started, and `standby` when one logs in beside UDP.
 
 #![forbid(unsafe_code)]
 
@@ -44,7 +44,7 @@ pub use choices::Choices;
 pub use install_policy::InstallPolicy;
 pub use line::{LINE_BYTES_MAX, LineReader};
 pub use no_session::NoSession;
-pub use options::{BindServer, HostOptions, RemoteIp, WantedSession};
+pub use options::{BindServer, HostOptions, RemoteIp, TunnelUse, WantedSession};
 pub use plan::{HANDS_OVER, Plan, Route, SSH_FAILURE, ServerAddress, Way, proxy_option};
 pub use platform::Platform;
 pub use printable::Printable;

@@ -6,6 +6,7 @@ use crate::choices::Choices;
 use crate::install_policy::InstallPolicy;
 use crate::program_name::ProgramName;
 use crate::session_ref::{AttachWay, SessionLabel, SessionRef};
+use crate::ssh_config;
 
 /// The user's options for a session to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +32,8 @@ pub struct HostOptions {
     pub ssh_pty: bool,
     /// Whether to start the server on this computer, without ssh.
     pub local: bool,
-    /// Whether the session's datagrams go through ssh.
-    pub tunnel: bool,
+    /// When the session's datagrams go through ssh.
+    pub tunnel: TunnelUse,
     /// How to learn the server's address. `None` if the user did not say.
     pub remote_ip: Option<RemoteIp>,
     /// The escape key. `None` if the user did not say; `Some(None)` if there is none.
@@ -80,6 +81,16 @@ impl HostOptions {
         }
     }
 
+    /// Returns whether the login's ssh goes on beside UDP, if the host's server turns out to be ours. It must be reached at
+    /// the host's loopback, too.
+    pub fn carries_beside(&self) -> bool {
+        let is_ours =
+            self.name == ProgramName::Rove && self.server.is_none() && self.client.is_none();
+        let is_reached = matches!(self.bind_server, BindServer::Open | BindServer::Any);
+        let is_asked = self.tunnel == TunnelUse::Auto && !self.local && !self.choices.strict;
+        is_asked && is_ours && is_reached && ssh_config::is_ssh(&self.ssh)
+    }
+
     /// Returns whether the user chose a range of UDP ports.
     pub fn has_port_range(&self) -> bool {
         self.port.as_ref().is_some_and(|port| port.contains(':'))
@@ -100,6 +111,29 @@ impl HostOptions {
                  ssh's port is --ssh=\"ssh -p {port}\""
             )
         })
+    }
+}
+
+/// When a session's datagrams go through ssh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TunnelUse {
+    /// Always: the server listens on the host's loopback only.
+    Always,
+    /// Never.
+    #[default]
+    Never,
+    /// Where UDP does not answer.
+    Auto,
+}
+
+impl TunnelUse {
+    /// The values of `--tunnel`, and of the setting.
+    pub const NAMES: &'static [&'static str] = &["true", "false", "auto"];
+
+    /// Returns the use of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Always, Self::Never, Self::Auto];
+        Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
     }
 }
 

@@ -61,6 +61,8 @@ pub struct Plan {
     own: Option<Shared>,
     /// Whether ssh refuses an unknown host key without asking the user.
     refuses_new_key: bool,
+    /// Whether ssh goes on as a tunnel, if the server is ours.
+    pub carries: bool,
 }
 
 /// The address to which the client sends datagrams.
@@ -86,6 +88,9 @@ impl Plan {
     ) -> Self {
         let Way { route, destination, config, own } = way;
         let waits = own.as_ref().is_some_and(|own| !own.is_open);
+        // An open connection of the run's own ends with the run.
+        let is_lasting = own.as_ref().is_none_or(|own| !own.is_open);
+        let carries = options.carries_beside() && preamble.is_empty() && is_lasting;
         let remote = match (options.name, &options.server, &route) {
             (ProgramName::Mosh, server, route) => {
                 let server = server.as_deref().unwrap_or(OsStr::new("mosh-server"));
@@ -110,11 +115,11 @@ impl Plan {
                 // Only a rove server can attach to sessions, and has named sessions.
                 let is_new = options.session == WantedSession::New;
                 let bind = is_new.then_some(if is_open { "-s" } else { "" });
-                remote::searching(preamble, &challenge, args, bind, waits)
+                remote::searching(preamble, &challenge, args, bind, waits, carries)
             }
         };
         let (name, refuses_new_key) = (options.name, false);
-        Self { name, route, destination, remote, challenge, config, own, refuses_new_key }
+        Self { carries, name, route, destination, remote, challenge, config, own, refuses_new_key }
     }
 
     /// Returns the plan with which ssh does not ask about an unknown host key. Behind rove's proxy command ssh could
@@ -141,13 +146,19 @@ impl Plan {
         self.own.as_ref().is_some_and(|own| !own.is_open)
     }
 
+    /// Returns whether the end of the terminal must not end ssh: it carries the session's orderly end. But an ssh that waits
+    /// for a copy of rove ends with the terminal alone, should this process be killed.
+    pub fn outlives_terminal(&self) -> bool {
+        self.carries && !self.waits()
+    }
+
     /// Returns a plan that runs this shell text on the host instead, by the same route.
     pub fn for_script(&self, script: &str) -> Self {
         let remote = match self.route {
             Route::Local(_) => script.into(),
             _ => remote::script(script),
         };
-        Self { remote, ..self.clone() }
+        Self { remote, carries: false, ..self.clone() }
     }
 
     /// Returns the text for the shell of this computer. `None` if ssh runs the command.
@@ -274,10 +285,14 @@ impl Plan {
         let ssh = ssh_config::with_options(&options.ssh, &first);
         let (program, args) = ssh.split_first().expect("an ssh command has a program");
         let mut command = Command::new(program);
-        command.args(args).args(self.config.overrides()).arg("-n");
-        if options.ssh_pty {
-            command.arg("-tt");
-        }
+        command.args(args).args(self.config.overrides());
+        match (self.carries, options.ssh_pty) {
+            // A stock server has the terminal as ever. The far end of a tunnel makes it pass bytes as they are.
+            (true, true) => command.args(["-tt", "-e", "none"]),
+            (true, false) => command.arg("-T"),
+            (false, true) => command.args(["-n", "-tt"]),
+            (false, false) => command.arg("-n"),
+        };
         // Stock Mosh passes the address family only if ssh connects by itself.
         let is_told = self.name == ProgramName::Rove || self.route == Route::Direct;
         command.args(options.family_word().filter(|_| is_told));
@@ -291,6 +306,10 @@ impl Plan {
             }
             _ => command.args(self.config.sharing.words()),
         };
+        if self.carries && self.own.is_none() {
+            // Others must be able to end with theirs while the session goes on, and the other way round.
+            command.args(["-o", "ControlMaster=no"]);
+        }
         if let Route::Proxy(proxy) = &self.route {
             // ssh runs the proxy command with the user's shell, but it is written for sh.
             command.arg("-o").arg(proxy).env("SHELL", "/bin/sh");

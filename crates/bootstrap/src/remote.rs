@@ -106,17 +106,20 @@ pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsSt
 
 /// Returns the usual command of `rove`, for any login shell. It runs the first server program that it finds, a rove
 /// before a stock Mosh. `preamble` is shell text that runs first. `bind` is added for a stock server, after the first
-/// word. `None` if only a rove will do. If there is no server and it `waits`, the connection stays open.
+/// word. `None` if only a rove will do. If there is no server and it `waits`, the connection stays open. A rove that
+/// `carries` is followed by a tunnel's end.
 pub fn searching(
     preamble: &str,
     challenge: &Challenge,
     args: &[OsString],
     bind: Option<&str>,
     waits: bool,
+    carries: bool,
 ) -> OsString {
     let mut script = format!("{preamble}{}", starts(challenge));
     let stock = format!("echo \"{STOCK_SERVER} {challenge}\"; ");
-    let ours = "exec \"$p\" server \"$@\"";
+    let carrying = carrying("\"$p\" server", "p");
+    let ours = if carries { &carrying } else { "exec \"$p\" server \"$@\"" };
     script.push_str(&match bind {
         Some("") => search(ours, &format!("{stock}exec \"$p\" \"$@\"")),
         Some(bind) => {
@@ -137,13 +140,22 @@ pub fn searching(
 pub fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsString]) -> OsString {
     let server = server.map_or("\"$t\" server".into(), OsStr::to_string_lossy);
     let script = format!(
-        "{}{} o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
-         if [ $s != 0 ]; then exit $s; fi; o=${{o##*MOSH CONNECT }}; \
-         exec \"$t\" tunnel \"${{o%%[!0-9]*}}\"",
+        "{}{} {}",
         starts(challenge),
-        find_rove(NO_TUNNEL_PROGRAM, &tells_system())
+        find_rove(NO_TUNNEL_PROGRAM, &tells_system()),
+        carrying(&server, "t")
     );
     with_arguments(&script, args)
+}
+
+/// Returns the piece of sh that runs a server, tells all that it says, and has the rove in the variable `rove` become
+/// its tunnel's far end.
+fn carrying(server: &str, rove: &str) -> String {
+    format!(
+        "o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
+         if [ $s != 0 ]; then exit $s; fi; o=${{o##*MOSH CONNECT }}; \
+         exec \"${rove}\" tunnel \"${{o%%[!0-9]*}}\""
+    )
 }
 
 /// Returns the command that runs the host's rove with these arguments, for any login shell. It tells rove the name by
@@ -161,14 +173,20 @@ pub fn script_with(challenge: &Challenge, script: &str, args: &[OsString]) -> Os
     with_arguments(&format!("echo; echo \"{START} {challenge}\"; {script}"), args)
 }
 
-/// Returns the shell text with which rove's commands begin, on a line of its own.
-fn starts(challenge: &Challenge) -> String {
-    format!("echo; echo \"{START} {challenge}\"; {TELLS_ADDRESS}")
+/// Returns the line with which our commands begin.
+pub fn first_line(challenge: &Challenge) -> String {
+    format!("{START} {challenge}")
 }
 
-/// Returns the command that starts another tunnel's end on the host, for the server at this port.
-pub fn tunnel_again(port: &str) -> OsString {
-    script(&format!("{} exec \"$t\" tunnel {port}", find_rove(NO_TUNNEL_PROGRAM, "")))
+/// Returns the piece of sh with which our command begins, on a line of its own.
+fn starts(challenge: &Challenge) -> String {
+    format!("echo; echo \"{}\"; {TELLS_ADDRESS}", first_line(challenge))
+}
+
+/// Returns the command that starts another far end for a server at this port. The run's word stands above its first line.
+pub fn tunnel_again(port: &str, challenge: &Challenge) -> OsString {
+    let begins = format!("echo; echo \"{}\"; ", first_line(challenge));
+    script(&format!("{begins}{} exec \"$t\" tunnel {port}", find_rove(NO_TUNNEL_PROGRAM, "")))
 }
 
 /// Returns the shell text that prints the host's system and processor, by which rove chooses a program to install.

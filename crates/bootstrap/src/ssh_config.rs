@@ -21,6 +21,9 @@ const OVERRIDDEN: [(&str, &str, &str); 3] = [
     ("forkafterauthentication", "no", "ForkAfterAuthentication=no"),
 ];
 
+/// Most files of keys that are looked at. Chosen: several times ssh's own.
+const KEY_FILES_MAX: usize = 32;
+
 /// The values of `LogLevel` with which ssh does not report an unknown host key.
 const SILENT_LEVELS: [&str; 3] = ["SILENT", "QUIET", "FATAL"];
 
@@ -43,6 +46,8 @@ pub struct SshConfig {
     /// The value of `StrictHostKeyChecking`: how ssh treats an unknown host key. Empty if the configuration could not
     /// be read.
     pub(crate) key_checking: String,
+    /// The files of the keys that ssh offers beside those of its agent.
+    pub key_files: Vec<String>,
     /// Whether ssh does not even print why it fails (`LogLevel`).
     is_silent: bool,
 }
@@ -157,6 +162,9 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
             "user" if is_set && is_name => config.user = Some(value.to_owned()),
             "port" => config.port = value.parse().ok(),
             "controlpath" if is_set => config.sharing = judge(value),
+            "identityfile" if config.key_files.len() < KEY_FILES_MAX => {
+                config.key_files.push(value.to_owned());
+            }
             "stricthostkeychecking" => config.key_checking = shown,
             "loglevel" => config.is_silent = SILENT_LEVELS.contains(&value),
             keyword => config.take(keyword, &shown, is_set),

@@ -4,6 +4,7 @@ pub mod banner;
 pub mod carrier;
 pub mod frame;
 pub mod retry;
+pub mod standby;
 
 /// The first line of the host's end. Output of start-up files precedes it. The number is the protocol's version.
 pub const MARK: &str = "ROVE TUNNEL 1";

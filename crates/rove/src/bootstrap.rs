@@ -5,8 +5,8 @@
 //! shows the user the output that is not the announcement. [`proxy`] is the proxy command that learns the host's
 //! address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, and [`sharing`] decides which open
 //! connection ssh may use; [`master`] is one of our own. [`ssh_port`] explains `-p` after a failed login, and
-//! [`choice`] asks which of several sessions is meant. If no UDP passes, [`tunnel`] keeps the ssh that started the
-//! server. [`remote_command`] runs other commands than a server on the host, for `rove list host` and the like. Source:
+//! [`choice`] asks which of several sessions is meant. [`questions`] watches whether a login asks the user. If no UDP
+//! passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands than a server on the host, for `rove list host` and the like. Source:
 //! Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
@@ -15,11 +15,11 @@ use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::Refusal;
 use rove_bootstrap::startup::Connect;
-use rove_bootstrap::{Account, Challenge, HostOptions, Plan, ProgramName};
+use rove_bootstrap::{Account, Challenge, HostOptions, Plan, ProgramName, TunnelUse};
 use rustix::fs::Access;
 
 use crate::bootstrap::error::BootstrapError;
@@ -30,7 +30,7 @@ use crate::bootstrap::screen::tell;
 use crate::bootstrap::tunnel::Started;
 use crate::install::{self, InstallOptions};
 use crate::session_call::{self, SessionCall};
-use crate::{colors, entropy, escape_key};
+use crate::{colors, entropy, escape_key, sys};
 
 pub(crate) mod address;
 pub(crate) mod choice;
@@ -41,6 +41,7 @@ mod launch;
 pub(crate) mod master;
 pub(crate) mod prepare;
 pub(crate) mod proxy;
+mod questions;
 pub(crate) mod remote_command;
 mod screen;
 pub(crate) mod sharing;
@@ -91,17 +92,27 @@ fn start(
     }
     let colors = color_count(options)?;
     let challenge = entropy::challenge()?;
-    if options.tunnel {
+    if options.tunnel == TunnelUse::Always {
         return Err(start_in_tunnel(options, invocation, colors, challenge));
     }
     let plan = prepare::plan(options, invocation, colors, challenge, "", master.as_ref())?;
     let plan = plan.without_key_question();
+    let local = |what| move |error| BootstrapError::Local { what, error };
+    if plan.outlives_terminal() {
+        sys::ignore_signal(libc::SIGHUP).map_err(local("ignoring SIGHUP"))?;
+    }
     for note in plan.config.notes(&options.host).iter().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), note);
     }
     let (plan, Launch { announced, end }) = log_in(options, plan)?;
+    let mut carrier = None;
     let status = match end {
         End::Ended(status) => status,
+        End::Carries { ssh, asks_nothing } => {
+            carrier = Some((ssh, asks_nothing));
+            master.iter().for_each(Master::abandon);
+            ExitStatus::default()
+        }
         End::Refused(refusal) => return Err(refusal.into()),
         End::Waits(ssh) => {
             if let Some(master) = master {
@@ -132,8 +143,11 @@ fn start(
         }
         tell(&invocation.speaker(), &place);
     }
-    let account = plan.config.account();
-    let call = SessionCall { others, ..session_call(options, account) };
+    let tunnel = carrier.map(|(ssh, asks_nothing)| {
+        ssh.bequeath(tunnel::again_beside(options, &plan, &connect.port, asks_nothing))
+    });
+    let tunnel = tunnel.transpose().map_err(local("a pipe to ssh"))?;
+    let call = SessionCall { others, tunnel, ..session_call(options, plan.config.account()) };
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
@@ -306,8 +320,11 @@ fn client_program(options: &HostOptions) -> Command {
             client.arg0("rove").arg("client");
             client
         }
-        // Only rove's client supports a tunnel.
-        ProgramName::Mosh if !options.tunnel && find_in_path("mosh-client".as_ref()).is_some() => {
+        // Only ours knows what a tunnel is.
+        ProgramName::Mosh
+            if options.tunnel != TunnelUse::Always
+                && find_in_path("mosh-client".as_ref()).is_some() =>
+        {
             Command::new("mosh-client")
         }
         ProgramName::Mosh => {

@@ -12,6 +12,7 @@ use rove_session::{
     Running, TerminalReport,
 };
 use rove_ssp::{Config, Key, wiping};
+use rove_units::Instant;
 use rustix::stdio;
 
 use crate::bootstrap::address;
@@ -19,7 +20,9 @@ use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
 use crate::session_call::SessionCall;
 use crate::terminal_type::{self, RenderOptions};
+use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
+use crate::tunnel::spare::Spare;
 use crate::{doctor, entropy, hardening, logging, sys};
 
 mod pump;
@@ -122,12 +125,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         terminal_type::plain_capabilities(render_options)
     });
     let clock = Clock::start();
-    let wire = match &tunnel {
-        Some(inherited) => Wire::tunnelled(Tunnel::take(inherited, clock.now())?),
-        None => Wire::Sockets(
-            DualStackSockets::open(options.server).context("cannot open a UDP socket")?,
-        ),
-    };
+    let wire = open_wire(tunnel.as_ref(), options.server, clock.now())?;
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
     let terminal = Tty::take_over(described.emergency_closing())?;
@@ -160,18 +158,31 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         session.set_size_rule(rule);
     }
     session.set_door(if choices.share { Door::Open } else { Door::Closed });
-    if tunnel.is_some() {
-        session.handle_tunnel(clock.now(), None);
-    } else {
-        // Text that is no address is left out: the others are a help, and no more.
-        let others = options.call.others.iter();
-        others
-            .filter_map(|it| address::from_numeric(it, options.server.port()))
-            .for_each(|address| session.candidates_mut().add(address));
+    match (wire.tunnel().is_some(), wire.has_pipe()) {
+        (true, _) => session.handle_tunnel(clock.now(), None),
+        (false, is_beside) => session.handle_side_path(clock.now(), is_beside),
     }
+    // Text that is no address is left out: the others are a help, and no more.
+    let others = options.call.others.iter();
+    others
+        .filter_map(|it| address::from_numeric(it, options.server.port()))
+        .for_each(|address| session.candidates_mut().add(address));
     let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
     let prompts = account.and_then(|account| remember_prompts(&mut session, account));
     Pump::new(events, session, wire, terminal, options.name, prompts).run()
+}
+
+/// Opens the wire to this address, through or beside the ssh that was inherited, if one was.
+fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> anyhow::Result<Wire> {
+    let (beside, only): (Option<_>, Option<_>) = match tunnel {
+        Some(ssh) if ssh.again.asks_nothing.is_some() => (Some(ssh), None),
+        only => (None, only),
+    };
+    if let Some(ssh) = only {
+        return Ok(Wire::tunnelled(Tunnel::take(ssh, now)?));
+    }
+    let sockets = DualStackSockets::open(server).context("cannot open a UDP socket")?;
+    Ok(Wire::sockets(sockets, beside.map(Spare::take).transpose()?))
 }
 
 /// Hands the session the prompts that earlier ones with this account knew; returns what keeps those of this one.

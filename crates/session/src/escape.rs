@@ -122,9 +122,9 @@ impl EscapeKey {
         }
     }
 
-    /// Offers another login, or does so no more.
-    pub(crate) fn offer_login(&mut self, is_offered: bool) {
-        self.offers_login = is_offered;
+    /// Offers another login, or does so no more. Returns whether that is news.
+    pub(crate) fn offer_login(&mut self, is_offered: bool) -> bool {
+        core::mem::replace(&mut self.offers_login, is_offered) != is_offered
     }
 
     /// Called when the status is no longer shown.

@@ -29,6 +29,10 @@ const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 /// too, as a server that hears nothing falls silent some time later. Chosen: a network that comes back has done so, and
 /// the user has not given up.
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
+/// How long the session goes through ssh until the user reads why. Chosen: UDP has been tried five times by then.
+const ASIDE_AFTER: Duration = Duration::from_secs(3);
+/// How long that stays. Chosen: long enough to read it twice.
+const ASIDE_SHOWN: Duration = Duration::from_secs(8);
 /// How long anything else that passes stays, and a network error once something is heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
 /// How long the user is told that somebody has joined or left. Chosen: a user who has looked away for a moment sees it.
@@ -85,6 +89,8 @@ pub(crate) struct Notices {
     advises: bool,
     /// The failure that keeps datagrams from the tunnel, if any; `None` where they travel without one.
     tunnel: Option<Option<Trouble>>,
+    /// Since when datagrams go through ssh, as UDP does not answer, and whether the user has read why.
+    aside: Option<(Instant, bool)>,
     /// Why the client is ending; from then on nothing else is said.
     farewell: Option<String>,
 }
@@ -92,7 +98,8 @@ pub(crate) struct Notices {
 impl Notices {
     /// Creates no notices for a program of this name.
     pub(crate) const fn new(program: String, quit_hint: Option<String>, advises: bool) -> Self {
-        Self { program, quit_hint, message: None, advises, tunnel: None, farewell: None }
+        let (message, tunnel, aside, farewell) = (None, None, None, None);
+        Self { program, quit_hint, message, advises, tunnel, aside, farewell }
     }
 
     /// Says something for a second.
@@ -134,9 +141,31 @@ impl Notices {
         is_news
     }
 
+    /// Notes since when datagrams go through ssh, as UDP to this port does not answer. The user reads that once.
+    pub(crate) fn aside(&mut self, now: Instant, since: Option<Instant>, port: u16) {
+        if self.aside.map(|(since, _)| since) != since {
+            self.aside = since.map(|since| (since, false));
+        }
+        let Some((since, is_told)) = &mut self.aside else { return };
+        if !*is_told && now.saturating_since(*since) >= ASIDE_AFTER {
+            *is_told = true;
+            self.message = Some(Message {
+                text: format!(
+                    "UDP port {port} is silent, so ssh carries the session: see rove doctor."
+                ),
+                until: Some(now + ASIDE_SHOWN),
+                network_error: false,
+            });
+        }
+    }
+
     /// Returns whether datagrams travel through a tunnel.
     pub(crate) const fn is_tunnelled(&self) -> bool {
         self.tunnel.is_some()
+    }
+
+    const fn goes_through_ssh(&self) -> bool {
+        self.tunnel.is_some() || self.aside.is_some()
     }
 
     /// Says why the client is ending, until it has ended. The first reason stays.
@@ -178,10 +207,11 @@ impl Notices {
             texts.push("The ssh tunnel has ended.".to_owned());
             texts.push("Tunnel ended.".to_owned());
             (texts, hints)
-        } else if let Some(texts) = connecting(now, contact, self.is_tunnelled()) {
+        } else if let Some(texts) = connecting(now, contact, self.goes_through_ssh()) {
             (texts, quit())
         } else {
-            (silence?.sentences(self.advises && !self.is_tunnelled()), quit())
+            let hints = if login_hints.is_empty() { quit() } else { login_hints };
+            (silence?.sentences(self.advises && !self.goes_through_ssh()), hints)
         };
         Some(Bar { program: self.program.clone(), texts, hints })
     }
@@ -214,7 +244,9 @@ impl Notices {
         let reply_late = contact.acknowledged_sent_at() + REPLY_LATE;
         let count = Silence::at(now, contact).map(|silence| silence.next_count());
         let gone = contact.refused_at.map(|_| contact.due_at + GONE_LATE);
-        [expiry, connecting, Some(contact_late), Some(reply_late), count, gone]
+        let aside = self.aside.filter(|(_, is_told)| !is_told);
+        let aside = aside.map(|(since, _)| since + ASIDE_AFTER);
+        [aside, expiry, connecting, Some(contact_late), Some(reply_late), count, gone]
             .into_iter()
             .flatten()
             .filter(|at| *at > now)

@@ -47,6 +47,10 @@ pub(crate) struct Facts {
     pub(crate) local_port: Option<u16>,
     /// Whether they travel through a tunnel.
     pub(crate) is_tunnelled: bool,
+    /// Since when they go through ssh, as UDP does not answer.
+    pub(crate) aside_since: Option<Instant>,
+    /// When they last changed between UDP and ssh, if they ever did.
+    pub(crate) changed_at: Option<Instant>,
     /// Keys and resizes that the server has not acknowledged.
     pub(crate) pending_input: u64,
     /// The joined clients, and whether the session is locked.
@@ -134,7 +138,7 @@ fn lines(now: Instant, facts: &Facts) -> Vec<String> {
             line("Extensions", extensions(facts.capabilities));
         }
     }
-    line("Path", route(facts));
+    line("Path", route(now, facts));
     line("Last heard", path.heard_at.map_or("never".to_owned(), |at| ago(now, at)));
     line("Round trip", round_trip(facts));
     line("Loss", format!("inbound  {}", loss(path.loss_in)));
@@ -157,7 +161,11 @@ fn extensions(used: Capabilities) -> String {
     if used.is_empty() { "none".to_owned() } else { used.join(", ") }
 }
 
-fn route(facts: &Facts) -> String {
+fn route(now: Instant, facts: &Facts) -> String {
+    if let Some(since) = facts.aside_since {
+        let (span, server) = (spelled(now.saturating_since(since)), facts.server);
+        return format!("through ssh for {span}, as {server} is silent");
+    }
     if facts.is_tunnelled {
         return format!("through ssh, to UDP port {} of the host", facts.server.port());
     }
@@ -167,6 +175,9 @@ fn route(facts: &Facts) -> String {
     }
     if facts.path.hops > 0 {
         let _ = write!(text, ", changed {}", counted(facts.path.hops, "time", "times"));
+    }
+    if let Some(changed_at) = facts.changed_at {
+        let _ = write!(text, ", for {}", spelled(now.saturating_since(changed_at)));
     }
     text
 }

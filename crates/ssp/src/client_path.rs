@@ -135,13 +135,8 @@ impl ClientPath {
         times.into_iter().flatten().min().filter(|_| !self.newest_payload.is_empty())
     }
 
-<<<<<<< HEAD
     /// Returns the newest payload and where to repeat it now, or `None`. After a network change that is the server's
-    /// current address, else another address that is to be probed.
-=======
-    /// Returns the newest payload once more: for the server, after the network of this computer has changed, or for
-    /// another address of it that is to be probed now, or the side path, if one is.
->>>>>>> f1c81cba (Let a client use a way beside the network, as through ssh)
+    /// current address, else another address that is to be probed, or the side path.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,

@@ -27,7 +27,7 @@ use crate::path_size::{PathSize, SIZE_MIN};
 use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
 use crate::send_timing::{PathView, SendTiming};
-use crate::side_path::{SIDE_PATH, SidePath};
+use crate::side_path::SIDE_PATH;
 use crate::window::Window;
 
 const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
@@ -282,12 +282,12 @@ impl Connection {
         Ok(Transmit { destination, payload, tries_size: false })
     }
 
-    /// Returns the addresses that a client's server may be reached at; `None` at a server.
-    pub(crate) fn candidates(&self) -> Option<&Candidates> {
-        self.client.as_ref().map(|client| &client.candidates)
+    /// Returns a client's ways to its server; `None` at a server.
+    pub(crate) fn client(&self) -> Option<&ClientPath> {
+        self.client.as_ref()
     }
 
-    /// Returns [`Connection::candidates`] for changes to them.
+    /// Returns the addresses that a client's server may be reached at, to be changed; `None` at a server.
     pub(crate) fn candidates_mut(&mut self) -> Option<&mut Candidates> {
         self.client.as_mut().map(|client| &mut client.candidates)
     }
@@ -372,16 +372,6 @@ impl Connection {
         }
     }
 
-    /// Returns a client's side path; `None` at a server.
-    pub(crate) fn side_path(&self) -> Option<&SidePath> {
-        self.client.as_ref().map(|client| &client.side)
-    }
-
-    /// Returns when it is wanted, where contents have not been acknowledged since then.
-    pub(crate) fn side_path_wanted_at(&self, unacknowledged: Option<Instant>) -> Option<Instant> {
-        self.client.as_ref()?.side_path_wanted_at(unacknowledged)
-    }
-
     /// Called when the driver of a client begins to carry datagrams by the side path, or has ceased to. `fails` says whether the network
     /// fails.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) {
@@ -433,7 +423,7 @@ impl Connection {
             self.held = Some(HeldTimestamp { bits, arrived_at: now });
         }
         // The new address is chosen before the round trip is counted for it.
-        let is_aside = source == SIDE_PATH || self.side_path().is_some_and(SidePath::is_used);
+        let is_aside = source == SIDE_PATH || self.client().is_some_and(|it| it.side.is_used());
         if !is_aside && self.candidates_mut().is_some_and(|it| it.handle_answer(now, source)) {
             self.follow_candidates();
         }

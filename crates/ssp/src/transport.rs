@@ -170,7 +170,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the addresses that a client's server may be reached at; `None` at a server.
     pub fn candidates(&self) -> Option<&Candidates> {
-        self.connection.candidates()
+        self.connection.client().map(|client| &client.candidates)
     }
 
     /// Returns [`Transport::candidates`] for changes: to add an address, or to report an unreachable one.

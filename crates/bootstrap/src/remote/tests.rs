@@ -80,7 +80,7 @@ fn every_login_shell_finds_rove_first_and_hands_the_arguments_over_whole() {
     host.install("bin/mosh-server");
     for shell in SHELLS {
         if let Some(output) =
-            host.run(shell, &searching("", &challenge(), &arguments(), Some(""), false))
+            host.run(shell, &searching("", &challenge(), &arguments(), Some(""), false, false))
         {
             assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{shell}");
         }
@@ -93,8 +93,9 @@ fn rove_in_a_directory_of_the_user_is_preferred_to_an_installed_mosh_server() {
         let host = Host::new(directory.trim_start_matches('.').trim_end_matches("/bin"));
         host.install(&format!("{directory}/rove"));
         host.install("bin/mosh-server");
-        let output =
-            host.run("sh", &searching("", &challenge(), &arguments(), Some(""), false)).unwrap();
+        let output = host
+            .run("sh", &searching("", &challenge(), &arguments(), Some(""), false, false))
+            .unwrap();
         assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{directory}");
     }
 }
@@ -105,7 +106,7 @@ fn without_rove_a_mosh_server_runs() {
     host.install("bin/mosh-server");
     for shell in SHELLS {
         if let Some(output) =
-            host.run(shell, &searching("", &challenge(), &arguments(), Some(""), false))
+            host.run(shell, &searching("", &challenge(), &arguments(), Some(""), false, false))
         {
             assert_eq!(output, format!("{ADDRESS}{STOCK}mosh-server {RECEIVED}"), "{shell}");
         }
@@ -121,8 +122,8 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
         let host = Host::new(&format!("bind-{program}"));
         host.install(&format!("bin/{program}"));
         for shell in SHELLS {
-            if let Some(output) =
-                host.run(shell, &searching("", &challenge(), &arguments(), Some("-s"), false))
+            if let Some(output) = host
+                .run(shell, &searching("", &challenge(), &arguments(), Some("-s"), false, false))
             {
                 assert_eq!(output, format!("{ADDRESS}{line}{program} {received}"), "{shell}");
             }
@@ -135,7 +136,8 @@ fn the_search_says_when_it_found_nothing() {
     // The machine that runs the tests may have a mosh-server: a command that looks for others.
     let host = Host::new("nothing");
     let system = host.run("sh", OsStr::new("echo $(uname -s) $(uname -m)")).unwrap();
-    let command = searching("", &challenge(), &arguments(), Some(""), false).into_string().unwrap();
+    let command =
+        searching("", &challenge(), &arguments(), Some(""), false, false).into_string().unwrap();
     let command = OsString::from(
         command.replace("mosh-server", "no-such-server").replace("p in rove", "p in no-rove"),
     );
@@ -181,8 +183,14 @@ fn every_login_shell_starts_a_server_and_then_the_far_end_of_a_tunnel() {
             let wanted = format!("{ADDRESS}rove [server] {RECEIVED}rove [tunnel] []\n");
             assert_eq!(output, wanted, "{shell}");
         }
-        if let Some(output) = host.run(shell, &tunnel_again("60001")) {
-            assert_eq!(output, "rove [tunnel] [60001]\n", "{shell}");
+        if let Some(output) = host.run(shell, &tunnel_again("60001", &challenge())) {
+            let first = first_line(&challenge());
+            assert_eq!(output, format!("\n{first}\nrove [tunnel] [60001]\n"), "{shell}");
+        }
+        let carrying = searching("", &challenge(), &arguments(), Some("-s"), false, true);
+        if let Some(output) = host.run(shell, &carrying) {
+            let wanted = format!("{ADDRESS}rove [server] {RECEIVED}rove [tunnel] []\n");
+            assert_eq!(output, wanted, "{shell}");
         }
     }
 }

@@ -12,6 +12,8 @@ const LINE_BYTES_MAX: usize = 64;
 /// Skips output up to the first line of the tunnel's end ([`MARK`]).
 #[derive(Debug, Default)]
 pub struct Banner {
+    /// The line, with the run's word, before which nothing counts; empty once it was there.
+    first: String,
     line: Vec<u8>,
     read: usize,
 }
@@ -30,6 +32,12 @@ pub enum Found {
 }
 
 impl Banner {
+    /// Creates a reader for a far end that is started by a command whose first line this is
+    /// ([`remote::first_line`](crate::remote::first_line)). Without one the mark counts wherever it is.
+    pub fn after(first: String) -> Self {
+        Self { first, ..Self::default() }
+    }
+
     /// Consumes bytes from the front of `bytes`, up to the end of a line of rove's.
     pub fn read(&mut self, bytes: &mut &[u8]) -> Found {
         while let Some((&byte, rest)) = bytes.split_first() {
@@ -46,7 +54,11 @@ impl Banner {
             }
             let line = core::mem::take(&mut self.line);
             let line = line.trim_ascii_end();
-            if line == MARK.as_bytes() {
+            if !self.first.is_empty() {
+                if line == self.first.as_bytes() {
+                    self.first.clear();
+                }
+            } else if line == MARK.as_bytes() {
                 return Found::Mark;
             } else if line == NO_TUNNEL_PROGRAM.as_bytes() {
                 return Found::NoProgram;
@@ -75,6 +87,12 @@ mod tests {
             }
             assert_eq!((found, left.as_slice()), (Found::Mark, &b"\0\0\x01x"[..]), "{cut}");
         }
+        // Start-up files do not know the run's word.
+        let mut banner = Banner::after("ROVE START 12".to_owned());
+        let text = format!("{MARK}\nROVE START 11\n{NO_TUNNEL_PROGRAM}\n");
+        assert_eq!(banner.read(&mut text.as_bytes()), Found::Nothing);
+        let text = format!("ROVE START 12\n{MARK}\n");
+        assert_eq!(banner.read(&mut text.as_bytes()), Found::Mark);
         let text = format!("\n{NO_TUNNEL_PROGRAM}\n");
         assert_eq!(Banner::default().read(&mut text.as_bytes()), Found::NoProgram);
     }

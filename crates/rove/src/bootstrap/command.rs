@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGCHLD;
 
 use crate::ssh_reaper::SshReaper;
+use crate::tunnel::inherited::{Again, Descriptors, Inherited};
 
 /// Most bytes read from a stream at once. Chosen: the longest announcement and banner fit.
 const READ_LEN: usize = 4096;
@@ -45,6 +46,8 @@ pub(crate) struct Running {
     errors: Option<ChildStderr>,
     buffers: [[u8; READ_LEN]; 2],
     status: Option<ExitStatus>,
+    /// Most bytes of its output that are read at a time.
+    output_len: usize,
     /// Bytes read since the command ended.
     aftermath_bytes: usize,
 }
@@ -69,8 +72,34 @@ impl Running {
             child,
             buffers: [[0; READ_LEN]; 2],
             status: None,
+            output_len: READ_LEN,
             aftermath_bytes: 0,
         })
+    }
+
+    /// Has its output read byte by byte, so that no more is taken than is asked for.
+    pub(crate) fn read_singly(&mut self) {
+        self.output_len = 1;
+    }
+
+    /// Lets it go on beyond this process's exec, if it was started with a pipe for its standard input. Returns what the
+    /// program that runs then must know.
+    ///
+    /// # Errors
+    ///
+    /// Returns that one of its streams has ended.
+    pub(crate) fn bequeath(mut self, again: Again) -> io::Result<Inherited> {
+        let (output, errors) = (self.output.take(), self.errors.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = (self.child.stdin.take(), output, errors)
+        else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let descriptors =
+            Descriptors { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
+        let inherited = descriptors.bequeath(&self.child, again)?;
+        // They are the other program's now.
+        core::mem::forget((descriptors, self));
+        Ok(inherited)
     }
 
     /// Returns the pipe to the command's standard input. `None` if there is none. Close the pipe to end the input.
@@ -105,6 +134,7 @@ impl Running {
             if has_errors || has_output {
                 let [for_errors, for_output] = &mut self.buffers;
                 let errors = read(&mut self.errors, has_errors, for_errors)?;
+                let for_output = &mut for_output[..self.output_len];
                 let output = read(&mut self.output, has_output, for_output)?;
                 if self.status.is_some() {
                     self.aftermath_bytes += errors + output;

@@ -1,6 +1,6 @@
 //! Running ssh, or the local server, from its start to its end.
 
-use std::process::ExitStatus;
+use std::process::{ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::{LastWords, Refusal};
 use rove_bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
@@ -12,6 +12,7 @@ use signal_hook::consts::SIGCHLD;
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::prepare;
+use crate::bootstrap::questions::Questions;
 use crate::bootstrap::screen::{Screen, tell_running};
 
 /// The result of running ssh, or the local server.
@@ -28,6 +29,12 @@ pub(super) enum End {
     Refused(Refusal),
     /// The host has no server, and ssh keeps the connection open.
     Waits(Box<Running>),
+    /// The server is ours, and ssh carries datagrams to it.
+    Carries {
+        ssh: Box<Running>,
+        /// Whether the login has asked the user nothing, as far as is known.
+        asks_nothing: bool,
+    },
 }
 
 /// Runs ssh (or the local server) to its end, or until the host turns out to have no server. Shows the user its output
@@ -42,8 +49,15 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
     // The loop exists before ssh is started, so that ssh's end is never missed.
     let mut events = EventLoop::new(Clock::start(), &[SIGCHLD])
         .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })?;
+    let mut questions = Questions::watch(events.now());
+    if plan.carries {
+        command.stdin(Stdio::piped());
+    }
     let mut ssh = Running::start(&mut command)
         .map_err(|error| BootstrapError::ssh_missing(options.name, command.get_program(), error))?;
+    if plan.carries {
+        ssh.read_singly();
+    }
     let mut listener = Listener {
         startup: Startup::new(plan.rules()),
         screen: Screen::new(options.name),
@@ -53,11 +67,19 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
         after_announcement: Vec::new(),
     };
     loop {
-        match ssh.step(&mut events, None) {
+        let look_at = plan.carries.then(|| questions.look(events.now()));
+        match ssh.step(&mut events, look_at) {
             Ok(Step::Said(said)) => {
                 if let Err(error) = listener.read(said) {
                     ssh.end(&mut events);
                     return Err(error.into());
+                }
+                let is_announced = listener.is_announced;
+                if plan.carries && is_announced && !listener.startup.announced.is_stock {
+                    let asks_nothing = !questions.have_come(events.now());
+                    let (announced, _) = listener.conclude(false)?;
+                    let end = End::Carries { ssh: Box::new(ssh), asks_nothing };
+                    return Ok(Launch { announced, end });
                 }
                 if plan.waits() && listener.startup.announced.no_server_program {
                     let (announced, _) = listener.conclude(false)?;

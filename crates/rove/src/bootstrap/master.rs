@@ -9,7 +9,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use rove_bootstrap::{HostOptions, InstallPolicy, ProgramName, Shared, Sharing, ssh_config};
+use rove_bootstrap::{
+    HostOptions, InstallPolicy, ProgramName, Shared, Sharing, TunnelUse, ssh_config,
+};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -43,7 +45,9 @@ impl Master {
             InstallPolicy::Ask => question::can_be_asked(),
             InstallPolicy::Never => false,
         };
-        let is_ours = options.name == ProgramName::Rove && !options.local && !options.tunnel;
+        let is_ours = options.name == ProgramName::Rove
+            && !options.local
+            && options.tunnel != TunnelUse::Always;
         if !may_copy || !is_ours || options.server.is_some() || !ssh_config::is_ssh(&options.ssh) {
             return None;
         }
@@ -63,6 +67,11 @@ impl Master {
         if let Some(modes) = &self.modes {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, modes);
         }
+    }
+
+    /// Leaves the ssh that was to have it open to other work: nobody goes through it any more.
+    pub(crate) fn abandon(&self) {
+        let _ = std::fs::remove_file(&self.path);
     }
 
     pub(crate) const fn is_open(&self) -> bool {

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use rove_bootstrap::ssh_config::{self, SshConfig, is_ssh};
-use rove_bootstrap::{HostOptions, ProgramName, RemoteIp, Sharing};
+use rove_bootstrap::{HostOptions, ProgramName, RemoteIp, Sharing, TunnelUse};
 
 use crate::answer;
 use crate::bootstrap::sharing;
@@ -34,16 +34,20 @@ pub(crate) fn config(options: &HostOptions) -> SshConfig {
     if options.name == ProgramName::Rove {
         return ask(&options.ssh, &options.host);
     }
-    // With our proxy command ssh uses no open connection.
-    let is_own = !options.tunnel && matches!(options.remote_ip, None | Some(RemoteIp::Proxy));
+    // With our proxy command none is.
+    let is_own = options.tunnel != TunnelUse::Always
+        && matches!(options.remote_ip, None | Some(RemoteIp::Proxy));
     let sharing = if is_own { Sharing::Unconfigured } else { sharing(options, &options.host) };
     sharing.into()
 }
 
 /// Returns which open connection ssh would use for this destination, and whether it may.
 pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
-    if options.name == ProgramName::Mosh && !options.tunnel && !is_ssh(&options.ssh) {
-        // Stock passes no options that only OpenSSH knows.
+    if options.name == ProgramName::Mosh
+        && options.tunnel != TunnelUse::Always
+        && !is_ssh(&options.ssh)
+    {
+        // Stock gives it no option that only ssh knows.
         return Sharing::Unconfigured;
     }
     ask(&options.ssh, destination).sharing

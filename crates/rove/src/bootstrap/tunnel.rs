@@ -1,6 +1,7 @@
 //! The start of a session whose datagrams go through ssh: the same login starts the server and carries the datagrams,
 //! so that the user is asked once.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -9,8 +10,9 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use rove_bootstrap::last_words::LastWords;
 use rove_bootstrap::ssh_config::SshConfig;
 use rove_bootstrap::startup::{Announced, Connect, Progress, Rules, Startup, Stream};
+use rove_bootstrap::tunnel::standby;
 use rove_bootstrap::{
-    Account, BindServer, Challenge, HostOptions, NoSession, ProgramName, SSH_FAILURE, remote,
+    Account, BindServer, Challenge, HostOptions, NoSession, Plan, ProgramName, SSH_FAILURE, remote,
     ssh_config,
 };
 use rustix::event::{PollFd, PollFlags, poll};
@@ -22,7 +24,7 @@ use crate::bootstrap::ssh_query;
 use crate::install::remedy::Remedy;
 use crate::locale;
 use crate::sys;
-use crate::tunnel::inherited::{Descriptors, Inherited};
+use crate::tunnel::inherited::{Again, Descriptors, Inherited};
 use crate::tunnel::login::ASKS_NOTHING;
 
 /// The address where the server listens: only ssh's end on the host sends to it.
@@ -63,6 +65,7 @@ pub(crate) fn start(
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = spawned
         .map_err(|error| BootstrapError::ssh_missing(options.name, command.get_program(), error))?;
+    let word = challenge.clone();
     let rules = Rules::Tolerant { challenge, proxy: false, start: true };
     let mut last_words = LastWords::new(&options.host, &config, options.verbose);
     let announced = listen(&mut child, options.name, rules, &mut last_words);
@@ -78,15 +81,39 @@ pub(crate) fn start(
         return Err(refusal.map_or(error, Into::into));
     };
     let again = ssh_config::is_ssh(&options.ssh)
-        .then(|| command_line(remote::tunnel_again(&connect.port), false));
+        .then(|| command_line(remote::tunnel_again(&connect.port, &word), false));
     let pipes = || io::Error::from(io::ErrorKind::BrokenPipe);
     let descriptors =
         Descriptors::of(&mut child).ok_or_else(pipes).map_err(refused("a pipe to ssh"))?;
-    let tunnel = descriptors.bequeath(&child, again.as_deref());
+    let again = Again::new(again.as_deref(), &word, None);
+    let tunnel = descriptors.bequeath(&child, again);
     let tunnel = tunnel.map_err(|errno| refused("a pipe to ssh")(errno.into()))?;
     // The client now owns the descriptors.
     core::mem::forget(descriptors);
     Ok(Started { connect, tunnel, account: config.account() })
+}
+
+/// Returns how an ssh logs in beside UDP, once more for the session at this port, where the first login `asks_nothing`.
+pub(super) fn again_beside(
+    options: &HostOptions,
+    plan: &Plan,
+    port: &str,
+    asks_nothing: bool,
+) -> Again {
+    let remote = remote::tunnel_again(port, &plan.challenge);
+    let words = ssh_words(options, &plan.config, remote, false);
+    let words = standby::without_touch(&words, &key_files(&plan.config));
+    Again::new(Some(&words), &plan.challenge, Some(asks_nothing))
+}
+
+/// Returns the files of the keys that ssh may offer. `ssh -G` leaves a tilde as it is.
+fn key_files(config: &SshConfig) -> Vec<String> {
+    let home = env::var("HOME").unwrap_or_default();
+    let path = |file: &String| match file.strip_prefix("~/") {
+        Some(rest) => format!("{home}/{rest}"),
+        None => file.clone(),
+    };
+    config.key_files.iter().map(path).collect()
 }
 
 fn remote_command(options: &HostOptions, colors: u32, challenge: &Challenge) -> OsString {

@@ -211,7 +211,13 @@ impl Settings {
         })?;
         let wrong = |sentence| Fault::new(value.span().start, sentence);
         let setting = match (key.shape, value.get_ref()) {
-            (Shape::Flag, DeValue::Boolean(flag)) => Setting::Flag(*flag),
+            (Shape::Flag | Shape::FlagOr(_), DeValue::Boolean(flag)) => Setting::Flag(*flag),
+            (Shape::FlagOr(word), DeValue::String(text)) if text == word => {
+                Setting::Text(text.to_string())
+            }
+            (Shape::FlagOr(word), _) => {
+                return Err(wrong(format!("{} is true, false or \"{word}\"", key.name)));
+            }
             (Shape::Flag, _) => return Err(wrong(format!("{} is true or false", key.name))),
             (Shape::Text(check) | Shape::TextOrNumber(check), DeValue::String(text)) => {
                 let text = text.to_string();

@@ -41,6 +41,8 @@ struct Target<'a> {
     name: &'a str,
     dashes: &'static str,
     takes_value: bool,
+    /// Whether the value may be left out; then it stands behind an equals sign only.
+    is_optional: bool,
 }
 
 /// The part of the command line that a word is in.
@@ -167,6 +169,7 @@ fn complete(
     let value = match value {
         Some(value) if value.is_empty() => return Err(missing()),
         Some(value) => value,
+        None if target.is_optional => return Ok(option),
         None => next().ok_or_else(missing)?,
     };
     option.push("=");
@@ -185,10 +188,12 @@ fn names<'a>(command: &'a Command, short_names: &'a [(String, String)]) -> Vec<N
     let mut names = Vec::new();
     for arg in command.get_arguments().filter(|arg| !arg.is_positional()) {
         let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+        let is_optional =
+            takes_value && arg.get_num_args().is_some_and(|count| count.min_values() == 0);
         let short = short_names.iter().find(|(id, _)| id == arg.get_id()).map(|(_, short)| short);
         let option = match (arg.get_long(), short) {
-            (Some(name), _) => Target { name, dashes: "--", takes_value },
-            (None, Some(name)) => Target { name, dashes: "-", takes_value },
+            (Some(name), _) => Target { name, dashes: "--", takes_value, is_optional },
+            (None, Some(name)) => Target { name, dashes: "-", takes_value, is_optional },
             (None, None) => continue,
         };
         let mut spellings = vec![option.name.to_owned()];

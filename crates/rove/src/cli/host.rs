@@ -10,7 +10,7 @@ use std::str::FromStr;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_bootstrap::{
     BindServer, Choices, HANDS_OVER, HostOptions, InstallPolicy, ProgramName, RemoteIp,
-    SessionLabel, WantedSession,
+    SessionLabel, TunnelUse, WantedSession,
 };
 use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
@@ -20,7 +20,7 @@ use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::help;
 use crate::cli::option_values::{
-    self, ADDRESS_FAMILIES, MODES, REMOTE_IPS, check_own_port, check_port, ssh_words,
+    self, ADDRESS_FAMILIES, MODES, REMOTE_IPS, ValueError, check_own_port, check_port, ssh_words,
 };
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
@@ -39,7 +39,7 @@ pub(crate) static MANUAL: Manual = Manual {
         "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
          is --ssh='ssh -p 2222', which rove offers after a failed login with -p where ssh answers. Neither agent, ports nor X11 are forwarded.",
         "In the session the escape key is Ctrl-^: then \".\" quits (a second time at once, if the server does not \
-         answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"^\" sends the key itself, and \"r\" logs in again where a tunnel needs that. \
+         answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
          Another key shows these commands and is not sent.",
         "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these \
          programs.",
@@ -188,9 +188,18 @@ struct HostArgs {
     /// Start the server on this computer, without ssh; the host is a numeric local address
     #[arg(long)]
     local: bool,
-    /// Carry the session through ssh, where no UDP passes; the host needs rove
-    #[arg(long, overrides_with = "no_tunnel")]
-    tunnel: bool,
+    /// Carry the session through ssh: true (also without a value), false, or auto: while UDP is not answered; the host needs rove
+    #[arg(
+        long,
+        value_name = "WHEN",
+        overrides_with = "no_tunnel",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = Suggested(TunnelUse::NAMES),
+        hide_possible_values = true
+    )]
+    tunnel: Option<String>,
     #[arg(long, hide = true)]
     no_tunnel: bool,
     /// Name of the session: goes on with the one that has it, or starts one; the host needs rove
@@ -314,7 +323,8 @@ pub(crate) fn parse(
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
     }
-    check_host(name, host).and_then(|()| check_tunnel(&args))?;
+    let tunnel = tunnel_use(&args, &settings)?;
+    check_host(name, host).and_then(|()| check_tunnel(tunnel, &args))?;
     let size = args.size.as_deref().map_or(Ok(()), option_values::check_size_rule);
     size.map_err(|error| UsageError::without_usage(format!("--size: {error}")))?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
@@ -334,7 +344,7 @@ pub(crate) fn parse(
         ssh,
         ssh_pty: !args.no_ssh_pty,
         local: args.local,
-        tunnel: args.tunnel,
+        tunnel,
         remote_ip,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
         quiet: args.quiet,
@@ -497,7 +507,6 @@ impl HostArgs {
             (&mut self.no_init, self.init, "no-init"),
             (&mut self.scrollback, self.no_scrollback || self.init, "scrollback"),
             (&mut self.strict, self.no_strict, "strict"),
-            (&mut self.tunnel, self.no_tunnel, "tunnel"),
         ] {
             *flag |= !opposite && settings.flag(key) == Some(true);
         }
@@ -620,9 +629,22 @@ fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     Ok(())
 }
 
+/// Returns when the session goes through ssh.
+fn tunnel_use(args: &HostArgs, settings: &Settings) -> Result<TunnelUse, UsageError> {
+    let setting = settings.flag("tunnel").map(|flag| if flag { "true" } else { "false" });
+    let setting = setting.or_else(|| settings.text("tunnel"));
+    let word = args.tunnel.as_deref().or(if args.no_tunnel { Some("false") } else { setting });
+    let usual = "false";
+    let word = word.unwrap_or(usual);
+    TunnelUse::from_name(word).ok_or_else(|| {
+        let (text, words) = (word.to_owned(), TunnelUse::NAMES);
+        UsageError::without_usage(format!("--tunnel: {}", ValueError::NoneOf { text, words }))
+    })
+}
+
 /// Refuses `--tunnel` together with options that rule a tunnel out.
-fn check_tunnel(args: &HostArgs) -> Result<(), UsageError> {
-    match (args.tunnel, args.local, &args.client) {
+fn check_tunnel(tunnel: TunnelUse, args: &HostArgs) -> Result<(), UsageError> {
+    match (tunnel == TunnelUse::Always, args.local, &args.client) {
         (true, true, _) => Err(UsageError::without_usage(
             "--tunnel goes through ssh and --local does without it: leave one of them out",
         )),

@@ -109,6 +109,10 @@ impl<'a> Reader<'a> {
         let name = self.named(&written)?;
         match (takes_value(self.option(name)), value) {
             (false, Some(_)) => Err(Complaint::new(format!("option --{name} takes no value"))),
+            (_, None) if is_optional(self.option(name)) => {
+                self.line.words.push(format!("--{name}").into());
+                Ok(())
+            }
             (false, None) => {
                 self.line.words.push(format!("--{name}").into());
                 Ok(())
@@ -229,6 +233,11 @@ impl<'a> Reader<'a> {
         let found = self.command.get_arguments().find(|arg| arg.get_long() == Some(name));
         found.expect("the name was found in this definition")
     }
+}
+
+/// Returns whether an option's value may be left out; then it stands behind an equals sign only.
+fn is_optional(arg: &Arg) -> bool {
+    arg.get_num_args().is_some_and(|count| count.min_values() == 0) && takes_value(arg)
 }
 
 fn takes_value(arg: &Arg) -> bool {

@@ -131,7 +131,7 @@ impl Pump {
     /// first, then so many datagrams that none of them waits long. Returns the time it woke.
     fn wait_and_read(&mut self, now: Instant) -> io::Result<Instant> {
         let (is_drawing, is_behind) = (self.is_drawing(), self.wire.has_arrivals());
-        let deadline = [self.session.poll_timeout(), self.wire.poll_timeout()];
+        let deadline = [self.session.poll_timeout(), self.wire.poll_timeout(&self.session)];
         let mut interests = self.wire.interests();
         let datagrams = interests.len();
         if is_drawing {
@@ -190,6 +190,8 @@ impl Pump {
         match signal {
             SIGWINCH => self.session.handle_resize(now, self.terminal.size()),
             SIGCONT => self.resume(now),
+            // An ssh has ended. The end of the terminal shows where it is drawn.
+            SIGPIPE if self.wire.has_pipe() => {}
             _ => {
                 self.signal.get_or_insert(signal);
                 self.session.shutdown(now, "Signal received, shutting down...");
@@ -224,7 +226,10 @@ impl Pump {
             match self.wire.send(&transmit) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
                 // A probe tells something by its answer only.
-                Err(error) if transmit.destination != self.session.server() => {
+                Err(error)
+                    if self.session.uses_side_path()
+                        || transmit.destination != self.session.server() =>
+                {
                     tracing::debug!(%error, "probe not sent");
                 }
                 Err(SendFailure::TooLong) => {
@@ -290,7 +295,7 @@ impl Pump {
         let text =
             format!("{name}: logging in again for the tunnel; Ctrl-C goes back to the session\n");
         tty::say(stdio::stderr(), &text);
-        let signals = self.wire.log_in(&mut self.events)?;
+        let signals = self.wire.log_in(&mut self.events, &mut self.session)?;
         let now = self.events.now();
         // Ctrl-C was for the login.
         for signal in signals.into_iter().filter(|&it| it != SIGINT && it != SIGCONT) {

@@ -1,14 +1,14 @@
-//! By what a client's datagrams travel: UDP sockets, or a tunnel through ssh.
+//! By what a client's datagrams travel: UDP sockets, beside which ssh may carry them, or a tunnel through ssh.
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 
 use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
-use rove_ssp::{Ecn, Transmit};
+use rove_ssp::{Ecn, SIDE_PATH, Transmit};
 use rove_udp::DualStackSockets;
 use rove_udp::{Refusal, SendFailure, receive_while, send};
 use rove_units::Instant;
@@ -16,6 +16,7 @@ use rove_units::Instant;
 use crate::client::turn::Turn;
 use crate::messages::reason;
 use crate::tunnel::near::Tunnel;
+use crate::tunnel::spare::Spare;
 
 /// The message to the user where the host refuses a tunnel's datagrams.
 const NOBODY_THERE: &str = "The session's server has ended: the host refuses what comes through.";
@@ -24,7 +25,13 @@ const NOBODY_THERE: &str = "The session's server has ended: the host refuses wha
 #[derive(Debug)]
 pub(super) enum Wire {
     /// UDP.
-    Sockets(DualStackSockets),
+    Sockets {
+        sockets: DualStackSockets,
+        /// The ssh that carries where UDP is not answered, if there may be one.
+        spare: Option<Box<Spare>>,
+        /// As for a tunnel.
+        arrivals: VecDeque<Arrival>,
+    },
     /// ssh.
     Tunnel {
         /// The ssh that carries the datagrams.
@@ -40,25 +47,38 @@ impl Wire {
         Self::Tunnel { tunnel: Box::new(tunnel), arrivals: VecDeque::new() }
     }
 
+    /// Creates a wire of UDP sockets, and maybe an ssh beside them.
+    pub(super) fn sockets(sockets: DualStackSockets, spare: Option<Spare>) -> Self {
+        Self::Sockets { sockets, spare: spare.map(Box::new), arrivals: VecDeque::new() }
+    }
+
     /// Returns whether something has come that the session has not been given.
     pub(super) fn has_arrivals(&self) -> bool {
-        matches!(self, Self::Tunnel { arrivals, .. } if !arrivals.is_empty())
+        let (Self::Sockets { arrivals, .. } | Self::Tunnel { arrivals, .. }) = self;
+        !arrivals.is_empty()
+    }
+
+    /// Returns whether datagrams are written to a pipe, which ssh may have closed.
+    pub(super) const fn has_pipe(&self) -> bool {
+        matches!(self, Self::Tunnel { .. } | Self::Sockets { spare: Some(_), .. })
     }
 
     /// Returns what to wait for.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
         match self {
-            Self::Sockets(sockets) => {
-                sockets.iter().map(|socket| Interest::new(socket.as_fd(), true, false)).collect()
+            Self::Sockets { sockets, spare, .. } => {
+                let sockets = sockets.iter();
+                let sockets = sockets.map(|socket| Interest::new(socket.as_fd(), true, false));
+                sockets.chain(spare.iter_mut().flat_map(|spare| spare.interests())).collect()
             }
             Self::Tunnel { tunnel, .. } => tunnel.interests(),
         }
     }
 
     /// Returns when there is something to do though nothing has come.
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+    pub(super) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         match self {
-            Self::Sockets(_) => None,
+            Self::Sockets { spare, .. } => spare.as_ref()?.poll_timeout(session),
             Self::Tunnel { tunnel, .. } => tunnel.poll_timeout(),
         }
     }
@@ -75,33 +95,18 @@ impl Wire {
         let mut refusal = None;
         let turn = Turn::begin(session);
         match self {
-            Self::Sockets(sockets) => {
+            Self::Sockets { sockets, spare, arrivals } => {
+                if let Some(spare) = spare {
+                    if arrivals.is_empty() {
+                        spare.turn(now, session, |arrival| arrivals.push_back(arrival));
+                    }
+                    refusal = hand_over(now, arrivals, SIDE_PATH, turn, session);
+                }
                 for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
                     if !turn.has_room(session) {
                         break;
                     }
-                    let result = receive_while(socket, |received, payload| {
-                        let (source, len) = (received.source, payload.len());
-                        let result = session.handle_datagram(now, source, received.ecn, payload);
-                        if let Err(error) = result {
-                            tracing::debug!(%error, len, %source, "datagram of no use");
-                        }
-                        turn.has_room(session)
-                    });
-                    if let Err(error) = result {
-                        tracing::debug!(%error, "receive failed");
-                        let found = Refusal::of(&error);
-                        if found == Refusal::Port && !session.candidates().is_probing() {
-                            session.handle_refusal(now);
-                        }
-                        refusal = Some(found);
-                        // It may be about a probe, of which nobody wants to hear.
-                        if !session.candidates().is_probing() {
-                            let server = session.server();
-                            session.candidates_mut().handle_unreachable(server);
-                            session.handle_network_error(now, &reason(&error.to_string()));
-                        }
-                    }
+                    refusal = receive_from(now, socket, turn, session).or(refusal);
                 }
             }
             Self::Tunnel { tunnel, arrivals } => {
@@ -109,24 +114,7 @@ impl Wire {
                 if arrivals.is_empty() {
                     tunnel.turn(now, |arrival| arrivals.push_back(arrival));
                 }
-                while turn.has_room(session)
-                    && let Some(arrival) = arrivals.pop_front()
-                {
-                    match arrival {
-                        Arrival::Datagram(payload) => {
-                            let result =
-                                session.handle_datagram(now, server, Ecn::NotCapable, &payload);
-                            if let Err(error) = result {
-                                tracing::debug!(%error, len = payload.len(), "datagram of no use");
-                            }
-                        }
-                        Arrival::Refused => {
-                            refusal = Some(Refusal::Port);
-                            session.handle_refusal(now);
-                            session.handle_network_error(now, NOBODY_THERE);
-                        }
-                    }
-                }
+                refusal = hand_over(now, arrivals, server, turn, session);
                 session.handle_tunnel(now, tunnel.trouble());
             }
         }
@@ -140,7 +128,13 @@ impl Wire {
     /// Returns [`SendFailure`] when the system refuses it; a tunnel refuses none.
     pub(super) fn send(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
         match self {
-            Self::Sockets(sockets) => {
+            Self::Sockets { spare, .. } if transmit.destination == SIDE_PATH => {
+                if let Some(spare) = spare {
+                    spare.send(&transmit.payload);
+                }
+                Ok(())
+            }
+            Self::Sockets { sockets, .. } => {
                 let socket = sockets.newest_for(transmit.destination);
                 send(socket.map_err(SendFailure::Other)?, transmit)
             }
@@ -161,14 +155,14 @@ impl Wire {
     /// Opens new ports; in a tunnel there is no need.
     pub(super) fn open_port(&mut self) -> io::Result<()> {
         match self {
-            Self::Sockets(sockets) => sockets.open_port(),
+            Self::Sockets { sockets, .. } => sockets.open_port(),
             Self::Tunnel { .. } => Ok(()),
         }
     }
 
     /// Closes the oldest ports down to `keep`.
     pub(super) fn close_ports(&mut self, keep: usize) {
-        if let Self::Sockets(sockets) = self {
+        if let Self::Sockets { sockets, .. } = self {
             sockets.close_ports(keep);
         }
     }
@@ -176,7 +170,7 @@ impl Wire {
     /// Returns the port that datagrams to this address leave from, where there is one.
     pub(super) fn local_port(&self, server: SocketAddr) -> Option<u16> {
         match self {
-            Self::Sockets(sockets) => sockets.local_port(server),
+            Self::Sockets { sockets, .. } => sockets.local_port(server),
             Self::Tunnel { .. } => None,
         }
     }
@@ -187,9 +181,14 @@ impl Wire {
     /// # Errors
     ///
     /// Returns the system's refusal to wait.
-    pub(super) fn log_in(&mut self, events: &mut EventLoop) -> io::Result<Vec<i32>> {
+    pub(super) fn log_in(
+        &mut self,
+        events: &mut EventLoop,
+        session: &mut Client,
+    ) -> io::Result<Vec<i32>> {
         match self {
-            Self::Sockets(_) => Ok(Vec::new()),
+            Self::Sockets { spare: Some(spare), .. } => spare.log_in(events, session),
+            Self::Sockets { .. } => Ok(Vec::new()),
             Self::Tunnel { tunnel, .. } => tunnel.log_in(events),
         }
     }
@@ -197,8 +196,69 @@ impl Wire {
     /// Returns the tunnel, where there is one.
     pub(super) fn tunnel(&self) -> Option<&Tunnel> {
         match self {
-            Self::Sockets(_) => None,
+            Self::Sockets { .. } => None,
             Self::Tunnel { tunnel, .. } => Some(tunnel),
         }
     }
+}
+
+/// Hands the datagrams that wait at a socket to the session, as much as a turn may. Returns what the network has said, if
+/// it has.
+fn receive_from(
+    now: Instant,
+    socket: &UdpSocket,
+    turn: Turn,
+    session: &mut Client,
+) -> Option<Refusal> {
+    let error = receive_while(socket, |received, payload| {
+        let (source, len) = (received.source, payload.len());
+        let result = session.handle_datagram(now, source, received.ecn, payload);
+        if let Err(error) = result {
+            tracing::debug!(%error, len, %source, "datagram of no use");
+        }
+        turn.has_room(session)
+    })
+    .err()?;
+    tracing::debug!(%error, "receive failed");
+    let found = Refusal::of(&error);
+    // It may be about a probe, of which nobody wants to hear.
+    if !session.candidates().is_probing() && !session.uses_side_path() {
+        if found == Refusal::Port {
+            session.handle_refusal(now);
+        }
+        let server = session.server();
+        session.candidates_mut().handle_unreachable(server);
+        session.handle_network_error(now, &reason(&error.to_string()));
+    }
+    Some(found)
+}
+
+/// Hands what has come through ssh to the session, as much as a turn may. Returns the host's word, if it refuses
+/// datagrams.
+fn hand_over(
+    now: Instant,
+    arrivals: &mut VecDeque<Arrival>,
+    source: SocketAddr,
+    turn: Turn,
+    session: &mut Client,
+) -> Option<Refusal> {
+    let mut refusal = None;
+    while turn.has_room(session)
+        && let Some(arrival) = arrivals.pop_front()
+    {
+        match arrival {
+            Arrival::Datagram(payload) => {
+                let result = session.handle_datagram(now, source, Ecn::NotCapable, &payload);
+                if let Err(error) = result {
+                    tracing::debug!(%error, len = payload.len(), "datagram of no use");
+                }
+            }
+            Arrival::Refused => {
+                refusal = Some(Refusal::Port);
+                session.handle_refusal(now);
+                session.handle_network_error(now, NOBODY_THERE);
+            }
+        }
+    }
+    refusal
 }

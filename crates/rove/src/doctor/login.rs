@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitStatus;
 
 use rove_bootstrap::startup::{Progress, Rules, Startup, Stream};
-use rove_bootstrap::{Challenge, HostOptions, NoSession, Plan, Printable, last_words};
+use rove_bootstrap::{Challenge, HostOptions, NoSession, Plan, Printable, TunnelUse, last_words};
 use rove_platform::clock;
 use rove_platform::event_loop::EventLoop;
 use rove_ssp::Key;
@@ -71,8 +71,8 @@ pub(crate) fn open(
     host: &mut Host,
 ) -> Result<Option<(Opening, Door)>, Stop> {
     options.command = session;
-    // Only UDP is examined.
-    options.tunnel = false;
+    // UDP is what is looked at.
+    options.tunnel = TunnelUse::Never;
     let colors = colors::of_terminal_or_guess();
     let challenge = entropy::challenge().map_err(io::Error::other)?;
     let survey = survey::script(&challenge, options.server.is_none() && !options.local);

@@ -13,6 +13,7 @@ use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rove_udp::DATAGRAMS_PER_TURN;
 use rustix::io::Errno;
 use rustix::stdio;
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
 /// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.
 const READ_LEN: usize = 64 * 1024;
@@ -28,6 +29,12 @@ pub(crate) fn run(port: u16) -> anyhow::Result<()> {
     // Connected, it hears nobody else, and whether the server is there.
     socket.connect(server).context("cannot open a UDP socket")?;
     socket.set_nonblocking(true).context("cannot open a UDP socket")?;
+    // Where the login has a terminal, it is to pass bytes as they are.
+    if let Ok(mut modes) = tcgetattr(stdio::stdin()) {
+        modes.make_raw();
+        tcsetattr(stdio::stdin(), OptionalActions::Now, &modes)
+            .context("cannot make the terminal raw")?;
+    }
     let mut stdout = io::stdout();
     writeln!(stdout, "{MARK}").and_then(|()| stdout.flush()).context("nobody listens")?;
     for descriptor in [stdio::stdin(), stdio::stdout()] {

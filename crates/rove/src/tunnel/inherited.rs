@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::process::Child;
 
+use rove_bootstrap::{Challenge, remote};
 use rustix::io::FdFlags;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
@@ -19,8 +20,32 @@ pub(crate) struct Inherited {
     /// ssh's standard input, output and error output, our ends.
     descriptors: [RawFd; 3],
     pid: i32,
-    /// The command that starts another without a question; empty if there is none.
-    pub(crate) again: Vec<String>,
+    pub(crate) again: Again,
+}
+
+/// How another ssh is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Again {
+    /// The command, which asks nothing; empty if there is none.
+    pub(crate) words: Vec<String>,
+    /// The line with the run's word, with which its output begins.
+    pub(crate) first_line: String,
+    /// Where it carries beside UDP: whether the first login asked nothing. `None` where it is the only way.
+    pub(crate) asks_nothing: Option<bool>,
+}
+
+impl Again {
+    /// Creates it. A word that is no text could not be said; such a host is logged in to once.
+    pub(crate) fn new(
+        words: Option<&[OsString]>,
+        challenge: &Challenge,
+        asks_nothing: Option<bool>,
+    ) -> Self {
+        let words = words.and_then(|words| words.iter().map(|word| word.to_str()).collect());
+        let words: Vec<&str> = words.unwrap_or_default();
+        let words = words.into_iter().map(str::to_owned).collect();
+        Self { words, first_line: remote::first_line(challenge), asks_nothing }
+    }
 }
 
 /// The descriptors of an ssh that runs.
@@ -42,22 +67,15 @@ impl Descriptors {
     }
 
     /// Makes them last beyond an exec, and returns what the program that runs then must know.
-    pub(crate) fn bequeath(
-        &self,
-        child: &Child,
-        again: Option<&[OsString]>,
-    ) -> rustix::io::Result<Inherited> {
+    pub(crate) fn bequeath(&self, child: &Child, again: Again) -> rustix::io::Result<Inherited> {
         let Self { stdin, stdout, stderr } = self;
         for descriptor in [stdin, stdout, stderr] {
             rustix::io::fcntl_setfd(descriptor, FdFlags::empty())?;
         }
-        // A word that is no text could not be said; such a host is logged in to once.
-        let again = again.and_then(|words| words.iter().map(|word| word.to_str()).collect());
-        let again: Vec<&str> = again.unwrap_or_default();
         Ok(Inherited {
             descriptors: [stdin, stdout, stderr].map(AsRawFd::as_raw_fd),
             pid: i32::try_from(child.id()).map_err(|_| rustix::io::Errno::OVERFLOW)?,
-            again: again.into_iter().map(str::to_owned).collect(),
+            again,
         })
     }
 }
@@ -101,8 +119,11 @@ mod tests {
             .unwrap();
         let descriptors = Descriptors::of(&mut child).unwrap();
         let again = ["ssh", "me@host", "it's a b"].map(OsString::from);
-        let inherited = descriptors.bequeath(&child, Some(&again)).unwrap();
-        assert_eq!(inherited.again, ["ssh", "me@host", "it's a b"]);
+        let challenge = Challenge::from_bytes([0; 16]);
+        let again = Again::new(Some(&again), &challenge, None);
+        let inherited = descriptors.bequeath(&child, again).unwrap();
+        assert_eq!(inherited.again.words, ["ssh", "me@host", "it's a b"]);
+        assert_eq!(inherited.again.first_line, format!("ROVE START {challenge}"));
         assert_eq!(inherited.pid, i32::try_from(child.id()).unwrap());
         assert_eq!(inherited.descriptors[0], descriptors.stdin.as_raw_fd());
         for other in [&descriptors.stdin, &descriptors.stdout, &descriptors.stderr] {
@@ -116,7 +137,7 @@ mod tests {
     fn closed_descriptors_are_not_taken() {
         // Neither standard descriptors nor processes of others.
         for descriptors in [[0, 1, 2], [1_000_001, 1_000_002, 1_000_003]] {
-            let inherited = Inherited { descriptors, pid: 1, again: Vec::new() };
+            let inherited = Inherited { descriptors, pid: 1, again: Again::default() };
             assert!(inherited.take().is_err(), "{descriptors:?}");
         }
     }

@@ -7,6 +7,7 @@ use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::ssh_reaper::SshReaper;
+use crate::tunnel::inherited::Again;
 use crate::tunnel::ssh::{Look, Ssh};
 
 /// The option that keeps an ssh from asking, as the bootstrap words it.
@@ -28,13 +29,9 @@ pub(super) struct Login {
 /// # Errors
 ///
 /// Returns the system's refusal to wait.
-pub(super) fn run(
-    again: &[String],
-    events: &mut EventLoop,
-    buffer: &mut [u8],
-) -> io::Result<Login> {
+pub(super) fn run(again: &Again, events: &mut EventLoop, buffer: &mut [u8]) -> io::Result<Login> {
     let mut signals = Vec::new();
-    let mut ssh = match Ssh::start(&asking(again), true) {
+    let mut ssh = match Ssh::start(&asking(&again.words), &again.first_line, true) {
         Ok(ssh) => ssh,
         Err(error) => return Ok(Login { outcome: Err(Some(error.to_string())), signals }),
     };

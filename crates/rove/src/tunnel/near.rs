@@ -12,12 +12,12 @@ use rove_session::Trouble;
 use rove_units::Instant;
 use rustix::process::{WaitOptions, waitpid};
 
-use crate::tunnel::inherited::Inherited;
+use crate::tunnel::inherited::{Again, Inherited};
 use crate::tunnel::login::{self, Login};
 use crate::tunnel::ssh::{Look, Ssh};
 
 /// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.
-const READ_LEN: usize = 64 * 1024;
+pub(super) const READ_LEN: usize = 64 * 1024;
 
 /// Messages of ssh that only the user can answer. Source: OpenSSH's messages.
 const REFUSALS: [&str; 3] =
@@ -25,8 +25,7 @@ const REFUSALS: [&str; 3] =
 
 #[derive(Debug)]
 pub(crate) struct Tunnel {
-    /// The command that starts another ssh without a question; empty if there is none.
-    again: Vec<String>,
+    again: Again,
     retry: Retry,
     /// The one that carries.
     line: Option<Ssh>,
@@ -122,8 +121,8 @@ impl Tunnel {
     /// Returns what the user should know, while nothing carries.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         let reason = self.reason.as_ref().filter(|_| self.line.is_none())?;
-        let needs_login = !self.again.is_empty() && is_refusal(reason);
-        let outlook = match self.again.is_empty() {
+        let needs_login = !self.again.words.is_empty() && is_refusal(reason);
+        let outlook = match self.again.words.is_empty() {
             true => "cannot be started again without you",
             false if needs_login => "cannot log in again without a question",
             false => "is being started again",
@@ -162,7 +161,7 @@ impl Tunnel {
     }
 
     fn start_at(&self) -> Option<Instant> {
-        (!self.again.is_empty()).then(|| self.retry.start_at(self.line.is_some()))
+        (!self.again.words.is_empty()).then(|| self.retry.start_at(self.line.is_some()))
     }
 
     fn start(&mut self, now: Instant) {
@@ -170,10 +169,10 @@ impl Tunnel {
         // The earlier ssh processes are the only children there are.
         while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
         self.retry.handle_start(now);
-        match Ssh::start(&self.again, false) {
+        match Ssh::start(&self.again.words, &self.again.first_line, false) {
             Ok(ssh) => self.next = Some(ssh),
             Err(error) => {
-                self.reason = Some(format!("cannot run {}: {error}", self.again[0]));
+                self.reason = Some(format!("cannot run {}: {error}", self.again.words[0]));
                 self.retry.handle_end(now, End::Failed);
             }
         }
@@ -197,6 +196,7 @@ impl Tunnel {
     }
 }
 
-fn is_refusal(reason: &str) -> bool {
+/// Returns whether ssh has ended for a reason that only the user can remove.
+pub(super) fn is_refusal(reason: &str) -> bool {
     REFUSALS.iter().any(|refusal| reason.contains(refusal))
 }

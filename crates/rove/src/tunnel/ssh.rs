@@ -64,8 +64,9 @@ impl Ssh {
         })
     }
 
-    /// Starts an ssh by these words. An ssh that asks has the user's terminal for that, and its words are shown.
-    pub(super) fn start(words: &[String], asks: bool) -> io::Result<Self> {
+    /// Starts an ssh by these words, whose output begins with this line. An ssh that asks has the user's terminal for that,
+    /// and its words are shown.
+    pub(super) fn start(words: &[String], first_line: &str, asks: bool) -> io::Result<Self> {
         let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
         command.args(args);
@@ -79,6 +80,7 @@ impl Ssh {
         let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
         let descriptors = Descriptors::of(&mut child).ok_or(io::ErrorKind::InvalidData)?;
         let mut ssh = Self::new(pid, descriptors)?;
+        ssh.banner = Some(Banner::after(first_line.to_owned()));
         ssh.dialogue = asks.then(Printable::default);
         Ok(ssh)
     }
@@ -103,6 +105,11 @@ impl Ssh {
             let _ = rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
             self.pid = None;
         }
+    }
+
+    /// Closes its streams, which it does not outlive for long; returns the process, which the caller waits for.
+    pub(super) fn release(&mut self) -> Option<Pid> {
+        self.pid.take()
     }
 
     /// Sends a datagram to the host.

@@ -2,7 +2,7 @@
 
 use core::net::SocketAddr;
 
-use rove_ssp::Candidates;
+use rove_ssp::{Candidates, SidePath};
 use rove_units::Instant;
 
 use super::{Client, ClientOutcome, notice_bar};
@@ -12,7 +12,7 @@ use crate::notice::Trouble;
 const CLIENT: &str = "a client has an address of its server from the start";
 
 impl Client {
-    /// Returns where datagrams go: where the server listens, as far as is known.
+    /// Returns where the server listens, as far as is known.
     pub fn server(&self) -> SocketAddr {
         notice_bar::server(&self.transport)
     }
@@ -25,6 +25,39 @@ impl Client {
     /// Returns these addresses to add one, or to tell of one that the system has no route to.
     pub fn candidates_mut(&mut self) -> &mut Candidates {
         self.transport.candidates_mut().expect(CLIENT)
+    }
+
+    /// Notes that datagrams to [`SIDE_PATH`](rove_ssp::SIDE_PATH) are carried from now on, or no more. Before the first datagram they
+    /// all go there at once, later where the network fails; [`Client::uses_side_path`] says so.
+    pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
+        self.transport.handle_side_path(now, is_open);
+        self.refresh(now);
+    }
+
+    /// Returns whether datagrams go by the side path, beside which the server's addresses are only probed.
+    pub fn uses_side_path(&self) -> bool {
+        self.side_path().is_used()
+    }
+
+    /// Returns when the side path is wanted, as the network does not answer.
+    pub fn side_path_wanted_at(&self) -> Option<Instant> {
+        self.transport.side_path_wanted_at().filter(|_| !self.is_connecting() && !self.is_ending())
+    }
+
+    /// Returns when the side path counts as dead unless it brings something.
+    pub fn side_path_dead_at(&self) -> Option<Instant> {
+        self.side_path().dead_at()
+    }
+
+    /// Offers the user to log in for a side path, or does so no more.
+    pub fn offer_login(&mut self, now: Instant, is_offered: bool) {
+        if self.escape.offer_login(is_offered) {
+            self.refresh(now);
+        }
+    }
+
+    fn side_path(&self) -> &SidePath {
+        self.transport.side_path().expect(CLIENT)
     }
 
     /// Notes that an interface, an address or a route of this computer has changed: the server is spoken to at once.

@@ -2,6 +2,7 @@
 
 use core::net::SocketAddr;
 
+use rove_ssp::SidePath;
 use rove_terminal::{Attributes, Pen, Position, Screen, Size};
 use rove_units::Instant;
 
@@ -111,6 +112,7 @@ impl NoticeBar {
         escape: &EscapeKey,
     ) {
         let contact = self.contact(transport);
+        self.notices.aside(now, aside_since(transport), contact.server.port());
         let (help, login_hints) = (escape.help(), escape.login_hints());
         self.overlay.bar = self.notices.bar(now, contact, help, login_hints);
         self.bar_due = self.notices.poll_timeout(now, contact);
@@ -145,6 +147,8 @@ impl NoticeBar {
             server: server(transport),
             local_port: self.local_port,
             is_tunnelled: self.notices.is_tunnelled(),
+            aside_since: aside_since(transport),
+            changed_at: transport.side_path().and_then(SidePath::changed_at),
             pending_input: pending(transport),
             joined: Vec::new(),
         }
@@ -177,7 +181,13 @@ fn draw_edge(size: Size, frame: &mut Screen) {
     }
 }
 
-/// Returns where datagrams go.
+/// Returns where the server listens, as far as is known.
 pub(super) fn server(transport: &ClientTransport) -> SocketAddr {
-    transport.peer_address().expect("a client knows an address of its server from the start")
+    let candidates = transport.candidates();
+    candidates.expect("a client knows an address of its server from the start").current()
+}
+
+/// Returns since when datagrams go by the side path.
+fn aside_since(transport: &ClientTransport) -> Option<Instant> {
+    transport.side_path().filter(|side| side.is_used()).and_then(SidePath::changed_at)
 }

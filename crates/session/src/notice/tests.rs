@@ -254,3 +254,30 @@ fn a_server_whose_host_refuses_is_gone_after_ten_seconds_without_contact() {
     let next = notices.poll_timeout(ms(2_000), refused(Some(1_000), 1_500));
     assert!(next <= Some(ms(11_000)));
 }
+
+#[test]
+fn the_user_reads_once_why_a_session_goes_through_ssh() {
+    let fine = contact(Some(60_000), Some(60_000));
+    let told = "rove: UDP port 60001 is silent, so ssh carries the session: see rove doctor.";
+    let mut notices = notices();
+    for (now, since, wanted) in [
+        (0, Some(0), ""),
+        (2_999, Some(0), ""),
+        (3_000, Some(0), told),
+        (10_999, Some(0), told),
+        (11_000, Some(0), ""),
+        (20_000, None, ""),
+        // Where UDP comes back soon there is nothing to say.
+        (21_000, Some(21_000), ""),
+        (24_000, Some(21_000), told),
+    ] {
+        notices.aside(ms(now), since.map(ms), 60_001);
+        assert!(text(&notices, now, fine).starts_with(wanted), "at {now} ms");
+        assert_eq!(text(&notices, now, fine).is_empty(), wanted.is_empty(), "at {now} ms");
+    }
+    notices.aside(ms(40_000), Some(ms(40_000)), 60_001);
+    assert_eq!(notices.poll_timeout(ms(40_000), fine), Some(ms(43_000)));
+    // It needs no advice about a tunnel.
+    let silent = contact(Some(0), Some(0));
+    assert!(text(&notices, 41_000, silent).starts_with("rove: Last contact 41 seconds ago. [To"));
+}

@@ -139,12 +139,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns a client's side path; `None` at a server.
     pub fn side_path(&self) -> Option<&SidePath> {
-        self.connection.side_path()
+        self.connection.client().map(|client| &client.side)
     }
 
     /// Returns when a client wants the side path: 5 s after its network has ceased to answer.
     pub fn side_path_wanted_at(&self) -> Option<Instant> {
-        self.connection.side_path_wanted_at(self.sender.sent.unacknowledged_since())
+        let unacknowledged_since = self.sender.sent.unacknowledged_since();
+        self.connection.client()?.side_path_wanted_at(unacknowledged_since)
     }
 
     /// Returns the smoothed round-trip time; `None` before the first sample.

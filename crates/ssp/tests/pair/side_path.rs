@@ -347,7 +347,7 @@ fn every_session_recovers_from_every_change_of_its_network() {
         let mut world = World::new(session, if session % 3 == 0 { BLOCKED } else { OPEN }, true);
         world.run_for(ms(5_000));
         for change in 0..per_session {
-            let at = |number: u64, below: u64| draws.at(change * 8 + number).below(below);
+            let at = |number: u64, below: u64| draws.at(change * 16 + number).below(below);
             let address = world.network.address + u16::from(at(0, 2) == 0);
             let is_told = at(1, 3) > 0;
             if at(2, 2) == 0 {
@@ -356,8 +356,8 @@ fn every_session_recovers_from_every_change_of_its_network() {
                     world.client.write(b"in the dark");
                 }
                 // 2 to 600 s, short times as often as long ones.
-                let dark = (2_000.0 * 300_f64.powf(at(4, 1_000) as f64 / 1_000.0)) as u64;
-                world.run_for(ms(dark));
+                let dark = (2_000 + at(4, 2_700)) << at(8, 8);
+                world.run_for(ms(dark.min(600_000)));
             }
             let next = match at(5, 4) {
                 0 => BLOCKED,

@@ -17,6 +17,8 @@ pub(super) struct Key {
 pub(super) enum Shape {
     /// The setting is `true` or `false`.
     Flag,
+    /// `true`, `false` or this word.
+    FlagOr(&'static str),
     Text(fn(&str) -> Result<(), ValueError>),
     /// The setting is text, or a number without quotes. The function checks the text as the option's own rules do.
     TextOrNumber(fn(&str) -> Result<(), ValueError>),
@@ -35,7 +37,7 @@ pub(super) const KEYS: [Key; 22] = [
     key("no-ssh-pty", Shape::Flag),
     key("no-init", Shape::Flag),
     key("scrollback", Shape::Flag),
-    key("tunnel", Shape::Flag),
+    key("tunnel", Shape::FlagOr("auto")),
     key("experimental-remote-ip", Shape::Text(remote_ip)),
     key("escape-key", Shape::Text(escape)),
     key("strict", Shape::Flag),

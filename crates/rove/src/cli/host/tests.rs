@@ -37,7 +37,7 @@ fn defaults_are_stocks() {
         ssh: vec!["ssh".to_owned()],
         ssh_pty: true,
         local: false,
-        tunnel: false,
+        tunnel: TunnelUse::Never,
         remote_ip: None,
         escape_key: None,
         quiet: false,
@@ -263,7 +263,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         ssh: vec!["ssh".to_owned(), "-v".to_owned()],
         ssh_pty: false,
         local: false,
-        tunnel: false,
+        tunnel: TunnelUse::Never,
         remote_ip: Some(RemoteIp::Local),
         escape_key: Some(Some(0x1d)),
         quiet: false,
@@ -414,14 +414,22 @@ fn a_udp_port_that_was_meant_for_ssh_is_explained() {
 
 #[test]
 fn a_tunnel_is_asked_for_by_line_or_file_and_needs_ssh_and_our_client() {
-    let file = "tunnel = true\n[host.near]\ntunnel = false\n[host.ours]\nclient = 'x'";
+    let file = "tunnel = true\n[host.near]\ntunnel = false\n[host.ours]\nclient = 'x'\n[host.auto]\ntunnel = 'auto'";
+    use TunnelUse::{Always, Auto, Never};
     for (file, line, wanted) in [
-        ("", "h", Ok(false)),
-        ("", "--tunnel h", Ok(true)),
-        ("", "--tunnel --no-tunnel h", Ok(false)),
-        (file, "h", Ok(true)),
-        (file, "--no-tunnel h", Ok(false)),
-        (file, "near", Ok(false)),
+        ("", "h", Ok(Never)),
+        ("", "--tunnel h", Ok(Always)),
+        ("", "--tunnel --no-tunnel h", Ok(Never)),
+        ("", "--no-tunnel --tunnel=auto h", Ok(Auto)),
+        ("", "--tunnel=false h", Ok(Never)),
+        ("", "--tunnel=sometimes h", Err("sometimes")),
+        (file, "h", Ok(Always)),
+        (file, "--no-tunnel h", Ok(Never)),
+        (file, "--tunnel=auto h", Ok(Auto)),
+        (file, "near", Ok(Never)),
+        (file, "auto", Ok(Auto)),
+        (file, "--tunnel auto", Ok(Always)),
+        ("tunnel = 'sometimes'", "h", Err("tunnel is true, false or \"auto\"")),
         ("", "--tunnel --local ::1", Err("--local")),
         ("", "--tunnel --client=x h", Err("--client")),
         (file, "ours", Err("setting client")),

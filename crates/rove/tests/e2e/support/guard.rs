@@ -105,3 +105,9 @@ impl Drop for Process {
         let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
     }
 }
+
+/// Waits as a person does, where there is no event to wait for.
+pub(crate) fn pause(span: std::time::Duration) {
+    let (_held, never) = std::sync::mpsc::channel::<()>();
+    let _ = never.recv_timeout(span);
+}

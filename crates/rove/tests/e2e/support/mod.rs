@@ -1,5 +1,6 @@
 //! Parts that the tests share: an outer terminal, servers, clients, links and an sshd.
 
+mod border;
 mod guard;
 mod impostor;
 mod invocation;
@@ -15,7 +16,8 @@ mod terminal;
 mod test_scripts;
 mod tmux;
 
-pub(crate) use guard::{HANG_GUARD, Process, side_by_side, within_guard};
+pub(crate) use border::Border;
+pub(crate) use guard::{HANG_GUARD, Process, pause, side_by_side, within_guard};
 pub(crate) use impostor::Impostor;
 pub(crate) use invocation::{Invocation, is_installed, require};
 pub(crate) use report::{ANSWERING, Report};

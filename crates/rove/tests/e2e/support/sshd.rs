@@ -77,6 +77,14 @@ impl Sshd {
         Self::start_by(far, |_| vec![sshd.into()])
     }
 
+    /// Starts one in the network of this path.
+    pub(crate) fn start_in(far: Far, network: &str) -> Self {
+        let sshd = require("sshd", "openssh-server");
+        let words = ["nsenter".to_owned(), format!("--net={network}")];
+        let words = words.into_iter().map(OsString::from);
+        Self::start_by(far, |_| words.chain([sshd.into()]).collect())
+    }
+
     /// Starts one that asks for a password; `None` for all but root, who can have a list of passwords of their own.
     pub(crate) fn start_with_password(far: Far) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {

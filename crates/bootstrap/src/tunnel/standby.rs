@@ -1,0 +1,182 @@
+//! When an ssh may log in by itself for a session whose network fails, sans I/O.
+//!
+//! A network that fails now and then must not make a client hammer its host: whoever guards the host counts logins
+//! and failures. Nor may an ssh ask a user who has not asked for it.
+
+use std::ffi::OsString;
+
+use rove_units::{Duration, Instant};
+
+use crate::quote;
+
+/// Least time between two automatic logins. Chosen: what guards a host (fail2ban, `MaxStartups`) counts several within
+/// a minute.
+const PAUSE: Duration = Duration::from_secs(60);
+/// How long an automatic login may take. Chosen: ten times the usual, and an agent that waits for the user gives no
+/// other sign.
+const LOGIN_MAX: Duration = Duration::from_secs(5);
+
+/// Fails where a security key might be offered: it would wait for a touch. Otherwise it becomes the command in its
+/// arguments.
+const WITHOUT_TOUCH: &str = "if { ssh-add -L </dev/null; cat /dev/null FILES; } 2>/dev/null | grep -q '^sk-'; \
+                             then echo 'a security key would have to be touched' >&2; exit 255; fi; exec \"$@\"";
+
+/// Whether and when an ssh may log in by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Standby {
+    /// Whether a login asks nothing, as far as is known.
+    may_log_in: bool,
+    /// When the newest login by itself began; `None` before the first.
+    started_at: Option<Instant>,
+    /// Whether one is under way.
+    is_logging_in: bool,
+    /// Whether the user has to ask for the next one.
+    waits_for_user: bool,
+}
+
+impl Standby {
+    /// Starts after a login by the user. `may_log_in` says whether it asked nothing.
+    pub const fn new(may_log_in: bool) -> Self {
+        Self { may_log_in, started_at: None, is_logging_in: false, waits_for_user: false }
+    }
+
+    /// Returns when to log in, where that is wanted from `wanted_at` on.
+    pub fn start_at(&self, wanted_at: Instant) -> Option<Instant> {
+        if self.needs_user() || self.is_logging_in {
+            return None;
+        }
+        Some(self.started_at.map_or(wanted_at, |at| wanted_at.max(at + PAUSE)))
+    }
+
+    /// Returns whether only the user can log in.
+    pub const fn needs_user(&self) -> bool {
+        !self.may_log_in || self.waits_for_user
+    }
+
+    /// Notes that a login begins.
+    pub fn handle_start(&mut self, now: Instant) {
+        debug_assert!(self.start_at(now).is_some_and(|at| at <= now));
+        (self.started_at, self.is_logging_in) = (Some(now), true);
+    }
+
+    /// Returns when the login under way has taken too long.
+    pub fn give_up_at(&self) -> Option<Instant> {
+        self.started_at.filter(|_| self.is_logging_in).map(|at| at + LOGIN_MAX)
+    }
+
+    /// Notes how the login under way has ended: it was late, or the host or a key wanted an answer (`needs_user`), or
+    /// anything else.
+    pub fn handle_end(&mut self, needs_user: bool) {
+        self.waits_for_user |= needs_user;
+        self.is_logging_in = false;
+    }
+
+    /// Notes that the user has logged in.
+    pub fn handle_user(&mut self) {
+        self.waits_for_user = false;
+    }
+}
+
+/// Returns the words that log in by `ssh`, unless a security key might be offered. ssh offers those of its agent, and
+/// `key_files`.
+pub fn without_touch(ssh: &[OsString], key_files: &[String]) -> Vec<OsString> {
+    let files: String = key_files
+        .iter()
+        .flat_map(|file| [" ".to_owned(), bourne(&format!("{file}.pub"))])
+        .collect();
+    let script = WITHOUT_TOUCH.replace(" FILES", &files);
+    let words = ["sh", "-c", &script, "rove"].map(OsString::from);
+    words.into_iter().chain(ssh.iter().cloned()).collect()
+}
+
+fn bourne(word: &str) -> String {
+    quote::bourne(word.as_ref()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use rove_units::Seed;
+
+    use super::*;
+
+    const fn at(seconds: u64) -> Instant {
+        Instant::from_millis(seconds * 1000)
+    }
+
+    #[test]
+    fn the_first_login_is_at_once_and_the_next_a_minute_after_it() {
+        let mut standby = Standby::new(true);
+        assert_eq!(standby.start_at(at(7)), Some(at(7)));
+        standby.handle_start(at(7));
+        assert_eq!((standby.start_at(at(8)), standby.give_up_at()), (None, Some(at(12))));
+        standby.handle_end(false);
+        assert_eq!((standby.start_at(at(8)), standby.give_up_at()), (Some(at(67)), None));
+        assert_eq!(standby.start_at(at(99)), Some(at(99)));
+    }
+
+    #[test]
+    fn a_login_that_asked_is_never_made_alone_and_one_that_is_late_not_before_the_user_asks() {
+        let mut asked = Standby::new(false);
+        assert!(asked.needs_user() && asked.start_at(at(9)).is_none());
+        asked.handle_user();
+        assert!(asked.needs_user() && asked.start_at(at(9)).is_none());
+
+        let mut late = Standby::new(true);
+        late.handle_start(at(1));
+        late.handle_end(true);
+        assert!(late.needs_user() && late.start_at(at(1_000)).is_none());
+        late.handle_user();
+        assert_eq!((late.needs_user(), late.start_at(at(20))), (false, Some(at(61))));
+    }
+
+    #[test]
+    fn whatever_happens_no_two_logins_are_within_a_minute() {
+        for seed in 0..200 {
+            let draws = Seed::new(seed).stream("standby");
+            let mut standby = Standby::new(true);
+            let mut last: Option<Instant> = None;
+            for second in 0..1_000 {
+                let now = at(second);
+                match draws.at(second).below(4) {
+                    0 => standby.handle_end(draws.at(second + 5_000).below(9) == 0),
+                    1 => standby.handle_user(),
+                    _ if standby.start_at(now).is_some_and(|due| due <= now) => {
+                        assert!(last.is_none_or(|last| now >= last + PAUSE), "{seed} {second}");
+                        standby.handle_start(now);
+                        last = Some(now);
+                    }
+                    _ => {}
+                }
+            }
+            assert!(last.is_some());
+        }
+    }
+
+    #[test]
+    fn a_security_key_in_a_file_of_ssh_keeps_it_from_logging_in() {
+        let folder = std::env::temp_dir().join(format!("rove-touch-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+        std::fs::write(file("it's plain.pub"), "ssh-ed25519 AAAA me\n").unwrap();
+        std::fs::write(file("touched.pub"), "sk-ssh-ed25519@openssh.com AAAA me\n").unwrap();
+        let ssh = ["echo", "logs in"].map(OsString::from);
+        for (files, logs_in) in [
+            (&[][..], true),
+            (&["it's plain", "missing"], true),
+            (&["it's plain", "touched"], false),
+        ] {
+            let files: Vec<String> = files.iter().map(|name| file(name)).collect();
+            let words = without_touch(&ssh, &files);
+            let output = Command::new(&words[0])
+                .args(&words[1..])
+                .env_remove("SSH_AUTH_SOCK")
+                .output()
+                .unwrap();
+            assert_eq!(output.stdout == b"logs in\n", logs_in, "{output:?}");
+            assert_eq!(output.stderr.is_empty(), logs_in);
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,171 @@
+//! An ssh beside UDP: it carries datagrams where UDP is not answered, and ends where it is.
+//!
+//! The first one is the login's. Later ones log in by themselves as far as [`Standby`] lets them, or the user does it.
+
+use std::io;
+
+use rove_bootstrap::tunnel::carrier::Arrival;
+use rove_bootstrap::tunnel::standby::Standby;
+use rove_platform::event_loop::{EventLoop, Interest};
+use rove_session::Client;
+use rove_units::Instant;
+use rustix::process::{Pid, WaitOptions, kill_process, waitpid};
+
+use crate::ssh_reaper::SshReaper;
+use crate::tunnel::inherited::{Again, Inherited};
+use crate::tunnel::login::{self, Login};
+use crate::tunnel::near::{READ_LEN, is_refusal};
+use crate::tunnel::ssh::{Look, Ssh};
+
+/// The ssh beside UDP, where there is one.
+#[derive(Debug)]
+pub(crate) struct Spare {
+    again: Again,
+    standby: Standby,
+    ssh: Option<Ssh>,
+    /// Those that are to end: a minute or more lies between two.
+    ending: Vec<(Pid, SshReaper)>,
+    buffer: Vec<u8>,
+}
+
+impl Spare {
+    /// Continues with the login's ssh.
+    ///
+    /// # Errors
+    ///
+    /// Returns that it is not there.
+    pub(crate) fn take(inherited: &Inherited) -> anyhow::Result<Self> {
+        let (descriptors, pid) = inherited.take()?;
+        let again = inherited.again.clone();
+        let may_log_in = again.asks_nothing == Some(true) && !again.words.is_empty();
+        Ok(Self {
+            again,
+            standby: Standby::new(may_log_in),
+            ssh: Some(Ssh::new(pid, descriptors)?),
+            ending: Vec::new(),
+            buffer: vec![0; READ_LEN],
+        })
+    }
+
+    pub(crate) fn send(&mut self, datagram: &[u8]) {
+        if let Some(ssh) = &mut self.ssh {
+            ssh.send(datagram);
+        }
+    }
+
+    /// Returns what to wait for.
+    pub(crate) fn interests(&mut self) -> Vec<Interest<'_>> {
+        self.ssh.iter_mut().flat_map(Ssh::interests).collect()
+    }
+
+    /// Returns when to call [`Spare::turn`] if nothing happens before.
+    pub(crate) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
+        let start = session.side_path_wanted_at().filter(|_| self.ssh.is_none());
+        let start = start.and_then(|at| self.standby.start_at(at));
+        let dead = session.side_path_dead_at().filter(|_| self.ssh.is_some());
+        let reap = self.ending.iter().map(|(_, reaper)| reaper.poll_timeout()).min();
+        [start, dead, self.standby.give_up_at(), reap].into_iter().flatten().min()
+    }
+
+    /// Does all that can be done without waiting, and hands over what has come through.
+    pub(crate) fn turn(&mut self, now: Instant, session: &mut Client, take: impl FnMut(Arrival)) {
+        self.reap(now);
+        if let Some(ssh) = &mut self.ssh {
+            let stood = ssh.stands();
+            let look = ssh.look(&mut self.buffer, take);
+            ssh.write();
+            let stands = ssh.stands();
+            if stands && !stood {
+                self.standby.handle_end(false);
+                session.handle_side_path(now, true);
+            }
+            let is_late = !stands && self.standby.give_up_at().is_some_and(|at| at <= now);
+            let is_dead = session.side_path_dead_at().is_some_and(|at| at <= now);
+            let is_wanted = session.side_path_wanted_at().is_some_and(|at| at <= now);
+            if let Look::Ended(reason) = look {
+                self.note_end(now, reason, session);
+            } else if is_late || is_dead {
+                tracing::info!(is_late, is_dead, "ssh beside UDP is ended");
+                self.standby.handle_end(is_late);
+                self.end(now, session);
+            } else if !session.uses_side_path() && (stands || !is_wanted) {
+                tracing::info!("UDP is answered: ssh ends");
+                self.standby.handle_end(false);
+                self.end(now, session);
+            }
+        }
+        let wanted_at = session.side_path_wanted_at().filter(|_| self.ssh.is_none());
+        let is_wanted = wanted_at.is_some_and(|at| at <= now);
+        if is_wanted && self.start_at(wanted_at).is_some_and(|at| at <= now) {
+            self.start(now);
+        }
+        let offers = is_wanted && self.standby.needs_user() && !self.again.words.is_empty();
+        session.offer_login(now, offers);
+    }
+
+    /// Lets the user log in on the terminal, which is theirs meanwhile. Returns the signals that came meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal to wait.
+    pub(crate) fn log_in(
+        &mut self,
+        events: &mut EventLoop,
+        session: &mut Client,
+    ) -> io::Result<Vec<i32>> {
+        let Login { outcome, signals } = login::run(&self.again, events, &mut self.buffer)?;
+        self.standby.handle_user();
+        match outcome {
+            Ok(ssh) => {
+                self.ssh = Some(ssh);
+                session.handle_side_path(events.now(), true);
+            }
+            Err(reason) => tracing::info!(?reason, "no login beside UDP"),
+        }
+        Ok(signals)
+    }
+
+    fn start_at(&self, wanted_at: Option<Instant>) -> Option<Instant> {
+        self.standby.start_at(wanted_at?)
+    }
+
+    fn start(&mut self, now: Instant) {
+        tracing::info!("UDP is not answered: logging in by ssh");
+        self.standby.handle_start(now);
+        match Ssh::start(&self.again.words, &self.again.first_line, false) {
+            Ok(ssh) => self.ssh = Some(ssh),
+            Err(error) => {
+                tracing::info!(%error, "ssh does not start");
+                self.standby.handle_end(false);
+            }
+        }
+    }
+
+    fn note_end(&mut self, now: Instant, reason: Option<String>, session: &mut Client) {
+        let said = self.ssh.as_mut().map(Ssh::last_words).unwrap_or_default();
+        let reason = reason.unwrap_or(said);
+        tracing::info!(%reason, "ssh beside UDP has ended");
+        self.standby.handle_end(is_refusal(&reason));
+        self.end(now, session);
+    }
+
+    /// Has ssh end, whose streams are closed at once.
+    fn end(&mut self, now: Instant, session: &mut Client) {
+        session.handle_side_path(now, false);
+        if let Some(pid) = self.ssh.take().and_then(|mut ssh| ssh.release()) {
+            self.ending.push((pid, SshReaper::new(now)));
+        }
+        self.reap(now);
+    }
+
+    fn reap(&mut self, now: Instant) {
+        self.ending.retain_mut(|(pid, reaper)| {
+            let is_there = matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
+            if let Some(signal) = reaper.poll_signal(now).filter(|_| is_there) {
+                // Until it is waited for, its number is nobody else's.
+                let _ = kill_process(*pid, signal);
+            }
+            is_there
+        });
+    }
+}

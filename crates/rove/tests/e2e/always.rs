@@ -1,0 +1,172 @@
+//! Sessions that go through ssh while UDP is not answered (`--tunnel=auto`).
+
+use std::time::Duration;
+
+use rove_platform::clock::Clock;
+
+use crate::support::{
+    Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, pause, rove,
+};
+
+/// Answers every line and reports it, first where it is.
+const ECHO: &str = r#"
+echo "server $PPID" > "$1"; echo ready
+while IFS= read -r line; do echo "$line" > "$1"; echo "got $line"; done
+"#;
+
+/// A session across a border, whose command echoes lines. Its server is killed when this is dropped.
+struct Crossing {
+    terminal: Terminal,
+    report: Report,
+    border: Border,
+    _server: Process,
+    _scratch: Scratch,
+}
+
+/// Starts one where UDP passes in these directions; `None` where no border can be made.
+fn cross(up: bool, down: bool) -> Option<Crossing> {
+    let border = Border::start(Far::default(), up, down)?;
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let call = call(&border.sshd, &["-p", &border.port.to_string()]);
+    let call = call.args(["--", "sh", "-c", ECHO, "sh", report.path()]);
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ready");
+    let server = report.wait_where(|line| line.starts_with("server "));
+    let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
+    let server = Process::open(pid);
+    Some(Crossing { terminal, report, border, _server: server, _scratch: scratch })
+}
+
+fn call(sshd: &Sshd, options: &[&str]) -> Invocation {
+    let call = Invocation::new(rove()).arg("--tunnel=auto");
+    call.arg(format!("--ssh={}", sshd.ssh())).args(options).arg("far")
+}
+
+impl Crossing {
+    /// Types a line and returns how long its answer took.
+    fn talk(&self, line: &str) -> Duration {
+        let clock = Clock::start();
+        let start = clock.now();
+        self.terminal.send(format!("{line}\r"));
+        self.terminal.wait_for_text(&format!("got {line}"));
+        clock.now().saturating_since(start)
+    }
+
+    /// Waits until the status names this path.
+    fn wait_for_path(&self, path: &str) {
+        self.terminal.send("\x1es");
+        self.terminal.wait_for_text(path);
+        self.terminal.send("q");
+    }
+}
+
+#[test]
+fn where_udp_is_open_the_session_is_on_it_and_ssh_ends() {
+    let sshd = Sshd::start(Far::default());
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let call = call(&sshd, &[]).args(["--", "sh", "-c", ECHO, "sh", report.path()]);
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ready");
+    sshd.wait_alone();
+    terminal.send("line 1\r");
+    terminal.wait_for_text("got line 1");
+    terminal.send("\x1es");
+    terminal.wait_for_text("to 127.0.0.1:");
+    assert!(!terminal.screen().contents().contains("ssh"), "{}", terminal.dump());
+    terminal.send("q");
+    terminal.close_window();
+}
+
+#[test]
+fn where_udp_is_blocked_keys_go_through_ssh_and_the_user_reads_why() {
+    for (up, down) in [(false, false), (false, true), (true, false)] {
+        let Some(crossing) = cross(up, down) else { return };
+        for number in 1..=5 {
+            crossing.talk(&format!("line {number}"));
+        }
+        let port = crossing.border.port;
+        crossing.terminal.wait_for_text(&format!("UDP port {port} is silent, so ssh carries"));
+        crossing.wait_for_path(&format!("as 127.0.0.1:{port} is silent"));
+        crossing.border.let_pass(true, true);
+        crossing.border.sshd.wait_alone();
+        crossing.talk("line 6");
+        crossing.wait_for_path(&format!("to 127.0.0.1:{port} from"));
+        let lines: Vec<String> = (1..=6).map(|number| format!("line {number}")).collect();
+        assert_eq!(crossing.report.wait_line("line 6")[1..], lines);
+    }
+}
+
+#[test]
+fn a_block_in_the_midst_of_a_session_costs_five_seconds_and_a_login() {
+    let Some(crossing) = cross(true, true) else { return };
+    crossing.border.sshd.wait_alone();
+    crossing.talk("line 1");
+    crossing.border.let_pass(false, false);
+    let took = crossing.talk("line 2");
+    println!("keys answered again after {took:?}");
+    assert!(took >= Duration::from_secs(5), "{took:?}");
+    assert_eq!(crossing.border.sshd.connections(), 2);
+    crossing.talk("line 3");
+    crossing.border.let_pass(true, true);
+    crossing.border.sshd.wait_alone();
+    crossing.talk("line 4");
+    // The next login by itself is a minute away.
+    crossing.border.let_pass(false, false);
+    crossing.terminal.send("line 5\r");
+    crossing.terminal.wait_for_text("Last contact 9 seconds ago");
+    assert_eq!(crossing.border.sshd.connections(), 2);
+    crossing.border.let_pass(true, true);
+    crossing.terminal.wait_for_text("got line 5");
+}
+
+#[test]
+fn the_end_of_a_session_through_ssh_is_orderly_and_keeps_the_exit_status() {
+    let Some(border) = Border::start(Far::default(), false, false) else { return };
+    let call = call(&border.sshd, &["-p", &border.port.to_string()]);
+    let call = call.args(["--", "sh", "-c", "echo hello from afar; exit 7"]);
+    let mut terminal = Terminal::start(&call, SIZE);
+    let exit = terminal.wait_exit();
+    assert!(exit.output.contains("hello from afar"), "{}", exit.output.escape_debug());
+    exit.assert_code(7).assert_restored(Maker::Rove);
+    border.sshd.wait_alone();
+}
+
+#[test]
+fn a_stock_server_is_served_as_ever() {
+    let sshd = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
+    let call = sshd.without_offer(call(&sshd, &[]));
+    let call = call.args(["--", "sh", "-c", "echo hello from afar"]);
+    let mut terminal = Terminal::start(&call, SIZE);
+    let exit = terminal.wait_exit();
+    assert!(exit.output.contains("hello from afar"), "{}", exit.output.escape_debug());
+    exit.assert_code(0).assert_restored(Maker::Rove);
+    sshd.wait_alone();
+}
+
+#[test]
+fn after_a_password_only_the_user_logs_in_again() {
+    let Some(sshd) = Sshd::start_with_password(Far::default()) else { return };
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let call = call(&sshd, &[]).args(["--", "sh", "-c", ECHO, "sh", report.path()]);
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("password:");
+    // A person takes longer.
+    pause(Duration::from_millis(100));
+    terminal.send(format!("{}\r", crate::support::PASSWORD));
+    terminal.wait_for_text("ready");
+    sshd.wait_alone();
+    let server = report.wait_where(|line| line.starts_with("server "));
+    let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
+    // Stopped, it is as silent as behind a block.
+    let server = Process::open(pid);
+    server.signal(rustix::process::Signal::STOP);
+    terminal.send("x");
+    terminal.wait_for_text("[To log in again: Ctrl-^ r]");
+    assert_eq!(sshd.connections(), 1);
+    server.signal(rustix::process::Signal::CONT);
+    terminal.send("\r");
+    terminal.wait_for_text("got x");
+}
