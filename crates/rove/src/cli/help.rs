@@ -15,7 +15,7 @@ A remote shell that survives the network: sleep, roaming, loss and outages
   rove host -- tmux new -A -s main     run a command there instead of a shell
   rove --ssh='ssh -p 2222' host        another port of ssh; -p is the UDP port
   rove -i ~/.ssh/work -J bastion host  as with ssh, so are -l -F -o -C -v -4 -6
-  rove --tunnel host                   through ssh, where no UDP passes
+  rove --tunnel host                   always through ssh, never by UDP
   rove --scrollback host               scroll into the terminal's own history
   rove -n host                         show no key ahead of the host; -a: all
 

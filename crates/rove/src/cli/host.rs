@@ -50,7 +50,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove host -- tmux new -A -s main", "run a command there instead of a shell"),
         ("rove -p 60010 --ssh='ssh -p 2222' host", "another UDP port, another ssh port"),
         ("rove -i ~/.ssh/work -J bastion host", "as with ssh: another key, by way of another host"),
-        ("rove --tunnel host", "through ssh, where a firewall lets no UDP pass"),
+        ("rove --tunnel host", "always through ssh, whether UDP passes or not"),
         ("rove --session work host", "go on with the session that is called work, or start it"),
         ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),
         ("rove -- demo", "log in to a host that is called demo"),
@@ -188,7 +188,7 @@ struct HostArgs {
     /// Start the server on this computer, without ssh; the host is a numeric local address
     #[arg(long)]
     local: bool,
-    /// Carry the session through ssh: true (also without a value), false, or auto: while UDP is not answered; the host needs rove
+    /// Carry the session through ssh: true (also without a value), false, or auto: while UDP is not answered; the host needs rove [default: auto]
     #[arg(
         long,
         value_name = "WHEN",
@@ -323,13 +323,12 @@ pub(crate) fn parse(
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
     }
-    let tunnel = tunnel_use(&args, &settings)?;
-    check_host(name, host).and_then(|()| check_tunnel(tunnel, &args))?;
+    check_host(name, host)?;
     let size = args.size.as_deref().map_or(Ok(()), option_values::check_size_rule);
     size.map_err(|error| UsageError::without_usage(format!("--size: {error}")))?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
-    let session = args.session.as_deref().map(SessionLabel::from_str).transpose();
-    let session = session.map_err(UsageError::without_usage)?;
+    let session = args.session.as_deref().map(SessionLabel::from_str);
+    let session = session.transpose().map_err(UsageError::without_usage)?;
     let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
     ssh.extend(letters);
     if asks_ssh {
@@ -344,7 +343,7 @@ pub(crate) fn parse(
         ssh,
         ssh_pty: !args.no_ssh_pty,
         local: args.local,
-        tunnel,
+        tunnel: tunnel_use(name, &args, &settings)?,
         remote_ip,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
         quiet: args.quiet,
@@ -629,17 +628,22 @@ fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Returns when the session goes through ssh.
-fn tunnel_use(args: &HostArgs, settings: &Settings) -> Result<TunnelUse, UsageError> {
+/// Returns when the session goes through ssh, unless that is impossible.
+fn tunnel_use(
+    name: ProgramName,
+    args: &HostArgs,
+    settings: &Settings,
+) -> Result<TunnelUse, UsageError> {
     let setting = settings.flag("tunnel").map(|flag| if flag { "true" } else { "false" });
     let setting = setting.or_else(|| settings.text("tunnel"));
     let word = args.tunnel.as_deref().or(if args.no_tunnel { Some("false") } else { setting });
-    let usual = "false";
+    let usual = if name == ProgramName::Rove { "auto" } else { "false" };
     let word = word.unwrap_or(usual);
-    TunnelUse::from_name(word).ok_or_else(|| {
+    let tunnel = TunnelUse::from_name(word).ok_or_else(|| {
         let (text, words) = (word.to_owned(), TunnelUse::NAMES);
         UsageError::without_usage(format!("--tunnel: {}", ValueError::NoneOf { text, words }))
-    })
+    })?;
+    check_tunnel(tunnel, args).map(|()| tunnel)
 }
 
 /// Refuses `--tunnel` together with options that rule a tunnel out.

@@ -30,8 +30,10 @@ pub(crate) static MANUAL: Manual = Manual {
          the environment, that before the file.",
         "Settings, with the values of the options of the same name: client, server, predict, family, \
          port, bind-server, ssh, experimental-remote-ip, escape-key, size; true or false: predict-overwrite, \
-         no-ssh-pty, no-init, scrollback, tunnel, strict, title-prefix, terminal-query, \
+         no-ssh-pty, no-init, scrollback, strict, title-prefix, terminal-query, \
          read-copied, prompt-memory, share.",
+        "tunnel: whether ssh carries the session, with true (always), false (never) or \"auto\" (the default: while UDP is \
+         not answered).",
         "install: whether rove is copied to a host that has no server, with ask (the default), always or \
          never; see rove install.",
         "read-copied lets programs on the host ask for what a program of the session has copied last (OSC 52), never for \

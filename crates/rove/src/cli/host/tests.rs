@@ -417,7 +417,7 @@ fn a_tunnel_is_asked_for_by_line_or_file_and_needs_ssh_and_our_client() {
     let file = "tunnel = true\n[host.near]\ntunnel = false\n[host.ours]\nclient = 'x'\n[host.auto]\ntunnel = 'auto'";
     use TunnelUse::{Always, Auto, Never};
     for (file, line, wanted) in [
-        ("", "h", Ok(Never)),
+        ("", "h", Ok(Auto)),
         ("", "--tunnel h", Ok(Always)),
         ("", "--tunnel --no-tunnel h", Ok(Never)),
         ("", "--no-tunnel --tunnel=auto h", Ok(Auto)),
