@@ -369,6 +369,21 @@ fn the_smallest_window_leads_only_by_the_owners_choice_and_a_viewers_is_none() {
     assert_eq!(trio.right.0.server.screen().size(), Size::DEFAULT);
 }
 
+#[test]
+fn a_viewers_key_used_from_two_addresses_disturbs_nobody_else() {
+    let mut trio = shared_session(&near_link(), &[Way::View, Way::Share], Seed::new(15));
+    let stolen = ClientConfig { key: Key::from_bytes([1; 16]), ..wide(Size::DEFAULT) };
+    come(&mut trio, stolen);
+    types(&mut trio, 3, b"stolen");
+    types(&mut trio, 1, b"viewed");
+    types(&mut trio, 2, b"shared");
+    types(&mut trio, 0, b"own");
+    program(&mut trio, b"text");
+    trio.run_for(secs(10));
+    assert_eq!(trio.right.0.program.typed.len(), "ownshared".len());
+    assert!([0, 2].iter().all(|client| same_picture(&trio.left.0[*client], &trio.right.0)));
+}
+
 /// Returns the median time from a key to its echo on the typist's terminal beside so many viewers.
 fn echo_median(viewers: usize, seed: u64) -> u64 {
     let mut trio = shared_session(&near_link(), &[], Seed::new(seed));
@@ -396,7 +411,7 @@ fn echo_median(viewers: usize, seed: u64) -> u64 {
         waits.push(trio.now().saturating_since(start).as_millis());
     }
     waits.sort_unstable();
-    u64::try_from(waits[waits.len() / 2]).unwrap()
+    u64::try_from(waits[waits.len() / 2]).expect("milliseconds")
 }
 
 #[test]

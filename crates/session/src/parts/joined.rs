@@ -124,7 +124,7 @@ mod tests {
 
     fn joined(count: usize, who: &str) -> Joined {
         let client = |number: u64| {
-            let way = if number % 2 == 0 { Way::View } else { Way::Share };
+            let way = if number.is_multiple_of(2) { Way::View } else { Way::Share };
             JoinedClient { number, way, who: who.into() }
         };
         let joins = u64::try_from(count).unwrap();

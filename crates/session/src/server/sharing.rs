@@ -87,7 +87,7 @@ impl Server {
     /// Gives the session the size that the rule says. The window of the session's own client counts at once.
     pub(super) fn settle_size(&mut self, now: Instant, is_own: bool) {
         let Some(size) = self.lead.size(self.audience.windows()) else { return };
-        if size != self.terminal.screen().size() && (is_own || self.lead.may_change(now)) {
+        if is_own || size != self.terminal.screen().size() && self.lead.may_change(now) {
             self.terminal.resize(size);
             self.note(ServerEvent::Resize(size));
         }
