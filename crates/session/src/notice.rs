@@ -150,9 +150,7 @@ impl Notices {
         if !*is_told && now.saturating_since(*since) >= ASIDE_AFTER {
             *is_told = true;
             self.message = Some(Message {
-                text: format!(
-                    "UDP port {port} is silent, so ssh carries the session: see rove doctor."
-                ),
+                text: format!("UDP port {port} is silent: using ssh. See rove doctor."),
                 until: Some(now + ASIDE_SHOWN),
                 network_error: false,
             });

@@ -23,7 +23,7 @@ pub(crate) struct Spare {
     again: Again,
     standby: Standby,
     ssh: Option<Ssh>,
-    /// Those that are to end: a minute or more lies between two.
+    /// The ssh processes that are to end, seldom more than one.
     ending: Vec<(Pid, SshReaper)>,
     buffer: Vec<u8>,
 }

@@ -87,7 +87,7 @@ fn where_udp_is_blocked_keys_go_through_ssh_and_the_user_reads_why() {
             crossing.talk(&format!("line {number}"));
         }
         let port = crossing.border.port;
-        crossing.terminal.wait_for_text(&format!("UDP port {port} is silent, so ssh carries"));
+        crossing.terminal.wait_for_text(&format!("UDP port {port} is silent: using ssh."));
         crossing.wait_for_path(&format!("as 127.0.0.1:{port} is silent"));
         crossing.border.let_pass(true, true);
         crossing.border.sshd.wait_alone();

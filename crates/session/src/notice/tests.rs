@@ -258,7 +258,7 @@ fn a_server_whose_host_refuses_is_gone_after_ten_seconds_without_contact() {
 #[test]
 fn the_user_reads_once_why_a_session_goes_through_ssh() {
     let fine = contact(Some(60_000), Some(60_000));
-    let told = "rove: UDP port 60001 is silent, so ssh carries the session: see rove doctor.";
+    let told = "rove: UDP port 60001 is silent: using ssh. See rove doctor. [To quit: Ctrl-^ .]";
     let mut notices = notices();
     for (now, since, wanted) in [
         (0, Some(0), ""),
