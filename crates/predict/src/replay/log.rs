@@ -109,10 +109,13 @@ impl Log {
     /// Notes that what was due by then is late; returns whether a character is among it that was not.
     pub(super) fn note_overdue(&mut self, by: Instant) -> bool {
         let is_late = |event: &&mut Event| event.due_at.is_some_and(|due_at| due_at <= by);
-        let late = self.events.iter_mut().take_while(is_late);
-        let texts = late.filter(|event| matches!(event.key, Key::Text(_)));
-        texts
-            .fold(false, |is_news, text| !core::mem::replace(&mut text.is_overdue, true) || is_news)
+        let mut is_news = false;
+        for event in self.events.iter_mut().take_while(is_late) {
+            if matches!(event.key, Key::Text(_)) {
+                is_news |= !core::mem::replace(&mut event.is_overdue, true);
+            }
+        }
+        is_news
     }
 
     /// Returns whether the echo of a character is late.

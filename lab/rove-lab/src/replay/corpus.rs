@@ -39,7 +39,7 @@ const TRACES: [Known; 36] = [
     known("agent-filter", (19, 0, 0), (21, 0, 0)),
     known("agent-ink", (0, 0, 0), (5, 0, 3)),
     known("agent-ratatui", (37, 0, 36), (50, 0, 0)),
-    known("agent-stream", (30, 2, 2), (42, 11, 12)),
+    known("agent-stream", (30, 2, 2), (43, 11, 11)),
     known("bash-cjk", (24, 0, 0), (68, 0, 0)),
     Known { secrets: &["hollyh0ck!"], ..known("bash-history", (141, 0, 0), (225, 0, 0)) },
     known("bash-long", (339, 1, 1), (421, 0, 0)),
@@ -175,8 +175,8 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
 /// Paths over which agents' screens are played, with the cells that flicker and the blinks of the cursor that are ours, over this many
 /// seeds of each recording.
 const AGENT_LINKS: [(&str, usize, usize); 2] =
-    [("rtt=100ms,loss=5%", 13, 0), ("rtt=300ms,loss=5%", 45, 11)];
-const AGENT_SEEDS: u64 = 10;
+    [("rtt=100ms,loss=5%", 0, 0), ("rtt=300ms,loss=5%", 1, 1)];
+const AGENT_SEEDS: u64 = 40;
 
 #[test]
 fn screens_of_agents_flicker_no_more_than_is_known_and_lose_no_key() {
@@ -298,9 +298,14 @@ fn made(start: &str, keys: &[(&str, &str)], prompt: bool) -> Script {
 fn each_mechanism_changes_what_becomes_of_a_key() {
     for mechanism in Mechanism::ALL {
         let script = evidence(mechanism);
+        // A rove server acknowledges keys of a slow program late, a stock server does not.
+        let (link, ends) = match mechanism {
+            Mechanism::Latency => ("rtt=100ms", Ends::Stock),
+            _ => (LINK, Ends::Rove),
+        };
         let case = |mechanisms, seed| {
             let prediction = Prediction { mechanisms, ..Prediction::default() };
-            Case::of(&script, &play(&script, &options(prediction, LINK, seed, Ends::Rove)))
+            Case::of(&script, &play(&script, &options(prediction, link, seed, ends)))
         };
         // Whether a key meets what a mechanism is for may be a matter of when its datagram arrives.
         let is_changed = |seed| {
