@@ -15,7 +15,7 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than five minutes on two cores.
 #[rustfmt::skip]
-const TABLES: [Table; 15] = [
+const TABLES: [Table; 16] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
     ("end", "rove-lab figures end --full --out target/figures", &[""]),
@@ -37,6 +37,9 @@ const TABLES: [Table; 15] = [
         &["--ends stock", "--ends rove", "--ends rove --sender-without news"]),
     ("predictions", "rove-lab replay --traces lab/rove-lab/traces --pace look --link rtt=500ms,jitter=30ms",
         &["--engine stock", "--engine replay"]),
+    ("agents", "rove-lab replay --traces lab/rove-lab/traces agent-filter agent-ink agent-ratatui agent-stream --seeds 40 \
+        --link rtt=100ms,loss=5% --link rtt=300ms,loss=5%",
+        &["--engine none", "--engine stock", "--engine replay"]),
     ("sprout", "rove-lab figures sprout-links sprout-loss --out target/figures", &[""]),
     ("remy", "rove-lab figures remy-dumbbell remy-heavy-tail remy-lte-4 --out target/figures", &[""]),
     ("addresses", "cargo test --quiet --package rove-ssp --test pair a_moment_for_the_first -- --nocapture", &[""]),
