@@ -134,6 +134,15 @@ impl Engine {
         replay.explain(now)
     }
 
+    /// Returns whether no key on its way may be a secret, by the rules that decide what is shown before its echo. An engine without
+    /// such rules takes every key for one.
+    pub fn has_no_secret(&self) -> bool {
+        match self {
+            Self::Off | Self::Stock(_) => false,
+            Self::Replay(replay) => replay.has_no_secret(),
+        }
+    }
+
     /// Returns when to make a new frame although nothing has happened. `None` if that is not needed.
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self {

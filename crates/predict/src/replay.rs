@@ -57,7 +57,7 @@ use rove_units::{Duration, Instant};
 pub use self::class::Effect;
 use self::drawn_cursor::DrawnCursor;
 use self::field::Field;
-use self::forecast::{Forecast, explain};
+use self::forecast::{Forecast, explain, has_no_secret};
 use self::learn::learn;
 use self::log::Event;
 use self::state::State;
@@ -237,6 +237,11 @@ impl Replay {
             self.state.log.note_shown(count);
         }
         self.state.policy.handle_wait(age);
+    }
+
+    /// Returns whether no key on its way may be a secret.
+    pub(crate) fn has_no_secret(&self) -> bool {
+        has_no_secret(&self.state)
     }
 
     /// Returns why the newest key is shown or not. `None` if no key is pending.

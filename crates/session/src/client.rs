@@ -1,29 +1,32 @@
 //! The client: the user's keys in, datagrams out; datagrams in, frames out.
 
-mod addresses;
 mod company;
 mod display;
+mod driver;
 mod end_request;
 mod interface;
 mod notice_bar;
-mod prediction;
+mod recorder;
+mod resumption;
 mod uplink;
 
 use core::net::SocketAddr;
 use core::ops::Range;
 
-use rove_predict::Network;
 use rove_ssp::{
     Capabilities, Closed, Config, Ecn, Event, ReceiveError, Role, StateNum, Transmit, Transport,
 };
-use rove_terminal::{Screen, Size};
+use rove_terminal::Size;
 use rove_units::{Bytes, Duration, Instant};
 
 use self::display::{Display, network};
 use self::end_request::EndRequest;
 pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
 use self::notice_bar::NoticeBar;
-use self::uplink::{ClientTransport, Uplink, has_room, pending};
+use self::recorder::Recorder;
+pub use self::recorder::{Record, Recording};
+pub use self::resumption::ResumeError;
+use self::uplink::{ClientTransport, Uplink, has_room};
 use crate::escape::EscapeKey;
 use crate::host_screen::HostScreen;
 use crate::last_screen::{Ending, MissingLines};
@@ -65,6 +68,7 @@ pub struct Client {
     /// The outcome, once that time has come or the user has insisted.
     given_up: Option<ClientOutcome>,
     end_request: EndRequest,
+    recorder: Recorder,
     /// When the notices were last updated. Output that was due by then waits for [`Client::poll_output`].
     refreshed_at: Instant,
 }
@@ -72,6 +76,10 @@ pub struct Client {
 impl Client {
     /// Creates a client. Its first datagram, the window size, is ready at once.
     pub fn new(config: ClientConfig, now: Instant) -> Self {
+        Self::silent(config, now).started(now)
+    }
+
+    fn silent(config: ClientConfig, now: Instant) -> Self {
         let understood = config.understood();
         let ClientConfig {
             server, key, transport, size, terminal, query, prediction, chaff, ..
@@ -79,7 +87,7 @@ impl Client {
         let transport = Config { capabilities: understood, ..transport };
         let escape = EscapeKey::new(config.escape_key, config.offers_status);
         let notices = Notices::new(config.program, escape.quit_hint(), config.offers_status);
-        let mut client = Self {
+        Self {
             transport: Transport::new(
                 Role::Client { server },
                 &key,
@@ -98,11 +106,16 @@ impl Client {
             farewell: None,
             given_up: None,
             end_request: EndRequest::new(config.is_end_obeyed_twice),
+            recorder: Recorder::default(),
             refreshed_at: now,
-        };
-        client.uplink.flush(&mut client.transport);
-        client.refresh(now);
-        client
+        }
+    }
+
+    /// Says the first word.
+    fn started(mut self, now: Instant) -> Self {
+        self.uplink.flush(&mut self.transport);
+        self.refresh(now);
+        self
     }
 
     /// Handles a datagram from the network.
@@ -231,6 +244,7 @@ impl Client {
             self.farewell.get_or_insert((now + UNHEARD_FAREWELL, outcome));
         }
         self.notice_bar.notices.farewell(reason);
+        self.recording().stop();
         self.transport.start_shutdown(now);
         self.refresh(now);
     }
@@ -272,8 +286,11 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Returns the next datagram to send.
+    /// Returns the next datagram to send; `None` as well while a record is to be written ([`Recording::poll`]).
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if self.recorder.is_owed(&self.transport) {
+            return None;
+        }
         self.transport.poll_transmit(now)
     }
 
@@ -387,28 +404,6 @@ impl Client {
         })
     }
 
-    /// Returns the server's newest screen, without notices.
-    pub fn screen(&self) -> &Screen {
-        self.transport.remote().screen()
-    }
-
-    /// Returns the smoothed round-trip time; `None` before the first sample.
-    pub fn srtt(&self) -> Option<Duration> {
-        self.transport.srtt()
-    }
-
-    /// Returns how many events, keys and resizes, the server has not acknowledged yet.
-    pub fn pending_input(&self) -> u64 {
-        pending(&self.transport)
-    }
-
-    /// Returns whether the newest screen was taken after the host's programs had their time to answer all input, by the
-    /// server's echo ack.
-    pub fn has_all_answers(&self) -> bool {
-        let Network { echo_ack, arrived, .. } = network(&self.transport);
-        self.pending_input() == 0 && echo_ack >= arrived
-    }
-
     /// Handles typed bytes. An empty slice releases the beginning of a key whose rest has not come in time.
     fn handle_typed(&mut self, now: Instant, typed: &[u8]) {
         if self.is_ending() {
@@ -442,6 +437,9 @@ impl Client {
         } else if !keys.is_empty() {
             self.display.handle_keys(now, &keys, &self.transport);
             self.uplink.send_keys(&keys, &mut self.transport);
+            if !self.display.engine.has_no_secret() {
+                self.recorder.conceal(&self.transport);
+            }
         }
         if requests.quit {
             self.shutdown(now, "Exiting on user request...");

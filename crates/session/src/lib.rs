@@ -26,7 +26,8 @@
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
 //! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw and draws
-//!   it, its `notice_bar` holds what the bar says, and its `company` knows the other clients.
+//!   it, its `notice_bar` holds what the bar says, and its `company` knows the other clients. Its
+//!   `recorder` says what to write down before the next datagram, and `resumption` goes on from that in another process.
 //!
 //! The server:
 //!
@@ -65,7 +66,8 @@ mod user_stream;
 mod wish;
 
 pub use client::{
-    Client, ClientConfig, ClientEvent, ClientOutcome, MEMORY_MAX_80X24, MEMORY_MAX_500X200, Trouble,
+    Client, ClientConfig, ClientEvent, ClientOutcome, MEMORY_MAX_80X24, MEMORY_MAX_500X200, Record,
+    Recording, ResumeError, Trouble,
 };
 pub use host_screen::HostScreen;
 pub use last_screen::{MissingLines, Running};

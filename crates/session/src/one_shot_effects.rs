@@ -63,6 +63,12 @@ impl OneShotEffects {
         }
     }
 
+    /// Takes the effects in a state for performed: those that another client has seen.
+    pub(crate) fn take_for_seen(&mut self, state: &HostScreen) {
+        let picture = (state.screen().bells(), state.screen().clipboard().to_owned());
+        self.seen = Seen { picture, ..Seen::default() };
+    }
+
     /// Looks at the server's newest state.
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let told = state.parts().bells.0.saturating_sub(self.seen.bells);

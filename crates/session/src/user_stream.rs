@@ -155,7 +155,7 @@ impl UserStream {
     }
 
     /// Returns the first events of `self`, up to position `end`.
-    fn prefix(&self, end: u64) -> Self {
+    pub(crate) fn prefix(&self, end: u64) -> Self {
         let mut prefix = self.clone();
         debug_assert!(self.start <= self.end);
         prefix.end = end.clamp(self.start, self.end);

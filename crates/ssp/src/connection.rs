@@ -107,11 +107,11 @@ pub(crate) struct Opened {
 /// The datagrams between this end and its peer, and what they show of the path.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    cipher: Cipher,
+    pub(crate) cipher: Cipher,
     sends: Direction,
-    next_seq: u64,
+    pub(crate) next_seq: u64,
     /// The sequence numbers that have arrived.
-    window: Window,
+    pub(crate) window: Window,
     held: Option<HeldTimestamp>,
     rtt: RttEstimator,
     rtt_min: RttMin,

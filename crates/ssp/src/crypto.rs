@@ -31,6 +31,15 @@ impl Cipher {
         Self { ocb: wiping(|| Ocb::new(key.bytes())), sealed_blocks: 0, unsealed: [0; 2] }
     }
 
+    /// Counts what another cipher may have sealed with this key.
+    pub(crate) const fn resume(&mut self, sealed_blocks: u64) {
+        self.sealed_blocks = self.sealed_blocks.saturating_add(sealed_blocks);
+    }
+
+    pub(crate) const fn sealed_blocks(&self) -> u64 {
+        self.sealed_blocks
+    }
+
     /// Returns the memory that holds everything derived from the key for as long as the cipher lives.
     pub(crate) fn memory(&self) -> Range<*const u8> {
         let start = core::ptr::from_ref(&*self.ocb);

@@ -15,7 +15,8 @@
 //! A datagram, layer by layer:
 //!
 //! - `wiping` leaves nothing of a secret on the stack. `key` is the session key, and `nonce` numbers each datagram.
-//!   `ocb` is the cipher, and `crypto` uses it with both.
+//!   `ocb` is the cipher, and `crypto` uses it with both. `record_cipher` seals what a client keeps on its own
+//!   computer.
 //! - `datagram` is the sealed form. `window` decides which sequence numbers a receiver still accepts.
 //! - `fragment` cuts an instruction into datagrams. `assembler` puts it together again.
 //! - `compress` is zlib. `instruction` is the message with a diff, with the `hello` and the `loss_report` of two roves.
@@ -42,12 +43,13 @@
 //!   copies small contents, `steady` paces output that nobody asked for, and both spend from a `budget`.
 //!   `first_contact` and `shutdown` are the start and the end of a session, `large` keeps the fragments of large
 //!   contents, `chunk` cuts up what is larger, and `backoff` slows down when large instructions find no answer.
-//! - `receiver` keeps the states that were received.
+//! - `receiver` keeps the states that were received, and a `journal` of their diffs for an owner that writes them down.
 //! - `fragment_queue` holds the fragments of the newest instruction while they are sent.
 //! - `heartbeat` decides how rarely idle ends send: `announced` by the server, with the `backoff` of its pauses.
 //! - `closing` ends a session, and lets a server linger.
 //! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.
-//! - `transport` is one end: connection, sender and receiver, with its `view` for the driver.
+//! - `transport` is one end: connection, sender and receiver, with its `view` for the driver. Its `resumption` goes on in the
+//!   place of an end whose process is gone.
 //!
 //! `blob` is an object for this crate's own tests.
 
@@ -72,6 +74,7 @@ mod heartbeat;
 mod hello;
 mod hop;
 mod instruction;
+mod journal;
 mod key;
 mod loss_estimate;
 mod loss_report;
@@ -84,6 +87,7 @@ mod path;
 mod path_revalidation;
 mod path_size;
 mod receiver;
+mod record_cipher;
 mod rtt;
 mod rtt_min;
 mod send_timing;
@@ -104,12 +108,14 @@ pub use connection::{Event, Role, Transmit};
 pub use datagram::Ecn;
 pub use error::{ReceiveError, SendError};
 pub use hello::{Capabilities, Hello, Peer};
+pub use journal::ReceivedDiff;
 pub use key::{Key, KeyError};
 pub use mechanism::{Mechanism, UnknownMechanism};
 pub use nonce::Direction;
 pub use num::StateNum;
 pub use object::{ApplyError, Object, Part};
 pub use path::{Loss, Path, Traffic};
+pub use record_cipher::RecordCipher;
 pub use side_path::{SIDE_PATH, SidePath};
-pub use transport::Transport;
+pub use transport::{Resumed, Transport};
 pub use wiping::wiping;

@@ -9,6 +9,7 @@ use rove_units::{Bytes, Instant};
 use crate::config::{Config, RECEIVED_MAX, REFUSED_MAX};
 use crate::error::ReceiveError;
 use crate::instruction::Instruction;
+use crate::journal::{Journal, ReceivedDiff};
 use crate::num::StateNum;
 use crate::object::Object;
 
@@ -78,6 +79,7 @@ pub(crate) struct Receiver<R> {
     quenched_until: Instant,
     /// Whether states with contents are not accepted, so that the peer keeps them.
     held: bool,
+    pub(crate) journal: Journal,
 }
 
 impl<R: Object> Receiver<R> {
@@ -92,6 +94,7 @@ impl<R: Object> Receiver<R> {
             effort: 0,
             quenched_until: Instant::ZERO,
             held: false,
+            journal: Journal::default(),
         }
     }
 
@@ -135,7 +138,7 @@ impl<R: Object> Receiver<R> {
         let reference = self.states.iter().find(|state| state.num == old_num);
         let object = reference.expect("nothing at or above it was thrown away").object.clone();
         if diff.is_empty() {
-            return self.insert(now, new_num, object);
+            return self.insert(now, UnderWay { old_num, new_num, diff, object });
         }
         self.under_way = Some(UnderWay { old_num, new_num, diff, object });
         self.work(now, effort)
@@ -148,7 +151,7 @@ impl<R: Object> Receiver<R> {
             Ok(part) => {
                 self.effort = self.effort.saturating_add(part.effort);
                 if part.is_whole {
-                    return self.insert(now, under_way.new_num, under_way.object);
+                    return self.insert(now, under_way);
                 }
                 self.under_way = Some(under_way);
                 Ok(Received::Begun)
@@ -185,6 +188,20 @@ impl<R: Object> Receiver<R> {
     /// Returns the state with the highest number.
     pub(crate) fn newest(&self) -> &ReceivedState<R> {
         self.states.back().expect("the list of received states is never empty")
+    }
+
+    /// Returns all states.
+    pub(crate) fn states(&self) -> impl Iterator<Item = (StateNum, &R)> {
+        self.states.iter().map(|state| (state.num, &state.object))
+    }
+
+    /// Replaces the states by those that another end had received.
+    pub(crate) fn resume(&mut self, received: Vec<(StateNum, R)>, now: Instant) {
+        self.states.clear();
+        for (num, object) in received {
+            let bytes = object.bytes_beyond(self.states.back().map(|before| &before.object));
+            self.states.push_back(ReceivedState { num, arrived_at: now, bytes, object });
+        }
     }
 
     pub(crate) fn hold(&mut self, held: bool) {
@@ -225,7 +242,8 @@ impl<R: Object> Receiver<R> {
         Ok(())
     }
 
-    fn insert(&mut self, now: Instant, num: StateNum, object: R) -> Result<Received, ReceiveError> {
+    fn insert(&mut self, now: Instant, whole: UnderWay<R>) -> Result<Received, ReceiveError> {
+        let UnderWay { old_num, new_num: num, diff, object } = whole;
         let index = self.states.partition_point(|state| state.num < num);
         let is_newest = index == self.states.len();
         if is_newest && !object.follows(&self.newest().object) {
@@ -235,6 +253,8 @@ impl<R: Object> Receiver<R> {
         let bytes = object.bytes_beyond(neighbour);
         self.states.insert(index, ReceivedState { num, arrived_at: now, bytes, object });
         debug_assert!(self.states.iter().is_sorted_by(|a, b| a.num < b.num));
+        let throwaway_num = self.first().num;
+        self.journal.push(ReceivedDiff { num, old_num, throwaway_num, diff });
         Ok(if is_newest { Received::Newest } else { Received::Nothing })
     }
 

@@ -70,7 +70,7 @@ impl<L: Object> Sender<L> {
     /// Creates the sender of an object in its initial state; `rng` is the randomness of [`ReferencePolicy::Mixture`].
     pub(crate) fn new(initial: L, rng: Stream, now: Instant) -> Self {
         Self {
-            sent: SentStates::new(initial.clone(), now),
+            sent: SentStates::new(StateNum::INITIAL, initial.clone(), now),
             current: initial,
             next_ack: now,
             next_send: Some(now),
@@ -86,6 +86,21 @@ impl<L: Object> Sender<L> {
             steady: steady::SteadyOutput::new(now),
             delivery_estimate: delivery_estimate::DeliveryEstimate::new(),
         }
+    }
+
+    /// Goes on in the place of another end, whose states had numbers below `numbers_from`; `remote` is the newest of the peer's.
+    pub(crate) fn resume(
+        &mut self,
+        (known_num, known): (StateNum, L),
+        current: L,
+        numbers_from: StateNum,
+        remote: StateNum,
+        now: Instant,
+    ) {
+        self.sent = SentStates::new(known_num, known, now);
+        self.sent.numbers_from = numbers_from;
+        self.acks.num = remote;
+        self.publish(current);
     }
 
     /// Called with the newest state number that an instruction of the peer acknowledges.
@@ -200,7 +215,7 @@ impl<L: Object> Sender<L> {
         let new_num = match self.shutdown.is_started() {
             true => StateNum::SHUTDOWN,
             false if self.current.same_as(&last.object) => last.num,
-            false => last.num.next(),
+            false => self.sent.next_num(),
         };
         let reference_num = self.sent.list[reference].num;
         if timing.config.self_check {
@@ -324,7 +339,7 @@ impl<L: Object> Sender<L> {
     /// one; a peer that lacks the last one cannot apply it, but reads the acknowledgment first.
     pub(crate) fn acknowledge(&mut self, now: Instant) -> Instruction {
         let (last_num, object) = (self.sent.last().num, self.sent.last().object.clone());
-        self.send_new(now, last_num, last_num.next(), object, Vec::new())
+        self.send_new(now, last_num, self.sent.next_num(), object, Vec::new())
     }
 
     /// Returns an empty acknowledgment if one is due. Its state has a new number, which shows the peer that we are
@@ -346,7 +361,8 @@ impl<L: Object> Sender<L> {
             self.next_send = None;
             return None;
         }
-        let new_num = if self.shutdown.is_started() { StateNum::SHUTDOWN } else { last.num.next() };
+        let is_ending = self.shutdown.is_started();
+        let new_num = if is_ending { StateNum::SHUTDOWN } else { self.sent.next_num() };
         let object = self.current.clone();
         self.repetition.handle_renumbered(new_num);
         Some(self.send_new(now, self.sent.list[reference].num, new_num, object, Vec::new()))

@@ -1,5 +1,6 @@
 //! An end of a session: sender, receiver and connection put together.
 
+mod resumption;
 mod view;
 
 use core::net::SocketAddr;
@@ -27,6 +28,8 @@ use crate::path_size::Answer;
 use crate::receiver::{Received, Receiver};
 use crate::send_timing::SendTiming;
 use crate::sender::{Sender, Step};
+
+pub use self::resumption::Resumed;
 
 /// Which fork of the caller's randomness a reference policy draws from. Instructions use the forks from 1 on.
 const REFERENCE_STREAM: u64 = u64::MAX;
@@ -56,6 +59,8 @@ pub struct Transport<Local: Object, Remote: Object> {
     instructions: u64,
     fragments: FragmentQueue,
     closing: Closing,
+    /// The end of the numbers that may be used; `None` where all may.
+    reserved: Option<u64>,
     /// Work done so far outside the receiver, in the remote object's units.
     effort: u64,
 }
@@ -89,6 +94,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             instructions: 0,
             fragments: FragmentQueue::default(),
             closing: Closing::new(matches!(role, Role::Server { .. })),
+            reserved: None,
             effort: 0,
         }
     }
@@ -197,6 +203,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns the next datagram to send, or `None`. Call it until `None`, then wait for [`Transport::poll_timeout`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         loop {
+            if self.reserved.is_some_and(|end| end <= self.unused_number()) {
+                return None;
+            }
             if let Some(transmit) = self.next_fragment(now) {
                 return Some(transmit);
             }

@@ -73,6 +73,15 @@ impl Window {
         }
     }
 
+    /// Creates a window that takes the numbers from `next` on: those below count as received.
+    pub fn above(next: u64) -> Self {
+        let mut window = Self { next, count: next, settled: next, ..Self::new() };
+        window.words = [u64::MAX; WORDS];
+        let (word, lowest) = place(next);
+        window.words[word] = lowest - 1;
+        window
+    }
+
     /// Returns whether a datagram with this number may be new: it has not arrived, and is not below the window.
     pub fn takes(&self, seq: SeqNum) -> bool {
         let seq = seq.get();

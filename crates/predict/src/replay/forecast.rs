@@ -130,6 +130,26 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
     state.secrecy.may_show(&spot)
 }
 
+/// Returns whether no key on its way may be a secret: characters that were typed before any other key, where the first of them
+/// might be shown before its echo, and keys that are no text.
+pub(super) fn has_no_secret(state: &State) -> bool {
+    if state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some() {
+        return false;
+    }
+    let may_show = may_show(state, false);
+    let mut is_behind_other = false;
+    state.log.iter().all(|event| {
+        let is_safe = match event.key {
+            Key::Text(_) => may_show && !is_behind_other,
+            // It may stand for a character that is hidden.
+            Key::Other => false,
+            _ => true,
+        };
+        is_behind_other |= !matches!(event.key, Key::Text(_));
+        is_safe
+    })
+}
+
 /// Returns why the newest key is shown or not. `None` if no key is pending.
 pub(super) fn explain(state: &State, now: Instant) -> Option<Explanation> {
     let last = state.log.len().checked_sub(1)?;

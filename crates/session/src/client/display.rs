@@ -21,7 +21,7 @@ pub(super) struct Display {
     renderer: Renderer,
     /// The lines that wait for the terminal's history.
     lines: Inbox,
-    one_shot_effects: OneShotEffects,
+    pub(super) one_shot_effects: OneShotEffects,
     pub(super) engine: Engine,
     pub(super) probe: Probe,
     tty: Tty,

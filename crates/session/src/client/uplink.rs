@@ -38,6 +38,18 @@ impl Uplink {
         Self { unsent_window: Some(window), announced, reports, wishes: Vec::new() }
     }
 
+    /// Goes on in the place of another client: the server shows no larger size than `shown` or than those among the events on their
+    /// way.
+    pub(super) fn resume(&mut self, shown: Size, transport: &mut ClientTransport) {
+        self.announced.tell(shown, 0);
+        for (position, event) in (1..).zip(transport.local().events_from(0)) {
+            if let UserEvent::Resize(size) = event {
+                self.announced.tell(size, position);
+            }
+        }
+        self.allow_sizes(transport);
+    }
+
     pub(super) fn handle_resize(&mut self, window: Size) {
         self.unsent_window = Some(window);
     }

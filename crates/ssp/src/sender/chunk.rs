@@ -92,7 +92,7 @@ impl<L: Object> Sender<L> {
         let new_num = if is_whole && self.shutdown.is_started() {
             StateNum::SHUTDOWN
         } else {
-            self.sent.last().num.next()
+            self.sent.next_num()
         };
         Some(Step::Send(self.send_new(now, base_num, new_num, object, diff)))
     }

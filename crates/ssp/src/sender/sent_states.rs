@@ -32,16 +32,24 @@ pub(crate) struct SentStates<L> {
     pub(super) has_sent: bool,
     /// When an instruction with contents was last sent. `None` before the first.
     pub(super) last_frame_at: Option<Instant>,
+    /// The lowest number that a new state may have.
+    pub(super) numbers_from: StateNum,
 }
 
 impl<L: Object> SentStates<L> {
-    /// Creates the list with its state 0, which both ends hold.
-    pub(super) fn new(object: L, now: Instant) -> Self {
-        let num = StateNum::INITIAL;
+    /// Creates the list with a state that both ends hold.
+    pub(super) fn new(num: StateNum, object: L, now: Instant) -> Self {
         let state =
             SentState { num, first_sent_at: now, sent_at: now, has_contents: false, object };
         let list = VecDeque::from([state]);
-        Self { list, assumed: 0, last_at: now, has_sent: false, last_frame_at: None }
+        Self {
+            list,
+            assumed: 0,
+            last_at: now,
+            has_sent: false,
+            last_frame_at: None,
+            numbers_from: num,
+        }
     }
 
     /// Returns the known receiver state: the newest that the peer has acknowledged.
@@ -52,6 +60,11 @@ impl<L: Object> SentStates<L> {
     /// Returns the newest sent state.
     pub(crate) fn last(&self) -> &SentState<L> {
         self.list.back().expect("the known receiver state is never thrown away")
+    }
+
+    /// Returns the number of the next new state.
+    pub(crate) fn next_num(&self) -> StateNum {
+        self.last().num.next().max(self.numbers_from)
     }
 
     /// Returns the index of the newest state that need not be lost yet, where no earlier one must be lost either.

@@ -1,10 +1,14 @@
-//! The ways to the server: its addresses, a tunnel, the system's word on both, and whether the server answers.
+//! The driver's other questions and news: the ways to the server, predictions, the screen and the input.
 
 use core::net::SocketAddr;
 
+use rove_predict::{Explanation, Network, PromptMemory};
 use rove_ssp::{Candidates, SidePath};
-use rove_units::Instant;
+use rove_terminal::{Screen, Tty};
+use rove_units::{Duration, Instant};
 
+use super::display::network;
+use super::uplink::pending;
 use super::{Client, ClientOutcome, notice_bar};
 use crate::notice::Trouble;
 
@@ -94,6 +98,56 @@ impl Client {
             self.escape.offer_login(self.notice_bar.notices.needs_login());
             self.refresh(now);
         }
+    }
+
+    /// Returns the terminal that the host's programs run on, as it was when the newest screen was taken
+    /// or later; `None` where the server does not tell.
+    pub fn tty(&self) -> Option<Tty> {
+        self.transport.remote().parts().tty
+    }
+
+    /// Returns whether predictions have a use for [`Client::handle_prompt_memory`].
+    pub const fn uses_prompt_memory(&self) -> bool {
+        self.display.engine.uses_prompt_memory()
+    }
+
+    /// Loads the prompts that earlier sessions with this host knew. Call it once, before the first key.
+    pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {
+        self.display.engine.handle_prompt_memory(memory);
+    }
+
+    /// Returns the prompts that this session and earlier ones knew; `None` where predictions have no use for them or
+    /// the client was handed no memory.
+    pub fn prompt_memory(&self) -> Option<&PromptMemory> {
+        self.display.engine.prompt_memory()
+    }
+
+    /// Returns why the newest key is shown before its answer or not, for developers of predictions. `None` means that
+    /// no key is on its way or no reason is known.
+    pub fn explain_prediction(&self, now: Instant) -> Option<Explanation> {
+        self.display.engine.explain(now)
+    }
+
+    /// Returns the server's newest screen, without notices.
+    pub fn screen(&self) -> &Screen {
+        self.transport.remote().screen()
+    }
+
+    /// Returns the smoothed round-trip time; `None` before the first sample.
+    pub fn srtt(&self) -> Option<Duration> {
+        self.transport.srtt()
+    }
+
+    /// Returns how many events, keys and resizes, the server has not acknowledged yet.
+    pub fn pending_input(&self) -> u64 {
+        pending(&self.transport)
+    }
+
+    /// Returns whether the newest screen was taken after the host's programs had their time to answer all input, by the
+    /// server's echo ack.
+    pub fn has_all_answers(&self) -> bool {
+        let Network { echo_ack, arrived, .. } = network(&self.transport);
+        self.pending_input() == 0 && echo_ack >= arrived
     }
 
     /// Returns when to leave without an answer, and how the session has ended then. A server that was heard after all

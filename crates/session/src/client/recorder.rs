@@ -1,0 +1,266 @@
+//! The facts that another process needs to go on with a session, written before they are relied on.
+//!
+//! A record is needed with a stock server only: a rove server gives the next client a key of its own. It starts once the server
+//! is known to be one. From then on no datagram leaves that says more than the record holds: a number that is not reserved,
+//! the acknowledgment of a state that is not written, a throwaway number that is not written, or a key that is not written.
+//!
+//! Keys that may be secrets are not written. The record says that there are some until the server has acknowledged them.
+
+use rove_ssp::{Capabilities, Object, Peer, ReceivedDiff, StateNum};
+
+use super::uplink::ClientTransport;
+use crate::host_screen::HostScreen;
+use crate::message::{bytes_field, put_bytes_field, put_varint_field};
+
+/// Numbers reserved at a time. Chosen: a flood takes minutes for as many, and 2^47 blocks last for as many reservations as 2^24.
+const RESERVED_AT_ONCE: u64 = 1 << 16;
+
+/// Numbers that are left when the next ones are reserved.
+const RESERVED_LEFT_MIN: u64 = 1 << 12;
+
+/// Blocks of the largest datagram.
+const DATAGRAM_BLOCKS: u64 = 128;
+
+/// Most bytes that are appended to a record before it is written as a whole again. Chosen: in a flood a whole costs less than the
+/// frames since the last one, and a client that resumes reads no more than this.
+const APPENDED_MAX: usize = 256 * 1024;
+
+/// The same in sizes of the last whole record, where that is large.
+const APPENDED_WHOLES: usize = 4;
+
+/// The version of the format.
+pub(super) const VERSION: u64 = 1;
+
+/// The fields of a record. Later ones replace or extend what earlier ones say.
+pub(super) mod field {
+    pub(crate) const VERSION: u32 = 1;
+    /// The end of the reserved numbers, and the blocks that they may seal, with those before.
+    pub(crate) const RESERVED: u32 = 2;
+    pub(crate) const BLOCKS: u32 = 3;
+    /// How many datagrams of the server's may have come.
+    pub(crate) const HEARD: u32 = 4;
+    /// A received state.
+    pub(crate) const STATE: u32 = 5;
+    /// The known receiver state.
+    pub(crate) const KNOWN: u32 = 6;
+    /// Input of which the server may know nothing.
+    pub(crate) const INPUT: u32 = 7;
+    /// Whether some input was not written.
+    pub(crate) const CONCEALED: u32 = 8;
+
+    /// The number of a state, or the position of the beginning of input; and the bytes of both.
+    pub(crate) const NUM: u32 = 1;
+    pub(crate) const BYTES: u32 = 2;
+    /// The state that a state's diff starts from; 0 stands for a blank screen of the size in `COLUMNS` and `ROWS`.
+    pub(crate) const OLD_NUM: u32 = 3;
+    pub(crate) const THROWAWAY_NUM: u32 = 4;
+    pub(crate) const COLUMNS: u32 = 5;
+    pub(crate) const ROWS: u32 = 6;
+    /// The position of the known state's end.
+    pub(crate) const POSITION: u32 = 7;
+}
+
+/// Bytes to be written before the next datagram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The bytes. Records that are put one after another are a record.
+    pub bytes: Vec<u8>,
+    /// Whether they take the place of all records before. Otherwise they are appended.
+    pub is_whole: bool,
+}
+
+/// The record of a client, and the client's transport.
+pub struct Recording<'a> {
+    pub(super) recorder: &'a mut Recorder,
+    pub(super) transport: &'a mut ClientTransport,
+}
+
+impl Recording<'_> {
+    /// Keeps a record from now on.
+    pub fn start(&mut self) {
+        *self.recorder = Recorder { is_on: true, ..Recorder::default() };
+    }
+
+    /// Keeps no record any more: the session is ending, or it could not be written. The session goes on.
+    pub fn stop(&mut self) {
+        *self.recorder = Recorder::default();
+        self.transport.keep_received(false);
+        self.transport.reserve(None);
+    }
+
+    /// Returns whether a record is kept.
+    pub const fn is_on(&self) -> bool {
+        self.recorder.is_on
+    }
+
+    /// Returns whether the server is a rove; `None` until that is known.
+    pub fn is_with_rove(&self) -> Option<bool> {
+        match self.transport.peer() {
+            Peer::Unknown => None,
+            Peer::Stock => Some(false),
+            Peer::Rove(_) => Some(true),
+        }
+    }
+
+    /// Returns what to write now, if anything is. Then call [`Recording::handle_written`], or [`Recording::stop`]; nothing is sent
+    /// before.
+    pub fn poll(&mut self) -> Option<Record> {
+        if self.recorder.is_on && self.transport.is_peer_shutting_down() {
+            self.stop();
+        }
+        self.recorder.is_owed(self.transport).then(|| self.recorder.record(self.transport))
+    }
+
+    /// Notes that the last record is written.
+    pub fn handle_written(&mut self) {
+        debug_assert!(self.recorder.is_being_written, "a record was asked for");
+        self.recorder.is_being_written = false;
+        self.transport.reserve(Some(self.recorder.reserved));
+    }
+}
+
+/// The contents of the record so far.
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    is_on: bool,
+    /// Whether there is a record.
+    is_begun: bool,
+    is_being_written: bool,
+    /// The end of the reserved numbers.
+    reserved: u64,
+    known: StateNum,
+    /// Input up to this position is in the record, or known to the server.
+    written_to: u64,
+    /// Input up to this position is not all to be written.
+    concealed_to: u64,
+    /// Whether the record says so.
+    says_concealed: bool,
+    /// Bytes of the last whole record, and of those after it.
+    whole_len: usize,
+    appended_len: usize,
+}
+
+impl Recorder {
+    /// Keeps the input up to now out of the record.
+    pub(super) fn conceal(&mut self, transport: &ClientTransport) {
+        self.concealed_to = transport.local().end();
+    }
+
+    /// Returns whether something is to be written before the next datagram.
+    pub(super) fn is_owed(&self, transport: &ClientTransport) -> bool {
+        if !self.is_on || transport.peer() != Peer::Stock {
+            return false;
+        }
+        let is_concealed = self.is_concealed(transport);
+        self.is_being_written
+            || !self.is_begun
+            || transport.has_received()
+            || transport.known_num() != self.known
+            || is_concealed != self.says_concealed
+            || (!is_concealed && self.written_to < transport.local().end())
+            || self.reserved.saturating_sub(transport.unused_number()) < RESERVED_LEFT_MIN
+    }
+
+    fn is_concealed(&self, transport: &ClientTransport) -> bool {
+        transport.known_receiver_state().end() < self.concealed_to
+    }
+
+    fn record(&mut self, transport: &mut ClientTransport) -> Record {
+        let appended_max = APPENDED_MAX.max(APPENDED_WHOLES * self.whole_len);
+        let diffs = transport.take_received();
+        let diffs = diffs.filter(|_| self.is_begun && self.appended_len < appended_max);
+        let is_whole = diffs.is_none();
+        let mut out = Vec::new();
+        match diffs {
+            None => {
+                put_varint_field(&mut out, field::VERSION, VERSION);
+                put_states(&mut out, transport);
+                transport.keep_received(true);
+                (self.is_begun, self.reserved) = (true, 0);
+                self.written_to = transport.known_receiver_state().end();
+            }
+            Some(diffs) => diffs.iter().for_each(|diff| put_diff(&mut out, diff)),
+        }
+        self.put_input(&mut out, transport);
+        self.put_reserved(&mut out, transport);
+        put_varint_field(&mut out, field::HEARD, transport.peer_datagrams());
+        debug_assert!(!out.is_empty() && self.written_to <= transport.local().end());
+        self.is_being_written = true;
+        match is_whole {
+            true => (self.whole_len, self.appended_len) = (out.len(), 0),
+            false => self.appended_len += out.len(),
+        }
+        Record { bytes: out, is_whole }
+    }
+
+    /// Reserves numbers where few are left.
+    fn put_reserved(&mut self, out: &mut Vec<u8>, transport: &ClientTransport) {
+        let unused = transport.unused_number();
+        debug_assert!(
+            self.reserved == 0 || unused <= self.reserved,
+            "no number is used that is not reserved"
+        );
+        if self.reserved.saturating_sub(unused) < RESERVED_LEFT_MIN {
+            self.reserved = unused + RESERVED_AT_ONCE;
+            let blocks = transport.sealed_blocks() + RESERVED_AT_ONCE * DATAGRAM_BLOCKS;
+            put_varint_field(out, field::RESERVED, self.reserved);
+            put_varint_field(out, field::BLOCKS, blocks);
+        }
+    }
+
+    /// Writes how far the server knows the input, and what follows, unless it is to be concealed.
+    fn put_input(&mut self, out: &mut Vec<u8>, transport: &ClientTransport) {
+        let (known, local) = (transport.known_receiver_state(), transport.local());
+        debug_assert!(known.end() <= local.end(), "nothing is known before it is said");
+        debug_assert!(self.known <= transport.known_num(), "the known state never gets older");
+        self.known = transport.known_num();
+        let mut body = Vec::new();
+        put_varint_field(&mut body, field::NUM, self.known.get());
+        put_varint_field(&mut body, field::POSITION, known.end());
+        put_bytes_field(out, field::KNOWN, &body);
+        self.written_to = self.written_to.max(known.end());
+        self.says_concealed = self.is_concealed(transport);
+        put_varint_field(out, field::CONCEALED, u64::from(self.says_concealed));
+        if !self.says_concealed && self.written_to < local.end() {
+            let diff = local.diff_from(&local.prefix(self.written_to), transport.capabilities());
+            let mut body = bytes_field(field::BYTES, &diff);
+            put_varint_field(&mut body, field::NUM, self.written_to);
+            put_bytes_field(out, field::INPUT, &body);
+            self.written_to = local.end();
+        }
+    }
+}
+
+/// Writes a received state as it came.
+fn put_diff(out: &mut Vec<u8>, received: &ReceivedDiff) {
+    let mut body = Vec::with_capacity(received.diff.len() + 32);
+    put_varint_field(&mut body, field::NUM, received.num.get());
+    put_varint_field(&mut body, field::OLD_NUM, received.old_num.get());
+    put_varint_field(&mut body, field::THROWAWAY_NUM, received.throwaway_num.get());
+    put_bytes_field(&mut body, field::BYTES, &received.diff);
+    put_bytes_field(out, field::STATE, &body);
+}
+
+/// Writes the received states: the first as it is drawn on a blank screen, the others as they differ from the one before.
+fn put_states(out: &mut Vec<u8>, transport: &ClientTransport) {
+    let mut before: Option<(StateNum, &HostScreen)> = None;
+    for (num, state) in transport.received() {
+        let mut body = Vec::new();
+        let diff = match before {
+            Some((old_num, old)) => {
+                put_varint_field(&mut body, field::OLD_NUM, old_num.get());
+                state.diff_from(old, Capabilities::from_bits(u64::MAX))
+            }
+            None => {
+                let size = state.screen().size();
+                put_varint_field(&mut body, field::COLUMNS, u64::from(size.columns()));
+                put_varint_field(&mut body, field::ROWS, u64::from(size.rows()));
+                state.diff_from(&HostScreen::replica(size), Capabilities::from_bits(u64::MAX))
+            }
+        };
+        put_varint_field(&mut body, field::NUM, num.get());
+        put_bytes_field(&mut body, field::BYTES, &diff);
+        put_bytes_field(out, field::STATE, &body);
+        before = Some((num, state));
+    }
+}

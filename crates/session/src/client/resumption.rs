@@ -1,0 +1,196 @@
+//! A client that goes on from the record of another one.
+
+use rove_ssp::{ApplyError, Object, Resumed, StateNum};
+use rove_terminal::{COLUMNS_MAX, ROWS_MAX, Size};
+use rove_units::Instant;
+
+use super::recorder::{Recording, VERSION, field};
+use super::{Client, ClientConfig};
+use crate::host_screen::{Allowed, HostScreen};
+use crate::message::{Fields, Value, number, string};
+use crate::user_stream::{UserEvent, UserStream};
+
+/// Numbers from here on are not used by a client that resumes. Chosen: the largest jump takes it 2^12 times to come here, and a
+/// quarter of the 63 bits is left to each.
+const NUMBER_MAX: u64 = 1 << 62;
+
+/// Most received states in a record. Chosen: twice as many as a client keeps.
+const STATES_MAX: usize = 2048;
+
+/// Most events of input in a record. Chosen: twice as many as a client lets wait.
+const EVENTS_MAX: usize = 2 * 1024 * 1024;
+
+/// Why a client cannot go on from a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResumeError {
+    /// The bytes are no record, or one of another version.
+    #[error("the record is damaged, or of another version: {0}")]
+    Damaged(String),
+    /// Keys that are not in the record may have reached the server.
+    #[error(
+        "keys that may have been a secret were on their way; they were not written down, and the server would not \
+         take a session without them"
+    )]
+    Concealed,
+    /// The numbers are used up.
+    #[error("the session was resumed too often: its numbers are used up")]
+    Exhausted,
+}
+
+impl Client {
+    /// Goes on with a session from the records of a client whose process is gone. It numbers its datagrams and states by so many
+    /// above those that were reserved (`jump`), which the caller draws.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the records do not allow that.
+    pub fn resume(
+        config: ClientConfig,
+        records: &[u8],
+        jump: u64,
+        now: Instant,
+    ) -> Result<Self, ResumeError> {
+        let read = Read::of(records)?;
+        if read.is_concealed {
+            return Err(ResumeError::Concealed);
+        }
+        let numbers_from = read.reserved.saturating_add(jump);
+        if numbers_from >= NUMBER_MAX {
+            return Err(ResumeError::Exhausted);
+        }
+        let mut current = UserStream::new();
+        read.input.into_iter().for_each(|event| current.push(event));
+        let (newest_num, newest) = read.states.last().ok_or_else(|| damaged("no state"))?;
+        if *newest_num == StateNum::INITIAL || *newest_num == StateNum::SHUTDOWN {
+            return Err(damaged("no state between the first and the last"));
+        }
+        let shown = largest(&read.states);
+        let mut client = Self::silent(config, now);
+        client.display.one_shot_effects.take_for_seen(newest);
+        let resumed = Resumed {
+            numbers_from,
+            sealed_blocks: read.blocks,
+            peer_datagrams: read.heard,
+            known: (read.known, UserStream::new()),
+            current,
+            received: read.states,
+        };
+        client.transport.resume(resumed, now);
+        client.uplink.resume(shown, &mut client.transport);
+        client.display.look(now, &client.transport);
+        Ok(client.started(now))
+    }
+
+    /// Returns the record that another process goes on from if this one ends ([`Client::resume`]).
+    pub const fn recording(&mut self) -> Recording<'_> {
+        Recording { recorder: &mut self.recorder, transport: &mut self.transport }
+    }
+}
+
+/// A record as it was read.
+#[derive(Default)]
+struct Read {
+    version: u64,
+    reserved: u64,
+    blocks: u64,
+    heard: u64,
+    states: Vec<(StateNum, HostScreen)>,
+    known: StateNum,
+    /// Input of which the server may know nothing, and the position of its beginning.
+    input: Vec<UserEvent>,
+    start: u64,
+    is_concealed: bool,
+}
+
+impl Read {
+    fn of(records: &[u8]) -> Result<Self, ResumeError> {
+        let mut read = Self::default();
+        for entry in Fields::of_message(records) {
+            read.handle(entry.map_err(error)?)?;
+            if read.version != VERSION {
+                return Err(damaged("its version"));
+            }
+        }
+        if read.reserved == 0 {
+            return Err(damaged("no numbers"));
+        }
+        Ok(read)
+    }
+
+    fn handle(&mut self, entry: (u32, Value<'_>)) -> Result<(), ResumeError> {
+        match entry {
+            (field::VERSION, Value::Varint(version)) => self.version = version,
+            (field::RESERVED, Value::Varint(end)) => self.reserved = end.max(self.reserved),
+            (field::BLOCKS, Value::Varint(blocks)) => self.blocks = blocks.max(self.blocks),
+            (field::HEARD, Value::Varint(heard)) => self.heard = heard.max(self.heard),
+            (field::CONCEALED, Value::Varint(concealed)) => self.is_concealed = concealed != 0,
+            (field::STATE, Value::Bytes(body)) => self.handle_state(body)?,
+            (field::KNOWN, Value::Bytes(body)) => self.handle_known(body)?,
+            (field::INPUT, Value::Bytes(body)) => self.handle_input(body)?,
+            _ => return Err(damaged("an entry")),
+        }
+        Ok(())
+    }
+
+    fn handle_state(&mut self, body: &[u8]) -> Result<(), ResumeError> {
+        let get = |wanted| number(body, wanted).map_err(error);
+        let (num, old_num) = (get(field::NUM)?, StateNum::new(get(field::OLD_NUM)?));
+        let columns = u16::try_from(get(field::COLUMNS)?).unwrap_or(COLUMNS_MAX);
+        let rows = u16::try_from(get(field::ROWS)?).unwrap_or(ROWS_MAX);
+        let mut state = if columns > 0 {
+            HostScreen::replica(Size::clamped(columns, rows))
+        } else {
+            let held = self.states.iter().find(|(num, _)| *num == old_num);
+            held.ok_or_else(|| damaged("a state without the one before"))?.1.clone()
+        };
+        state.allow(&Allowed::new([Size::clamped(COLUMNS_MAX, ROWS_MAX)]));
+        state.apply(string(body, field::BYTES).map_err(error)?).map_err(error)?;
+        let num = StateNum::new(num);
+        let place = self.states.partition_point(|(held, _)| *held < num);
+        self.states.insert(place, (num, state));
+        debug_assert!(self.states.is_sorted_by_key(|(held, _)| *held));
+        let throwaway_num = StateNum::new(get(field::THROWAWAY_NUM)?);
+        self.states.retain(|(held, _)| *held >= throwaway_num);
+        match self.states.len() {
+            1..=STATES_MAX => Ok(()),
+            _ => Err(damaged("the number of states")),
+        }
+    }
+
+    fn handle_known(&mut self, body: &[u8]) -> Result<(), ResumeError> {
+        self.known = StateNum::new(number(body, field::NUM).map_err(error)?);
+        let position = number(body, field::POSITION).map_err(error)?;
+        let known = position.checked_sub(self.start).ok_or_else(|| damaged("its order"))?;
+        let known = usize::try_from(known).unwrap_or(usize::MAX);
+        self.input.drain(..known.min(self.input.len()));
+        self.start = position;
+        Ok(())
+    }
+
+    fn handle_input(&mut self, body: &[u8]) -> Result<(), ResumeError> {
+        let position = number(body, field::NUM).map_err(error)?;
+        let held = u64::try_from(self.input.len()).expect("a length fits 64 bits");
+        let mut stream = UserStream::new();
+        stream.apply(string(body, field::BYTES).map_err(error)?).map_err(error)?;
+        self.input.extend(stream.events_from(0));
+        if position != self.start + held || self.input.len() > EVENTS_MAX {
+            return Err(damaged("the position of input"));
+        }
+        Ok(())
+    }
+}
+
+/// Returns a size that holds all states.
+fn largest(states: &[(StateNum, HostScreen)]) -> Size {
+    let sizes = || states.iter().map(|(_, state)| state.screen().size());
+    let columns = sizes().map(Size::columns).max().unwrap_or_default();
+    Size::clamped(columns, sizes().map(Size::rows).max().unwrap_or_default())
+}
+
+fn damaged(part: &str) -> ResumeError {
+    ResumeError::Damaged(part.to_owned())
+}
+
+fn error(error: ApplyError) -> ResumeError {
+    ResumeError::Damaged(error.reason)
+}

@@ -1,0 +1,93 @@
+//! How an end goes on in another process: the numbers that it may use, the facts to be written, and the start from them.
+
+use rove_units::Instant;
+
+use crate::hello::Peer;
+use crate::journal::ReceivedDiff;
+use crate::num::StateNum;
+use crate::object::Object;
+use crate::transport::Transport;
+use crate::window::Window;
+
+/// The facts that a client goes on from with a stock peer, in the place of the client that wrote them.
+#[derive(Clone, Debug)]
+pub struct Resumed<Local, Remote> {
+    /// No datagram, instruction or state of the former client has this number or a higher one.
+    pub numbers_from: u64,
+    /// Blocks that the former client may have sealed with the key.
+    pub sealed_blocks: u64,
+    /// How many datagrams of the peer's may have been received: replays of them are refused.
+    pub peer_datagrams: u64,
+    /// The known receiver state.
+    pub known: (StateNum, Local),
+    /// The current object, which follows the known one.
+    pub current: Local,
+    /// The received states that the peer's next diffs may start from, ascending by number.
+    pub received: Vec<(StateNum, Remote)>,
+}
+
+impl<Local: Object, Remote: Object> Transport<Local, Remote> {
+    /// Makes this end, which has said nothing yet, go on in the place of another one.
+    ///
+    /// # Panics
+    ///
+    /// If there is no received state.
+    pub fn resume(&mut self, resumed: Resumed<Local, Remote>, now: Instant) {
+        let Resumed { numbers_from, sealed_blocks, peer_datagrams, known, current, received } =
+            resumed;
+        debug_assert!(self.instructions == 0, "an end that has spoken has numbers of its own");
+        debug_assert!(received.is_sorted_by(|(a, _), (b, _)| a < b));
+        debug_assert!(known.0 <= StateNum::new(numbers_from), "a state was numbered below");
+        debug_assert!(current.follows(&known.1), "input is only appended");
+        debug_assert!(sealed_blocks > 0, "the former client has spoken");
+        let newest = received.last().expect("there is a received state").0;
+        self.connection.next_seq = numbers_from;
+        self.connection.cipher.resume(sealed_blocks);
+        self.connection.window = Window::above(peer_datagrams);
+        self.instructions = numbers_from;
+        self.sender.resume(known, current, StateNum::new(numbers_from), newest, now);
+        self.receiver.resume(received, now);
+        self.peer = Peer::Stock;
+    }
+
+    /// Keeps received diffs for [`Transport::take_received`], or stops that.
+    pub fn keep_received(&mut self, keeps: bool) {
+        self.receiver.journal.keep(keeps);
+    }
+
+    /// Returns whether [`Transport::take_received`] has something.
+    pub fn has_received(&self) -> bool {
+        self.receiver.journal.is_waiting()
+    }
+
+    /// Returns the diffs of the states that were received since the last call, in the order in which they were applied. `None`
+    /// means that they were too many: the received states have to be written instead.
+    pub fn take_received(&mut self) -> Option<Vec<ReceivedDiff>> {
+        self.receiver.journal.take()
+    }
+
+    /// Returns the received states that the peer's next diffs may start from.
+    pub fn received(&self) -> impl Iterator<Item = (StateNum, &Remote)> {
+        self.receiver.states()
+    }
+
+    /// Returns the lowest number that no datagram, instruction or state of this end has.
+    pub fn unused_number(&self) -> u64 {
+        let state = self.sender.sent.next_num().get();
+        self.connection.next_seq.max(self.instructions + 1).max(state)
+    }
+
+    /// Allows numbers below `end` alone to datagrams, instructions and states; `None` allows all. Nothing is sent while none is left.
+    pub fn reserve(&mut self, end: Option<u64>) {
+        debug_assert!(
+            end.is_none_or(|end| end >= self.unused_number()),
+            "a used number is reserved"
+        );
+        self.reserved = end;
+    }
+
+    /// Returns how many blocks were sealed with the key.
+    pub fn sealed_blocks(&self) -> u64 {
+        self.connection.cipher.sealed_blocks()
+    }
+}
