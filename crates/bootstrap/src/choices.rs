@@ -22,12 +22,28 @@ pub struct Choices {
     pub query: bool,
     /// Whether programs on the host may ask for text that a program of the session has copied (OSC 52).
     pub read_copied: bool,
+    /// When the session can be gone on with by another client on this computer.
+    pub resume: Resume,
     /// Whether other clients may join the session beside the user's own.
     pub share: bool,
     /// The window that decides a shared session's size, as `rove_session::SizeRule` reads it, if the user said.
     pub size: Option<String>,
     /// Whether to speak stock Mosh's protocol only, without any extension.
     pub strict: bool,
+}
+
+/// When a session can be gone on with on the computer where its client is gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Resume {
+    /// Never.
+    Never,
+    /// When its client was killed.
+    #[default]
+    Killed,
+    /// As well when its terminal was closed.
+    Closed,
+    /// As well when the computer was started again.
+    Reboot,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -51,6 +67,7 @@ impl Default for Choices {
             read_copied: false,
             share: true,
             size: None,
+            resume: Resume::Killed,
             strict: false,
         }
     }

@@ -40,7 +40,7 @@ pub mod tunnel;
 
 pub use account::Account;
 pub use challenge::Challenge;
-pub use choices::Choices;
+pub use choices::{Choices, Resume};
 pub use install_policy::InstallPolicy;
 pub use line::{LINE_BYTES_MAX, LineReader};
 pub use no_session::NoSession;

@@ -167,12 +167,12 @@ impl Directory {
     }
 }
 
-/// Returns the first usable directory for a new socket, created if needed.
+/// Returns the user's directory for sockets and the like: the first usable one, created if needed.
 ///
 /// # Errors
 ///
 /// Returns why the last candidate cannot be used.
-pub(crate) fn for_new_socket() -> Result<Directory, DirectoryError> {
+pub fn runtime_directory() -> Result<Directory, DirectoryError> {
     let mut refusal = None;
     for path in paths() {
         match Directory::create(&path) {
@@ -193,7 +193,7 @@ pub(crate) fn for_new_socket() -> Result<Directory, DirectoryError> {
 ///
 /// Returns why no directory can be used, or why the lock failed.
 pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
-    let path = for_new_socket()?.0.join("names.lock");
+    let path = runtime_directory()?.0.join("names.lock");
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let locked = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).and_then(|file| {
         rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive)).map(|()| file)
@@ -204,7 +204,7 @@ pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
 /// Returns a path for a socket of ssh that only this process uses, beside the control sockets. `None` if no directory
 /// can be used. Sockets of dead processes are removed.
 pub fn private_socket() -> Option<PathBuf> {
-    let directory = for_new_socket().ok()?;
+    let directory = runtime_directory().ok()?;
     let own = std::process::id();
     for entry in directory.0.read_dir().ok()?.take(ENTRIES_MAX).flatten() {
         let name = entry.file_name();

@@ -33,7 +33,7 @@ impl Handover {
     ///
     /// Returns why the socket cannot be opened.
     pub fn open(name: SessionName) -> io::Result<Self> {
-        let path = directory::for_new_socket().map_err(io::Error::other)?.unready_socket(name);
+        let path = directory::runtime_directory().map_err(io::Error::other)?.unready_socket(name);
         Ok(Self { listener: listen(&path)?, path })
     }
 }

@@ -20,7 +20,9 @@ mod protocol;
 mod survey;
 
 pub use ask::{AskError, Conversation};
-pub use directory::{Directory, DirectoryError, SessionName, lock_labels, private_socket};
+pub use directory::{
+    Directory, DirectoryError, SessionName, lock_labels, private_socket, runtime_directory,
+};
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;
 pub use protocol::{

@@ -122,7 +122,7 @@ impl Listener {
 
 impl BoundSocket {
     fn bind(name: SessionName) -> io::Result<Self> {
-        let directory = directory::for_new_socket().map_err(io::Error::other)?;
+        let directory = directory::runtime_directory().map_err(io::Error::other)?;
         sweep(&directory);
         // The socket gets its name only when it accepts connections. A socket that refuses them counts as a dead
         // server's, and is removed.

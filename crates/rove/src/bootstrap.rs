@@ -19,7 +19,9 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::Refusal;
 use rove_bootstrap::startup::Connect;
-use rove_bootstrap::{Account, Challenge, HostOptions, Plan, ProgramName, TunnelUse};
+use rove_bootstrap::{
+    Account, AttachWay, Challenge, HostOptions, Plan, ProgramName, Resume, TunnelUse, WantedSession,
+};
 use rustix::fs::Access;
 
 use crate::bootstrap::error::BootstrapError;
@@ -295,14 +297,20 @@ fn client_command(options: &HostOptions) -> Command {
 fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall {
     let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
     let is_rove = options.name == ProgramName::Rove;
+    let mut choices = session_call::with_environment(options.choices.clone());
+    if matches!(options.session, WantedSession::Attached(_, AttachWay::View | AttachWay::Share)) {
+        // Whoever resumes takes the session over, and a joined client must not.
+        choices.resume = Resume::Never;
+    }
     SessionCall {
-        choices: session_call::with_environment(options.choices.clone()),
+        choices,
         escape_key: options.escape_key.unwrap_or_else(escape_key::from_environment),
         quiet: is_rove && options.quiet || session_call::is_quiet(options.name),
         // The client names the host if there is no answer.
         host: options.host.to_str().map(str::to_owned),
         command: is_rove.then(command),
         account: account.filter(|_| options.prompt_memory).map(|account| account.to_string()),
+        ssh: options.ssh.clone(),
         others: Vec::new(),
         tunnel: None,
     }

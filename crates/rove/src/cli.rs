@@ -23,6 +23,7 @@ use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::messages::{say, warn};
 use crate::program::ROVE;
+use crate::resume_command::Resumption;
 
 mod attach;
 mod client;
@@ -41,6 +42,7 @@ mod login;
 mod man;
 mod option_values;
 mod own_line;
+mod resume;
 mod server;
 pub(crate) mod sessions;
 mod ssh_letters;
@@ -100,7 +102,7 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 15] = [
+static SUBCOMMANDS: [Subcommand; 16] = [
     Subcommand {
         manual: &demo::MANUAL,
         run: |args| Ok(finish("rove demo", crate::demo::run(demo::parse(args)?))),
@@ -120,6 +122,10 @@ static SUBCOMMANDS: [Subcommand; 15] = [
             let invocation = own_invocation(&args);
             Ok(run_session("rove attach", &invocation, attach::parse(args, Config::load)))
         },
+    },
+    Subcommand {
+        manual: &resume::MANUAL,
+        run: |args| Ok(resume_session(resume::parse(args)?.as_deref())),
     },
     Subcommand {
         manual: &sessions::KILL,
@@ -258,6 +264,19 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     match rove_cli_docs::nearest(host, BOOK.command_words()) {
         Some(command) => format!("; did you mean rove {command}?"),
         None => String::new(),
+    }
+}
+
+/// Goes on with a session whose client was killed.
+fn resume_session(wanted: Option<&str>) -> u8 {
+    match crate::resume_command::run(wanted) {
+        Ok(Resumption::Done(code)) => code,
+        Ok(Resumption::Attach(words)) => {
+            let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+            let invocation = own_invocation(&words);
+            run_session("rove resume", &invocation, attach::parse(words, Config::load))
+        }
+        Err(error) => finish("rove resume", Err(error)),
     }
 }
 

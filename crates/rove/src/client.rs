@@ -12,12 +12,14 @@ use rove_session::{
     Running, TerminalReport,
 };
 use rove_ssp::{Config, Key, wiping};
+use rove_terminal::TerminalCapabilities;
 use rove_units::Instant;
 use rustix::stdio;
 
 use crate::bootstrap::address;
 use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
+use crate::resume::{RecordKeeper, Saved};
 use crate::session_call::SessionCall;
 use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::Inherited;
@@ -62,11 +64,29 @@ pub(crate) struct ClientOptions {
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
+    run_from(options, None)
+}
+
+/// Runs a client that goes on from the record of another one.
+///
+/// # Errors
+///
+/// As [`run`], and why it cannot go on.
+pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> {
+    run_from(options, Some(saved))
+}
+
+fn run_from(options: ClientOptions, saved: Option<Saved>) -> anyhow::Result<u8> {
     let (name, server) = (options.name, options.server);
     let SessionCall { choices, quiet, host, command, .. } = options.call.clone();
     let says_end = !quiet && says_end(name, command.as_deref());
     let says_missing = choices.scrollback != Some(false);
-    let End { outcome, tried, refusal, tunnel, output_error, signal, missing } = session(options)?;
+    let End { outcome, tried, refusal, tunnel, output_error, signal, missing } =
+        session(options, saved)?;
+    let Some(outcome) = outcome else {
+        // The session waits for `rove resume`, and nobody reads what is said.
+        return Ok(exit_code(ClientOutcome::Ended(None), name, signal));
+    };
     tracing::info!(?outcome, "session over");
     let output_failure =
         output_error.map(|error| format!("cannot draw on standard output: {error}"));
@@ -86,14 +106,9 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
         tell(name, text);
     }
     let hint = command
-        .filter(|_| outcome == ClientOutcome::Ended(None))
+        .filter(|_| outcome == ClientOutcome::Ended(None) && name == ProgramName::Rove)
         .and_then(|command| shell_hint(&command, &host));
-    if let Some(sentence) = logging::failure() {
-        tell(name, &sentence);
-    }
-    if let Some(hint) = hint.filter(|_| name == ProgramName::Rove) {
-        tell(name, &hint);
-    }
+    logging::failure().iter().chain(&hint).for_each(|sentence| tell(name, sentence));
     if says_end {
         // Scripts wait for this line; it goes right where the cursor is left.
         tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
@@ -106,9 +121,11 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
 /// # Errors
 ///
 /// As [`run`].
-fn session(options: ClientOptions) -> anyhow::Result<End> {
+fn session(options: ClientOptions, saved: Option<Saved>) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
     hardening::conceal_memory().context("cannot conceal the key")?;
+    let ClientOptions { name, server, key, call, .. } = &options;
+    let mut record = RecordKeeper::new(*name, *server, key, call, saved.as_ref());
     let SessionCall { choices, command, account, tunnel, .. } = options.call;
     if tunnel.is_none() {
         hardening::renounce_privileges().context("cannot renounce privileges")?;
@@ -119,11 +136,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     // A command on this computer leaves its output there.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
     let Choices { init, title_prefix, .. } = choices;
-    let render_options = RenderOptions { name, init, scrollback, title_prefix };
-    let described = terminal_type::capabilities(&term, render_options).unwrap_or_else(|warning| {
-        warn(options.name.as_str(), &warning.to_string());
-        terminal_type::plain_capabilities(render_options)
-    });
+    let described = described(&term, RenderOptions { name, init, scrollback, title_prefix });
     let clock = Clock::start();
     let wire = open_wire(tunnel.as_ref(), options.server, clock.now())?;
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
@@ -131,25 +144,24 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let terminal = Tty::take_over(described.emergency_closing())?;
     let self_check = options.verbose >= logging::SELF_CHECK_VERBOSITY;
     let capabilities = (!choices.strict).then_some(rove_session::CAPABILITIES);
-    let mut session = Client::new(
-        ClientConfig {
-            server: options.server,
-            key: options.key,
-            transport: Config { capabilities, self_check, ..Config::client() },
-            size: terminal.size(),
-            terminal: described,
-            // A stock client asks nothing.
-            query: choices.query && !choices.strict && terminal_type::can_be_asked(&term),
-            escape_key: options.call.escape_key,
-            prediction: choices.prediction(options.engine),
-            program: options.name.as_str().to_owned(),
-            offers_status: options.name == ProgramName::Rove,
-            is_end_obeyed_twice: options.name == ProgramName::Rove,
-            running,
-            chaff,
-        },
-        clock.now(),
-    );
+    let config = ClientConfig {
+        server: options.server,
+        key: options.key,
+        transport: Config { capabilities, self_check, ..Config::client() },
+        size: terminal.size(),
+        terminal: described,
+        // A stock client asks nothing.
+        query: choices.query && !choices.strict && terminal_type::can_be_asked(&term),
+        escape_key: options.call.escape_key,
+        prediction: choices.prediction(options.engine),
+        program: options.name.as_str().to_owned(),
+        offers_status: options.name == ProgramName::Rove,
+        is_end_obeyed_twice: options.name == ProgramName::Rove,
+        running,
+        chaff,
+    };
+    let session = start(config, record.as_mut(), saved, clock.now());
+    let mut session = session.context("the session cannot be resumed")?;
     hardening::keep_in_memory(session.key_memory());
     if choices.read_copied {
         session.allow(TerminalReport::ReadCopied);
@@ -169,7 +181,32 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         .for_each(|address| session.candidates_mut().add(address));
     let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
     let prompts = account.and_then(|account| remember_prompts(&mut session, account));
-    Pump::new(events, session, wire, terminal, options.name, prompts).run()
+    Pump::new(events, session, wire, terminal, options.name, prompts, record).run()
+}
+
+/// Returns the abilities of a terminal of this type, and warns of one that is not known.
+fn described(term: &str, options: RenderOptions) -> TerminalCapabilities {
+    terminal_type::capabilities(term, options).unwrap_or_else(|warning| {
+        warn(options.name.as_str(), &warning.to_string());
+        terminal_type::plain_capabilities(options)
+    })
+}
+
+/// Starts a session, or goes on with a saved one, with a record if one is kept.
+fn start(
+    config: ClientConfig,
+    record: Option<&mut RecordKeeper>,
+    saved: Option<Saved>,
+    now: Instant,
+) -> anyhow::Result<Client> {
+    let mut session = match &saved {
+        None => Client::new(config, now),
+        Some(saved) => Client::resume(config, &saved.records, entropy::jump()?, now)?,
+    };
+    if let Some(record) = record {
+        record.start(&mut session, saved.map(|saved| saved.store))?;
+    }
+    Ok(session)
 }
 
 /// Opens the wire to this address, through or beside the ssh that was inherited, if one was.

@@ -112,6 +112,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
             host: None,
             command: Some(shell_words::join(options.command.iter().map(|it| it.to_string_lossy()))),
             account: None,
+            ssh: Vec::new(),
             others: Vec::new(),
             tunnel: None,
         },

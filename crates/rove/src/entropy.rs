@@ -33,6 +33,17 @@ pub(crate) fn salt() -> Result<[u8; 16], getrandom::Error> {
     Ok(bytes)
 }
 
+/// Draws by how many numbers a client that resumes goes on above those that were reserved: 2^40 to 2^50. Chosen: a copy of this
+/// computer's memory that resumes the same session as well takes the same numbers once in some millions of times, and 63 bits
+/// have room for thousands of jumps.
+///
+/// # Errors
+///
+/// Returns the operating system's refusal.
+pub(crate) fn jump() -> Result<u64, getrandom::Error> {
+    Ok((1 << 40) + getrandom::u64()? % ((1 << 50) - (1 << 40)))
+}
+
 /// Draws a seed for padding.
 ///
 /// # Errors

@@ -22,6 +22,7 @@
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
+//! - `resume` keeps what another client needs to go on with a session, and `resume_command` goes on with one.
 //!
 //! The start of a session:
 //!
@@ -65,6 +66,8 @@ mod program;
 mod prompt_store;
 mod question;
 pub mod relay;
+mod resume;
+mod resume_command;
 mod server;
 mod session_call;
 mod sessions;

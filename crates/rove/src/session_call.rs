@@ -33,6 +33,8 @@ pub(crate) struct SessionCall {
     pub(crate) command: Option<String>,
     /// The user on the host whose prompts are remembered, as ssh knows them; `None` where none are.
     pub(crate) account: Option<String>,
+    /// The words of the ssh command by which the session was started; none if it was not.
+    pub(crate) ssh: Vec<String>,
     /// Where else the server may be reached.
     pub(crate) others: Vec<String>,
     /// The ssh that carries the datagrams, where one does.
@@ -76,6 +78,7 @@ impl SessionCall {
             host: None,
             command: env::var_os("ROVE_COMMAND").map(|it| it.to_string_lossy().into_owned()),
             account: env::var("ROVE_ACCOUNT").ok(),
+            ssh: Vec::new(),
             others: others.split_whitespace().map(str::to_owned).collect(),
             tunnel: None,
         })
@@ -118,6 +121,7 @@ mod tests {
                 host: Some("me@host \u{202e}\n".to_owned()),
                 command: Some(String::new()),
                 account: None,
+                ssh: vec!["ssh".to_owned()],
                 others: vec!["192.0.2.1".to_owned()],
                 tunnel: None,
             };

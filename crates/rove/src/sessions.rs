@@ -24,7 +24,7 @@ mod table;
 
 pub(crate) use choice::{Choice, means};
 use computer::Computer;
-pub(crate) use table::{describe_detached, describe_running, one as describe};
+pub(crate) use table::{age, describe_detached, describe_running, one as describe};
 
 /// How long servers are given to answer. Chosen: a thousand times what one takes, and short enough to
 /// wait for when one stands still.

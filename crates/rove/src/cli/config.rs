@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use rove_bootstrap::Resume;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -191,6 +192,16 @@ impl Settings {
         match self.0.get(key)? {
             Setting::Flag(flag) => Some(*flag),
             Setting::Text(_) => None,
+        }
+    }
+
+    /// Returns when a session can be gone on with here.
+    pub(super) fn resume(&self) -> Resume {
+        match (self.flag("resume"), self.text("resume")) {
+            (_, Some(_)) => Resume::Reboot,
+            (Some(true), None) => Resume::Closed,
+            (Some(false), None) => Resume::Never,
+            (None, None) => Resume::Killed,
         }
     }
 

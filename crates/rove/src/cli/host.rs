@@ -314,7 +314,6 @@ pub(crate) fn parse(
     args.fill(&settings, |name| env::var_os(name).is_some());
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|error| UsageError { usage: usage(), ..error })?;
-    let remote_ip = args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?;
     let family = family(name, &args)?;
     check_option_port(name, args.port.as_deref())?;
     let Some((host, command_words)) = args.words.split_first() else {
@@ -344,7 +343,7 @@ pub(crate) fn parse(
         ssh_pty: !args.no_ssh_pty,
         local: args.local,
         tunnel: tunnel_use(name, &args, &settings)?,
-        remote_ip,
+        remote_ip: args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
         quiet: args.quiet,
         verbose: args.verbose,
@@ -449,6 +448,7 @@ impl HostArgs {
             read_copied: settings.flag("read-copied").unwrap_or(false),
             share: settings.flag("share").unwrap_or(true),
             size: self.size.clone(),
+            resume: settings.resume(),
             strict: self.strict,
         }
     }

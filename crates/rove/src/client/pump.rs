@@ -18,6 +18,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 use crate::client::wire::Wire;
 use crate::messages::reason;
 use crate::prompt_store::PromptKeeper;
+use crate::resume::RecordKeeper;
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
@@ -26,8 +27,8 @@ const INPUT_PER_TURN: usize = 16_384;
 
 /// How a session went.
 pub(crate) struct End {
-    /// How it ended.
-    pub(crate) outcome: ClientOutcome,
+    /// How it ended; `None` if it goes on without this client.
+    pub(crate) outcome: Option<ClientOutcome>,
     /// Where the server may have been, the address tried first in front.
     pub(crate) tried: Vec<SocketAddr>,
     pub(crate) refusal: Option<Refusal>,
@@ -52,6 +53,8 @@ pub(super) struct Pump {
     name: ProgramName,
     /// Where the session's prompts are kept; `None` where they are not.
     prompts: Option<PromptKeeper>,
+    /// Where the session's record is kept; `None` where none is.
+    record: Option<RecordKeeper>,
     /// The rest of the frame that is being written. The session is asked for the next one only when
     /// this is out, so a slow terminal skips frames instead of queueing them.
     frame: Vec<u8>,
@@ -75,6 +78,7 @@ impl Pump {
         terminal: Tty,
         name: ProgramName,
         prompts: Option<PromptKeeper>,
+        record: Option<RecordKeeper>,
     ) -> Self {
         Self {
             events,
@@ -87,6 +91,7 @@ impl Pump {
             terminal,
             name,
             prompts,
+            record,
             frame: Vec::new(),
             written: 0,
             output_error: None,
@@ -111,7 +116,11 @@ impl Pump {
                 keeper.note_refusals(memory);
             }
             if let Some(outcome) = self.session.outcome() {
-                break outcome;
+                self.record.iter_mut().for_each(RecordKeeper::remove);
+                break Some(outcome);
+            }
+            if self.is_left() {
+                break None;
             }
             now = self.wait_and_read(now)?;
         };
@@ -158,7 +167,7 @@ impl Pump {
         for signal in self.events.take_signals() {
             self.handle_signal(now, signal);
         }
-        if has_input {
+        if has_input && !self.is_left() {
             self.read_input(now);
         }
         let refusal = self.wire.receive(now, &has_datagrams, &mut self.session);
@@ -167,6 +176,12 @@ impl Pump {
             self.look_at_network(now);
         }
         Ok(now)
+    }
+
+    /// Returns whether the terminal is gone, and the session waits for another client.
+    fn is_left(&self) -> bool {
+        let outlives = self.record.as_ref().is_some_and(RecordKeeper::outlives_terminal);
+        outlives && self.signal == Some(SIGHUP)
     }
 
     /// Speaks to the server where the network is another one than before.
@@ -188,6 +203,9 @@ impl Pump {
     fn handle_signal(&mut self, now: Instant, signal: i32) {
         tracing::debug!(signal, "signal");
         match signal {
+            SIGHUP if self.record.as_ref().is_some_and(RecordKeeper::outlives_terminal) => {
+                self.signal.get_or_insert(signal);
+            }
             SIGWINCH => self.session.handle_resize(now, self.terminal.size()),
             SIGCONT => self.resume(now),
             // An ssh has ended. The end of the terminal shows where it is drawn.
@@ -222,6 +240,9 @@ impl Pump {
     }
 
     fn send_datagrams(&mut self, now: Instant) {
+        if let Some(record) = &mut self.record {
+            record.turn(&mut self.session);
+        }
         while let Some(transmit) = self.session.poll_transmit(now) {
             match self.wire.send(&transmit) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),

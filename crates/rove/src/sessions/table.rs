@@ -99,7 +99,7 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
 }
 
 /// Returns a span of time in its largest unit.
-fn age(seconds: u64) -> String {
+pub(crate) fn age(seconds: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3600, "h"), (60, "min")];
     let unit = UNITS.iter().find(|(length, _)| seconds >= 2 * length);
     let (length, name) = unit.copied().unwrap_or((1, "s"));

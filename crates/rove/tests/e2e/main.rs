@@ -33,6 +33,7 @@ mod programs;
 mod prompt_memory;
 mod query;
 mod refusals;
+mod resume;
 mod secrecy;
 mod secrets;
 mod sessions;

@@ -31,7 +31,7 @@ pub(crate) static MANUAL: Manual = Manual {
         "Settings, with the values of the options of the same name: client, server, predict, family, \
          port, bind-server, ssh, experimental-remote-ip, escape-key, size; true or false: predict-overwrite, \
          no-ssh-pty, no-init, scrollback, strict, title-prefix, terminal-query, \
-         read-copied, prompt-memory, share.",
+         read-copied, prompt-memory, share, resume.",
         "tunnel: whether ssh carries the session, with true (always), false (never) or \"auto\" (the default: while UDP is \
          not answered).",
         "install: whether rove is copied to a host that has no server, with ask (the default), always or \
@@ -40,6 +40,8 @@ pub(crate) static MANUAL: Manual = Manual {
          your own clipboard. Whoever shares the terminal with you, such as a program after su or ssh, could then read it.",
         "prompt-memory = false keeps no memory of the prompts at which lines were typed; see rove forget.",
         "share = false lets nobody join the session beside you with rove attach --view or --share.",
+        "resume: whether rove resume can go on with a session whose client was killed (without this setting), also with one \
+         whose terminal was closed (true), also after the computer was started again (\"reboot\"), or never (false).",
         "Called as mosh, rove reads no file.",
     ],
     lists: &[],

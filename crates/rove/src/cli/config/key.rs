@@ -25,7 +25,7 @@ pub(super) enum Shape {
 }
 
 /// All keys, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 22] = [
+pub(super) const KEYS: [Key; 23] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(mode)),
@@ -48,6 +48,7 @@ pub(super) const KEYS: [Key; 22] = [
     key("prompt-memory", Shape::Flag),
     key("share", Shape::Flag),
     key("size", Shape::Text(option_values::check_size_rule)),
+    key("resume", Shape::FlagOr("reboot")),
 ];
 
 const fn key(name: &'static str, shape: Shape) -> Key {

@@ -1,3 +1,5 @@
+use rove_bootstrap::Resume;
+
 use super::*;
 use crate::cli::help::BRIEF;
 
@@ -236,7 +238,7 @@ fn the_proxy_role_has_its_own_words() {
 fn the_file_holds_where_the_line_says_nothing() {
     let file = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
-                 read-copied = true\nprompt-memory = false\nshare = false\nsize = '80x24'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
+                 read-copied = true\nresume = 'reboot'\nprompt-memory = false\nshare = false\nsize = '80x24'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
                  experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
     let connect = |line: &str| connected(call_with(file, line));
     let from_file = connect("host");
@@ -255,6 +257,7 @@ fn the_file_holds_where_the_line_says_nothing() {
             read_copied: true,
             share: false,
             size: Some("80x24".to_owned()),
+            resume: Resume::Reboot,
             strict: true,
         },
         family: "inet6".to_owned(),
@@ -288,6 +291,7 @@ fn the_file_holds_where_the_line_says_nothing() {
             read_copied: true,
             share: false,
             size: Some("typist".to_owned()),
+            resume: Resume::Reboot,
             ..Choices::default()
         },
         family: "inet".to_owned(),

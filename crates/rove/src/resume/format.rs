@@ -1,0 +1,189 @@
+//! The bytes of the files: a secret, records that are sealed under it, and how far they have come.
+//!
+//! The file of records begins with its generation and a salt. The sealed pieces follow, each with its length in front. Their first
+//! byte says whether a record ends there. The progress is the number of the generation and of the pieces in it.
+
+use rove_session::Record;
+use rove_ssp::{Key, RecordCipher};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use super::error::ResumeFileError;
+
+/// The beginnings of both files: the name, and the number of the format.
+const KEY_MARK: [u8; 8] = *b"rovekey\x01";
+const RECORD_MARK: [u8; 8] = *b"roverec\x01";
+
+/// Bytes of the beginning of the file of records: mark, generation and salt.
+const HEAD_LEN: usize = 32;
+
+/// Bytes of a record in a piece, besides its first byte.
+const PIECE_LEN: usize = RecordCipher::PIECE_LEN_MAX - 1;
+
+/// Most bytes of the file of records. Chosen: a whole record of the largest window with the input that may wait, some times over.
+pub(super) const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The place up to which the records are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Progress {
+    pub(super) generation: u64,
+    pub(super) pieces: u64,
+}
+
+/// A secret that is on this computer twice: in a process's memory and in the key file.
+pub(super) type Secret = Zeroizing<[u8; 16]>;
+
+/// Returns the contents of a key file.
+pub(super) fn encode_secret(secret: &Secret) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new([&KEY_MARK[..], &secret[..]].concat())
+}
+
+/// Reads a key file; `None` if it is none.
+pub(super) fn decode_secret(bytes: &[u8]) -> Option<Secret> {
+    Some(Zeroizing::new(bytes.strip_prefix(&KEY_MARK)?.try_into().ok()?))
+}
+
+impl Progress {
+    pub(super) fn encode(self) -> [u8; 16] {
+        (u128::from(self.generation) << 64 | u128::from(self.pieces)).to_be_bytes()
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (generation, pieces) = bytes.split_first_chunk()?;
+        let pieces = pieces.try_into().ok()?;
+        Some(Self {
+            generation: u64::from_be_bytes(*generation),
+            pieces: u64::from_be_bytes(pieces),
+        })
+    }
+}
+
+/// The writer of a generation.
+pub(super) struct Sealer {
+    cipher: RecordCipher,
+    pub(super) progress: Progress,
+    /// Bytes of the file so far.
+    pub(super) len: u64,
+}
+
+impl Sealer {
+    /// Begins a generation; returns also the beginning of its file.
+    pub(super) fn begin(secret: &[u8; 16], generation: u64, salt: [u8; 16]) -> (Self, Vec<u8>) {
+        let head = head(generation, salt);
+        let progress = Progress { generation, pieces: 0 };
+        let cipher = RecordCipher::new(&file_key(secret, &head));
+        (Self { cipher, progress, len: 0 }, head)
+    }
+
+    /// Appends a record, sealed.
+    pub(super) fn seal(&mut self, record: &[u8], out: &mut Vec<u8>) {
+        let count = record.len().div_ceil(PIECE_LEN).max(1);
+        for number in 0..count {
+            let part = &record[number * PIECE_LEN..record.len().min((number + 1) * PIECE_LEN)];
+            let mut piece = Vec::with_capacity(part.len() + 1 + RecordCipher::TAG_LEN);
+            piece.push(u8::from(number + 1 == count));
+            piece.extend(part);
+            self.cipher.seal(self.progress.pieces, &mut piece);
+            self.progress.pieces += 1;
+            let len = u16::try_from(piece.len()).expect("a piece is short");
+            out.extend(len.to_be_bytes());
+            out.extend(piece);
+        }
+    }
+}
+
+/// The records of a file as they were read: the first by itself, and the others one after another.
+pub(super) struct Opened {
+    pub(super) first: Zeroizing<Vec<u8>>,
+    pub(super) rest: Zeroizing<Vec<u8>>,
+    pub(super) progress: Progress,
+}
+
+/// Opens a file of records, of which so much is known to be `written`. Pieces beyond that may be cut off, and are left out.
+///
+/// # Errors
+///
+/// Returns that the file is another one, or older than that.
+pub(super) fn open(
+    secret: &Secret,
+    written: Progress,
+    bytes: &[u8],
+) -> Result<Opened, ResumeFileError> {
+    let (head, mut rest) =
+        bytes.split_first_chunk::<HEAD_LEN>().ok_or(ResumeFileError::Truncated)?;
+    if !head.starts_with(&RECORD_MARK) {
+        return Err(ResumeFileError::Foreign);
+    }
+    let generation = head[8..].first_chunk().map(|it| u64::from_be_bytes(*it)).expect("32 bytes");
+    let mut cipher = RecordCipher::new(&file_key(secret, head));
+    let mut records = vec![Zeroizing::new(Vec::new())];
+    let (mut pieces, mut whole) = (0, 0);
+    while let Some((sealed, after)) = split_piece(rest) {
+        let mut piece = Zeroizing::new(sealed.to_vec());
+        if !cipher.open(pieces, &mut piece) {
+            // The first piece was made under another key, or is of another generation.
+            if pieces == 0 {
+                return Err(ResumeFileError::Foreign);
+            }
+            break;
+        }
+        let Some((is_last, part)) = piece.split_first() else { break };
+        records.last_mut().expect("there is one").extend(part);
+        (pieces, rest) = (pieces + 1, after);
+        if *is_last == 1 {
+            records.push(Zeroizing::default());
+            whole = pieces;
+        }
+    }
+    let progress = Progress { generation, pieces: whole };
+    if progress < written {
+        return Err(ResumeFileError::Old);
+    }
+    // The last one is not whole.
+    records.pop();
+    let mut records = records.into_iter();
+    let first = records.next().ok_or(ResumeFileError::Truncated)?;
+    let rest = Zeroizing::new(records.flat_map(|it| it.to_vec()).collect());
+    Ok(Opened { first, rest, progress })
+}
+
+/// Returns the first of the sealed pieces, and the rest.
+fn split_piece(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (len, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(u16::from_be_bytes(*len).into())
+}
+
+/// Returns the bytes of a record that begins a generation.
+pub(super) fn first_records(sealer: &mut Sealer, facts: &[u8], record: &Record) -> Vec<u8> {
+    let mut out = Vec::new();
+    sealer.seal(facts, &mut out);
+    sealer.seal(&record.bytes, &mut out);
+    out
+}
+
+fn head(generation: u64, salt: [u8; 16]) -> Vec<u8> {
+    [&RECORD_MARK[..], &generation.to_be_bytes(), &salt].concat()
+}
+
+/// Seals the session key, so that it lies nowhere else in the clear while its session runs.
+pub(super) fn seal_key(secret: &[u8; 16], key: &Key) -> Vec<u8> {
+    let text = key.to_text();
+    // Room from the start: bytes that grew would leave a copy behind.
+    let mut sealed = Vec::with_capacity(text.len() + RecordCipher::TAG_LEN);
+    sealed.extend(text.as_bytes());
+    RecordCipher::new(&file_key(secret, &KEY_MARK)).seal(0, &mut sealed);
+    sealed
+}
+
+/// Opens the session key; `None` if it is damaged.
+pub(super) fn open_key(secret: &[u8; 16], sealed: &[u8]) -> Option<Key> {
+    let mut text = Zeroizing::new(sealed.to_vec());
+    let is_whole = RecordCipher::new(&file_key(secret, &KEY_MARK)).open(0, &mut text);
+    Key::from_text(str::from_utf8(&text).ok().filter(|_| is_whole)?).ok()
+}
+
+/// Returns the key of a generation: no two of them share one, as their salts differ.
+fn file_key(secret: &[u8; 16], head: &[u8]) -> Key {
+    let sum = Sha256::new().chain_update(secret).chain_update(head).finalize();
+    Key::from_bytes(*sum.first_chunk().expect("a sum has 32 bytes"))
+}

@@ -1,0 +1,369 @@
+//! The files of a session on the disk: who holds them, what is refused, and when they go.
+//!
+//! A session has a key file in one folder, and its record in another, with a file that says how far it has come. The lock on the
+//! key file is held by the session's client. A whole record takes the place of the one before by a rename.
+
+use std::env;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rove_bootstrap::Resume;
+use rove_control::{Directory, runtime_directory};
+use rove_session::Record;
+use rove_ssp::Key;
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::disk::{Disk, System};
+use super::error::ResumeFileError;
+pub(super) use super::format::Secret;
+use super::format::{self, FILE_BYTES_MAX, Opened, Progress, Sealer};
+use crate::entropy;
+use crate::session_call::SessionCall;
+use crate::xdg::Folder;
+
+/// The beginning of both names.
+const PREFIX: &str = "resume-";
+/// The endings of the record that is to take the place of another, and of the file that says how far it has come.
+const NEXT: &str = "new";
+const PROGRESS: &str = "at";
+/// Most sessions that are looked at.
+const SESSIONS_MAX: usize = 256;
+/// Permissions that other users may not have.
+const OTHERS: u32 = 0o177;
+
+/// The facts about a session that its records begin with.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct SessionFacts {
+    pub(crate) server: String,
+    /// The session key, sealed; `None` where the next client gets another one over ssh.
+    pub(crate) key: Option<Vec<u8>>,
+    pub(crate) call: SessionCall,
+    /// Whether the record outlasts the computer's end.
+    pub(crate) is_on_disk: bool,
+    computer: String,
+    boot: String,
+    /// Device and number of both files: a copy has others.
+    files: [(u64, u64); 2],
+}
+
+impl SessionFacts {
+    pub(super) fn of(server: SocketAddr, key: &Key, call: &SessionCall, secret: &Secret) -> Self {
+        Self {
+            server: server.to_string(),
+            key: Some(format::seal_key(secret, key)),
+            call: call.clone(),
+            is_on_disk: call.choices.resume == Resume::Reboot,
+            computer: identity("/etc/machine-id"),
+            boot: identity(BOOT_ID),
+            files: [(0, 0); 2],
+        }
+    }
+
+    /// Returns whether both are of one session with a rove server.
+    pub(super) fn is_same_rove(&self, other: &Self) -> bool {
+        let port = |facts: &Self| facts.server.rsplit_once(':').map(|(_, port)| port.to_owned());
+        self.key.is_none() && self.call.host == other.call.host && port(self) == port(other)
+    }
+}
+
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// The folders of the files.
+#[derive(Clone, Debug)]
+pub(crate) struct Folders {
+    keys: Directory,
+    /// In memory, and on the disk.
+    records: [Directory; 2],
+}
+
+impl Folders {
+    /// Returns the user's folders, which are created where there are none.
+    pub(crate) fn create() -> Result<Self, ResumeFileError> {
+        let folder = |kind: Folder| kind.path(|name| env::var_os(name));
+        let own = |kind| folder(kind).map(|it| it.join("rove")).ok_or(ResumeFileError::NoPlace);
+        let [keys, state] = [own(Folder::Data)?, own(Folder::State)?];
+        Self::at(&keys.join("resume"), runtime_directory()?, &state)
+    }
+
+    pub(super) fn at(keys: &Path, memory: Directory, disk: &Path) -> Result<Self, ResumeFileError> {
+        for folder in [keys, disk] {
+            if let Some(parent) = folder.parent() {
+                DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+            }
+        }
+        Ok(Self { keys: Directory::create(keys)?, records: [memory, Directory::create(disk)?] })
+    }
+
+    fn key_path(&self, name: &str) -> PathBuf {
+        self.keys.path().join(format!("{PREFIX}{name}"))
+    }
+
+    fn record_path(&self, name: &str, is_on_disk: bool) -> PathBuf {
+        self.records[usize::from(is_on_disk)].path().join(format!("{PREFIX}{name}"))
+    }
+
+    /// Returns the sessions whose client is gone, in the order of their records' ages, and why others cannot be resumed. What is left
+    /// of sessions without a record is removed.
+    pub(crate) fn sessions(&self) -> Vec<(String, Result<Saved, ResumeFileError>)> {
+        let entries =
+            self.keys.path().read_dir().into_iter().flatten().take(SESSIONS_MAX).flatten();
+        let names = entries
+            .filter_map(|it| Some(it.file_name().to_str()?.strip_prefix(PREFIX)?.to_owned()));
+        let mut found: Vec<_> = names.map(|name| (name.clone(), self.open(&name))).collect();
+        found.retain(|(name, it)| {
+            let is_gone = matches!(it, Err(ResumeFileError::Io(error)) if error.kind() == ErrorKind::NotFound);
+            if is_gone || matches!(it, Err(ResumeFileError::OtherBoot)) {
+                self.remove(name);
+            }
+            !is_gone && !matches!(it, Err(ResumeFileError::Busy))
+        });
+        found.sort_by_key(|(name, saved)| {
+            saved.as_ref().map(|it| core::cmp::Reverse(it.written_at)).map_err(|_| name.clone())
+        });
+        found
+    }
+
+    fn remove(&self, name: &str) {
+        // Without its key a record is noise; so the key goes first, and is overwritten.
+        let key = self.key_path(name);
+        if let Ok(file) = open(&key, OpenOptions::new().write(true)) {
+            let _ = System.write(&file, &[0; 24], 0);
+        }
+        for path in [key, self.record_path(name, false), self.record_path(name, true)] {
+            let _ = fs::remove_file(path.with_extension(NEXT));
+            let _ = fs::remove_file(path.with_extension(PROGRESS));
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    /// Opens what is written of a session, and takes its lock.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be resumed.
+    pub(crate) fn open(&self, name: &str) -> Result<Saved, ResumeFileError> {
+        let key_file = open(&self.key_path(name), OpenOptions::new().read(true).write(true))?;
+        lock(&key_file)?;
+        let found = check(&key_file)?;
+        let mut bytes = Zeroizing::new(Vec::new());
+        (&key_file).take(64).read_to_end(&mut bytes)?;
+        let secret = format::decode_secret(&bytes).ok_or(ResumeFileError::Foreign)?;
+        let (record, progress_file, opened) = self.open_record(name, &secret)?;
+        let Opened { first, rest, progress } = opened;
+        let facts: SessionFacts =
+            serde_json::from_slice(&first).map_err(|_| ResumeFileError::Foreign)?;
+        if facts.files != [identity_of(&found), identity_of(&record)] {
+            return Err(ResumeFileError::Copied);
+        }
+        if facts.computer != identity("/etc/machine-id") {
+            return Err(ResumeFileError::OtherComputer);
+        }
+        if !facts.is_on_disk && facts.boot != identity(BOOT_ID) {
+            return Err(ResumeFileError::OtherBoot);
+        }
+        let written_at = record.mtime();
+        let sealed = facts.key.as_ref();
+        let session_key = sealed
+            .map(|it| format::open_key(&secret, it).ok_or(ResumeFileError::Foreign))
+            .transpose()?;
+        let store = Store {
+            folders: self.clone(),
+            name: name.to_owned(),
+            key_file,
+            secret,
+            progress_file,
+            progress,
+            written: None,
+            disk: System,
+        };
+        Ok(Saved { facts, key: session_key, records: rest, written_at, store })
+    }
+
+    fn open_record(
+        &self,
+        name: &str,
+        secret: &Secret,
+    ) -> Result<(fs::Metadata, File, Opened), ResumeFileError> {
+        let path = self.record_path(name, !self.record_path(name, false).exists());
+        let file = open(&path, OpenOptions::new().read(true))?;
+        let at_path = path.with_extension(PROGRESS);
+        let progress_file = open(&at_path, OpenOptions::new().read(true).write(true))?;
+        check(&progress_file)?;
+        let mut written = Vec::new();
+        (&progress_file).take(64).read_to_end(&mut written)?;
+        let written = Progress::decode(&written).ok_or(ResumeFileError::Truncated)?;
+        let record = check(&file)?;
+        let mut bytes = Vec::new();
+        (&file).take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+        Ok((record, progress_file, format::open(secret, written, &bytes)?))
+    }
+}
+
+/// A session whose client is gone.
+pub(crate) struct Saved {
+    pub(crate) facts: SessionFacts,
+    /// The session key; `None` where the next client gets another one over ssh.
+    pub(crate) key: Option<Key>,
+    /// For [`rove_session::Client::resume`]; empty if the next client gets a key over ssh.
+    pub(crate) records: Zeroizing<Vec<u8>>,
+    /// When they were last written, in seconds since 1970, by the clock of that time.
+    pub(crate) written_at: i64,
+    /// For the next client.
+    pub(crate) store: Store,
+}
+
+/// The files of a session that runs, whose lock this process holds.
+pub(crate) struct Store<D = System> {
+    folders: Folders,
+    name: String,
+    key_file: File,
+    secret: Secret,
+    progress_file: File,
+    progress: Progress,
+    /// The file of this process's generation.
+    written: Option<(Sealer, File)>,
+    disk: D,
+}
+
+impl Store {
+    /// Creates the key file of a new session.
+    pub(super) fn create(
+        folders: Folders,
+        secret: Secret,
+        is_on_disk: bool,
+    ) -> Result<Self, ResumeFileError> {
+        Self::create_on(folders, secret, is_on_disk, System)
+    }
+}
+
+impl<D: Disk> Store<D> {
+    pub(super) fn create_on(
+        folders: Folders,
+        secret: Secret,
+        is_on_disk: bool,
+        mut disk: D,
+    ) -> Result<Self, ResumeFileError> {
+        let name: String = draw()?[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+        let options = OpenOptions::new().read(true).write(true).create_new(true).clone();
+        let key_file = open(&folders.key_path(&name), &mut options.clone())?;
+        lock(&key_file)?;
+        disk.write(&key_file, &format::encode_secret(&secret), 0)?;
+        let path = folders.record_path(&name, is_on_disk).with_extension(PROGRESS);
+        let progress_file = open(&path, OpenOptions::new().write(true).create_new(true))?;
+        let progress = Progress::default();
+        Ok(Self { folders, name, key_file, secret, progress_file, progress, written: None, disk })
+    }
+
+    /// Writes a record. A process begins with a whole one, which is a generation of its own.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it could not be written. The session goes on without a record then.
+    pub(crate) fn write(
+        &mut self,
+        facts: &SessionFacts,
+        record: &Record,
+    ) -> Result<(), ResumeFileError> {
+        if record.is_whole {
+            return self.write_whole(facts, record);
+        }
+        let Some((sealer, file)) = &mut self.written else {
+            return Err(io::Error::other("there is no whole record").into());
+        };
+        let mut bytes = Vec::with_capacity(record.bytes.len() + 64);
+        sealer.seal(&record.bytes, &mut bytes);
+        self.disk.write(file, &bytes, sealer.len)?;
+        sealer.len += u64::try_from(bytes.len()).expect("a length fits 64 bits");
+        if facts.is_on_disk {
+            self.disk.sync(file)?;
+        }
+        self.note_progress()
+    }
+
+    fn write_whole(
+        &mut self,
+        facts: &SessionFacts,
+        record: &Record,
+    ) -> Result<(), ResumeFileError> {
+        let path = self.folders.record_path(&self.name, facts.is_on_disk);
+        let next = path.with_extension(NEXT);
+        match fs::remove_file(&next) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let file = open(&next, OpenOptions::new().write(true).create_new(true))?;
+        let files = [identity_of(&self.key_file.metadata()?), identity_of(&file.metadata()?)];
+        let facts = SessionFacts { files, ..facts.clone() };
+        let text = Zeroizing::new(serde_json::to_vec(&facts).expect("facts are text and numbers"));
+        let generation = self.progress.generation + 1;
+        let (mut sealer, mut bytes) = Sealer::begin(&self.secret, generation, draw()?);
+        bytes.extend(format::first_records(&mut sealer, &text, record));
+        self.disk.write(&file, &bytes, 0)?;
+        sealer.len = u64::try_from(bytes.len()).expect("a length fits 64 bits");
+        if facts.is_on_disk {
+            self.disk.sync(&file)?;
+        }
+        self.disk.rename(&next, &path)?;
+        if facts.is_on_disk {
+            self.disk.sync(&File::open(path.parent().expect("it is in a folder"))?)?;
+        }
+        self.written = Some((sealer, file));
+        self.note_progress()
+    }
+
+    /// Notes how far the record has come: an older one is refused from here on.
+    fn note_progress(&mut self) -> Result<(), ResumeFileError> {
+        let (sealer, _) = self.written.as_ref().expect("something was written");
+        self.progress = sealer.progress;
+        Ok(self.disk.write(&self.progress_file, &self.progress.encode(), 0)?)
+    }
+
+    /// Returns the contents of the key file that matter.
+    pub(super) fn secret(&self) -> Secret {
+        self.secret.clone()
+    }
+
+    /// Removes all files.
+    pub(crate) fn remove(self) {
+        self.folders.remove(&self.name);
+    }
+}
+
+/// Opens a file of the user's own; no link is followed, and no pipe without an end waited for.
+fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    options.mode(0o600).custom_flags(flags.try_into().expect("flags of open")).open(path)
+}
+
+/// Checks that nobody else may read or write a file; returns what is known of it.
+fn check(file: &File) -> Result<fs::Metadata, ResumeFileError> {
+    let found = file.metadata()?;
+    let is_own = found.uid() == geteuid().as_raw() && found.mode() & OTHERS == 0;
+    (found.is_file() && is_own).then_some(found).ok_or(ResumeFileError::Foreign)
+}
+
+fn lock(file: &File) -> Result<(), ResumeFileError> {
+    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|_| ResumeFileError::Busy)
+}
+
+fn identity_of(found: &fs::Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
+}
+
+/// Returns what a file says of this computer; nothing where the system has no such file.
+fn identity(path: &str) -> String {
+    fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
+}
+
+pub(super) fn draw() -> Result<[u8; 16], ResumeFileError> {
+    Ok(entropy::salt().map_err(io::Error::other)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,328 @@
+//! A process that ends in each operation on the files, files that are refused, and a full disk.
+
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rove_bootstrap::Choices;
+
+use super::*;
+
+const SECRET: [u8; 16] = [5; 16];
+const KEY_TEXT: &str = "AAECAwQFBgcICQoLDA0ODw";
+
+/// Folders that go when the test ends.
+struct Scratch(PathBuf, Folders);
+
+impl Scratch {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = env::temp_dir().join(format!("rove-resume-{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        let memory = Directory::create(&path.join("memory")).unwrap();
+        let folders = Folders::at(&path.join("keys"), memory, &path.join("disk")).unwrap();
+        Self(path, folders)
+    }
+
+    /// Returns the name of the only session.
+    fn name(&self) -> String {
+        let [entry] = &self.files("keys")[..] else { panic!("one session is kept") };
+        entry.file_name().unwrap().to_str().unwrap().strip_prefix(PREFIX).unwrap().to_owned()
+    }
+
+    fn files(&self, folder: &str) -> Vec<PathBuf> {
+        fs::read_dir(self.0.join(folder)).unwrap().map(|it| it.unwrap().path()).collect()
+    }
+
+    fn record(&self) -> PathBuf {
+        self.1.record_path(&self.name(), false)
+    }
+
+    fn refusal(&self) -> String {
+        self.1.open(&self.name()).map(|_| ()).unwrap_err().to_string()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How the last operation goes wrong.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    Before,
+    Half,
+    After,
+}
+
+/// A disk on which the process ends in an operation.
+struct Mortal {
+    left: u32,
+    fault: Fault,
+}
+
+impl Mortal {
+    /// Returns whether the process ends now.
+    fn ends(&mut self) -> bool {
+        let ends = self.left == 0;
+        self.left = self.left.wrapping_sub(1);
+        ends
+    }
+}
+
+fn end() -> io::Error {
+    io::ErrorKind::StorageFull.into()
+}
+
+impl Disk for Mortal {
+    fn write(&mut self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if !self.ends() {
+            return System.write(file, bytes, offset);
+        }
+        let len = match self.fault {
+            Fault::Before => 0,
+            // The few bytes of the progress are written at once.
+            Fault::Half => {
+                if bytes.len() > 16 {
+                    bytes.len() / 2
+                } else {
+                    0
+                }
+            }
+            Fault::After => bytes.len(),
+        };
+        System.write(file, &bytes[..len], offset)?;
+        Err(end())
+    }
+
+    fn sync(&mut self, _: &File) -> io::Result<()> {
+        if self.ends() { Err(end()) } else { Ok(()) }
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let ends = self.ends();
+        if !ends || matches!(self.fault, Fault::After) {
+            System.rename(from, to)?;
+        }
+        if ends { Err(end()) } else { Ok(()) }
+    }
+}
+
+fn facts(is_on_disk: bool) -> SessionFacts {
+    let call = SessionCall {
+        choices: Choices::default(),
+        escape_key: None,
+        quiet: false,
+        host: Some("secret-host".to_owned()),
+        command: None,
+        account: None,
+        ssh: Vec::new(),
+        others: Vec::new(),
+        tunnel: None,
+    };
+    SessionFacts {
+        server: "192.0.2.1:60001".to_owned(),
+        key: Some(format::seal_key(&SECRET, &Key::from_text(KEY_TEXT).unwrap())),
+        call,
+        is_on_disk,
+        computer: identity("/etc/machine-id"),
+        boot: identity(BOOT_ID),
+        files: [(0, 0); 2],
+    }
+}
+
+fn record(text: &str, is_whole: bool) -> Record {
+    Record { bytes: text.repeat(3000).into_bytes(), is_whole }
+}
+
+/// Writes records one after another. Returns what they hold, after each that was written.
+fn write_all<D: Disk>(
+    folders: &Folders,
+    disk: D,
+    is_on_disk: bool,
+    records: &[Record],
+) -> Vec<Vec<u8>> {
+    let mut states = Vec::new();
+    let Ok(mut store) = Store::create_on(folders.clone(), Zeroizing::new(SECRET), is_on_disk, disk)
+    else {
+        return states;
+    };
+    let mut held = Vec::new();
+    for record in records {
+        if record.is_whole {
+            held.clear();
+        }
+        held.extend(&record.bytes);
+        if store.write(&facts(is_on_disk), record).is_err() {
+            break;
+        }
+        states.push(held.clone());
+    }
+    states
+}
+
+fn records() -> Vec<Record> {
+    vec![
+        record("a", true),
+        record("b", false),
+        record("c", false),
+        record("d", true),
+        record("e", false),
+    ]
+}
+
+#[test]
+fn a_process_that_ends_in_any_operation_leaves_what_was_written_or_more() {
+    let all = write_all(&Scratch::new().1, System, false, &records());
+    assert_eq!(all.len(), 5);
+    let mut ends = 0;
+    for is_on_disk in [false, true] {
+        for fault in [Fault::Before, Fault::Half, Fault::After] {
+            for left in 0.. {
+                let scratch = Scratch::new();
+                let states = write_all(&scratch.1, Mortal { left, fault }, is_on_disk, &records());
+                if states.len() == all.len() {
+                    break;
+                }
+                ends += 1;
+                let found = scratch.1.open(&scratch.name());
+                let may_be = [states.len().checked_sub(1), Some(states.len())];
+                let may_be = may_be.into_iter().flatten().map(|index| &all[index]);
+                match found {
+                    Ok(saved) => assert!(
+                        may_be.into_iter().any(|state| *state == *saved.records),
+                        "{fault:?} after {left}"
+                    ),
+                    Err(error) => assert!(states.is_empty(), "{fault:?} after {left}: {error}"),
+                }
+            }
+        }
+    }
+    assert!(ends > 80, "{ends}");
+}
+
+#[test]
+fn the_next_client_writes_a_generation_of_its_own_under_the_same_lock() {
+    let scratch = Scratch::new();
+    write_all(&scratch.1, System, false, &records());
+    let Saved { mut store, facts, .. } = scratch.1.open(&scratch.name()).unwrap();
+    assert_eq!(scratch.refusal(), "another client has it");
+    let before = fs::read(scratch.record()).unwrap();
+    store.write(&facts, &record("f", true)).unwrap();
+    drop(store);
+    let saved = scratch.1.open(&scratch.name()).unwrap();
+    assert_eq!(saved.key.as_ref().map(|key| key.to_text().to_string()).as_deref(), Some(KEY_TEXT));
+    assert_eq!(*saved.records, record("f", true).bytes);
+    drop(saved);
+    // Its former generation is put back, in place.
+    fs::write(scratch.record(), before).unwrap();
+    assert!(scratch.refusal().contains("older"), "{}", scratch.refusal());
+}
+
+#[test]
+fn a_record_that_is_old_cut_copied_or_foreign_is_refused_in_a_sentence() {
+    type Change = fn(&Scratch, &[u8]);
+    let changes: [(Change, &str); 9] = [
+        (|it, old| fs::write(it.record(), old).unwrap(), "older"),
+        (
+            |it, _| File::options().write(true).open(it.record()).unwrap().set_len(5000).unwrap(),
+            "older",
+        ),
+        (
+            |it, _| File::options().write(true).open(it.record()).unwrap().set_len(9).unwrap(),
+            "cut short",
+        ),
+        (|it, _| fs::write(it.record(), [7; 9000]).unwrap(), "not one of rove's"),
+        (
+            |it, _| {
+                fs::copy(it.record(), it.0.join("copy")).unwrap();
+                fs::rename(it.0.join("copy"), it.record()).unwrap();
+            },
+            "copied",
+        ),
+        (
+            |it, _| {
+                fs::copy(it.1.key_path(&it.name()), it.0.join("copy")).unwrap();
+                fs::rename(it.0.join("copy"), it.1.key_path(&it.name())).unwrap();
+            },
+            "copied",
+        ),
+        (
+            |it, _| {
+                let file = File::options().write(true).open(it.1.key_path(&it.name())).unwrap();
+                file.write_all_at(&[1; 16], 8).unwrap();
+            },
+            "another session",
+        ),
+        (
+            |it, _| fs::set_permissions(it.record(), fs::Permissions::from_mode(0o640)).unwrap(),
+            "not one of rove's",
+        ),
+        (|it, _| fs::remove_file(it.record()).unwrap(), "No such file"),
+    ];
+    for (change, part) in changes {
+        let scratch = Scratch::new();
+        let mut store =
+            Store::create_on(scratch.1.clone(), Zeroizing::new(SECRET), false, System).unwrap();
+        store.write(&facts(false), &record("a", true)).unwrap();
+        let old = fs::read(scratch.record()).unwrap();
+        store.write(&facts(false), &record("b", false)).unwrap();
+        drop(store);
+        assert!(scratch.1.open(&scratch.name()).is_ok());
+        change(&scratch, &old);
+        assert!(scratch.refusal().contains(part), "{part}: {}", scratch.refusal());
+    }
+}
+
+#[test]
+fn a_record_of_another_computer_or_another_start_of_it_is_refused() {
+    for (computer, boot, is_on_disk, part) in [
+        ("x", identity(BOOT_ID), false, Some("another computer")),
+        ("", "x".to_owned(), false, Some("started again")),
+        ("", "x".to_owned(), true, None),
+    ] {
+        let scratch = Scratch::new();
+        let mut facts = facts(is_on_disk);
+        facts.boot = boot;
+        facts.computer.push_str(computer);
+        let mut store =
+            Store::create_on(scratch.1.clone(), Zeroizing::new(SECRET), is_on_disk, System)
+                .unwrap();
+        store.write(&facts, &record("a", true)).unwrap();
+        drop(store);
+        match part {
+            Some(part) => assert!(scratch.refusal().contains(part), "{}", scratch.refusal()),
+            None => assert!(scratch.1.open(&scratch.name()).is_ok()),
+        }
+    }
+}
+
+#[test]
+fn neither_file_alone_tells_anything_and_both_go_at_the_end() {
+    let scratch = Scratch::new();
+    write_all(&scratch.1, System, false, &records());
+    let files = [scratch.record(), scratch.1.key_path(&scratch.name())];
+    for path in &files {
+        assert_eq!(path.metadata().unwrap().mode() & 0o7777, 0o600);
+        let bytes = fs::read(path).unwrap();
+        for text in ["secret-host", KEY_TEXT, "aaaa", "eeee"] {
+            let holds = bytes.windows(text.len()).any(|window| window == text.as_bytes());
+            assert!(!holds, "{text} in {path:?}");
+        }
+    }
+    scratch.1.open(&scratch.name()).unwrap().store.remove();
+    assert!(files.iter().all(|path| !path.exists()));
+}
+
+#[test]
+fn a_session_whose_record_is_from_the_future_is_listed_and_one_without_a_record_is_forgotten() {
+    let scratch = Scratch::new();
+    write_all(&scratch.1, System, false, &records());
+    let future = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1 << 40);
+    File::options().write(true).open(scratch.record()).unwrap().set_modified(future).unwrap();
+    assert!(matches!(&scratch.1.sessions()[..], [(_, Ok(_))]));
+    fs::remove_file(scratch.record()).unwrap();
+    assert!(scratch.1.sessions().is_empty() && scratch.files("keys").is_empty());
+}

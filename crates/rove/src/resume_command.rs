@@ -1,0 +1,107 @@
+//! The command `rove resume`: it goes on with a session whose client is gone.
+
+use std::io;
+
+use anyhow::{Context, bail};
+use rove_bootstrap::ProgramName;
+use rove_platform::clock::unix_seconds;
+
+use crate::client::{self, ClientOptions};
+use crate::hardening;
+use crate::messages::{say, warn};
+use crate::question;
+use crate::resume::{Folders, Saved};
+use crate::session_call::SessionCall;
+use crate::sessions::age;
+
+/// The way on.
+pub(crate) enum Resumption {
+    /// The session has ended, with this exit code.
+    Done(u8),
+    /// Its server is a rove, which gives a key of its own: these words behind `rove attach` ask for it.
+    Attach(Vec<String>),
+}
+
+/// Goes on with a session: that of a host or of a number in the list, the only one, or one that the user chooses.
+///
+/// # Errors
+///
+/// Returns that there is none, or why it cannot be gone on with.
+pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Resumption> {
+    hardening::conceal_memory().context("cannot conceal the key")?;
+    let (mut sessions, mut refused) = (Vec::new(), Vec::new());
+    for (name, saved) in Folders::create()?.sessions() {
+        match saved {
+            Ok(saved) => sessions.push(saved),
+            Err(error) => refused.push(format!("session {name} cannot be resumed: {error}")),
+        }
+    }
+    refused.iter().for_each(|sentence| warn("rove resume", sentence));
+    let Some(index) = choose(&sessions, wanted)? else {
+        match wanted {
+            Some(wanted) => bail!(
+                "no session of {} waits for its client on this computer; `rove resume` lists those that do",
+                wanted.escape_debug()
+            ),
+            None => bail!(
+                "no session waits for its client on this computer; `rove attach HOST` goes on with one whose server is a rove"
+            ),
+        }
+    };
+    go_on(sessions.swap_remove(index))
+}
+
+/// Returns the place of the session that is meant, if there is one; asks where there are several.
+fn choose(sessions: &[Saved], wanted: Option<&str>) -> anyhow::Result<Option<usize>> {
+    let number: Option<usize> = wanted.and_then(|it| it.parse().ok());
+    let is_meant = |index: usize| match (number, wanted) {
+        (Some(number), _) => index + 1 == number,
+        (None, Some(host)) => is_host(&sessions[index], host),
+        (None, None) => true,
+    };
+    let meant: Vec<usize> = (0..sessions.len()).filter(|index| is_meant(*index)).collect();
+    if meant.len() < 2 {
+        return Ok(meant.first().copied());
+    }
+    for index in &meant {
+        say(io::stderr(), &format!("  {}  {}", index + 1, describe(&sessions[*index])));
+    }
+    let chosen = question::choose("which session?", sessions.len());
+    chosen.filter(|it| meant.contains(it)).map(Some).context("no session was chosen")
+}
+
+fn go_on(saved: Saved) -> anyhow::Result<Resumption> {
+    let (call, server) = (saved.facts.call.clone(), saved.facts.server.parse());
+    let server: std::net::SocketAddr = server.context("the record names no server")?;
+    let Some(key) = saved.key.clone() else {
+        let host = call.host.context("the record names no host")?;
+        let mut words = vec![format!("--ssh={}", shell_words::join(&call.ssh))];
+        let is_only = call.tunnel.is_some_and(|it| it.again.asks_nothing.is_none());
+        words.extend(is_only.then(|| "--tunnel".to_owned()));
+        words.extend([host, server.port().to_string()]);
+        return Ok(Resumption::Attach(words));
+    };
+    let options = ClientOptions {
+        server,
+        key,
+        engine: client::engine()?,
+        name: ProgramName::Rove,
+        verbose: 0,
+        // That of the former client is gone.
+        call: SessionCall { tunnel: None, ..call },
+    };
+    client::go_on(options, saved).map(Resumption::Done)
+}
+
+fn is_host(saved: &Saved, wanted: &str) -> bool {
+    let host = saved.facts.call.host.as_deref().unwrap_or(&saved.facts.server);
+    host == wanted || host.rsplit_once('@').is_some_and(|(_, host)| host == wanted)
+}
+
+fn describe(saved: &Saved) -> String {
+    let host = saved.facts.call.host.as_deref().unwrap_or(&saved.facts.server).escape_debug();
+    let server = &saved.facts.server;
+    // A clock that went back makes a record no older than new.
+    let seconds = unix_seconds().saturating_sub(u64::try_from(saved.written_at).unwrap_or(0));
+    format!("{host}, server at {server}, last written {} ago", age(seconds))
+}
