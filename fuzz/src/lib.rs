@@ -6,6 +6,7 @@
 //! # Modules
 //!
 //! - `script` reads the fuzzer's bytes as a sequence of events. `forger` is a peer that holds the key and seals anything.
+//! - `parsers` tests the texts and frames around a session.
 //! - `wire` tests the layers of a datagram, `terminal` and `differential` the emulator, and `objects` the two objects.
 //! - `ends` drives whole ends, `replay` sends old datagrams again, and `work` bounds the effort.
 
@@ -15,6 +16,7 @@ pub mod differential;
 pub mod ends;
 mod forger;
 pub mod objects;
+pub mod parsers;
 pub mod replay;
 mod script;
 pub mod terminal;
@@ -26,12 +28,12 @@ pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
 pub const TARGETS: [(&str, Target); 27] = [
-    ("ancillary", rove_shell::fuzzing::ancillary_takes_anything),
+    ("ancillary", parsers::ancillary_takes_anything),
     ("answers", rove_session::fuzzing::answers_take_anything),
     ("assembler", wire::assembler_is_bounded),
     ("bootstrap", rove_shell::fuzzing::bootstrap_takes_anything),
     ("config", rove_shell::fuzzing::config_takes_anything),
-    ("control", rove_shell::fuzzing::control_takes_anything),
+    ("control", parsers::control_takes_anything),
     ("datagram", wire::datagram_takes_anything),
     ("differential", differential::emulators_agree),
     ("display", terminal::diffs_carry_everything),
@@ -39,18 +41,18 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("hostile_base", terminal::any_base_will_do),
     ("inflate", wire::inflate_is_bounded),
     ("instruction", wire::instruction_takes_anything),
-    ("key", rove_shell::fuzzing::key_takes_anything),
+    ("key", parsers::key_takes_anything),
     ("keystroke", rove_predict::fuzzing::keys_do_not_depend_on_cuts),
     ("prediction", rove_predict::fuzzing::predictions_vanish),
     ("renderer", terminal::frames_are_clean),
     ("replay", replay::copies_change_nothing),
     ("secrecy", rove_predict::fuzzing::secrets_stay_unseen),
     ("session", ends::session_survives),
-    ("ssh_config", rove_shell::fuzzing::ssh_config_takes_anything),
+    ("ssh_config", parsers::ssh_config_takes_anything),
     ("terminal", terminal::takes_anything),
     ("terminfo", rove_shell::fuzzing::terminfo_takes_anything),
     ("transport", ends::transport_survives),
-    ("tunnel", rove_shell::fuzzing::tunnel_takes_anything),
+    ("tunnel", parsers::tunnel_takes_anything),
     ("user_stream", objects::user_stream_keeps_its_laws),
     ("work", work::effort_is_bounded),
 ];

@@ -1,0 +1,129 @@
+//! The texts and frames around a session: ssh's configuration, control sockets, tunnels, control messages of datagrams, and
+//! keys.
+
+use rove_bootstrap::Sharing;
+use rove_bootstrap::ssh_config::{self, DETOUR_CHARS_MAX};
+use rove_bootstrap::tunnel::frame::{Decoder, Frame, FrameError};
+use rove_control::{decode_reply, decode_request};
+use rove_ssp::Key;
+use rove_udp::ancillary::{congestion_mark, control_messages, local_address};
+
+/// A program may answer anything to `ssh -G`. The parsed result is text that acts on no terminal, a name that is no
+/// option, and an account in a word.
+pub fn ssh_config_takes_anything(data: &[u8]) {
+    let answer = String::from_utf8_lossy(data);
+    let config = ssh_config::parse(&answer, |_| Sharing::Unknown);
+    if let Some(account) = config.account() {
+        assert!(!account.to_string().contains(|c: char| c.is_whitespace() || c.is_control()));
+    }
+    if let Some(name) = config.host_name {
+        assert!(answer.contains(&name) && !name.is_empty() && !name.starts_with('-'));
+        assert!(!name.contains(|c: char| c.is_whitespace() || c.is_control()));
+    }
+    if let Some(detour) = config.detour {
+        let (kind, words) = detour.split_once(' ').expect("a keyword and its value");
+        assert!(["ProxyJump", "ProxyCommand"].contains(&kind));
+        assert!(!words.is_empty() && !words.eq_ignore_ascii_case("none"));
+        assert!(!words.contains(char::is_control) && words.chars().count() <= DETOUR_CHARS_MAX);
+    }
+}
+
+/// Every peer of a control socket, on both ends, may send anything.
+pub fn control_takes_anything(data: &[u8]) {
+    let _ = decode_request(data);
+    let _ = decode_reply(data);
+}
+
+/// A tunnel may bring any bytes, in pieces of any size: the same frames come of them, and written again
+/// they are read alike.
+pub fn tunnel_takes_anything(data: &[u8]) {
+    let Some((&choice, stream)) = data.split_first() else { return };
+    let (frames, end) = frames(stream.chunks(stream.len().max(1)));
+    let pieces = self::frames(stream.chunks(1 + usize::from(choice)));
+    assert!((&frames, &end) == (&pieces.0, &pieces.1), "it depends on how the stream is cut");
+    let mut again = Vec::new();
+    frames.iter().for_each(|frame| frame.encode(&mut again));
+    assert!(again.len() <= stream.len(), "more than there was");
+    assert_eq!(self::frames(again.chunks(1 + usize::from(choice))), (frames, Ok(())));
+}
+
+fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Frame>, Result<(), FrameError>) {
+    let (mut decoder, mut frames) = (Decoder::default(), Vec::new());
+    for mut piece in pieces {
+        while !piece.is_empty() {
+            match decoder.next(&mut piece) {
+                Ok(frame) => frames.extend(frame),
+                Err(error) => return (frames, Err(error)),
+            }
+        }
+    }
+    (frames, Ok(()))
+}
+
+/// Control messages may be anything: the walk over them ends, stays within the bytes, and so do their readers.
+pub fn ancillary_takes_anything(data: &[u8]) {
+    let span: usize = control_messages(data).map(|message| message.data.len()).sum();
+    assert!(span <= data.len(), "more than there was");
+    assert!(control_messages(data).count() <= data.len(), "a walk without an end");
+    let _ = (congestion_mark(data), local_address(data));
+}
+
+/// A key's text is read back as it was written, and no other text is a key.
+pub fn key_takes_anything(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    if let Ok(key) = Key::from_text(text) {
+        assert_eq!(*key.to_text(), text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_configuration_of_ssh_is_shown_harmlessly(
+            answer in "((ProxyJump|proxycommand|hostname|x) ?(none|-o|[ -~\\PC]{0,20})?[\r\t\u{1b}]?\n){0,8}",
+        ) {
+            ssh_config_takes_anything(answer.as_bytes());
+        }
+
+        #[test]
+        fn any_line_of_a_control_socket_is_read_or_refused(line in any::<Vec<u8>>()) {
+            control_takes_anything(&line);
+        }
+
+        #[test]
+        fn any_bytes_of_a_tunnel_are_read_alike_however_they_are_cut(
+            cut: u8,
+            frames in proptest::collection::vec((0_u8..4, 0_u8..6, any::<[u8; 5]>()), 0..40),
+        ) {
+            let frame = |(kind, len, contents): &(u8, u8, [u8; 5])| {
+                [&[*kind, 0, *len], &contents[..usize::from((*len).min(5))]].concat()
+            };
+            let stream: Vec<Vec<u8>> = frames.iter().map(frame).collect();
+            tunnel_takes_anything(&[&[cut], &stream.concat()[..]].concat());
+        }
+
+        #[test]
+        fn the_walk_over_any_control_messages_ends(
+            data in proptest::collection::vec(prop_oneof![Just(0_u8), 0..64_u8, any::<u8>()], 0..200),
+        ) {
+            ancillary_takes_anything(&data);
+        }
+
+        #[test]
+        fn a_parsed_key_is_written_alike(text in "[A-Za-z0-9+/]{21,23}") {
+            key_takes_anything(text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn nesting_without_end_is_refused() {
+        for open in ["[", "{\"a\":"] {
+            control_takes_anything(open.repeat(10_000).as_bytes());
+        }
+    }
+}
