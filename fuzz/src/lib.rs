@@ -7,18 +7,22 @@
 //!
 //! - `script` reads the fuzzer's bytes as a sequence of events. `forger` is a peer that holds the key and seals anything.
 //! - `parsers` tests the texts and frames around a session.
+//! - `prediction` and `secrecy` test predictions; they read the bytes as `choices`.
 //! - `wire` tests the layers of a datagram, `terminal` and `differential` the emulator, and `objects` the two objects.
 //! - `ends` drives whole ends, `replay` sends old datagrams again, and `work` bounds the effort.
 
 #![forbid(unsafe_code)]
 
+mod choices;
 pub mod differential;
 pub mod ends;
 mod forger;
 pub mod objects;
 pub mod parsers;
+pub mod prediction;
 pub mod replay;
 mod script;
+pub mod secrecy;
 pub mod terminal;
 pub mod wire;
 pub mod work;
@@ -42,11 +46,11 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("inflate", wire::inflate_is_bounded),
     ("instruction", wire::instruction_takes_anything),
     ("key", parsers::key_takes_anything),
-    ("keystroke", rove_predict::fuzzing::keys_do_not_depend_on_cuts),
-    ("prediction", rove_predict::fuzzing::predictions_vanish),
+    ("keystroke", prediction::keys_do_not_depend_on_cuts),
+    ("prediction", prediction::predictions_vanish),
     ("renderer", terminal::frames_are_clean),
     ("replay", replay::copies_change_nothing),
-    ("secrecy", rove_predict::fuzzing::secrets_stay_unseen),
+    ("secrecy", secrecy::secrets_stay_unseen),
     ("session", ends::session_survives),
     ("ssh_config", parsers::ssh_config_takes_anything),
     ("terminal", terminal::takes_anything),

@@ -26,8 +26,6 @@
 //! - `replay` plays the pending keys again on each new screen. The next section is about it.
 //! - `engine` is the interface of both.
 //!
-//! `fuzzing` states what must hold whatever is typed and shown.
-//!
 //! # The replay engine
 //!
 //! - A `log` holds the keys that no screen shows yet, and a `base` is the screen that they start from. Both together
@@ -48,7 +46,6 @@
 #![forbid(unsafe_code)]
 
 mod engine;
-pub mod fuzzing;
 mod mechanism;
 mod network;
 mod overlay;

@@ -3,21 +3,13 @@
 //!
 //! Each function takes the fuzzer's bytes and panics when something does not hold.
 
-mod script;
-mod secrecy;
-
-pub use self::secrecy::secrets_stay_unseen;
-
-use self::script::Script;
-
+use rove_predict::{Engine, EngineKind, Network, Prediction, Preference};
 use rove_terminal::{
     Cell, InputNum, Keystroke, Keystrokes, Screen, Size, Terminal, Tty, TtyCharacters, TtyModes,
 };
 use rove_units::{Duration, Instant};
 
-use crate::engine::Engine;
-use crate::network::Network;
-use crate::policy::{EngineKind, Prediction, Preference};
+use crate::choices::Choices;
 
 /// Things that happen in one run.
 const STEPS: usize = 300;
@@ -79,7 +71,7 @@ fn keys(bytes: &[u8], ends_read: impl Fn(usize) -> bool) -> Vec<Keystroke> {
 pub fn predictions_vanish(data: &[u8]) {
     let [flags, columns, rows, data @ ..] = data else { return };
     let mut world = World::new(*flags, size(*columns, *rows));
-    let mut script = Script(data);
+    let mut script = Choices(data);
     for _ in 0..STEPS {
         if world.step(&mut script).is_none() {
             break;
@@ -136,7 +128,7 @@ impl World {
     }
 
     /// Does one thing; `None` at the end of the script.
-    fn step(&mut self, script: &mut Script<'_>) -> Option<()> {
+    fn step(&mut self, script: &mut Choices<'_>) -> Option<()> {
         let choice = script.byte()?;
         match choice % 16 {
             0..=3 => self.type_keys(KEYS[usize::from(script.byte()?) % KEYS.len()]),
@@ -164,7 +156,7 @@ impl World {
     }
 
     /// Changes what is around: the window, the line discipline, the path.
-    fn change(&mut self, script: &mut Script<'_>) -> Option<()> {
+    fn change(&mut self, script: &mut Choices<'_>) -> Option<()> {
         match script.byte()? % 4 {
             0 => {
                 self.host.resize(size(script.byte()?, script.byte()?));

@@ -9,16 +9,14 @@ mod texts;
 
 use std::collections::VecDeque;
 
+use rove_predict::{Engine, EngineKind, Network, Prediction, Preference};
 use rove_terminal::{InputNum, Screen, Size, Terminal, Tty, TtyModes};
 use rove_units::{Duration, Instant};
 
 use self::host::{Echo, Host};
 use self::oracle::Oracle;
 use self::texts::{BESIDE, OPEN, OUTPUTS, PROMPTS, SECRET, UNKNOWN, prompt};
-use crate::engine::Engine;
-use crate::fuzzing::script::Script;
-use crate::network::Network;
-use crate::policy::{EngineKind, Prediction, Preference};
+use crate::choices::Choices;
 
 /// Things that happen in one run.
 const STEPS: usize = 48;
@@ -34,7 +32,7 @@ const IDLE: Duration = Duration::from_millis(1100);
 pub fn secrets_stay_unseen(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let mut world = World::new(*flags);
-    let mut script = Script(data);
+    let mut script = Choices(data);
     for _ in 0..STEPS {
         if world.step(&mut script).is_none() {
             break;
@@ -119,7 +117,7 @@ impl World {
     }
 
     /// Does one thing; `None` at the end of the script.
-    fn step(&mut self, script: &mut Script<'_>) -> Option<()> {
+    fn step(&mut self, script: &mut Choices<'_>) -> Option<()> {
         let choice = script.byte()?;
         match choice % 16 {
             0 | 1 if !self.is_secret => self.type_lines(script.byte()?),
@@ -189,7 +187,7 @@ impl World {
     }
 
     /// Lets the program answer a key, or no key, with another text: it echoes from then on, or reads a secret.
-    fn turn(&mut self, script: &mut Script<'_>, is_secret: bool) -> Option<()> {
+    fn turn(&mut self, script: &mut Choices<'_>, is_secret: bool) -> Option<()> {
         let [how, what] = [script.byte()?, script.byte()?];
         let echo = match how >> 6 {
             _ if !is_secret => Echo::Letters,

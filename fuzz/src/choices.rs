@@ -1,17 +1,17 @@
-//! The fuzzer's bytes, read one after the other.
+//! The fuzzer's bytes as choices, read one after the other.
 
 /// Choices, read from the fuzzer's bytes.
-pub(super) struct Script<'a>(pub(super) &'a [u8]);
+pub(crate) struct Choices<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Script<'a> {
-    pub(super) fn byte(&mut self) -> Option<u8> {
+impl<'a> Choices<'a> {
+    pub(crate) fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*first)
     }
 
     /// Returns some of the bytes as they are.
-    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
+    pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let len = usize::from(self.byte()? % 32).min(self.0.len());
         let (bytes, rest) = self.0.split_at(len);
         self.0 = rest;
