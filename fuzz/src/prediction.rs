@@ -144,7 +144,8 @@ impl World {
                 self.echo_ack = if far == 255 { u64::MAX } else { self.sent + far / 32 };
             }
             12 => self.now += Duration::from_millis(u64::from(script.byte()?) * 5),
-            13 => self.now = self.wake().unwrap_or(self.now),
+            // A wake-up that passed without a look leads no clock back.
+            13 => self.now = self.wake().map_or(self.now, |at| at.max(self.now)),
             14 => self.change(script)?,
             _ => self.screen = self.host.snapshot(),
         }
