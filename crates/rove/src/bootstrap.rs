@@ -299,7 +299,7 @@ fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall 
     let is_rove = options.name == ProgramName::Rove;
     let mut choices = session_call::with_environment(options.choices.clone());
     if matches!(options.session, WantedSession::Attached(_, AttachWay::View | AttachWay::Share)) {
-        // Whoever resumes takes the session over, and a joined client must not.
+        // A client that resumes takes the session over, which a joined one must not.
         choices.resume = Resume::Never;
     }
     SessionCall {

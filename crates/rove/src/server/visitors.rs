@@ -1,4 +1,4 @@
-//! Who may come to a session that runs: keys for further clients, and who is told of them.
+//! Further clients of a session that runs: their keys, and who is told of them.
 
 use std::net::IpAddr;
 
