@@ -1,64 +1,65 @@
-//! A part: something that travels with the picture, in a member of its own of a `HostMessage`.
+//! A part: data that a server state holds beside its picture, sent as a member of its own of a `HostMessage`.
 
 use rove_ssp::{ApplyError, Capabilities};
 use rove_terminal::Screen;
 use rove_terminal::display::Vocabulary;
 
-/// Something that a state of the server's holds beside its picture. [`crate::parts`] lists all parts.
+/// A kind of data that a server state holds beside its picture. [`crate::parts`] lists all parts.
 pub(crate) trait Part: Clone + Default {
-    /// The number of its member, which no other part has.
+    /// The part's member number in a `HostMessage`. Every part has another number.
     const MEMBER: u32;
 
-    /// The extension that a receiver must understand to be told.
+    /// The protocol extension of this part. The part is sent only to a receiver that supports this extension.
     const EXTENSION: Capabilities;
 
-    /// Whether the member comes before the picture's, because it depends on the screen that the receiver shows.
+    /// Whether the part's member precedes the picture in a diff, because it refers to the screen that the receiver
+    /// shows.
     const IS_BEFORE_PICTURE: bool = false;
 
-    /// Whether the user waits for a change: it shows, or something happens.
+    /// Whether a change of this part is visible or audible to the user, so that it must be sent soon.
     const IS_SHOWN: bool = true;
 
-    /// Returns the bodies of the members that lead here from `base`; none if both are the same.
+    /// Returns the member bodies that turn `base` into this part. The list is empty if the two are equal.
     fn diff_from(&self, base: &Self, receiver: &Receiver<'_>) -> Vec<Vec<u8>>;
 
-    /// Applies the body of a member.
+    /// Applies the body of one member of a received diff to this part.
     ///
     /// # Errors
     ///
     /// Returns the rule that the body breaks.
     fn apply(&mut self, body: &[u8], replica: &mut Replica<'_>) -> Result<(), ApplyError>;
 
-    /// Returns whether both are the same.
+    /// Returns whether the receiver could not tell this part from `other`.
     fn same_as(&self, other: &Self) -> bool;
 
-    /// Returns the part of a state about half way from the state of `base` to its own.
+    /// Returns a part about half way from `base` to this part; `base` itself where a part has no steps between.
     fn midpoint(&self, base: &Self) -> Self {
         base.clone()
     }
 
-    /// Forgets contents that both ends are `known` to hold.
+    /// Drops contents that both ends hold: those of `known`, which the client has acknowledged.
     fn drop_known(&mut self, known: &Self) {
         let _ = known;
     }
 
-    /// Returns the memory that this takes on the heap beyond what it shares with `neighbour`.
+    /// Returns the heap memory of this part, in bytes, without memory that it shares with `neighbour`.
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
         let _ = neighbour;
         0
     }
 }
 
-/// The end that a diff is made for.
+/// The receiver that a diff is made for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Receiver<'a> {
-    /// The extensions that it understands.
+    /// The protocol extensions that the receiver supports.
     pub(crate) understands: Capabilities,
-    /// The screen that it shows with the old state, if that is known.
+    /// The screen that the receiver shows for the diff's base state; `None` if the sender does not know it.
     pub(crate) shows: Option<&'a Screen>,
 }
 
 impl Receiver<'_> {
-    /// Returns what the receiver's replica understands.
+    /// Returns which terminal sequences the receiver's copy of the screen understands.
     pub(crate) const fn vocabulary(&self) -> Vocabulary {
         if !self.understands.contains(Capabilities::RICH_SCREEN) {
             Vocabulary::Stock
@@ -70,25 +71,25 @@ impl Receiver<'_> {
     }
 }
 
-/// The end that a diff is applied at.
+/// The receiving end's context while a diff is applied.
 #[derive(Debug)]
 pub(crate) struct Replica<'a> {
-    /// The screen, as far as the diff has come.
+    /// The receiver's screen after the diff's earlier members.
     pub(crate) screen: &'a Screen,
-    /// The cost of the diff so far.
+    /// The cost of applying the diff's earlier members.
     pub(crate) work: &'a mut Work,
 }
 
-/// The cost of a diff so far.
+/// The cost of applying a diff up to this point, which bounds the work that a peer can cause.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work {
     effort: u64,
-    /// Cells of the lines that came as text.
+    /// Cells in the scrolled-off lines that the diff has carried as text.
     pub(crate) line_cells: usize,
 }
 
 impl Work {
-    /// Returns the work, in cells (`Terminal::effort`).
+    /// Returns the cost up to this point, in cells (`Terminal::effort`).
     pub(crate) const fn effort(&self) -> u64 {
         self.effort
     }

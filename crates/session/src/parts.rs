@@ -1,6 +1,6 @@
-//! The parts: everything that travels with the picture.
+//! The parts of a server state: all data that the server sends beside the picture of its screen.
 //!
-//! A new part takes a file in this folder with an implementation of [`Part`], and a line in the list below.
+//! To add a part, add a file with an implementation of [`Part`] to this folder, and a line to the list below.
 
 pub(crate) mod bells;
 pub(crate) mod clipboard;
@@ -16,22 +16,23 @@ use rove_ssp::ApplyError;
 use crate::message::MessageWriter;
 use crate::part::{Part, Receiver, Replica};
 
-/// Makes the struct of all parts, and its methods.
+/// Generates the struct that holds every part, and the methods that call each part in turn.
 macro_rules! parts {
     ($($name:ident: $part:ty,)*) => {
-        /// The parts of a state.
+        /// The data of one server state beside its picture, one field for each kind of data.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Parts {
             $(pub(crate) $name: $part,)*
         }
 
         impl Parts {
-            /// Returns whether a member is that of a part.
+            /// Returns whether a part uses this member number of a `HostMessage`.
             pub(crate) fn know(member: u32) -> bool {
                 [$(<$part>::MEMBER),*].contains(&member)
             }
 
-            /// Writes the members that lead here from `base`: those before the picture, or those after it.
+            /// Appends the members that turn `base` into these parts. `is_before_picture` chooses the parts whose
+            /// members precede the picture in the diff, or else the parts after the picture.
             pub(crate) fn write_diff(
                 &self,
                 base: &Self,
@@ -47,11 +48,11 @@ macro_rules! parts {
                 })*
             }
 
-            /// Applies a member; a member of no part changes nothing.
+            /// Applies the body of one member to the part with this member number. An unknown number changes nothing.
             ///
             /// # Errors
             ///
-            /// Returns the rule that it breaks.
+            /// Returns the rule that the body breaks.
             pub(crate) fn apply(
                 &mut self,
                 member: u32,
@@ -64,22 +65,23 @@ macro_rules! parts {
                 }
             }
 
-            /// Returns whether the user would see no difference.
+            /// Returns whether the user would see no difference between these parts and `other`. Parts that are never
+            /// shown do not count.
             pub(crate) fn shows_same(&self, other: &Self) -> bool {
                 $((!<$part>::IS_SHOWN || Part::same_as(&self.$name, &other.$name)))&&*
             }
 
-            /// Returns the parts of a state about half way from the state of `base` to their own.
+            /// Returns parts about half way from `base` to these parts, for a diff that is too long for one step.
             pub(crate) fn midpoint(&self, base: &Self) -> Self {
                 Self { $($name: Part::midpoint(&self.$name, &base.$name),)* }
             }
 
-            /// Forgets contents that both ends are `known` to hold.
+            /// Drops contents that both ends hold: those of the state `known`, which the client has acknowledged.
             pub(crate) fn drop_known(&mut self, known: &Self) {
                 $(Part::drop_known(&mut self.$name, &known.$name);)*
             }
 
-            /// Returns the memory that they take on the heap beyond what they share with `neighbour`.
+            /// Returns the heap memory of these parts, in bytes, without memory that they share with `neighbour`.
             pub(crate) fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
                 [$(Part::bytes_beyond(&self.$name, neighbour.map(|it| &it.$name))),*].iter().sum()
             }
@@ -87,7 +89,7 @@ macro_rules! parts {
     };
 }
 
-// In the order of their members in a diff.
+// The order of the members in a diff.
 parts! {
     echo_ack: echo_ack::EchoAck,
     scrolled: scrollback::Scrolled,

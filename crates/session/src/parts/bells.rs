@@ -1,4 +1,4 @@
-//! Bells, between two roves: how often the bell rang, which a picture cannot say once and for all.
+//! The count of bells, between two roves. A picture holds no events, so a bell travels as a number that only grows.
 
 use rove_ssp::{ApplyError, Capabilities};
 
@@ -7,7 +7,7 @@ use crate::part::{Part, Receiver, Replica};
 
 const COUNT: u32 = 1;
 
-/// How often the bell rang. A stock server leaves it at 0.
+/// How many times the bell has rung in the session; 0 with a stock server, which sends no count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bells(pub(crate) u64);
 

@@ -1,9 +1,8 @@
-//! Copied text on its way to the user's terminal, between two roves: an event, in pieces.
+//! Text that a program has copied (OSC 52), sent to the user's terminal between two roves in pieces.
 //!
-//! A state of the screen names the newest copy by its number and holds its text up to some byte. The
-//! server publishes a little more than the client is known to hold each time, so that even a large
-//! copy travels beside the picture, in frames that are never much larger for it. The client performs
-//! a copy when its text is whole ([`crate::one_shot_effects`]).
+//! A server state holds the number of the newest copy and its text up to some byte. Each new state reaches a little
+//! beyond the text that the client has acknowledged. So a large copy travels beside the picture, in frames that are
+//! hardly larger. The client performs a copy when its text is whole ([`crate::one_shot_effects`]).
 
 use std::sync::Arc;
 
@@ -19,16 +18,16 @@ const TEXT: u32 = 3;
 const SELECTIONS: u32 = 4;
 const LENGTH: u32 = 5;
 
-/// Most text that one frame adds. Chosen: with RTT 100 ms it fills a line of 1 Mbit/s; a key's echo
-/// never waits for more than one of these.
+/// Most text that one frame adds, in bytes. Chosen: with RTT 100 ms it fills a line of 1 Mbit/s; a key's echo never
+/// waits for more than one of these.
 pub(crate) const PIECE_MAX: usize = 8 * 1024;
 
-/// Most text on its way at once. Chosen: four pieces cover the round trip and the delayed
-/// acknowledgment.
+/// Largest window: most text sent and not yet acknowledged, in bytes. Chosen: four pieces cover the round trip and the
+/// delayed acknowledgment.
 pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
 
-/// The same at the start, and after any number of losses. Chosen: a quarter of a second of 128 kbit/s,
-/// so that a slow line's queue grows no faster than the round-trip time tells of it.
+/// Smallest window, in bytes: at the start, and after any number of losses. Chosen: a quarter of a second of 128
+/// kbit/s, so that a slow line's queue grows no faster than the round-trip time tells of it.
 const WINDOW_MIN: usize = 4 * 1024;
 
 /// Divisor of the window's steps: it grows by this part of the newly acknowledged text, and shrinks by this part of
@@ -36,46 +35,45 @@ const WINDOW_MIN: usize = 4 * 1024;
 /// meanwhile half are echoed within 0.2 s, and all within 0.7 s. So they are at 128 kbit/s.
 const WINDOW_STEP: usize = 4;
 
-/// Text that is sent for a start after a loss. Chosen: it leaves most of the one datagram to the
-/// picture.
+/// Text that is sent first after a loss, in bytes. Chosen: it leaves most of the one datagram to the picture.
 const REPAIR_PIECE: usize = 512;
 
-/// Text in one shared chunk of what a client gathers. Chosen: a state that adds a piece copies no
-/// more than this, and the longest text has 64.
+/// Size of the shared chunks in which a client gathers text, in bytes. Chosen: a state that adds a piece copies no more
+/// than this, and the longest text has 64.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Longest list of selections. Source: there are twelve.
+/// Longest list of selections (clipboard, primary and others) of a copy, in characters. Source: there are twelve.
 const SELECTIONS_MAX: usize = 12;
 
-/// The newest copy, as a state of the screen holds it.
+/// The newest copy of a program, with the part of its text that a server state holds.
 #[derive(Clone, Debug)]
 pub(crate) struct Clipboard {
-    /// How many copies there were with this one; 0 before the first.
+    /// The copy's number in the session, from 1; 0 before the first copy.
     number: u64,
     selections: Arc<str>,
-    /// Length of the whole text.
+    /// Length of the copy's whole text, in bytes of base64.
     total: usize,
-    /// How much of it this state holds.
+    /// How many bytes of the text this state holds, from the beginning.
     held: usize,
     text: Text,
 }
 
-/// The text, as far as it is still needed.
+/// The copy's text in memory, while an end still needs it.
 #[derive(Clone, Debug)]
 enum Text {
-    /// A server's: the whole text, however much the state holds.
+    /// The server's form: the whole text, even if the state holds less of it.
     Whole(Arc<str>),
-    /// A client's: the text that has arrived, in chunks of [`CHUNK_BYTES`] but the last.
+    /// The client's form: the text that has arrived, in chunks of [`CHUNK_BYTES`]. Only the last chunk may be shorter.
     Gathered(Vec<Arc<Vec<u8>>>),
 }
 
-/// A piece of a copy, as a diff carries it.
+/// A piece of a copy's text, as a diff carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopyPiece<'a> {
     pub(crate) number: u64,
-    /// Where to, and the length of the whole text: with the first piece only.
+    /// The selections to copy to, and the length of the whole text in bytes; `None` in every piece but the first.
     pub(crate) head: Option<(&'a str, u64)>,
-    /// Where in the text this piece belongs.
+    /// Offset of this piece in the copy's text, in bytes.
     pub(crate) offset: u64,
     pub(crate) text: &'a [u8],
 }
@@ -88,12 +86,13 @@ impl Default for Clipboard {
 }
 
 impl Clipboard {
-    /// Returns the copy's number; 0 for none yet.
+    /// Returns the copy's number in the session, from 1; 0 if there is no copy.
     pub(crate) const fn number(&self) -> u64 {
         self.number
     }
 
-    /// Returns the piece that leads here from `base`, which may hold more.
+    /// Returns the piece that turns `base` into this state, or `None` if nothing is to be sent. `base` may hold more
+    /// text than this state.
     pub(crate) fn piece_after(&self, base: &Self) -> Option<CopyPiece<'_>> {
         if self.same_as(base) {
             return None;
@@ -107,7 +106,7 @@ impl Clipboard {
         Some(CopyPiece { number: self.number, head, offset: len(offset), text })
     }
 
-    /// Applies the next piece.
+    /// Applies one piece of a received diff.
     ///
     /// # Errors
     ///
@@ -140,12 +139,12 @@ impl Clipboard {
         Ok(())
     }
 
-    /// Returns whether all of the copy's text is there, or was.
+    /// Returns whether all of the copy's text has arrived, even if it has since been dropped.
     pub(crate) const fn is_whole(&self) -> bool {
         self.total > 0 && self.held == self.total
     }
 
-    /// Returns the copy once its text is whole, until it is forgotten.
+    /// Returns the copy for the user's terminal; `None` until its text is whole, and after the text has been dropped.
     pub(crate) fn whole(&self) -> Option<Copied> {
         if !self.is_whole() {
             return None;
@@ -156,7 +155,7 @@ impl Clipboard {
         Copied::new(&self.selections, &text)
     }
 
-    /// Returns how much of this copy a client that holds `known` has.
+    /// Returns how many bytes of this copy's text a client holds whose state is `known`.
     const fn acknowledged(&self, known: &Self) -> usize {
         if known.number == self.number { known.held } else { 0 }
     }
@@ -167,7 +166,7 @@ impl Clipboard {
         Self { held: held.min(self.total), ..self.clone() }
     }
 
-    /// Gives up the text from `offset` on.
+    /// Drops the text from the byte `offset` on.
     fn go_back(&mut self, offset: usize) -> Result<(), &'static str> {
         let Text::Gathered(chunks) = &mut self.text else { return Ok(()) };
         chunks.truncate(offset.div_ceil(CHUNK_BYTES));
@@ -213,7 +212,7 @@ impl Part for Clipboard {
         self.number == other.number && self.total == other.total && self.held == other.held
     }
 
-    /// The text is forgotten if both ends hold all of it.
+    /// Drops the text once both ends hold all of it.
     fn drop_known(&mut self, known: &Self) {
         if known.number == self.number && known.held == known.total {
             self.text = Text::Gathered(Vec::new());
@@ -253,7 +252,7 @@ impl<'a> CopyPiece<'a> {
         body
     }
 
-    /// Selections that are no text stand for none that is known.
+    /// Reads the body of a member. Selections that are not UTF-8 are read as `?`, which no terminal knows.
     fn read(body: &'a [u8]) -> Result<Self, ApplyError> {
         let selections = core::str::from_utf8(string(body, SELECTIONS)?).unwrap_or("?");
         let length = number(body, LENGTH)?;
@@ -270,15 +269,15 @@ fn len(bytes: usize) -> u64 {
     u64::try_from(bytes).expect("a length fits 64 bits")
 }
 
-/// The server's newest copy, as far as it is to be published.
+/// The server's newest copy, and the window that decides how much of its text to send.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     newest: Clipboard,
-    /// The newest state sent when the published length last changed.
+    /// The newest state that had been sent when the published length last changed.
     changed_after: Option<StateNum>,
-    /// Most text on its way at once, at present.
+    /// The current window: most text sent and not yet acknowledged, in bytes.
     window: usize,
-    /// How much the client was known to hold at the last [`Outbox::flush`].
+    /// How many bytes the client was known to hold at the last [`Outbox::flush`].
     acknowledged: usize,
     is_repairing: bool,
 }
@@ -296,7 +295,7 @@ impl Default for Outbox {
 }
 
 impl Outbox {
-    /// Replaces the newest copy. An earlier copy that is still on its way is given up.
+    /// Replaces the newest copy. The rest of an earlier copy is not sent any more.
     pub(crate) fn push(&mut self, copied: &Copied) {
         self.newest = Clipboard {
             number: self.newest.number + 1,
@@ -308,12 +307,12 @@ impl Outbox {
         (self.acknowledged, self.changed_after) = (0, None);
     }
 
-    /// Returns the copy to publish.
+    /// Returns the newest copy with the text to publish in the next state.
     pub(crate) const fn newest(&self) -> &Clipboard {
         &self.newest
     }
 
-    /// Decides again how much of the text to publish; returns whether that changed. Call this before and after each
+    /// Updates how much of the text is published, and returns whether that changed. Call this before and after each
     /// send.
     ///
     /// A piece is added once the last one was sent, while there is room beyond what the client is `known` to hold. When
@@ -354,13 +353,13 @@ impl Outbox {
         true
     }
 
-    /// Returns whether the client is not known to hold all of the text.
+    /// Returns whether the client has not yet acknowledged all of the copy's text.
     pub(crate) const fn is_on_its_way(&self) -> bool {
         matches!(self.newest.text, Text::Whole(_))
     }
 
-    /// Publishes as much as may be on its way, for there will be no other chance: a short copy still
-    /// arrives, and a long one must not hold up the end.
+    /// Publishes a whole window of text for the last state of the session. A short copy still arrives, and a long one
+    /// must not delay the end.
     pub(crate) fn finish(&mut self, known: &Clipboard) {
         let newest = &mut self.newest;
         newest.held = newest.held.max(newest.total.min(newest.acknowledged(known) + WINDOW_MAX));

@@ -1,4 +1,4 @@
-//! The echo ack: up to which input the screen shows the effect.
+//! The echo ack: the newest input whose effect the screen shows.
 
 use rove_ssp::{ApplyError, Capabilities, StateNum};
 
@@ -7,7 +7,7 @@ use crate::part::{Part, Receiver, Replica};
 
 const NUM: u32 = 8;
 
-/// The newest state of the client's whose input the screen shows the effect of.
+/// The number of the newest client state whose input has had time to show its effect on the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EchoAck(pub(crate) StateNum);
 

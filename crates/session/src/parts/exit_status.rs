@@ -1,4 +1,4 @@
-//! The end of the remote command, or of the session around it, between two roves.
+//! How the remote command, or the session around it, has ended, sent between two roves.
 
 use core::net::IpAddr;
 
@@ -10,17 +10,18 @@ use crate::part::{Part, Receiver, Replica};
 
 const CODE: u32 = 1;
 const SIGNAL: u32 = 2;
-/// The cause that ended the session in place of its command; clients that do not know it read the signal sent with it.
+/// Field of the cause that ended the session while its command still ran. Clients that do not know this field read the
+/// signal sent with it.
 const OUTSIDE: u32 = 3;
 const OUTSIDE_KILL: u8 = 1;
 const OUTSIDE_SIGNAL: u8 = 2;
 const OUTSIDE_SILENCE: u8 = 3;
 const OUTSIDE_TAKEN_OVER: u8 = 4;
 const OUTSIDE_DISMISSED: u8 = 5;
-/// The address that the session was taken over from, in its 4 or 16 bytes.
+/// Field of the address from which another client took the session over, in its 4 or 16 bytes.
 const TAKEN_FROM: u32 = 4;
 
-/// The status, where the command has ended.
+/// The exit status of the session; `None` while its command runs.
 impl Part for Option<ExitStatus> {
     const MEMBER: u32 = 16;
     const EXTENSION: Capabilities = Capabilities::EXIT_STATUS;
@@ -46,7 +47,7 @@ impl Part for Option<ExitStatus> {
         vec![body]
     }
 
-    /// A kind or a value that a later version may mean something by changes nothing.
+    /// Reads the status. Unknown fields and values, as a later version may send, change nothing.
     fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
         let (mut status, mut outside, mut from) = (None, None, None);
         for field in Fields::of(body) {
@@ -83,7 +84,7 @@ impl Part for Option<ExitStatus> {
     }
 }
 
-/// Returns the number that stands for a cause.
+/// Returns the number that encodes the cause on the wire.
 const fn number(outside: Outside) -> u8 {
     match outside {
         Outside::Kill => OUTSIDE_KILL,

@@ -1,4 +1,4 @@
-//! The clients that have joined a session, between two roves: who views and who types beside its own client.
+//! The clients that have joined a session beside its own client, to view or to type, sent between two roves.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::part::{Part, Receiver, Replica};
 /// screen, and every stranger's datagram a look with its key.
 pub const JOINED_MAX: usize = 16;
 
-/// Longest text that says who joined, in bytes. Chosen: an address, a process and a user have room.
+/// Longest description of a joined client, in bytes. Chosen: an address, a process and a user have room.
 pub(crate) const WHO_BYTES_MAX: usize = 128;
 
 const INPUTS: u32 = 1;
@@ -23,36 +23,36 @@ const CLIENT_NUMBER: u32 = 1;
 const CLIENT_TYPES: u32 = 2;
 const CLIENT_WHO: u32 = 3;
 
-/// The way in which a client joins.
+/// The permission with which a client joins a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// It sees the session.
+    /// The client sees the session and cannot type.
     View,
-    /// It sees the session and types.
+    /// The client sees the session and types.
     Share,
 }
 
-/// A client that has joined.
+/// A client that has joined a session, as the other clients are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinedClient {
-    /// The how manieth it was to join, from 1.
+    /// The client's number in the order of joining, from 1.
     pub number: u64,
-    /// The way in which it has joined.
+    /// Whether the client only views or also types.
     pub way: Way,
-    /// Where its user asked from, in the words of the host.
+    /// The origin of the client's request to join (address, process, user), in the host's words.
     pub who: Arc<str>,
 }
 
-/// The joined clients, as one client of the session is told of them.
+/// The list of joined clients, as the server tells it to one client of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Joined {
-    /// How often keys of another client went to the programs.
+    /// How many times keys of a client other than the receiver went to the programs.
     pub(crate) inputs: u64,
-    /// How many clients have joined so far.
+    /// How many clients have joined since the session began.
     pub(crate) joins: u64,
-    /// The number of the client that is told; 0 for the session's own.
+    /// The receiver's own number among the joined clients; 0 for the session's own client.
     pub(crate) own: u64,
-    /// The clients that are there.
+    /// The clients that are joined at present.
     pub(crate) clients: Arc<[JoinedClient]>,
 }
 

@@ -1,7 +1,7 @@
-//! Notifications on their way to the user's terminal, between two roves: events with numbers.
+//! Desktop notifications of programs, sent to the user's terminal between two roves as numbered events.
 //!
-//! A state of the screen holds the number of the newest and the last few themselves. Old notifications are not told: a
-//! user who comes back after an hour wants the screen, not past notifications.
+//! A server state holds the number of the newest notification and the text of the last few. Old notifications are not
+//! sent: a user who comes back after an hour wants the screen, not past notifications.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,26 +16,26 @@ use crate::part::{Part, Receiver, Replica};
 const NEWEST: u32 = 1;
 const COMMAND: u32 = 2;
 
-/// How long after it was made a notification is still told. Chosen: longer than a change of networks,
-/// shorter than an absence.
+/// How long a notification is sent to clients, from the time a program made it. Chosen: longer than a change of
+/// networks, shorter than an absence.
 const AGE_MAX: Duration = Duration::from_secs(60);
 
-/// The newest notifications, as a state of the screen holds them.
+/// The newest notifications, as a server state holds them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notifications {
-    /// How many there were so far.
+    /// How many notifications the session has had.
     newest: u64,
-    /// The last of them, oldest first; fewer where they have become old.
+    /// The last notifications, oldest first. Notifications older than [`AGE_MAX`] are not in it.
     held: Arc<Vec<Notification>>,
 }
 
 impl Notifications {
-    /// Returns how many there were so far.
+    /// Returns how many notifications the session has had, which is the number of the newest.
     pub(crate) const fn newest(&self) -> u64 {
         self.newest
     }
 
-    /// Returns those held that came after number `seen`.
+    /// Returns the held notifications with numbers above `seen`, oldest first.
     pub(crate) fn after(&self, seen: u64) -> &[Notification] {
         let count = usize::try_from(self.newest.saturating_sub(seen)).unwrap_or(usize::MAX);
         &self.held[self.held.len().saturating_sub(count)..]
@@ -59,7 +59,7 @@ impl Part for Notifications {
         vec![body]
     }
 
-    /// A notification of a form that this version does not know is passed over.
+    /// Reads the notifications. A notification in an unknown form is skipped.
     fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
         let newest = number(body, NEWEST)?;
         if newest < self.newest {
@@ -92,11 +92,11 @@ impl Part for Notifications {
     }
 }
 
-/// The recent notifications of programs, at the server.
+/// The recent notifications of programs at the server, with their expiry times.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     state: Notifications,
-    /// When each of those held becomes too old.
+    /// When each held notification becomes too old to be sent, oldest first.
     until: VecDeque<Instant>,
 }
 
@@ -114,7 +114,7 @@ impl Recent {
         debug_assert!(self.until.len() <= NOTIFICATIONS_MAX);
     }
 
-    /// Forgets notifications that are too old; returns whether there were any.
+    /// Drops notifications that are too old, and returns whether there were any.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
         let old = self.until.iter().take_while(|until| **until <= now).count();
         if old > 0 {
@@ -124,12 +124,12 @@ impl Recent {
         old > 0
     }
 
-    /// Returns when the next becomes too old.
+    /// Returns when the oldest held notification becomes too old; `None` if there is none.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.until.front().copied()
     }
 
-    /// Returns the notifications to publish.
+    /// Returns the notifications to publish in the next state.
     pub(crate) const fn state(&self) -> &Notifications {
         &self.state
     }

@@ -1,8 +1,8 @@
-//! Lines that scrolled off the host's screen, on their way to the user's terminal, between two roves.
+//! Lines that scrolled off the host's screen, sent to the user's terminal between two roves.
 //!
-//! Lines are numbered as they scroll off. A state of the screen says up to which line it reaches, and holds those of
-//! them that the client may not have yet; lines that the server had to drop are missing. The client scrolls each line
-//! into the user's terminal once ([`Inbox`]). The server decides which lines each state adds ([`Outbox`]).
+//! Lines are numbered in the order of scrolling off. A server state tells the number it reaches, and holds the lines
+//! that the client may not have. Lines that the server had to drop are missing. The client scrolls each line into the
+//! user's terminal once ([`Inbox`]). The server decides which lines each state adds ([`Outbox`]).
 
 mod inbox;
 mod outbox;
@@ -27,27 +27,26 @@ const TEXT: u32 = 4;
 const ROW: u32 = 5;
 const WRAPS: u32 = 6;
 
-/// Most lines in one member. Chosen: a screenful of those there are; the picture of so many is drawn in
-/// well under a millisecond.
+/// Most lines in one member. Chosen: a screenful; drawing 128 lines takes well under a millisecond.
 const MEMBER_LINES_MAX: usize = 128;
 
-/// Most cells, those after the text counted, of the lines that a state holds. Chosen: twice what the
-/// server has on its way at most, see [`outbox`]; 32 MiB if all of them are written.
+/// Most cells of the lines that a state holds, blank cells included. Chosen: twice the cells that the server sends
+/// before an acknowledgment, see [`outbox`]; 32 MiB if every cell is written.
 const CELLS_MAX: usize = 2 * 1024 * 1024;
 
-/// Most memory that the lines of a state take, in bytes. Chosen: the most that [`outbox`] has on its way, in empty
-/// lines, which take a hundred bytes each.
+/// Most memory that the lines of a state use, in bytes. Chosen: the most that [`outbox`] sends before an
+/// acknowledgment, in empty lines of a hundred bytes each.
 pub(crate) const BYTES_MAX: usize = 6 * 1024 * 1024;
 
-/// Longest text of one member. Chosen: a line of 4096 columns with a colour, combining characters and a link here
-/// and there, which goes alone.
+/// Longest text of one member, in bytes. Chosen: one line of 4096 columns with a few colours, combining characters and
+/// links. Such a line has a member of its own.
 const TEXT_MAX: usize = 256 * 1024;
 
 /// Most work that the lines of one member may cost, in cells ([`Terminal::effort`]). Chosen: each cell of
 /// 128 lines of 4096 columns written several times; some milliseconds.
 const EFFORT_MAX: u64 = 8_000_000;
 
-/// A line and its number.
+/// A scrolled-off line and its number in the session.
 #[derive(Clone, Debug)]
 struct Numbered {
     number: u64,
@@ -55,7 +54,7 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// Returns the memory it takes.
+    /// Returns the memory that this line uses, in bytes.
     fn bytes(&self) -> usize {
         size_of::<Self>() + LINE_BYTES + self.line.bytes()
     }
@@ -64,26 +63,26 @@ impl Numbered {
 /// Memory of a line besides its content, in bytes. Chosen: its two counts, and the room that an allocator adds.
 const LINE_BYTES: usize = 32;
 
-/// The lines that a state of the screen reaches to.
+/// The scrolled-off lines of one server state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scrolled {
-    /// The number after the last.
+    /// The number of the line that scrolls off next: one more than the state's last line.
     end: u64,
-    /// The last of them, in order; the numbers between them may have gaps.
+    /// The lines that the client may not have, in ascending order. Numbers of dropped lines are missing.
     held: VecDeque<Numbered>,
-    /// Columns of those held, all counted.
+    /// Sum of the columns of all held lines.
     cells: usize,
-    /// Memory of those held.
+    /// Memory of all held lines, in bytes.
     bytes: usize,
 }
 
 impl Scrolled {
-    /// Returns how many lines there were so far.
+    /// Returns how many lines have scrolled off up to this state.
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns the lines held from a number on, and their numbers.
+    /// Returns the held lines whose number is at least `number`.
     fn from(&self, number: u64) -> impl Iterator<Item = &Numbered> {
         let first = self.held.partition_point(|held| held.number < number);
         self.held.range(first..)
@@ -97,7 +96,7 @@ impl Scrolled {
         self.held.push_back(numbered);
     }
 
-    /// Gives up the lines from a number on.
+    /// Drops the held lines whose number is at least `end`.
     fn truncate(&mut self, end: u64) {
         while let Some(last) = self.held.pop_back_if(|held| held.number >= end) {
             self.cells -= usize::from(last.line.columns());
@@ -107,11 +106,12 @@ impl Scrolled {
         debug_assert!(!self.held.is_empty() || (self.cells, self.bytes) == (0, 0));
     }
 
-    /// Applies the lines of a diff. `screen` is the old state's, and `work` the cost of the diff so far.
+    /// Adds the lines of one member. `screen` is the base state's screen, and `work` the cost of the diff up to this
+    /// point.
     ///
     /// # Errors
     ///
-    /// Returns the rule that it breaks.
+    /// Returns the rule that the member breaks.
     fn take(
         &mut self,
         wire: &WireLines<'_>,
@@ -152,10 +152,10 @@ impl Scrolled {
 impl Part for Scrolled {
     const MEMBER: u32 = 21;
     const EXTENSION: Capabilities = Capabilities::SCROLLBACK;
-    /// The lines may be on the screen that the picture changes.
+    /// The lines may be copied from the base state's screen, which the picture then changes.
     const IS_BEFORE_PICTURE: bool = true;
 
-    /// Lines that are on the screen that the receiver shows need not be sent again.
+    /// Lines on the screen that the receiver shows are sent as row numbers, all others as text.
     fn diff_from(&self, base: &Self, receiver: &Receiver<'_>) -> Vec<Vec<u8>> {
         let new: Vec<&Numbered> = self.from(base.end).collect();
         let mut rest = new.as_slice();
@@ -175,7 +175,7 @@ impl Part for Scrolled {
             };
             rest = &rest[taken..];
         }
-        // It goes back, or over lines that have arrived with another state.
+        // This state reaches less far than `base`, or skips lines that have arrived with another state.
         let last = new.last().map_or(base.end, |last| last.number + 1);
         if last != self.end {
             bodies.push(WireLines { first: self.end, ..WireLines::default() }.body());
@@ -211,20 +211,20 @@ impl Part for Scrolled {
     }
 }
 
-/// Lines as the wire has them.
+/// The lines of one member, as encoded on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WireLines<'a> {
-    /// The number of the first. Lines of the old state from this number on are given up.
+    /// The number of the first line. Lines of the base state from this number on are dropped.
     first: u64,
-    /// How many there are; with none, the state reaches to the number.
+    /// How many lines the member has; with 0, it only moves the end of the state to `first`.
     count: u64,
-    /// How wide they are.
+    /// Width of the lines, in columns; all are equally wide.
     columns: u64,
     /// Terminal bytes that draw them below each other on a blank screen.
     text: &'a [u8],
-    /// Where they are on the old state's screen, from 1; 0 if they come as text.
+    /// The first line's row on the base state's screen, from 1; 0 if the lines are in `text`.
     row: u64,
-    /// Whether the last goes on in the next.
+    /// Whether the last line wraps into the line after it.
     wraps: bool,
 }
 
@@ -259,7 +259,7 @@ impl<'a> WireLines<'a> {
     }
 }
 
-/// Returns how many lines from the first on go into one member: numbered in a row, and of one width.
+/// Returns how many of the first lines fit into one member: lines with successive numbers and equal width.
 fn run_length(lines: &[&Numbered]) -> usize {
     let (first, columns) = (lines[0].number, lines[0].line.columns());
     let is_next = |(held, number): &(&&Numbered, u64)| {
@@ -268,8 +268,8 @@ fn run_length(lines: &[&Numbered]) -> usize {
     lines.iter().zip(first..).take(MEMBER_LINES_MAX).take_while(is_next).count()
 }
 
-/// Returns how many of the lines from the first on are below each other on a screen, and the row of the first. A line
-/// that wraps into the next ends the run, as the screen may have shown it before it wrapped.
+/// Returns how many of the first lines are on successive rows of `screen`, and the row of the first line. A line that
+/// wraps into the next ends the count, because the screen may have shown it before it wrapped.
 fn on_screen(screen: Option<&Screen>, lines: &[&Numbered]) -> (usize, u16) {
     let Some(screen) = screen else { return (0, 0) };
     let is_shown = |row: u16, held: &Numbered| {
@@ -302,10 +302,11 @@ fn head<'a>(lines: &[&Numbered]) -> WireLines<'a> {
     }
 }
 
-/// Cost of a cell of a line that is taken off a screen. Chosen: with combining characters and a link, as measured.
+/// Cost of a cell of a line copied from a screen, in cells of [`Terminal::effort`]. Chosen: with combining characters
+/// and a link, as measured.
 const LINE_CELL_EFFORT: usize = 16;
 
-/// Returns rows of a screen as lines.
+/// Returns `count` rows of the screen as lines, from `row` on.
 fn shown_lines(
     screen: &Screen,
     row: u64,
@@ -320,7 +321,7 @@ fn shown_lines(
     (first..=u16::MAX).take(count).map(|number| row(number).map(line)).collect()
 }
 
-/// Returns the lines that a picture shows.
+/// Returns the lines that the member's terminal bytes draw on a blank screen.
 fn read_text(
     wire: &WireLines<'_>,
     count: usize,

@@ -1,4 +1,4 @@
-//! The terminal that the host's programs run on, between two roves.
+//! The modes and special characters of the pty on which the host's programs run, sent between two roves.
 
 use rove_ssp::{ApplyError, Capabilities};
 use rove_terminal::{InputNum, Tty, TtyCharacters, TtyModes};
@@ -10,12 +10,13 @@ const MODES: u32 = 1;
 const CHARACTERS: u32 = 2;
 const PROMPT: u32 = 3;
 
-/// The terminal, as it was when the picture was taken or later; `None` where the server does not tell.
+/// The pty's settings, read when the picture was taken or later; `None` if the server does not send them.
 impl Part for Option<Tty> {
     const MEMBER: u32 = 20;
     const EXTENSION: Capabilities = Capabilities::TTY;
 
-    /// The special characters are told where they are not those of the old state, which had the usual ones unless it said.
+    /// Writes the special characters only if they differ from those of `base`. A `base` without settings has the usual
+    /// characters.
     fn diff_from(&self, base: &Self, _: &Receiver<'_>) -> Vec<Vec<u8>> {
         let Some(tty) = self.filter(|_| self != base) else { return Vec::new() };
         let mut body = Vec::with_capacity(32);
@@ -29,7 +30,7 @@ impl Part for Option<Tty> {
         vec![body]
     }
 
-    /// Characters beyond those that this version knows are passed over, and so are modes.
+    /// Reads the settings. Unknown characters and modes, as a later version may send, are skipped.
     fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
         let known = u64::from(TtyModes::USUAL.bits());
         let modes =
@@ -40,7 +41,7 @@ impl Part for Option<Tty> {
             None if list.is_empty() => characters(*self),
             None => return Err(refused("special characters that are cut short")),
         };
-        // No statement is about the time before any input: an absent field reads as 0.
+        // Input numbers start at 1, so that 0 stands for an absent field.
         let prompt = Some(number(body, PROMPT)?).filter(|num| *num > 0).map(InputNum::new);
         *self = Some(Tty { modes, characters, prompt });
         Ok(())
@@ -50,8 +51,8 @@ impl Part for Option<Tty> {
         self == other
     }
 
-    /// The end of echo must not come later than the prompt for a secret. The statement that a shell waits must not come
-    /// sooner than its prompt.
+    /// Keeps the modes and drops the prompt. Echo must be off at the latest when the prompt for a secret shows, and a
+    /// shell's prompt must be on the screen before the client is told that the shell waits.
     fn midpoint(&self, _: &Self) -> Self {
         self.map(|tty| Tty { prompt: None, ..tty })
     }

@@ -1,4 +1,4 @@
-//! The client's lines: those that are still to be scrolled into the user's terminal.
+//! The client's queue of lines that are to be scrolled into the user's terminal.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,37 +7,38 @@ use rove_terminal::{Attributes, Pen, SCROLLBACK_LINES_MAX, ScrollbackLine};
 
 use super::{LINE_BYTES, Scrolled};
 
-/// Most lines at once. Chosen: a terminal of today takes so many in a few milliseconds.
+/// Most lines that are written to the terminal at once. Chosen: a modern terminal scrolls them in a few milliseconds.
 const TAKEN_MAX: usize = 512;
 
-/// Most cells of the lines at once, unless a single line has more. Chosen: to draw so many takes a few milliseconds.
+/// Most cells of the lines that are written at once; a longer line is written alone. Chosen: drawing them takes a few
+/// milliseconds.
 const TAKEN_CELLS_MAX: usize = 16_384;
 
-/// Most memory that they take, in bytes. Chosen: 10,000 lines of 25 characters.
+/// Most memory of the waiting lines, in bytes. Chosen: 10,000 lines of 25 characters.
 const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
 
-/// An entry to scroll into the terminal.
+/// An entry of the queue for the user's terminal.
 #[derive(Clone, Debug)]
 enum Due {
     Line(Arc<ScrollbackLine>),
-    /// So many lines were not kept.
+    /// This many lines are missing here, which the server or the client had to drop.
     Missing(u64),
 }
 
-/// The lines that wait for the user's terminal, which may have been given back or show its alternate
-/// screen. Bounded as at the host; the oldest are dropped and counted.
+/// Lines that wait because the user's terminal is given back to the shell or shows its alternate screen. The bounds are
+/// those of the host's scrollback. The oldest lines are dropped and counted.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    /// The number after the last that was seen.
+    /// The number of the first line that the client has not seen.
     seen: u64,
     due: VecDeque<Due>,
     bytes: usize,
-    /// How many lines were said to be missing.
+    /// How many lines have been reported to the user as missing.
     told_missing: u64,
 }
 
 impl Inbox {
-    /// Looks at the server's newest state.
+    /// Queues the lines of the server's newest state that the client has not seen.
     pub(crate) fn look(&mut self, state: &Scrolled) {
         for held in state.from(self.seen) {
             if let Some(missing) = held.number.checked_sub(self.seen).filter(|missing| *missing > 0)
@@ -64,17 +65,17 @@ impl Inbox {
         }
     }
 
-    /// Returns whether there are lines for the terminal.
+    /// Returns whether lines wait to be written to the terminal.
     pub(crate) fn is_due(&self) -> bool {
         !self.due.is_empty()
     }
 
-    /// Returns how many lines are missing so far, counting those that wait.
+    /// Returns how many lines of the session the user will not have, waiting lines included.
     pub(crate) fn missing(&self) -> u64 {
         self.told_missing + self.due.iter().map(Due::lines).sum::<u64>()
     }
 
-    /// Removes and returns the next lines, for a terminal of so many columns.
+    /// Removes and returns the next lines. `columns` is the terminal's width, for the line that reports missing lines.
     pub(crate) fn take(&mut self, columns: u16) -> Vec<ScrollbackLine> {
         let mut cells = 0;
         let fits = |due: &&Due| {
@@ -121,7 +122,7 @@ impl Due {
     }
 }
 
-/// Returns the line shown in the place of lines that were not kept.
+/// Returns the line that reports `count` missing lines to the user.
 fn notice(columns: u16, count: u64) -> ScrollbackLine {
     let lines = if count == 1 { "line" } else { "lines" };
     let pen = Pen { attributes: Attributes::FAINT, ..Pen::default() };

@@ -1,4 +1,4 @@
-//! The server's lines, and how far the next state reaches.
+//! The server's scrolled-off lines, and the decision how many of them the next state publishes.
 //!
 //! The screen comes first. Lines are published a few at a time, while the screen is unchanged, programs are quiet and
 //! no key waits for its echo. When something was lost they are withdrawn, so that repairs stay small. Lines that the
@@ -11,42 +11,43 @@ use rove_terminal::{SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, Screen, Scrollba
 use super::{Arc, Numbered, Scrolled};
 use crate::part::Part;
 
-/// Most that one frame adds, in bytes before compression. Chosen: plain text of this length fits into
-/// one datagram or two.
+/// Most lines that one frame adds, in bytes before compression. Chosen: plain text of this length fits into one
+/// datagram or two.
 const PIECE_MAX: usize = 4 * 1024;
 
-/// Most on its way at once. Chosen: two pieces; with RTT 100 ms some 40 KB/s, 10 compressed, which a key
-/// hardly waits behind.
+/// Window: most lines sent and not yet acknowledged, in bytes before compression. Chosen: two pieces; with RTT 100 ms
+/// some 40 KB/s, 10 compressed, which a key hardly waits behind.
 const WINDOW_MAX: usize = 2 * PIECE_MAX;
 
-/// Most on its way when something was lost. Chosen: it leaves most of one datagram to the picture.
+/// Window after a loss, in bytes before compression. Chosen: it leaves most of one datagram to the picture.
 const REPAIR_MAX: usize = 512;
 
-/// Most that is published at the end, where there is no later. Chosen: some 15 KiB compressed, which 128
-/// kbit/s take in a second.
+/// Most lines that the session's last state adds, in bytes before compression. Chosen: some 15 KiB compressed, which
+/// 128 kbit/s take in a second.
 const LAST_MAX: usize = 64 * 1024;
 
-/// Cells of a line that count as much as a byte, be they blank. So the lines on their way are bounded in cells too.
+/// Cells of a line that cost as much as one byte of text, even if blank. So the window bounds cells too.
 const CELLS_PER_BYTE: usize = 16;
 
 const _: () = assert!(2 * (LAST_MAX * CELLS_PER_BYTE) <= super::CELLS_MAX);
 
-/// The server's lines.
+/// The server's queue of scrolled-off lines for its client.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// Lines taken from the terminal that are not known to have arrived.
+    /// Lines taken from the terminal that the client has not acknowledged.
     taken: Scrolled,
-    /// Up to where they are published.
+    /// The number of the first line that is not published.
     published: u64,
-    /// Up to where they have arrived. A state that reached less may be acknowledged later.
+    /// The number of the first line that the client has not acknowledged. It never goes back, though a state that
+    /// reaches less far may be acknowledged later.
     arrived: u64,
-    /// The newest lines that were taken, for the client that comes after this one.
+    /// The newest lines taken from the terminal, for a client that takes the session over.
     history: History,
-    /// Lines of an earlier client's that go to this one before any from the terminal.
+    /// History lines for this client, sent before any new line from the terminal.
     waiting: VecDeque<Numbered>,
 }
 
-/// The newest lines, in order: as many and as large as a terminal keeps.
+/// The newest scrolled-off lines, oldest first, within the bounds of a terminal's own scrollback.
 #[derive(Debug, Default)]
 struct History {
     lines: VecDeque<Numbered>,
@@ -60,7 +61,7 @@ impl History {
         self.shrink(SCROLLBACK_LINES_MAX);
     }
 
-    /// Forgets the oldest lines, down to so many and to the bound of memory.
+    /// Drops the oldest lines until at most `count` remain and the memory bound holds.
     fn shrink(&mut self, count: usize) {
         while self.lines.len() > count || self.bytes > SCROLLBACK_BYTES_MAX {
             let Some(oldest) = self.lines.pop_front() else { return };
@@ -70,8 +71,8 @@ impl History {
 }
 
 impl Outbox {
-    /// Returns the lines for the client that comes after this one: the newest of all that the session has had, as far as they
-    /// are kept. It has none of them.
+    /// Returns the queue for a client that takes the session over and has no lines: the newest lines of the session, as
+    /// far as they are kept.
     pub(crate) fn for_successor(&mut self, terminal: &Terminal) -> Self {
         let mut history = core::mem::take(&mut self.history);
         history.shrink(SCROLLBACK_LINES_MAX.saturating_sub(terminal.scrollback_len()));
@@ -81,7 +82,7 @@ impl Outbox {
         Self { taken, published: start, arrived: start, history, waiting }
     }
 
-    /// Returns the lines to publish.
+    /// Returns the lines to publish in the next state.
     pub(crate) fn state(&self) -> Scrolled {
         debug_assert!(self.arrived <= self.published && self.published <= self.taken.end());
         let mut state = self.taken.clone();
@@ -89,37 +90,37 @@ impl Outbox {
         state
     }
 
-    /// Returns whether the client is not known to hold all lines that are published.
+    /// Returns whether the client has not yet acknowledged all published lines.
     pub(crate) const fn is_on_its_way(&self) -> bool {
         self.arrived < self.published
     }
 
-    /// Notes the lines that the client is known to hold.
+    /// Notes the lines that the client has acknowledged.
     pub(crate) fn acknowledge(&mut self, known: &Scrolled) {
         self.taken.drop_known(known);
         self.arrived = self.arrived.max(known.end());
         self.published = self.published.max(self.arrived);
     }
 
-    /// Withdraws lines that were published and not sent, as the screen goes first.
+    /// Withdraws published lines that were not sent yet, because a change of the screen goes first.
     pub(crate) fn yield_to_screen(&mut self, sent: &Scrolled) {
         self.published = self.published.min(sent.end()).max(self.arrived);
     }
 
-    /// Withdraws most lines on their way, as something was lost. Returns whether that changed anything.
+    /// Withdraws most unacknowledged lines after a loss, and returns whether any were withdrawn.
     pub(crate) fn shrink(&mut self) -> bool {
         let end = self.reach(REPAIR_MAX).min(self.published);
         core::mem::replace(&mut self.published, end) != end
     }
 
-    /// Publishes more if there is room. Returns whether that changed anything.
+    /// Publishes more lines while the window has room, and returns whether any were added.
     pub(crate) fn extend(&mut self, terminal: &mut Terminal) -> bool {
         let old = self.published;
         let on_its_way = self.on_its_way();
         let mut room = PIECE_MAX.min(WINDOW_MAX.saturating_sub(on_its_way));
         while let Some(next) = self.next(terminal) {
             let cost = cost(&next.line);
-            // A line too long for any piece goes alone.
+            // A line longer than the window is published alone.
             let goes_alone = on_its_way == 0 && self.published == old;
             if cost > room && !goes_alone {
                 break;
@@ -130,8 +131,8 @@ impl Outbox {
         self.published != old
     }
 
-    /// Publishes the next lines as far as they are on a screen that the client was sent. If more lines wait than that
-    /// screen has rows, it cannot have shown them all.
+    /// Publishes the next lines that are on `screen`, which the client was sent: they cost a few bytes. Nothing is
+    /// published if more lines wait than the screen has rows, because it cannot have shown them all.
     pub(crate) fn ride(&mut self, screen: &Screen, terminal: &mut Terminal) {
         let rows = screen.size().rows();
         let waiting = self.taken.from(self.published).count()
@@ -149,7 +150,7 @@ impl Outbox {
         }
     }
 
-    /// Publishes as many of the newest lines as may be on their way, for there will be no other chance.
+    /// Publishes as many of the newest lines as [`LAST_MAX`] allows, for the last state of the session.
     pub(crate) fn finish(&mut self, sent: &Scrolled, terminal: &mut Terminal) {
         while self.take_next(terminal).is_some() {}
         // Lines that were sent may have arrived, and must not be given up.
@@ -171,7 +172,7 @@ impl Outbox {
         self.published = self.taken.end();
     }
 
-    /// Returns the first line that is not published.
+    /// Returns the first line that is not published, or `None` if no more lines have scrolled off.
     fn next(&mut self, terminal: &mut Terminal) -> Option<Numbered> {
         if self.taken.from(self.published).next().is_none() {
             self.take_next(terminal)?;
@@ -179,7 +180,7 @@ impl Outbox {
         self.taken.from(self.published).next().cloned()
     }
 
-    /// Takes one more line.
+    /// Moves one line from the history or the terminal to `taken`; returns `None` if there is none.
     fn take_next(&mut self, terminal: &mut Terminal) -> Option<()> {
         let line = match self.waiting.pop_front() {
             Some(line) => line,
@@ -194,7 +195,7 @@ impl Outbox {
         Some(())
     }
 
-    /// Returns where the lines end that have not arrived and cost so much together.
+    /// Returns the number after the last unacknowledged line that fits, with all lines before it, into `cost_max`.
     fn reach(&self, cost_max: usize) -> u64 {
         let mut end = self.arrived;
         let mut sum = 0;
@@ -208,14 +209,14 @@ impl Outbox {
         end
     }
 
-    /// Returns the cost of the lines on their way.
+    /// Returns the cost of the published lines that are not acknowledged ([`cost`]).
     fn on_its_way(&self) -> usize {
         let published = self.taken.held.iter().take_while(|held| held.number < self.published);
         published.map(|held| cost(&held.line)).sum()
     }
 }
 
-/// Returns about how many bytes a line costs to send.
+/// Returns the estimated size of a line on the wire, in bytes before compression.
 fn cost(line: &ScrollbackLine) -> usize {
     line.text_bytes() + usize::from(line.columns()) / CELLS_PER_BYTE
 }
