@@ -1,35 +1,36 @@
-//! The notice bar on the screen: one row over the top, cut so that the important words stay.
+//! The notice bar in the top row of the screen, shortened so that the important words remain.
 
 use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
 
-/// Longest bar, in columns. Chosen: wider than a glance takes in, and a bound for error messages.
+/// Longest bar, in columns. Chosen: wider than a user reads at a glance; it also bounds error messages.
 const LINE_COLUMNS_MAX: usize = 127;
-/// Stands for words that are left out.
+/// The mark for words that are left out.
 const ELLIPSIS: &str = "...";
-/// The hints of a bar that has none.
+/// The hints used for a bar without any: an empty one.
 const NO_HINT: [String; 1] = [String::new()];
 
-/// White on blue, bold.
+/// The style of the bar: white on blue, bold.
 pub(crate) const PEN: Pen = Pen {
     foreground: Color::Indexed(7),
     background: Color::Indexed(4),
     attributes: Attributes::BOLD,
 };
 
-/// The words of the bar, in longer and shorter versions. The longest that fits is shown.
+/// The bar's text in longer and shorter versions. The longest version that fits the window is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
-    /// The program's name, in front.
+    /// The program's name, shown at the start of the bar.
     pub(crate) program: String,
-    /// The same thing in fewer and fewer words; never none.
+    /// The message in several versions, from the longest to the shortest; never empty.
     pub(crate) texts: Vec<String>,
-    /// The way out, which goes last, in fewer and fewer words.
+    /// The hint how to quit, shown at the end of the bar, from the longest version to the shortest; empty if there is
+    /// no hint.
     pub(crate) hints: Vec<String>,
 }
 
 impl Bar {
-    /// Returns the most that fits into so many columns: the hint stays longest, and a text that is too long
-    /// ends between two words.
+    /// Returns the bar's text for a window of `columns`. The message is shortened first, between two words, and the
+    /// hint is kept longest.
     pub(crate) fn fitted(&self, columns: u16) -> String {
         let room = usize::from(columns).min(LINE_COLUMNS_MAX);
         let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };
@@ -48,7 +49,7 @@ impl Bar {
         if hint.is_empty() || width(&line) <= room { line } else { hint }
     }
 
-    /// Draws the bar over the top row.
+    /// Draws the bar over the top row of the frame, and hides the cursor if it is there.
     pub(crate) fn draw(&self, frame: &mut Screen) {
         let background = Pen { attributes: Attributes::NONE, ..PEN };
         let line = self.fitted(frame.size().columns());
@@ -66,7 +67,7 @@ impl Bar {
     }
 }
 
-/// Returns the first words of a text that fit with an ellipsis; nothing if not even one does.
+/// Returns the first words of a text that fit together with an ellipsis; empty if not even one word fits.
 fn cut_at_words(text: &str, columns: usize) -> String {
     let mut cut = String::new();
     for word in text.split_whitespace() {

@@ -1,61 +1,62 @@
 //! The escape key: how the user talks to the client instead of to the remote program.
 //!
-//! The client recognises it as a byte and in the forms that [`KeyEvent`] reads, whatever the program has asked of the
-//! keyboard: ending the session must always be possible.
+//! The client recognises the escape key as a byte and in the forms that [`KeyEvent`] reads, in every keyboard mode that
+//! a program may set: ending the session must always be possible.
 
 use rove_terminal::{Key, KeyEvent, Keystroke, Keystrokes};
 use rove_units::{Duration, Instant};
 
 const ESC: u8 = 0x1b;
-/// After the escape key: the session ends.
+/// Command byte after the escape key: end the session.
 const QUIT: u8 = b'.';
-/// After the escape key: Ctrl-Z, the client suspends.
+/// Command byte after the escape key (Ctrl-Z): suspend the client.
 const SUSPEND: u8 = 0x1a;
-/// After the escape key, where that is offered: the status of the session is shown.
+/// Command byte after the escape key, if the status is offered: show the session's status.
 const STATUS: u8 = b's';
-/// After the escape key, where that is offered: the user logs in again.
+/// Command byte after the escape key, if another login is offered: let the user log in again.
 const LOG_IN: u8 = b'r';
-/// After the escape key, where the status is offered: the session is locked or unlocked.
+/// Command byte after the escape key, if the status is offered: lock or unlock the session.
 const LOCK: u8 = b'l';
-/// After the escape key, where the status is offered: joined clients end.
+/// Command byte after the escape key, if the status is offered: end the joined clients.
 const DISMISS: u8 = b'e';
-/// Ctrl-L: by custom "draw the screen again".
+/// Ctrl-L, by custom the key that draws the screen again.
 const FORM_FEED: u8 = 0x0c;
-/// The difference between a letter and its control key.
+/// The difference between a capital letter and its control character.
 const CONTROL: u8 = 0x40;
 
-/// How long the filter waits for the rest of a key's sequence, once it has more than ESC or Alt-[. Chosen: terminals
-/// write a sequence at once, so that the rest is on its way; a line of 9600 bit/s carries as many bytes as a key has.
+/// How long the filter waits for the rest of a key's escape sequence, after more than ESC or Alt-[ has arrived. Chosen:
+/// terminals write a sequence at once; in this time even 9600 bit/s carry a whole key.
 const HOLD: Duration = Duration::from_millis(50);
 
-/// Longest beginning of a sequence that a user may mean by itself: `ESC [`, which is Alt-[. In text it is passed on at once.
+/// Longest beginning of an escape sequence that may also be a whole key, in bytes: `ESC [`, which is Alt-[. In text it
+/// is passed on at once.
 const KEY_LEN: usize = 2;
 
 /// Most bytes of key releases and modifiers that are kept while the escape key waits for its command. Chosen: some 80
-/// releases. Beyond this bound they are passed on, and under the name `mosh` the escape key too.
+/// releases. More bytes are passed on to the program, and under the name `mosh` the escape key with them.
 const SILENT_BYTES_MAX: usize = 1024;
 
-/// How long the help stays after a key that is no command, unless another key is hit. Chosen: long enough to read it.
+/// How long the help stays after a key that is not a command; any key hides it. Chosen: long enough to read it.
 const HELP_SHOWN: Duration = Duration::from_secs(5);
 
-/// The user's requests to the client.
+/// Commands of the user to the client, read from the bytes of one call of [`EscapeKey::handle`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Requests {
-    /// End the session. Nothing typed after it is looked at.
+    /// End the session. The filter ignores all bytes after this command.
     pub(crate) quit: bool,
-    /// Give the terminal back and stop.
+    /// Give the terminal back to the shell and stop the client's process.
     pub(crate) suspend: bool,
-    /// Draw the screen again; the program has got the key too.
+    /// Draw the whole screen again. The program gets the key (Ctrl-L) too.
     pub(crate) repaint: bool,
     /// Show the status of the session.
     pub(crate) status: bool,
     /// Let the user log in again.
     pub(crate) login: bool,
-    /// Lock the session, or unlock it.
+    /// Lock the session, or unlock it if it is locked.
     pub(crate) lock: bool,
     /// End the joined clients.
     pub(crate) dismiss: bool,
-    /// Close the status, as a key was hit while it was shown.
+    /// Close the status, because a key was hit while it was shown.
     pub(crate) closes_status: bool,
 }
 
@@ -65,16 +66,16 @@ impl Requests {
     }
 }
 
-/// Where in the sequence the user is.
+/// The filter's state between two keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
-    /// Not in one. A printable escape key counts only at a line's start.
+    /// Keys go to the program. A printable escape key counts only at the start of a line.
     Text { line_start: bool },
-    /// After the escape key.
+    /// The escape key was hit, and the next key may be a command.
     Escaped {
-        /// The escape key as it came.
+        /// The bytes with which the terminal sent the escape key.
         key: Vec<u8>,
-        /// Key releases and modifiers since, which the program must get.
+        /// Key releases and modifiers since the escape key. The program gets them later.
         silent: Vec<u8>,
     },
     /// The status is shown. The next key closes it, and the program does not get this key.
@@ -85,28 +86,28 @@ enum State {
 #[derive(Clone, Debug)]
 pub(crate) struct EscapeKey {
     key: Option<u8>,
-    /// Whether the status is offered, and the program gets no key that is no command.
+    /// Whether the status is offered. Keys after the escape key that are not commands are then kept from the program.
     offers_status: bool,
-    /// Whether another login is offered.
+    /// Whether the command to log in again is offered.
     offers_login: bool,
     state: State,
     keystrokes: Keystrokes,
-    /// The bytes of a key that is not whole yet.
+    /// The first bytes of a key whose sequence is not complete.
     beginning: Vec<u8>,
-    /// How many bytes of `beginning` were passed on.
+    /// How many bytes of `beginning` the program already has.
     passed: usize,
-    /// When `beginning` no longer counts as such; set at the end of a read.
+    /// When the filter stops waiting for the rest of `beginning`; set at the end of a read, `None` while nothing waits.
     due: Option<Instant>,
-    /// Whether the newest key is no command.
+    /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
-    /// Until when the help is shown after such a key.
+    /// Until when the help is shown after a key that was not a command; `None` if it is not shown.
     help_until: Option<Instant>,
 }
 
 impl EscapeKey {
-    /// Creates a filter for `key`; `None` lets everything pass.
+    /// Creates a filter for the escape key `key`; with `None` all keys go to the program.
     pub(crate) fn new(key: Option<u8>, offers_status: bool) -> Self {
-        // The very start is not the start of a line: nothing has been typed yet.
+        // The start of the session does not count as the start of a line: nothing has been typed.
         let state = State::Text { line_start: false };
         Self {
             key,
@@ -122,20 +123,20 @@ impl EscapeKey {
         }
     }
 
-    /// Offers another login, or does so no more. Returns whether that is news.
+    /// Sets whether another login is offered, and returns whether that changed.
     pub(crate) fn offer_login(&mut self, is_offered: bool) -> bool {
         core::mem::replace(&mut self.offers_login, is_offered) != is_offered
     }
 
-    /// Called when the status is no longer shown.
+    /// Tells the filter that the status is not shown any more, so that keys go to the program again.
     pub(crate) fn status_gone(&mut self) {
         if self.state == State::Status {
             self.state = State::Text { line_start: self.is_printable() };
         }
     }
 
-    /// Filters the bytes of one read. Appends the bytes for the remote program to `out`, and returns the user's
-    /// requests. With no bytes it does what is due.
+    /// Filters the bytes of one read: appends the bytes for the remote program to `out`, and returns the user's
+    /// requests. Call it with no bytes when [`EscapeKey::poll_timeout`] is reached.
     pub(crate) fn handle(&mut self, now: Instant, bytes: &[u8], out: &mut Vec<u8>) -> Requests {
         let mut requests = Requests::default();
         if self.due.is_some_and(|due| due <= now) {
@@ -143,7 +144,7 @@ impl EscapeKey {
         }
         for &byte in bytes {
             if byte == ESC && !self.keeps_keys() {
-                // Another sequence has its own time.
+                // The wait for a new sequence starts again.
                 self.due = None;
             }
             self.beginning.push(byte);
@@ -167,13 +168,13 @@ impl EscapeKey {
         requests
     }
 
-    /// Returns when to call [`EscapeKey::handle`] though nothing was read.
+    /// Returns when to call [`EscapeKey::handle`] with no bytes; `None` if nothing waits.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let waits = self.passed < self.beginning.len();
         self.due.filter(|_| waits).into_iter().chain(self.help_until).min()
     }
 
-    /// Handles a key that is whole, or another message of the terminal.
+    /// Handles a whole key, or another whole message of the terminal such as a mouse report.
     fn take_keystroke(
         &mut self,
         Keystroke { key, len }: Keystroke,
@@ -202,7 +203,7 @@ impl EscapeKey {
         }
     }
 
-    /// Handles bytes, each as a key.
+    /// Handles each of the bytes as a key of its own.
     fn take_bytes(&mut self, bytes: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
         for byte in bytes {
             if !requests.quit {
@@ -211,7 +212,8 @@ impl EscapeKey {
         }
     }
 
-    /// Handles a key that was hit. `byte` is the key as a byte, if it is one, and `typed` the bytes that came.
+    /// Handles a key press. `byte` is the character of the key, or `None` for a key without one; `typed` holds the
+    /// bytes that the terminal sent for it.
     fn take_key(
         &mut self,
         byte: Option<u8>,
@@ -262,7 +264,7 @@ impl EscapeKey {
             if byte.is_none() || byte != self.key {
                 return self.keep(Key::Other, typed, out, requests);
             }
-            // The escape key again: the help stays, and the next key is a command.
+            // After the escape key again the help stays, and the next key is a command.
             *key = typed.to_vec();
             return;
         }
@@ -287,7 +289,7 @@ impl EscapeKey {
         }
     }
 
-    /// Returns whether a key that is no command is kept from the program.
+    /// Returns whether a key that is not a command is kept from the program.
     fn keeps_keys(&self) -> bool {
         match self.state {
             State::Text { .. } => false,
@@ -296,7 +298,7 @@ impl EscapeKey {
         }
     }
 
-    /// Keeps a key from the program. A message of the terminal passes.
+    /// Keeps a key from the program. A message of the terminal that is not a key goes to the program.
     fn keep(&mut self, key: Key, typed: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
         if key == Key::Neutral {
             return self.take_silent(typed, out);
@@ -317,7 +319,7 @@ impl EscapeKey {
         }
     }
 
-    /// Returns whether the escape key is one that counts at a line's start only.
+    /// Returns whether the escape key is printable, so that it counts only at the start of a line.
     fn is_printable(&self) -> bool {
         self.key.is_some_and(|key| !is_control(key))
     }
@@ -330,7 +332,7 @@ impl EscapeKey {
         self.offers_login && byte == Some(LOG_IN) && !is_pass_key(self.key, byte)
     }
 
-    /// Handles the release of a key, or a modifier.
+    /// Handles the release of a key, or a modifier key.
     fn take_silent(&mut self, typed: &[u8], out: &mut Vec<u8>) {
         match &mut self.state {
             State::Text { .. } | State::Status => out.extend(typed),
@@ -350,8 +352,8 @@ impl EscapeKey {
         }
     }
 
-    /// Passes the beginning of a key on, as a user who hits ESC must not wait. It is still read together with the next
-    /// bytes. Only a sequence is held that may become a [`KeyEvent`].
+    /// Passes the first bytes of a key to the program, because a user who hits ESC must not wait. The filter still
+    /// reads them together with the next bytes. It holds back only a sequence that may become a [`KeyEvent`].
     fn pass_beginning(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
         let start = sequence_start(&self.beginning);
         let may_be_event = is_beginning(&self.beginning[start..]);
@@ -366,7 +368,7 @@ impl EscapeKey {
         }
     }
 
-    /// Treats the beginning of a key as all of it, or as single keys.
+    /// Stops waiting for the rest of a sequence: its first bytes count as a whole key, or as single keys.
     fn give_up(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
         let len = self.beginning.len();
         let is_told = core::mem::take(&mut self.keystrokes).flush().is_some();
@@ -376,8 +378,8 @@ impl EscapeKey {
         self.take_keystroke(Keystroke { key, len }, out, requests);
     }
 
-    /// Returns the help to show while the escape key waits for its command, in fewer and fewer words. The first
-    /// fits 80 columns after the program's name, the last 40.
+    /// Returns the help to show while the escape key waits for its command, from the longest version to the shortest;
+    /// `None` if no help is shown. With the program's name, the first fits 80 columns and the last 40.
     pub(crate) fn help(&self) -> Option<Vec<String>> {
         let is_shown = matches!(self.state, State::Escaped { .. }) || self.help_until.is_some();
         let key = self.key.filter(|_| is_shown)?;
@@ -401,12 +403,13 @@ impl EscapeKey {
         Some(vec![full, short.to_owned()])
     }
 
-    /// Returns how to quit, for the end of a notice.
+    /// Returns the hint how to quit, for the end of a notice; `None` without an escape key.
     pub(crate) fn quit_hint(&self) -> Option<String> {
         self.key.map(|key| format!("[To quit: {} .]", key_name(key)))
     }
 
-    /// Returns how to log in again and how to quit, in fewer and fewer words; none where no other login is offered.
+    /// Returns the hint how to log in again and how to quit, from the longest version to the shortest. The list is
+    /// empty if no other login is offered.
     pub(crate) fn login_hints(&self) -> Vec<String> {
         let Some(key) = self.key.filter(|_| self.is_login_key(Some(LOG_IN))) else {
             return Vec::new();
@@ -419,12 +422,12 @@ impl EscapeKey {
     }
 }
 
-/// Returns where the last sequence begins.
+/// Returns the index of the last ESC, where the last escape sequence begins; 0 if there is none.
 fn sequence_start(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == ESC).unwrap_or_default()
 }
 
-/// Returns whether a sequence may become a [`KeyEvent`].
+/// Returns whether more bytes may turn the sequence into a [`KeyEvent`].
 fn is_beginning(sequence: &[u8]) -> bool {
     let is_parameter = |byte: &u8| matches!(byte, b'0'..=b'9' | b':' | b';');
     let parameters = sequence.strip_prefix(b"\x1b[");
@@ -440,18 +443,18 @@ fn key_name(key: u8) -> String {
     }
 }
 
-/// Returns a printable key in quotes that it does not end.
+/// Returns a printable key in quotes: double ones, or single ones for the key `"`.
 fn quoted(key: u8) -> String {
     let quote = if key == b'"' { '\'' } else { '"' };
     format!("{quote}{}{quote}", char::from(key))
 }
 
-/// Returns whether the key is a control character, which is no text and so counts anywhere.
+/// Returns whether the key is a control character. Such an escape key counts anywhere in a line.
 const fn is_control(key: u8) -> bool {
     key < 0x20 || key == 0x7f
 }
 
-/// Returns whether a byte, after the escape key, asks for the escape key itself.
+/// Returns whether `byte`, typed after the escape key `key`, asks to send the escape key itself to the program.
 fn is_pass_key(key: Option<u8>, byte: Option<u8>) -> bool {
     let (Some(key), Some(byte)) = (key, byte) else {
         return false;

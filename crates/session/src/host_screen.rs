@@ -1,4 +1,4 @@
-//! The host's screen with its echo acknowledgment: the object the server owns.
+//! The host's screen with the data beside it: the SSP object that the server sends and the client receives.
 
 mod allowed;
 mod play;
@@ -16,35 +16,36 @@ use crate::parts::Parts;
 use crate::parts::bells::Bells;
 use crate::parts::echo_ack::EchoAck;
 
-/// Terminal bytes, a member of a `HostMessage` as a resize is. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Member of a `HostMessage` with terminal bytes for the screen, beside the member for a resize. Source: Mosh 1.4.0 as
+/// observed, docs/wire.md.
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
 
-/// Memory that the received states may need together: a fixed part, and a part for each cell of the window. Chosen: 32
+/// Most memory of all received states together: a fixed part, and a part for each cell of the window. Chosen: 32
 /// screens of 80x24 that share nothing, or ten of 500x200, in cells alone; and some megabytes for copied text and lines
 /// on their way.
 const RECEIVED_BYTES: Bytes = Bytes::mib(8);
 const CELL_RECEIVED_BYTES: u64 = 160;
 
-/// The screen, the echo ack, and the parts that two roves add.
+/// A server state: the picture of the screen, the echo ack, and the other parts that two roves add.
 #[derive(Clone, Debug)]
 pub struct HostScreen {
     picture: Picture,
     parts: Parts,
-    /// Whether this is still the state numbered 0, whose size the two ends have not agreed on.
+    /// Whether this is state 0, whose size the two ends have not agreed on.
     initial: bool,
-    /// The sizes that the replica may have.
+    /// The sizes that a client's copy of the screen may have.
     allowed: Allowed,
-    /// How far the diff has been played that is being applied.
+    /// How much of the diff at hand has been applied to a client's copy.
     play: Play,
 }
 
-/// The two ends keep the picture differently: the server publishes it, the client plays diffs into it.
+/// The picture of the screen. The server publishes a finished picture; the client applies diffs to its copy.
 #[derive(Clone, Debug)]
 enum Picture {
-    /// A published picture: no parser, so no state ends inside a sequence.
+    /// A picture published by the server. It has no parser, so no state ends inside an escape sequence.
     Snapshot(Screen),
-    /// A terminal that follows the far end, hidden state and parser included.
+    /// The client's copy: a terminal with its hidden state and parser, which follows the server's diffs.
     Replica(Box<Terminal>),
 }
 
@@ -66,12 +67,12 @@ impl HostScreen {
         }
     }
 
-    /// Creates a state to publish with nothing but an echo ack beside its picture.
+    /// Creates a server state with a picture and an echo ack, and no other part.
     pub fn published(screen: Screen, echo_ack: StateNum) -> Self {
         Self::new(screen, Parts { echo_ack: EchoAck(echo_ack), ..Parts::default() })
     }
 
-    /// Creates a state to publish. Its picture says how often the bell rang.
+    /// Creates a server state. Its count of bells is that of the picture.
     pub(crate) fn new(screen: Screen, parts: Parts) -> Self {
         let parts = Parts { bells: Bells(screen.bells()), ..parts };
         Self::snapshot(screen, parts)
@@ -87,18 +88,18 @@ impl HostScreen {
         }
     }
 
-    /// Returns this state with other parts.
+    /// Returns this state after `change` has changed its parts.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Parts)) -> Self {
         change(&mut self.parts);
         self
     }
 
-    /// Sets the sizes that the replica may have.
+    /// Sets the sizes that a client's copy of the screen may have.
     pub(crate) fn allow(&mut self, allowed: &Allowed) {
         self.allowed = allowed.clone();
     }
 
-    /// Returns the picture.
+    /// Returns the picture of the screen.
     pub fn screen(&self) -> &Screen {
         match &self.picture {
             Picture::Snapshot(screen) => screen,
@@ -106,12 +107,12 @@ impl HostScreen {
         }
     }
 
-    /// Returns the newest state of the client's whose input the screen shows the effect of.
+    /// Returns the newest client state whose input has had time to show its effect on the screen.
     pub const fn echo_ack(&self) -> StateNum {
         self.parts.echo_ack.0
     }
 
-    /// Returns the parts that travel with the picture.
+    /// Returns the data beside the picture.
     pub(crate) const fn parts(&self) -> &Parts {
         &self.parts
     }
@@ -120,12 +121,12 @@ impl HostScreen {
 impl Object for HostScreen {
     fn diff_from(&self, base: &Self, peer: Capabilities) -> Vec<u8> {
         let (old, new) = (base.screen(), self.screen());
-        // The screen that a client shows as state 0 is not known.
+        // The screen that a client shows for state 0 is not known.
         let receiver = Receiver { understands: peer, shows: Some(old).filter(|_| !base.initial) };
         let vocabulary = receiver.vocabulary();
         let mut message = MessageWriter::default();
         self.parts.write_diff(&base.parts, &receiver, true, &mut message);
-        // The client's state 0 may have another size than ours, and be blank all the same.
+        // The client's blank state 0 may have another size than ours.
         if old.size() != new.size() || (base.initial && !self.initial) {
             message.resize(new.size());
         }
@@ -173,7 +174,7 @@ impl Object for HostScreen {
         let (ours, theirs) = (self.screen(), followed.screen());
         let vocabulary = Receiver { understands: peer, shows: None }.vocabulary();
         let is_rich = vocabulary != Vocabulary::Stock;
-        // A stock peer cannot be told of everything, but there must be nothing left to tell it.
+        // A stock peer cannot be sent every attribute, but nothing that it can be sent may be left over.
         let is_same = ours.size() == theirs.size()
             && ours.cursor() == theirs.cursor()
             && self.parts.scrolled.same_as(&followed.parts.scrolled)
@@ -192,7 +193,7 @@ impl Object for HostScreen {
             && self.screen() == other.screen()
     }
 
-    /// A client that asks for the terminal's modes predicts, and learns from each echo ack.
+    /// A client that asks for the pty's modes predicts typing, and learns from each echo ack.
     fn is_urgent_to(&self, peer: Capabilities, before: &Self) -> bool {
         peer.contains(Capabilities::TTY) || !self.shows_same(before)
     }
@@ -219,13 +220,13 @@ impl Object for HostScreen {
 
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let screen = Screen::midpoint(base.screen(), self.screen())?;
-        // Half of a picture shows no effect of anything yet.
+        // A picture half way shows no effect of any input.
         Some(Self::snapshot(screen, self.parts.midpoint(&base.parts)))
     }
 }
 
-/// Returns whether a row looks the same on both. Whether it goes on in the next row is no matter of its
-/// looks, and not always to be told.
+/// Returns whether a row has the same cells on both screens. Whether the row wraps into the next is not compared: it is
+/// not visible, and a diff cannot always express it.
 fn same_cells(ours: &Screen, theirs: &Screen, row: u16) -> bool {
     ours.row(row).map(|row| row.cells()) == theirs.row(row).map(|row| row.cells())
 }

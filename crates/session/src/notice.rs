@@ -1,4 +1,4 @@
-//! Notices: the client's messages to the user, in words for the bar.
+//! Notices: the client's messages to the user about the connection, for the notice bar.
 
 use std::net::SocketAddr;
 
@@ -6,103 +6,106 @@ use rove_units::{Duration, Instant};
 
 use crate::bar::Bar;
 
-/// How long a start without an answer goes unmentioned.
-/// Source, as for all times here unless chosen: Mosh 1.4.0 as observed.
+/// How long the client waits for the server's first answer without a notice. Source, as for all times here unless
+/// chosen: Mosh 1.4.0 as observed.
 const CONNECTING_AFTER: Duration = Duration::from_millis(250);
-/// From when on such a start is told with where it goes and how often it was tried. Chosen: several round trips
-/// of the worst path, and long before anybody gives up.
+/// How long the client waits for the server's first answer until the notice tells the address and the number of
+/// datagrams sent. Chosen: several round trips of the worst path, and long before anybody gives up.
 const NO_ANSWER_AFTER: Duration = Duration::from_secs(3);
-/// How late a server's word may be that was due: with heartbeats of 3 s two are lost then, and half a second is over.
+/// How long the server's next datagram may be overdue until a notice says so: with heartbeats of 3 s, two are then
+/// lost, and half a second more has passed.
 const CONTACT_LATE: Duration = Duration::from_millis(3_500);
-/// How old the newest acknowledged state may be before the way up counts as failing.
+/// How old the newest acknowledged client state may be until the path to the server counts as failing.
 const REPLY_LATE: Duration = Duration::from_secs(10);
-/// From this much silence on the count goes on in steps of three.
+/// The seconds of silence after which the count in the notice rises in steps of three.
 const SLOW_COUNT_AFTER: u64 = 60;
 /// How long a local network error stays after its last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
-/// How late the word of a server must be, whose host refuses our datagrams, for it to count as gone. Chosen: 10 s after
-/// its last heartbeat three of 3 s are refused, and a restart of the network is over.
+/// How long a server's datagrams must be overdue, while its host refuses ours, for it to count as gone. Chosen: 10 s
+/// after its last heartbeat, three heartbeats of 3 s are refused, and a restart of the network is over.
 const GONE_LATE: Duration = Duration::from_secs(7);
 /// Greatest age of a refusal that still proves that the server is gone. Chosen: one heartbeat in three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
-/// After this much time without an answer, the bar tells the remedy for blocked UDP. A block in one direction counts
-/// too, as a server that hears nothing falls silent some time later. Chosen: a network that comes back has done so, and
-/// the user has not given up.
+/// How long nothing is acknowledged until the bar tells the remedy for blocked UDP. A block in one direction counts
+/// too, because a server that hears nothing falls silent some time later. Chosen: a network that returns has done so,
+/// and the user has not given up.
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
-/// How long the session goes through ssh until the user reads why. Chosen: UDP has been tried five times by then.
+/// How long ssh carries the session, because UDP is silent, until the user reads the reason. Chosen: UDP has been tried
+/// five times by then.
 const ASIDE_AFTER: Duration = Duration::from_secs(3);
-/// How long that stays. Chosen: long enough to read it twice.
+/// How long the notice stays that ssh carries the session. Chosen: long enough to read it twice.
 const ASIDE_SHOWN: Duration = Duration::from_secs(8);
-/// How long anything else that passes stays, and a network error once something is heard again.
+/// How long any other passing notice stays, and a network error after the server is heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
 /// How long the user is told that somebody has joined or left. Chosen: a user who has looked away for a moment sees it.
 const ANNOUNCEMENT_SHOWN: Duration = Duration::from_secs(10);
 
-/// When the server was last heard from, as the notices need it.
+/// The times and counts of the contact with the server, from which the notices are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contact {
     /// When the client started.
     pub(crate) start: Instant,
-    /// When the newest state of the server arrived; `None` before the first.
+    /// When the server's newest datagram arrived; `None` if there was none.
     pub(crate) heard_at: Option<Instant>,
-    /// When the next is due, at the latest.
+    /// The latest time at which the server's next datagram is due.
     pub(crate) due_at: Instant,
-    /// Until when the client's messages count as answered; `None` before the first acknowledgment.
+    /// When the newest acknowledged client state was sent; `None` if there is none.
     pub(crate) acknowledged_sent_at: Option<Instant>,
-    /// Where datagrams go.
+    /// The server's address.
     pub(crate) server: SocketAddr,
-    /// How many have gone there.
+    /// How many datagrams the client has sent to the server.
     pub(crate) sent: u64,
-    /// When the host last refused one.
+    /// When the server's host last refused a datagram (ICMP); `None` if it never did.
     pub(crate) refused_at: Option<Instant>,
 }
 
-/// A failure that keeps datagrams from a tunnel.
+/// A failure of the ssh tunnel that keeps the client's datagrams from the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// The failure and its consequence, without the end of the sentence.
+    /// The failure and its consequence, as a sentence without the full stop.
     pub text: String,
-    /// Why.
+    /// The reason for the failure, in words for the user.
     pub reason: String,
-    /// Whether the tunnel stands again only when the user logs in.
+    /// Whether the tunnel works again only after the user has logged in.
     pub needs_login: bool,
 }
 
-/// A notice beside the state of the contact.
+/// A notice that does not follow from the contact with the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
     text: String,
-    /// `None` for as long as the client lives.
+    /// When the notice disappears; `None` if it stays until the client ends.
     until: Option<Instant>,
     network_error: bool,
 }
 
-/// Everything the client has to say.
+/// The messages that the client may show in the bar, of which the most important is shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Notices {
-    /// The program's name, in front of every notice.
+    /// The program's name, shown at the start of every notice.
     program: String,
-    /// How to quit, at the end of most.
+    /// The hint how to quit, shown at the end of most notices; `None` without an escape key.
     quit_hint: Option<String>,
     message: Option<Message>,
-    /// Whether to name commands of rove's that help.
+    /// Whether notices name commands of rove that help.
     advises: bool,
-    /// The failure that keeps datagrams from the tunnel, if any; `None` where they travel without one.
+    /// The tunnel's failure, or `Some(None)` while the tunnel works; `None` if the session uses no tunnel.
     tunnel: Option<Option<Trouble>>,
-    /// Since when datagrams go through ssh, as UDP does not answer, and whether the user has read why.
+    /// Since when ssh carries the session because UDP is silent, and whether the user has read the reason; `None` while
+    /// UDP carries it.
     aside: Option<(Instant, bool)>,
-    /// Why the client is ending; from then on nothing else is said.
+    /// The reason why the client ends. Once it is set, no other notice is shown.
     farewell: Option<String>,
 }
 
 impl Notices {
-    /// Creates no notices for a program of this name.
+    /// Creates an empty set of notices for a program of this name.
     pub(crate) const fn new(program: String, quit_hint: Option<String>, advises: bool) -> Self {
         let (message, tunnel, aside, farewell) = (None, None, None, None);
         Self { program, quit_hint, message, advises, tunnel, aside, farewell }
     }
 
-    /// Says something for a second.
+    /// Shows `text` for a second.
     pub(crate) fn say(&mut self, now: Instant, text: impl Into<String>) {
         self.message = Some(Message {
             text: text.into(),
@@ -111,13 +114,13 @@ impl Notices {
         });
     }
 
-    /// Says something for longer, as who has joined.
+    /// Shows `text` for ten seconds, as when somebody joins.
     pub(crate) fn announce(&mut self, now: Instant, text: impl Into<String>) {
         let until = Some(now + ANNOUNCEMENT_SHOWN);
         self.message = Some(Message { text: text.into(), until, network_error: false });
     }
 
-    /// Shows an error of the local network, until a few seconds after its last occurrence.
+    /// Shows an error of the local network for about three seconds after its last occurrence.
     pub(crate) fn network_error(&mut self, now: Instant, text: &str) {
         self.message = Some(Message {
             text: text.to_owned(),
@@ -126,14 +129,14 @@ impl Notices {
         });
     }
 
-    /// Lets a network error go soon: something has been heard.
+    /// Shortens a network error's time to a second, because the server has been heard again.
     pub(crate) fn heard(&mut self, now: Instant) {
         if let Some(message) = self.message.as_mut().filter(|message| message.network_error) {
             message.until = message.until.min(Some(now + MESSAGE_SHOWN));
         }
     }
 
-    /// Notes the state of the tunnel. Returns whether it has changed.
+    /// Sets the tunnel's failure, or `None` for a tunnel that works. Returns whether that changed.
     pub(crate) fn tunnel(&mut self, trouble: Option<Trouble>) -> bool {
         let trouble = Some(trouble);
         let is_news = self.tunnel != trouble;
@@ -141,7 +144,8 @@ impl Notices {
         is_news
     }
 
-    /// Notes since when datagrams go through ssh, as UDP to this port does not answer. The user reads that once.
+    /// Sets since when ssh carries the session because UDP to `port` is silent. `None` means that UDP carries it. The
+    /// user reads the reason once.
     pub(crate) fn aside(&mut self, now: Instant, since: Option<Instant>, port: u16) {
         if self.aside.map(|(since, _)| since) != since {
             self.aside = since.map(|since| (since, false));
@@ -157,7 +161,7 @@ impl Notices {
         }
     }
 
-    /// Returns whether datagrams travel through a tunnel.
+    /// Returns whether the session uses an ssh tunnel.
     pub(crate) const fn is_tunnelled(&self) -> bool {
         self.tunnel.is_some()
     }
@@ -166,18 +170,18 @@ impl Notices {
         self.tunnel.is_some() || self.aside.is_some()
     }
 
-    /// Says why the client is ending, until it has ended. The first reason stays.
+    /// Shows the reason why the client ends, until it has ended. The first reason remains.
     pub(crate) fn farewell(&mut self, text: impl Into<String>) {
         self.farewell.get_or_insert_with(|| text.into());
     }
 
-    /// Returns whether the tunnel stands again only when the user logs in.
+    /// Returns whether the tunnel has failed and works again only after the user has logged in.
     pub(crate) fn needs_login(&self) -> bool {
         matches!(&self.tunnel, Some(Some(trouble)) if trouble.needs_login)
     }
 
-    /// Returns the bar, if there is a message. `help` holds the escape key's help, and `login_hints` the ways to log in
-    /// again.
+    /// Returns the bar with the most important notice, or `None` if there is none. `help` holds the escape key's help,
+    /// and `login_hints` the hints how to log in again.
     pub(crate) fn bar(
         &self,
         now: Instant,
@@ -214,7 +218,7 @@ impl Notices {
         Some(Bar { program: self.program.clone(), texts, hints })
     }
 
-    /// Returns whether the server that was heard once is gone, as far as the network tells.
+    /// Returns whether a server that was heard is gone, as its host's refusals of datagrams indicate.
     pub(crate) fn is_gone(&self, now: Instant, contact: Contact) -> bool {
         let (Some(heard_at), Some(refused_at)) = (contact.heard_at, contact.refused_at) else {
             return false;
@@ -225,7 +229,7 @@ impl Notices {
             && now.saturating_since(refused_at) <= REFUSAL_AGE_MAX
     }
 
-    /// Returns when [`Notices::bar`] next changes by itself; always after `now`.
+    /// Returns when the result of [`Notices::bar`] next changes by time alone; always after `now`.
     pub(crate) fn poll_timeout(&self, now: Instant, contact: Contact) -> Option<Instant> {
         let expiry = self.message.as_ref().and_then(|message| message.until);
         let connecting = contact.heard_at.is_none().then(|| {
@@ -259,12 +263,12 @@ impl Message {
 }
 
 impl Contact {
-    /// Returns whether the server is silent for so long that the user is told.
+    /// Returns whether the server's silence is long enough for a notice.
     pub(crate) fn is_late(self, now: Instant) -> bool {
         now.saturating_since(self.due_at) >= CONTACT_LATE
     }
 
-    /// Returns since when the server is silent.
+    /// Returns when the server's newest datagram arrived, or else the client's start.
     pub(crate) fn heard_at(self) -> Instant {
         self.heard_at.unwrap_or(self.start)
     }
@@ -274,19 +278,19 @@ impl Contact {
     }
 }
 
-/// A silence that is worth a notice.
+/// A silence that is long enough for a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Silence {
     since: Instant,
     seconds: u64,
-    /// For how long the way to the server, or both ways, have failed.
+    /// How long no message of the client has been acknowledged.
     unanswered: Duration,
-    /// Whether the server is heard, and only the client's messages do not arrive.
+    /// Whether the server's datagrams arrive, but not the client's.
     only_reply: bool,
 }
 
 impl Silence {
-    /// Returns the silence worth mentioning, if there is one.
+    /// Returns the silence to mention in a notice, or `None` if contact and acknowledgments are recent.
     fn at(now: Instant, contact: Contact) -> Option<Self> {
         let late = |since: Instant, limit| now.saturating_since(since) >= limit;
         let (since, only_reply) = if contact.is_late(now) {
@@ -304,7 +308,8 @@ impl Silence {
         if self.only_reply { "reply" } else { "contact" }
     }
 
-    /// Returns the message about it, in fewer and fewer words.
+    /// Returns the notice about the silence, from the longest version to the shortest. `advises` adds the remedy for
+    /// blocked UDP.
     fn sentences(self, advises: bool) -> Vec<String> {
         let last = format!("Last {} {} ago.", self.what(), spelled(self.seconds, "seconds"));
         let short = if self.only_reply { "No reply" } else { "Silent" };
@@ -322,14 +327,14 @@ impl Silence {
         ]
     }
 
-    /// Returns when the next number is due.
+    /// Returns when the count of seconds in the notice next changes.
     fn next_count(self) -> Instant {
         let step = if self.seconds < SLOW_COUNT_AFTER { 1 } else { 3 };
         self.since + Duration::from_secs(self.seconds / step * step + step)
     }
 }
 
-/// Returns the message about a server that is gone, in fewer and fewer words.
+/// Returns the notice about a server that is gone, from the longest version to the shortest.
 fn gone(server: SocketAddr, is_tunnelled: bool) -> Vec<String> {
     let port = server.port();
     let what = match is_tunnelled {
@@ -344,8 +349,8 @@ fn gone(server: SocketAddr, is_tunnelled: bool) -> Vec<String> {
     ]
 }
 
-/// Returns the message about a start without an answer, in fewer and fewer words. The longest, with the hint, fits 80
-/// columns.
+/// Returns the notice about a start without an answer, from the longest version to the shortest. With the hint, the
+/// longest fits 80 columns.
 fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<String>> {
     let waited = now.saturating_since(contact.start);
     let Contact { server, sent, heard_at, .. } = contact;
@@ -364,7 +369,7 @@ fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<
     Some(vec![text, "No answer yet.".to_owned()])
 }
 
-/// Returns a text with how long nothing has been heard, and without.
+/// Returns a text first with the length of the silence, and then without.
 fn with_silence(text: &str, silence: Option<Silence>) -> Vec<String> {
     let with = silence.map(|silence| {
         format!("{text} ({} without {}.)", spelled(silence.seconds, "s"), silence.what())

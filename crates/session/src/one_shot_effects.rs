@@ -1,8 +1,9 @@
-//! Effects that happen once on the user's terminal, however often the picture is drawn: copies, bells and
+//! Effects that happen once on the user's terminal, even if the picture is drawn again: copies, bells and
 //! notifications.
 //!
-//! Between two roves each effect carries a number, and only numbers above the highest performed one count. A stock
-//! server's effects are part of its picture, where a change counts. Both are rationed here.
+//! Between two roves each effect has a number, and only a number above the highest performed one causes an effect. A
+//! stock server's effects are part of its picture, and a change of the picture causes them. The rate of both is limited
+//! here.
 
 use rove_terminal::{Copied, NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
@@ -10,27 +11,27 @@ use rove_units::{Duration, Instant};
 use crate::host_screen::HostScreen;
 use crate::rate_limiter::{Allowance, RateLimiter};
 
-/// Most bells at once. Chosen: two and three in a row are told from one, more are not.
+/// Most bells at once. Chosen: users can tell two and three bells in a row from one, but not more.
 const BELLS_MAX: usize = 3;
 
-/// Least time from bells to the next. Chosen: more bells are only noise, and some terminals queue them.
+/// Shortest time between bells and the next bells. Chosen: more bells are only noise, and some terminals queue them.
 const BELL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Least time from a copy to the next; the newest is performed. Chosen: shorter than the time until the user pastes a
-/// copy, and a flood leaves a terminal at most 2 MiB a second to read.
+/// Shortest time between two copies to the clipboard; only the newest waiting copy is performed. Chosen: shorter than
+/// the time until the user pastes a copy, and a flood leaves a terminal at most 2 MiB a second to read.
 const COPY_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Least time from some notifications to the next. Chosen: a program that notifies without end has
-/// eight shown each time, which is bad enough.
+/// Shortest time between notifications and the next ones. Chosen: a program that notifies without end has eight shown
+/// each time, which is bad enough.
 const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a notification may wait for a terminal that was given back. Chosen: as at the server.
+/// How long a notification waits while the terminal is given back to the shell. Chosen: as at the server.
 const NOTIFICATION_AGE_MAX: Duration = Duration::from_secs(60);
 
-/// The effects that were performed, and those that wait.
+/// The effects that were performed, by number, and the effects that wait for their time.
 #[derive(Debug)]
 pub(crate) struct OneShotEffects {
-    /// Whether the user's terminal takes operating system commands.
+    /// Whether the user's terminal understands operating system commands (OSC): copies and notifications.
     takes_commands: bool,
     seen: Seen,
     bells: RateLimiter<()>,
@@ -38,13 +39,13 @@ pub(crate) struct OneShotEffects {
     notifications: RateLimiter<Notification>,
 }
 
-/// The last of each kind that was looked at.
+/// The newest effect of each kind that was taken from a server state.
 #[derive(Debug, Default)]
 struct Seen {
     bells: u64,
     copies: u64,
     notifications: u64,
-    /// The picture's own count of bells, and its clipboard.
+    /// The count of bells and the clipboard of the last picture, for a stock server.
     picture: (u64, String),
 }
 
@@ -63,17 +64,17 @@ impl OneShotEffects {
         }
     }
 
-    /// Takes the effects in a state for performed: those that another client has seen.
+    /// Marks the effects in `state` as performed, because another client has performed them.
     pub(crate) fn take_for_seen(&mut self, state: &HostScreen) {
         let picture = (state.screen().bells(), state.screen().clipboard().to_owned());
         self.seen = Seen { picture, ..Seen::default() };
     }
 
-    /// Looks at the server's newest state.
+    /// Takes the new effects from the server's newest state.
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let told = state.parts().bells.0.saturating_sub(self.seen.bells);
         self.seen.bells = self.seen.bells.max(state.parts().bells.0);
-        // A picture rings once for any number of bells, and may count fewer than an earlier one.
+        // A picture rings once for any number of bells, and may have a lower count than an earlier picture.
         let drawn = core::mem::replace(&mut self.seen.picture.0, state.screen().bells());
         let rung = told.saturating_add(u64::from(drawn != self.seen.picture.0));
         let most = u64::try_from(BELLS_MAX).expect("a few");
@@ -83,7 +84,7 @@ impl OneShotEffects {
         let mut copied = None;
         if drawn != self.seen.picture.1 {
             drawn.clone_into(&mut self.seen.picture.1);
-            // Copying nothing is no reason to take the user's own clipboard away.
+            // An empty copy must not clear the user's clipboard.
             copied = Copied::new("c", drawn).filter(|_| !drawn.is_empty());
         }
         let told = &state.parts().clipboard;
@@ -102,12 +103,12 @@ impl OneShotEffects {
         self.seen.notifications = self.seen.notifications.max(notifications.newest());
     }
 
-    /// Returns whether there is something to perform now.
+    /// Returns whether an effect may be performed now.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         self.poll_timeout().is_some_and(|at| at <= now)
     }
 
-    /// Returns when something that waits for its time may happen.
+    /// Returns when the next waiting effect may be performed; `None` if no effect waits.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let notifications = self.notifications.poll_timeout();
         [self.bells.poll_timeout(), self.copies.poll_timeout(), notifications]
@@ -116,13 +117,13 @@ impl OneShotEffects {
             .min()
     }
 
-    /// Writes the due effects for the user's terminal.
+    /// Appends the terminal bytes of the due effects to `out`.
     pub(crate) fn perform(&mut self, now: Instant, out: &mut Vec<u8>) {
         let (bells, copies) = (self.bells.take(now), self.copies.take(now));
         write(&bells, &self.notifications.take(now), &copies, out);
     }
 
-    /// Writes all waiting effects, due or not, as the terminal is given back.
+    /// Appends the terminal bytes of all waiting effects to `out`, due or not, because the terminal is given back.
     pub(crate) fn perform_all(&mut self, out: &mut Vec<u8>) {
         let (bells, copies) = (self.bells.take_all(), self.copies.take_all());
         write(&bells, &self.notifications.take_all(), &copies, out);

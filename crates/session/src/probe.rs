@@ -1,7 +1,7 @@
-//! Asks the user's terminal what it can do, and tells its answers from the user's keys.
+//! Asks the user's terminal for its capabilities, and separates its answers from the user's keys.
 //!
-//! The answers come in where the keys do. Only awaited answers are taken out, each once and in its one form. All other
-//! bytes pass unchanged and in order.
+//! The terminal's answers arrive in the same input as the user's keys. The probe removes only answers that it awaits,
+//! each once and in a single form. All other bytes pass unchanged and in order.
 
 mod answer;
 mod columns;
@@ -19,58 +19,58 @@ use self::columns::{newer_chars, question};
 
 const ESC: u8 = 0x1b;
 
-/// How long after the questions an answer is still taken for one.
-/// Chosen: more than a terminal behind a bad ssh connection takes.
+/// How long after the questions the probe recognises an answer. Chosen: longer than a terminal at the end of a bad ssh
+/// connection takes.
 const LISTEN: Duration = Duration::from_secs(5);
 
-/// How long the probe waits for more after bytes that a user may have typed: ESC, or ESC and one byte. Chosen: what
-/// nobody notices on a key, in the moments after the start.
+/// How long the probe waits for more after bytes that a user may have typed: ESC, or ESC and one byte. Chosen: a delay
+/// that nobody notices on a key just after the start.
 const KEY_HOLD: Duration = Duration::from_millis(50);
-/// Longest beginning of an answer that a user may have typed.
+/// Longest beginning of an answer that a user may also have typed, in bytes.
 const KEY_LEN: usize = 2;
-/// How long the probe waits for the rest of an answer, once it has more than a key begins with. Chosen: the terminal
-/// writes an answer at once, and a connection between may pause.
+/// How long the probe waits for the rest of an answer after more than [`KEY_LEN`] bytes. Chosen: the terminal writes an
+/// answer at once, and a connection between may pause.
 const ANSWER_HOLD: Duration = Duration::from_millis(250);
 
-/// How long the end of a session waits for the rest of the answers, counted from the questions: they
-/// would appear on the prompt of the user's shell. Chosen: more than most terminals' round trip; a
-/// session that lasts longer does not wait.
+/// How long the end of a session waits for the rest of the answers, counted from the questions. Later answers would
+/// appear on the prompt of the user's shell. Chosen: longer than the round trip to most terminals; a session longer
+/// than this does not wait.
 const FAREWELL_WAIT: Duration = Duration::from_millis(500);
-/// How long it waits for the first answer. Chosen: under a script nobody answers, and the shortest
-/// session is then still over sooner than with stock Mosh 1.4.0, which takes 0.3 s; a terminal that
-/// answers at all is nearer.
+/// How long the end of a session waits for the first answer, counted from the questions. Chosen: a script never
+/// answers, and the shortest session is then still shorter than with stock Mosh 1.4.0, which takes 0.3 s; a terminal
+/// that answers at all is nearer.
 const FAREWELL_WAIT_UNANSWERED: Duration = Duration::from_millis(250);
 
-/// Most characters that the terminal is asked for in a session. Chosen: twice what a server keeps.
+/// Most characters whose width the terminal is asked for in a session. Chosen: twice what a server keeps.
 const LOOKED_UP_MAX: usize = 64;
 
-/// The questions to the terminal, and the bytes that may begin an answer.
+/// The questions to the terminal, and the input bytes that may begin an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
-    /// Whether the terminal surely swallows a question that it does not know.
+    /// Whether the terminal is known to ignore unknown questions silently, so that it may be asked.
     enabled: bool,
-    /// The questions without an answer yet.
+    /// The questions that the terminal has not answered.
     awaited: Vec<Question>,
-    /// When the questions were asked.
+    /// When the newest questions were asked; `None` if there were none.
     asked_at: Option<Instant>,
     /// Whether the terminal has answered anything.
     answered: bool,
-    /// Whether the terminal has given its last answer.
+    /// Whether the terminal has answered the last of the questions, device attributes.
     complete: bool,
-    /// Whether the terminal has reported its cursor after a sample.
+    /// Whether the terminal has reported its cursor position after a sample ([`columns`]).
     has_measured: bool,
-    /// The characters that it was asked for because our tables do not know them.
+    /// The characters unknown to our tables whose width the terminal was asked for.
     looked_up: Vec<NewerChar>,
-    /// Whether the terminal may still be about to answer.
+    /// Whether answers may still arrive, for which the end of the session waits a little.
     owes_answers: bool,
-    /// Bytes that may be the beginning of an answer, and since when.
+    /// Input bytes that may be the beginning of an answer. `held_since` is the time of the first.
     held: Vec<u8>,
     held_since: Instant,
     answers: VecDeque<Answer>,
 }
 
 impl Probe {
-    /// Creates a probe that has asked nothing yet, and will not unless `enabled`.
+    /// Creates a probe that has asked nothing. It never asks if `enabled` is false.
     pub(crate) fn new(enabled: bool) -> Self {
         Self {
             enabled,
@@ -87,17 +87,17 @@ impl Probe {
         }
     }
 
-    /// Returns the questions for a terminal just taken over; none once it has answered, or is about to. With
-    /// `sets_alternate_scroll`, the session has already changed that mode, so the terminal could not tell its earlier
-    /// value. Samples to be measured are printed in `blank_row`.
+    /// Returns the questions to write to the terminal, which the client has just taken over. There are none if the
+    /// terminal has answered them or may still do so. `sets_alternate_scroll` says that the session has already changed
+    /// that mode, so its earlier value cannot be asked for. Samples to be measured are printed in `blank_row`.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
         sets_alternate_scroll: bool,
         blank_row: Option<u16>,
     ) -> Vec<u8> {
-        // Taken over again before it could answer, as a stray SIGCONT makes it: each question has one
-        // answer, and a second would be typed into the program.
+        // A stray SIGCONT makes the client take the terminal over again before it could answer. Each question has one
+        // answer; a second would be typed into the program.
         if !self.enabled || self.complete || self.owes_answers {
             return Vec::new();
         }
@@ -114,8 +114,9 @@ impl Probe {
         questions
     }
 
-    /// Returns the question for one character of a frame that the terminal shows and our tables do not know, each once; none
-    /// while answers are awaited, without a blank row, or where the samples of the start have found no answer.
+    /// Returns the question for the width of one character in `frame` that our tables do not know. Each character is
+    /// asked for once. The result is empty while answers are awaited, without a blank row, or if the terminal did not
+    /// answer the first samples.
     pub(crate) fn ask_newer(&mut self, now: Instant, frame: &Screen) -> Vec<u8> {
         let is_able = self.complete && self.has_measured && self.looked_up.len() < LOOKED_UP_MAX;
         if !is_able || self.is_listening(now) {
@@ -132,7 +133,7 @@ impl Probe {
         question(c.char().encode_utf8(&mut [0; 4]), row)
     }
 
-    /// Removes the answers from the terminal's bytes, and appends the rest to `keys`.
+    /// Removes the answers from the terminal's input, and appends all other bytes to `keys`.
     pub(crate) fn handle_input(&mut self, now: Instant, bytes: &[u8], keys: &mut Vec<u8>) {
         self.handle_timeout(now, keys);
         for &byte in bytes {
@@ -148,7 +149,7 @@ impl Probe {
         }
     }
 
-    /// Does what is due: bytes held for too long are keys.
+    /// Appends to `keys` the bytes that were held for too long, and stops waiting for answers that are too late.
     pub(crate) fn handle_timeout(&mut self, now: Instant, keys: &mut Vec<u8>) {
         if self.held_until().is_some_and(|due| due <= now) {
             keys.append(&mut self.held);
@@ -158,7 +159,7 @@ impl Probe {
         }
     }
 
-    /// Returns when to call [`Probe::handle_timeout`].
+    /// Returns when to call [`Probe::handle_timeout`]; `None` if nothing is held or awaited.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.held_until().into_iter().chain(self.farewell_at()).min()
     }
@@ -167,18 +168,17 @@ impl Probe {
         self.answers.pop_front()
     }
 
-    /// Returns whether the session should wait with its end, so that the terminal's answers do not go to its next
-    /// reader.
+    /// Returns whether the end of the session should wait for answers, so that they do not go to the shell.
     pub(crate) const fn owes_answers(&self) -> bool {
         self.owes_answers
     }
 
-    /// Returns whether answers are still taken for such.
+    /// Returns whether the probe awaits answers and recognises them in the input.
     fn is_listening(&self, now: Instant) -> bool {
         !self.awaited.is_empty() && self.asked_at.is_some_and(|asked| now < asked + LISTEN)
     }
 
-    /// Decides on the held bytes, as far as possible.
+    /// Divides the held bytes into answers and keys, as far as they are complete.
     fn settle(&mut self, keys: &mut Vec<u8>) {
         while !self.held.is_empty() {
             match self.read_held() {
@@ -209,7 +209,7 @@ impl Probe {
         }
     }
 
-    /// Reads the held bytes; a question that they answer is awaited no more.
+    /// Reads the held bytes as an answer, and removes the answered question from the awaited ones.
     fn read_held(&mut self) -> Reading {
         let mut reading = Reading::Other;
         for (at, question) in self.awaited.iter().enumerate() {
@@ -225,13 +225,13 @@ impl Probe {
         reading
     }
 
-    /// Returns when the held bytes count as keys.
+    /// Returns when the held bytes count as keys; `None` if no bytes are held.
     fn held_until(&self) -> Option<Instant> {
         let hold = if self.held.len() > KEY_LEN { ANSWER_HOLD } else { KEY_HOLD };
         (!self.held.is_empty()).then(|| self.held_since + hold)
     }
 
-    /// Returns when the session's end waits for answers no more.
+    /// Returns when the end of the session stops waiting for answers; `None` if it does not wait.
     fn farewell_at(&self) -> Option<Instant> {
         let wait = if self.answered { FAREWELL_WAIT } else { FAREWELL_WAIT_UNANSWERED };
         Some(self.asked_at.filter(|_| self.owes_answers)? + wait)

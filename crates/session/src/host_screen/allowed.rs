@@ -1,4 +1,4 @@
-//! The sizes that a replica may have: those that the server was told.
+//! The sizes that a client's copy of the screen may have: those that the server was told.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use rove_terminal::Size;
 pub(crate) struct Allowed(Arc<[Size]>);
 
 impl Allowed {
-    /// Allows these sizes.
+    /// Allows these sizes and the default size.
     pub(crate) fn new(sizes: impl IntoIterator<Item = Size>) -> Self {
         Self(sizes.into_iter().chain([Size::DEFAULT]).collect())
     }
@@ -21,7 +21,7 @@ impl Allowed {
         self.0.iter().any(holds)
     }
 
-    /// Returns how many cells the largest screen has.
+    /// Returns the number of cells of the largest allowed screen.
     pub(crate) fn cells_max(&self) -> u64 {
         let cells = self.0.iter().map(|size| u64::from(size.columns()) * u64::from(size.rows()));
         cells.max().expect("one size is always allowed")

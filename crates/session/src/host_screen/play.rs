@@ -1,4 +1,4 @@
-//! Playing a diff into a replica, part by part, within bounds of work.
+//! Applies a diff to a client's copy of the screen, in steps of bounded work.
 
 use rove_ssp::ApplyError;
 
@@ -7,12 +7,12 @@ use crate::message::{RESIZE, first_instruction, member, read_resize, refused, st
 use crate::part::{Replica, Work};
 use crate::parts::Parts;
 
-/// Most resizes in one diff. Chosen: stock writes one; without a bound a small diff could make the
-/// replica build a huge screen again and again.
+/// Most resizes in one diff. Chosen: stock Mosh writes one; without a bound a small diff could make the client build a
+/// huge screen again and again.
 pub(super) const RESIZES_MAX: usize = 16;
 
-/// Most work that one diff may cost the replica, in cells (`Terminal::effort`). Chosen: twice the cost of the longest
-/// instruction's 4 MiB as text; some 160 ms, in parts.
+/// Most work that one diff may cost the client, in cells (`Terminal::effort`). Chosen: twice the cost of the longest
+/// instruction's 4 MiB as text; some 160 ms, in steps.
 pub(super) const EFFORT_MAX: u64 = 160_000_000;
 
 /// Cost of reading an instruction, and of each byte of one that holds no terminal bytes, in cells.
@@ -20,27 +20,28 @@ pub(super) const EFFORT_MAX: u64 = 160_000_000;
 const INSTRUCTION_EFFORT: u64 = 64;
 const BYTE_EFFORT: u64 = 16;
 
-/// Why there is always a replica.
+/// The invariant behind `unreachable!`: diffs are only applied to a client's copy.
 const PUBLISHED: &str = "nothing is played into a published picture";
 
-/// How far a diff has been played, and the cost so far.
+/// The progress of one diff that is applied to a client's copy, and its cost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Play {
-    /// Bytes of the diff that are done: whole instructions.
+    /// Bytes of the diff that have been applied, in whole instructions.
     done: usize,
-    /// Bytes that are done of the terminal bytes in the next instruction.
+    /// Bytes of the next instruction's terminal bytes that have been applied.
     played: usize,
     resizes: usize,
     work: Work,
 }
 
 impl Play {
-    /// Returns the work done so far, in cells.
+    /// Returns the cost of the diff up to this point, in cells.
     pub(super) const fn effort(&self) -> u64 {
         self.work.effort()
     }
 
-    /// Goes on with a diff until it has cost `effort_max` in all; returns whether it is done.
+    /// Applies more of the diff until its total cost reaches `effort_max`, in cells. Returns whether the whole diff has
+    /// been applied.
     pub(super) fn go_on(
         &mut self,
         state: &mut HostScreen,
@@ -79,7 +80,8 @@ impl Play {
         Ok(is_done)
     }
 
-    /// Writes terminal bytes, as many as may be; returns whether these are all.
+    /// Writes terminal bytes to the client's copy until the diff's cost reaches `pause`. Returns whether all bytes were
+    /// written.
     fn write(
         &mut self,
         state: &mut HostScreen,
@@ -99,7 +101,7 @@ impl Play {
         Ok(true)
     }
 
-    /// Applies a member other than terminal bytes.
+    /// Applies a member that holds no terminal bytes: a resize or a part.
     fn obey(&mut self, state: &mut HostScreen, number: u32, body: &[u8]) -> Result<(), ApplyError> {
         let Picture::Replica(terminal) = &mut state.picture else { unreachable!("{PUBLISHED}") };
         if number != RESIZE {

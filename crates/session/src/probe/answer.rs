@@ -1,4 +1,4 @@
-//! The questions a terminal is asked, and the one form that the answer to each has.
+//! The questions to the user's terminal, and the single form in which each answer is recognised.
 //!
 //! Sources: xterm's ctlseqs (DA1, DECRQM, XTVERSION, XTWINOPS, OSC 10 to 12); the kitty keyboard
 //! protocol's own page.
@@ -11,17 +11,17 @@ use crate::report::Rgb;
 /// Most digits and semicolons of a device attributes answer. Chosen: the longest of today's
 /// terminals has some forty.
 const ATTRIBUTES_MAX: usize = 64;
-/// Most digits of other numbers, a semicolon included.
+/// Most digits and semicolons of any other answer with numbers.
 const NUMBERS_MAX: usize = 16;
-/// Most characters of a colour: `rgba:` and four times four digits.
+/// Most characters of a colour: `rgba:` and four groups of four digits.
 const COLOR_MAX: usize = 24;
 /// Most characters of a terminal's name and version. Chosen: four times the longest of today's.
 pub(super) const VERSION_MAX: usize = 128;
 
-/// How a string ends, as terminals end it: ST, or BEL as in xterm's early days.
+/// The ends of a control string that terminals write: ST, or BEL as in early versions of xterm.
 const STRING_ENDS: [&[u8]; 2] = [b"\x1b\\", b"\x07"];
 
-/// A question, answered at most once.
+/// A question to the terminal, which it answers at most once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     KittyKeyboard,
@@ -33,64 +33,65 @@ pub(super) enum Question {
     Cursor,
     Version,
     CellPixels,
-    /// How many columns a cluster takes.
+    /// The number of columns that the terminal gives to the sample's cluster.
     Columns(Sample),
-    /// How many columns a character takes that our tables do not know.
+    /// The number of columns that the terminal gives to a character unknown to our tables.
     Newer(NewerChar),
-    /// Device attributes: every terminal answers this question, and after all earlier ones.
+    /// Device attributes. Every terminal answers this question, after its answers to all earlier ones.
     Attributes,
 }
 
-/// An answer of the terminal about itself.
+/// An answer of the user's terminal about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It speaks the keyboard protocol of kitty.
+    /// The terminal supports kitty's keyboard protocol.
     KittyKeyboard,
-    /// Whether it knows mode 2026.
+    /// Whether the terminal supports synchronized output, mode 2026.
     SynchronizedOutput(bool),
-    /// Whether mode 1007 is set; `None` where it does not know it.
+    /// Whether alternate scroll, mode 1007, is set; `None` if the terminal does not know this mode.
     AlternateScroll(Option<bool>),
-    /// Whether it can report the mouse in pixels, mode 1016.
+    /// Whether the terminal can report mouse positions in pixels, mode 1016.
     PixelMouse(bool),
-    /// Its default foreground.
+    /// The terminal's default foreground colour.
     Foreground(Rgb),
-    /// Its default background.
+    /// The terminal's default background colour.
     Background(Rgb),
-    /// The colour of its cursor.
+    /// The colour of the terminal's cursor.
     Cursor(Rgb),
-    /// Its name and version, printable ASCII.
+    /// The terminal's name and version (XTVERSION), in printable ASCII.
     Version(String),
-    /// Width and height of its cells in pixels.
+    /// The size of the terminal's character cells, in pixels.
     CellPixels {
-        /// Columns of pixels.
+        /// Width of a cell, in pixels.
         width: u16,
-        /// Rows of pixels.
+        /// Height of a cell, in pixels.
         height: u16,
     },
-    /// It counts clusters of this kind as one, or not.
+    /// The terminal's way to count the columns of a kind of cluster: as one character, or by code points.
     Columns(ClusterWidths),
-    /// It gives a character that our tables do not know two columns, or not.
+    /// A character unknown to our tables, and whether the terminal gives it two columns.
     Newer(NewerChar, bool),
-    /// It gives no further answer.
+    /// The last answer: the terminal gives no further one.
     End,
 }
 
-/// A reading of the terminal's bytes as the answer to a question.
+/// The result of reading the terminal's bytes as the answer to one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// A possible beginning of its answer.
+    /// The bytes are the beginning of a possible answer.
     Beginning,
-    /// Its answer.
+    /// The bytes are a whole answer.
     Answer(Answer),
-    /// Something else.
+    /// The bytes are no answer to this question.
     Other,
 }
 
-/// The form of an answer: its beginning, the bytes that may follow and how many at most, and its possible ends.
+/// The form of an answer: its first bytes, a test for the bytes of its body, the body's longest length in bytes, and
+/// its possible ends.
 type Form = (&'static [u8], fn(&u8) -> bool, usize, &'static [&'static [u8]]);
 
 impl Question {
-    /// Returns all, in the order they are asked in.
+    /// Returns all questions, in the order in which they are asked.
     pub(super) fn all() -> Vec<Self> {
         let plain = [
             Self::KittyKeyboard,
@@ -107,7 +108,7 @@ impl Question {
         plain.into_iter().chain(samples).chain([Self::Attributes]).collect()
     }
 
-    /// Returns the question as a terminal reads it.
+    /// Returns the bytes that ask the question; empty for a width, whose question needs a row to print in.
     pub(super) const fn text(self) -> &'static [u8] {
         match self {
             Self::KittyKeyboard => b"\x1b[?u",
@@ -119,13 +120,13 @@ impl Question {
             Self::Cursor => b"\x1b]12;?\x1b\\",
             Self::Version => b"\x1b[>q",
             Self::CellPixels => b"\x1b[16t",
-            // They take a place to print at: see `columns::question`.
+            // A width is asked for in a row of the screen: see `columns::question`.
             Self::Columns(_) | Self::Newer(_) => b"",
             Self::Attributes => b"\x1b[c",
         }
     }
 
-    /// Reads bytes that may be the answer.
+    /// Reads `bytes` as the answer to this question.
     pub(super) fn read(self, bytes: &[u8]) -> Reading {
         let (before, is_body, body_max, ends) = self.form();
         if before.starts_with(bytes) {
@@ -147,7 +148,7 @@ impl Question {
         }
     }
 
-    /// Returns the form of its answer.
+    /// Returns the form of this question's answer.
     fn form(self) -> Form {
         match self {
             Self::KittyKeyboard => (b"\x1b[?", u8::is_ascii_digit, NUMBERS_MAX, &[b"u"]),
@@ -166,12 +167,12 @@ impl Question {
         }
     }
 
-    /// Reads the bytes between the beginning and the end of the answer.
+    /// Reads an answer's body, the bytes between its first bytes and its end; `None` if it is malformed.
     fn answer(self, body: &[u8]) -> Option<Answer> {
         let text = str::from_utf8(body).ok()?;
         Some(match self {
             Self::KittyKeyboard => text.parse::<u32>().ok().map(|_| Answer::KittyKeyboard)?,
-            // 0: not known; 1: set, 2: reset; 3 and 4: so for ever.
+            // 0: unknown mode; 1: set; 2: reset; 3 and 4: permanently set and reset.
             Self::SynchronizedOutput => Answer::SynchronizedOutput(matches!(body, b"1" | b"2")),
             Self::PixelMouse => Answer::PixelMouse(matches!(body, b"1" | b"2")),
             Self::AlternateScroll => Answer::AlternateScroll(match body {
@@ -205,7 +206,8 @@ impl Question {
     }
 }
 
-/// Reads a colour after `rgb`: three or four fractions in hexadecimal digits.
+/// Reads a colour from the text after `rgb`: three fractions in hexadecimal digits, and after `rgba:` a fourth, the
+/// opacity.
 fn color(text: &str) -> Option<Rgb> {
     let (opaque, fractions) = text.split_once(':')?;
     let mut fractions = fractions.split('/');
@@ -220,7 +222,7 @@ fn color(text: &str) -> Option<Rgb> {
     is_whole.then_some(color)
 }
 
-/// Reads one to four hexadecimal digits as a fraction of all ones, in 255ths.
+/// Reads one to four hexadecimal digits as a fraction of the greatest such number, and returns it in 255ths.
 fn fraction(digits: &str) -> Option<u8> {
     let most = match digits.len() {
         1 => 0xf,

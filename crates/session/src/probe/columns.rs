@@ -1,11 +1,12 @@
-//! Measures the columns that the user's terminal gives to clusters: the place of the cursor after a sample shows them.
+//! Measures how many columns the user's terminal gives to grapheme clusters, by the cursor's position after a sample.
 //!
-//! A sample is printed concealed, in a row that is blank, and erased with the bytes that follow. So the user never sees
-//! it, however the terminal draws it.
+//! A sample is printed concealed in a blank row, and erased by the bytes after it. So the user never sees it, in
+//! whatever way the terminal draws it.
 
 use rove_terminal::{Cell, ClusterWidths, NewerChar, Screen, may_be_newer};
 
-/// A cluster to be printed. A terminal that gives it as many columns as `columns` lists counts the `kinds` as one.
+/// A grapheme cluster to print for a measurement. If the terminal gives it a number of columns listed in `columns`, it
+/// counts clusters of `kinds` as one character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     text: &'static str,
@@ -36,10 +37,11 @@ pub(super) const SAMPLES: [Sample; 8] = [
     Sample { text: "a\u{1f3fb}", columns: &[1, 2], kinds: ClusterWidths::BARE_MODIFIERS },
 ];
 
-/// Fewest columns of a window in which samples are printed: they must not wrap.
+/// Smallest width of a window in which samples are printed, in columns, so that no sample wraps.
 const COLUMNS_MIN: u16 = 10;
 
-/// Returns the lowest blank row of a screen but the first, if there is one and it is wide enough for any sample.
+/// Returns the lowest blank row of the screen except the top row; `None` if there is none, or if the screen is too
+/// narrow for samples.
 pub(crate) fn blank_row(screen: &Screen) -> Option<u16> {
     let is_blank = |row: &u16| {
         let row = screen.row(*row);
@@ -49,7 +51,7 @@ pub(crate) fn blank_row(screen: &Screen) -> Option<u16> {
     (1..size.rows()).rev().find(|row| size.columns() >= COLUMNS_MIN && is_blank(row))
 }
 
-/// Returns the characters of a screen that our tables do not know.
+/// Returns the characters on the screen that our width tables do not know.
 pub(super) fn newer_chars(screen: &Screen) -> impl Iterator<Item = NewerChar> {
     let rows = (0..screen.size().rows()).filter_map(|row| screen.row(row));
     rows.flat_map(|row| row.cells())
@@ -58,20 +60,20 @@ pub(super) fn newer_chars(screen: &Screen) -> impl Iterator<Item = NewerChar> {
         .filter_map(NewerChar::new)
 }
 
-/// Returns the bytes that print a text concealed, ask where the cursor is after it, and leave nothing of it.
+/// Returns the bytes that print `text` concealed, ask for the cursor's position after it, and erase it.
 pub(super) fn question(text: &str, blank_row: u16) -> Vec<u8> {
     let row = blank_row + 1;
     format!("\x1b7\x1b[{row}H\x1b[m\x1b[8m{text}\x1b[6n\x1b[m\x1b[{row}H\x1b[K\x1b8").into_bytes()
 }
 
 impl Sample {
-    /// Returns the question as a terminal reads it; nothing where no row is blank.
+    /// Returns the bytes that ask for the sample's width; empty if no row is blank.
     pub(super) fn question(self, blank_row: Option<u16>) -> Vec<u8> {
         blank_row.map(|row| question(self.text, row)).unwrap_or_default()
     }
 
-    /// Returns the kinds that the terminal counts as one, given the place of the cursor after this sample. Returns
-    /// `None` for the first row, which a function key sends.
+    /// Returns the kinds of clusters that the terminal counts as one character, by the cursor's position after this
+    /// sample. Returns `None` for the first row, because function keys send reports that look like it.
     pub(super) fn read(self, row: u16, column: u16) -> Option<ClusterWidths> {
         let is_one = column.checked_sub(1).is_some_and(|columns| self.columns.contains(&columns));
         (row > 1).then_some(if is_one { self.kinds } else { ClusterWidths::CODE_POINTS })

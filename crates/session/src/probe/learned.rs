@@ -1,4 +1,4 @@
-//! The use of an answer: for the renderer here, and for the server.
+//! Applies the terminal's answers: to the capabilities of the client's renderer, and as reports to the server.
 
 use rove_terminal::TerminalCapabilities;
 use rove_terminal::display::Repertoire;
@@ -6,21 +6,22 @@ use rove_terminal::display::Repertoire;
 use super::Answer;
 use crate::report::TerminalReport;
 
-/// Beginnings of the names of terminals that know every graphic rendition a screen can hold, or pass
-/// over the one they lack. Source: their documentation. tmux tells its name since 3.2, knows kinds and
-/// colours of underlines and overlined text since 3.0, and passes over links before 3.4.
+/// Beginnings of the names of terminals that support every graphic rendition a screen can hold, or ignore one that they
+/// lack. Source: their documentation. tmux tells its name since 3.2, knows kinds and colours of underlines and
+/// overlined text since 3.0, and passes over links before 3.4.
 /// Source: its change log; tmux 3.3a as observed.
 const DECORATING: [&str; 11] = [
     "contour", "foot", "ghostty", "iterm2", "kitty", "konsole", "mintty", "rio", "tmux ", "vte",
     "wezterm",
 ];
 
-/// Beginnings of the names of terminals that know modifyOtherKeys. Source: their documentation.
+/// Beginnings of the names of terminals that support xterm's modifyOtherKeys. Source: their documentation.
 const KEY_MODIFYING: [&str; 7] =
     ["contour", "foot", "ghostty", "iterm2", "mintty", "wezterm", "xterm("];
 
 impl Answer {
-    /// Adds the answer to the terminal's known capabilities; returns the report for the server, if there is one.
+    /// Adds the answer to the terminal's known capabilities. Returns the report for the server, or `None` if the server
+    /// does not need this answer.
     pub(crate) fn teach(self, capabilities: &mut TerminalCapabilities) -> Option<TerminalReport> {
         match &self {
             Self::KittyKeyboard => capabilities.kitty_keyboard = true,
@@ -28,7 +29,7 @@ impl Answer {
             Self::AlternateScroll(set) => capabilities.alternate_scroll = *set,
             Self::PixelMouse(known) => capabilities.pixel_mouse = *known,
             Self::Version(version) => {
-                // Every terminal that has learned to tell its name knows DECSCUSR.
+                // Every terminal that answers XTVERSION supports DECSCUSR.
                 capabilities.cursor_styles = true;
                 capabilities.modify_other_keys |= begins_with(version, &KEY_MODIFYING);
                 if begins_with(version, &DECORATING) {
@@ -56,8 +57,8 @@ impl Answer {
     }
 }
 
-/// Returns whether a terminal of this name and version (from XTVERSION: `kitty(0.31.0)`, `tmux 3.4`) knows every
-/// rendition.
+/// Returns whether a terminal's name and version (from XTVERSION: `kitty(0.31.0)`, `tmux 3.4`) begin with one of
+/// `names`, in any case.
 fn begins_with(version: &str, names: &[&str]) -> bool {
     let version = version.to_ascii_lowercase();
     names.iter().any(|name| version.starts_with(name))
