@@ -1,83 +1,85 @@
-//! The echo ack: the input that has had time to take effect.
+//! Decides on the echo ack: the newest input that has had time to show its effect.
 
 use std::collections::VecDeque;
 
 use rove_ssp::StateNum;
 use rove_units::{Duration, Instant};
 
-/// How long a program gets to answer a key before the screen counts as showing its effect, until it is
-/// known how fast it is, and at least for a client that takes an early ack for a proof.
+/// How long a program has to answer a key before the screen counts as showing the key's effect. This fixed time holds
+/// until the program's speed is known. It is also the minimum for clients that take an early ack as a proof.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC 2012), section 3.2.
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
-/// Shortest time that a program gets. Chosen: the collection interval of a frame, so that an echo and its ack travel in
-/// one frame.
+/// Shortest time that a program has to answer a key. Chosen: the collection interval of a frame, so that an echo and
+/// its ack travel in one frame.
 const DELAY_MIN: Duration = Duration::from_millis(8);
-/// Longest time that a program gets. Chosen: a client learns of slower programs by itself, and should not wait for ever
-/// to learn that nothing was echoed.
+/// Longest time that a program has to answer a key. Chosen: a client detects slower programs by itself, and must learn
+/// in the end that nothing was echoed.
 const DELAY_MAX: Duration = Duration::from_millis(400);
-/// The time that an echo gets, in usual echo latencies. Chosen: docs/timing.md, "Echo ack".
+/// The time that a program has to answer a key, as a multiple of its median echo latency. Chosen: docs/timing.md, "Echo
+/// ack".
 const LATENCIES: u32 = 4;
-/// The longest time that an echo gets because echoes are usually slow. Chosen: a slower program is known well enough.
+/// Longest time that a program has because of its median latency. Only a longer recent latency exceeds it. Chosen: a
+/// slower program is known well enough.
 const USUAL_MAX: Duration = Duration::from_millis(250);
 const _: () = assert!(USUAL_MAX.as_nanos() < DELAY_MAX.as_nanos());
 const _: () = assert!(DELAY_MIN.as_nanos() < ECHO_DELAY.as_nanos());
 const _: () = assert!(ECHO_DELAY.as_nanos() < DELAY_MAX.as_nanos());
 
-/// Echo latencies remembered, the newest. Chosen: a few words' worth, so that another program on the same
-/// terminal is soon known.
+/// Number of newest echo latencies that are kept. Chosen: a few words' worth, so that the speed of another program on
+/// the same terminal is soon known.
 const SAMPLES_MAX: usize = 16;
-/// With fewer samples the delay is the fixed one. Chosen: a word.
+/// Number of samples below which the fixed [`ECHO_DELAY`] is used. Chosen: a word.
 const SAMPLES_MIN: usize = 8;
-/// Output that comes later than this is no echo. Chosen: twice the longest delay.
+/// Longest time from a key to output that counts as its echo. Chosen: twice the longest delay.
 const LATENCY_MAX: Duration = Duration::from_secs(1);
-/// How long a program must have been silent before a key for its next output to count as an echo. Chosen: longer than a
-/// program that writes all the time pauses.
+/// How long a program must have been silent before a key, so that its next output counts as an echo. Chosen: longer
+/// than the pauses of a program that writes all the time.
 const SILENCE: Duration = Duration::from_millis(50);
-/// Pause before a key after which the next output counts as the echo of this key, and not of the key before, while no
-/// latency is known. Chosen: a pause in typing is soon this long.
+/// Pause before a key, after which the next output counts as this key's echo and not as that of the previous key. It
+/// holds while no latency is known. Chosen: users often pause this long.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Most deliveries remembered. Chosen: three times what a client's frame interval lets through in
-/// [`DELAY_MAX`]; beyond it the newest two become one, which only acknowledges later.
+/// Most deliveries that are kept. Chosen: three times what a client's frame interval lets through in [`DELAY_MAX`];
+/// above it the newest two become one, which only delays the ack.
 const HISTORY_MAX: usize = 64;
 
-/// The client's states whose input was handed to the program, until the program had time to echo.
+/// The client states whose input was handed to the program and is not yet acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EchoHistory {
-    /// Deliveries not yet acknowledged, oldest first.
+    /// Client states and when their input was delivered, oldest first, without an echo ack.
     deliveries: VecDeque<(StateNum, Instant)>,
     acknowledged: StateNum,
     latency: EchoLatency,
     wait: EchoWait,
 }
 
-/// How long an echo ack waits for the echo.
+/// The rule how long the echo ack of a key waits for its echo.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EchoWait {
-    /// [`ECHO_DELAY`], as in stock.
+    /// The fixed [`ECHO_DELAY`], as in stock Mosh.
     #[default]
     Fixed,
-    /// As long as programs take, but no less than that: the client takes an early ack for a proof.
+    /// The measured echo latency of programs, but at least [`ECHO_DELAY`]: the client takes an early ack as a proof.
     Patient,
-    /// As long as programs take.
+    /// The measured echo latency of programs.
     Adaptive,
 }
 
-/// How long programs take to answer a key.
+/// The measured time that programs take to answer a key.
 #[derive(Clone, Debug, Default)]
 struct EchoLatency {
-    /// The newest samples, oldest first.
+    /// The newest echo latencies, oldest first.
     samples: VecDeque<Duration>,
-    /// When the last key came, and the last key without an answer.
+    /// When the last key was delivered; `waiting_since` is the time of a key whose echo is awaited.
     delivered_at: Option<Instant>,
     waiting_since: Option<Instant>,
-    /// When a program last wrote something.
+    /// When a program last wrote output; `None` if none did.
     written_at: Option<Instant>,
 }
 
 impl EchoHistory {
-    /// Notes that all input up to the client's state `num` has been delivered.
+    /// Notes that all input up to the client state `num` has been delivered to the program.
     pub(crate) fn delivered(&mut self, num: StateNum, now: Instant) {
         if self.deliveries.len() == HISTORY_MAX {
             self.deliveries.pop_back();
@@ -88,17 +90,17 @@ impl EchoHistory {
         self.latency.delivered(now);
     }
 
-    /// Notes that a program has written something.
+    /// Notes that a program has written output, which may be an echo.
     pub(crate) fn handle_output(&mut self, now: Instant) {
         self.latency.handle_output(now);
     }
 
-    /// Sets how long acks wait from now on.
+    /// Sets the rule how long echo acks wait.
     pub(crate) fn set_wait(&mut self, wait: EchoWait) {
         self.wait = wait;
     }
 
-    /// Moves the echo ack forward to the newest input that has had its time; returns whether it moved.
+    /// Advances the echo ack to the newest input whose time to be echoed is over, and returns whether it moved.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         let (before, delay) = (self.acknowledged, self.delay());
         while let Some((num, _)) = self.deliveries.pop_front_if(|(_, at)| *at + delay <= now) {
@@ -107,12 +109,12 @@ impl EchoHistory {
         self.acknowledged != before
     }
 
-    /// Returns the newest state of the client's whose input has had its time.
+    /// Returns the echo ack: the newest client state whose input has had time to be echoed.
     pub(crate) const fn acknowledged(&self) -> StateNum {
         self.acknowledged
     }
 
-    /// Returns when [`EchoHistory::advance`] next moves the echo ack.
+    /// Returns when [`EchoHistory::advance`] next moves the echo ack; `None` if all input is acknowledged.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.deliveries.front().map(|(_, at)| *at + self.delay())
     }
@@ -155,7 +157,8 @@ impl EchoLatency {
         }
     }
 
-    /// Returns how long programs get: a multiple of the usual latency, and at least the longest recent one.
+    /// Returns how long a program has to answer a key: a multiple of the median latency, and at least the longest
+    /// recent latency.
     fn delay(&self) -> Duration {
         let Some(longest) = self.longest().filter(|_| self.samples.len() >= SAMPLES_MIN) else {
             return ECHO_DELAY;
@@ -163,7 +166,7 @@ impl EchoLatency {
         let mut sorted: Vec<_> = self.samples.iter().copied().collect();
         sorted.sort_unstable();
         let median = sorted[sorted.len() / 2];
-        // An ack right before the echo would hold that back for a frame interval.
+        // An ack just before the echo would delay the echo by a frame interval.
         (median * LATENCIES).min(USUAL_MAX).max(longest + DELAY_MIN).min(DELAY_MAX)
     }
 }

@@ -1,37 +1,39 @@
-//! Cursor keys as the program on the pty wants them.
+//! Translates cursor keys to the form that the program on the pty has asked for.
 //!
-//! A stock client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as `ESC O x`; a program
-//! that has not asked for that mode gets `ESC [ x`. Nothing else is changed. With a rove client, the terminal follows
-//! the program. Only keys typed before it did so are changed there. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+//! A stock client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as `ESC O x`. A program
+//! that has not asked for that mode gets `ESC [ x`. All other keys stay unchanged. With a rove client, the terminal's
+//! mode follows the program, and only keys typed too early are translated. Source: Mosh 1.4.0 as observed,
+//! docs/terminal.md.
 
 use rove_units::{Duration, Instant};
 
 const ESC: u8 = 0x1b;
 
-/// How long an `O` after ESC is withheld when nothing follows.
-/// Chosen: the longest frame interval; the rest of an arrow whose bytes the client read apart comes
-/// one frame later. Stock withholds it until the next key, so that Alt-O seems dead.
+/// How long an `O` after ESC is withheld if no byte follows. Chosen: the longest frame interval; if the client read an
+/// arrow's bytes apart, the rest arrives one frame later. Stock Mosh withholds the `O` until the next key, so that
+/// Alt-O seems dead.
 const HOLD: Duration = Duration::from_millis(250);
 
-/// Where in a key's bytes the translator is.
+/// The translator's position within the bytes of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
     Ground,
-    /// After ESC.
+    /// An ESC has been read.
     Escape,
-    /// After ESC O; the O is withheld.
+    /// ESC and O have been read, and the O is withheld since the time `since`.
     SingleShift { since: Instant },
 }
 
-/// Translates the user's keys; its state outlives a diff.
+/// Translates the user's keys. Its state outlives a diff, because a key's bytes may arrive in two.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyTranslator {
     state: State,
 }
 
 impl KeyTranslator {
-    /// Translates one byte and appends the result to `out`.
+    /// Translates one byte of a key and appends the result to `out`. `application_cursor_keys` is the mode that the
+    /// program has set.
     pub(crate) fn translate(
         &mut self,
         now: Instant,
@@ -60,7 +62,7 @@ impl KeyTranslator {
         };
     }
 
-    /// Gives up an `O` that nothing has followed.
+    /// Appends a withheld `O` to `out` once its time is over.
     pub(crate) fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) {
         if self.poll_timeout().is_some_and(|due| due <= now) {
             out.push(b'O');
@@ -68,7 +70,7 @@ impl KeyTranslator {
         }
     }
 
-    /// Returns when a withheld `O` is given up.
+    /// Returns when a withheld `O` is passed on; `None` if none is withheld.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::SingleShift { since } => Some(since + HOLD),

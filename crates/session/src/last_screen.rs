@@ -1,46 +1,48 @@
-//! Whether a session's last screen stays on the user's own screen when the session has left its own.
+//! Decides whether a session's last screen stays visible on the user's terminal after the session.
 //!
-//! A command on this computer leaves its output, so a command on the host does. A shell leaves nothing, but for one that
-//! never came to be used: then the screen says why.
+//! A local command leaves its output on the screen, so a command on the host does too. A shell leaves nothing, except
+//! if the user never typed: then the screen tells the reason.
 
 use rove_terminal::{ExitStatus, Screen};
 
-/// The kind of program that a session runs, as far as its last screen is concerned.
+/// The kind of program that a session runs, which decides whether its last screen stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Running {
-    /// Unknown. The last screen is gone with the session, as with stock, unless it says why there was no program.
+    /// An unknown program. The last screen disappears with the session, as with stock Mosh, except if it tells why no
+    /// program ran.
     #[default]
     Unknown,
-    /// A login shell.
+    /// A login shell. Its last screen stays only if the user never typed.
     Shell,
-    /// A command.
+    /// A command. Its last screen stays if it is output, and not what an editor has left.
     Command,
 }
 
-/// The part of a command's output that the user has not got.
+/// The part of a command's output that the user has not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingLines {
-    /// So many lines.
+    /// This many lines, which were dropped on the way.
     Count(u64),
-    /// All that scrolled off the screen, which the server neither sends nor counts.
+    /// All lines that scrolled off the screen, of unknown number: the server neither sends nor counts them.
     AboveLastScreen,
 }
 
-/// How a session has ended.
+/// Facts about the end of a session and about its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// Whether the server has ended it, as it does when its program has.
+    /// Whether the server ended the session, as it does when its program ends.
     pub(crate) by_server: bool,
-    /// Whether the server tells when the program has a screen of its own, an alternate one.
+    /// Whether the server tells when a program uses the alternate screen.
     pub(crate) tells_screens: bool,
-    /// Whether the server tells which lines scrolled off.
+    /// Whether the server sends or counts lines that scrolled off the screen.
     pub(crate) tells_lines: bool,
-    /// How the program has ended, if the server tells.
+    /// The program's exit status; `None` if the server does not tell it.
     pub(crate) exit_status: Option<ExitStatus>,
 }
 
 impl Ending {
-    /// Returns whether the program was probably never started, about which a shell is as clear.
+    /// Returns whether the exit status says that a command was not found (127) or not executable (126), so that the
+    /// program probably never ran.
     /// Source: POSIX.1-2024, Shell Command Language, 2.8.2.
     const fn is_no_start(self) -> bool {
         matches!(self.exit_status, Some(ExitStatus::Code(126 | 127)))
@@ -53,29 +55,29 @@ pub(crate) struct LastScreen {
     running: Running,
     /// Whether the user has typed anything.
     has_typed: bool,
-    /// Whether the user has typed while the screen was full, as into an editor.
+    /// Whether the user has typed while the screen was full, as in an editor.
     has_typed_on_full: bool,
 }
 
 impl LastScreen {
-    /// Creates what is known at a session's beginning.
+    /// Creates the facts at a session's beginning: nothing has been typed.
     pub(crate) const fn new(running: Running) -> Self {
         Self { running, has_typed: false, has_typed_on_full: false }
     }
 
-    /// Notes that keys go to the host, which shows this screen.
+    /// Notes that the user's keys go to the host while `screen` is shown.
     pub(crate) fn note_keys(&mut self, screen: &Screen) {
         self.has_typed = true;
         self.has_typed_on_full |= !is_short(screen);
     }
 
-    /// Returns whether this screen, the last of a session, stays.
+    /// Returns whether `screen`, the last of the session, stays visible.
     pub(crate) fn stays(self, ending: Ending, screen: &Screen) -> bool {
         if screen.alternate_screen() {
             return false;
         }
-        // A stock server has but one screen: full, it may be what an editor has left there, which no user leaves without
-        // a key.
+        // A stock server's screen may be what an editor has left if it is full, and no user leaves an editor without a
+        // key.
         let tells = ending.tells_screens || !self.has_typed_on_full;
         let is_output = ending.by_server && tells || is_short(screen);
         let is_unused = ending.by_server && !self.has_typed && is_output;
@@ -86,7 +88,8 @@ impl LastScreen {
         }
     }
 
-    /// Returns what is missing of a command's output beside its last screen, where the client has `counted` so many lines.
+    /// Returns which lines of a command's output the user has not received, or `None` if none are missing. `counted` is
+    /// the number of missing lines that the client knows of.
     pub(crate) fn missing(
         self,
         ending: Ending,
@@ -104,7 +107,7 @@ impl LastScreen {
     }
 }
 
-/// Returns whether the screen is not full: its last row was not reached.
+/// Returns whether the screen is not full: the cursor is above the last row, which is blank.
 fn is_short(screen: &Screen) -> bool {
     let last = screen.size().rows() - 1;
     screen.cursor().row < last && screen.row_text(last).trim().is_empty()

@@ -1,9 +1,8 @@
-//! The protobuf forms of the two objects' diffs, `UserMessage` and `HostMessage`, as far as both are alike.
+//! Reads and writes the protobuf messages `UserMessage` and `HostMessage`, as far as both are alike.
 //!
-//! Both are a repeated field 1 of instructions with one member each. They are read in place, one
-//! instruction at a time, so that a small hostile message cannot grow into a large structure.
-//! Members this version does not know are skipped; that is how later versions may add some
-//! (numbered 16 and above). Wire form: Mosh 1.4.0 as observed, docs/wire.md.
+//! Each message is a repeated field 1 of instructions with one member each. Instructions are read in place, one at a
+//! time, so that a small hostile message cannot cause a large allocation. Unknown members are skipped, so that later
+//! versions may add members (numbered 16 and above). Wire form: Mosh 1.4.0 as observed, docs/wire.md.
 
 mod protobuf;
 #[cfg(test)]
@@ -17,25 +16,25 @@ pub(crate) use self::protobuf::{
     Fields, Value, bytes_field, number, put_bytes_field, put_varint_field, string, varint_field,
 };
 
-/// Field of a message: one instruction.
+/// Field number of an instruction in a message.
 const INSTRUCTION: u32 = 1;
 
-/// The first number of a member that stock does not know.
+/// The first member number of rove's extensions, which stock Mosh does not know.
 const EXTENSIONS: u32 = 16;
 
-/// A resize is the same member in both.
+/// Member number of a resize, in both messages.
 pub(crate) const RESIZE: u32 = 3;
 const RESIZE_WIDTH: u32 = 5;
 const RESIZE_HEIGHT: u32 = 6;
 
-/// A message under construction.
+/// A message under construction, in its wire form.
 #[derive(Debug, Default)]
 pub(crate) struct MessageWriter {
     out: Vec<u8>,
 }
 
 impl MessageWriter {
-    /// Adds a window size to either message.
+    /// Adds an instruction that sets the window size, in either message.
     pub(crate) fn resize(&mut self, size: Size) {
         let mut body = Vec::with_capacity(8);
         put_varint_field(&mut body, RESIZE_WIDTH, u64::from(size.columns()));
@@ -43,7 +42,7 @@ impl MessageWriter {
         self.member(RESIZE, &body);
     }
 
-    /// Adds an instruction of one member.
+    /// Adds an instruction with one member.
     pub(crate) fn member(&mut self, number: u32, body: &[u8]) {
         debug_assert!(number > 0, "protobuf has no field 0");
         put_bytes_field(&mut self.out, INSTRUCTION, &bytes_field(number, body));
@@ -54,12 +53,12 @@ impl MessageWriter {
     }
 }
 
-/// Reads the first field of a message: an instruction, or `None` for a field that is none. Returns with it how many bytes the
-/// field takes, from 1. There must be one.
+/// Reads the first field of a message, which must not be empty: an instruction, or `None` for any other field. Returns
+/// also the field's length, at least 1 byte.
 ///
 /// # Errors
 ///
-/// Returns an error for a field that is malformed.
+/// Returns an error for a malformed field.
 pub(crate) fn first_instruction(message: &[u8]) -> Result<(Option<&[u8]>, usize), ApplyError> {
     let mut fields = Fields::of_message(message);
     let instruction = match fields.next().transpose()? {
@@ -69,7 +68,7 @@ pub(crate) fn first_instruction(message: &[u8]) -> Result<(Option<&[u8]>, usize)
     Ok((instruction, message.len() - fields.len()))
 }
 
-/// Returns the instructions of a message, in order.
+/// Returns the instructions of a message, in order; other fields are skipped.
 pub(crate) fn instructions(message: &[u8]) -> impl Iterator<Item = Result<&[u8], ApplyError>> {
     Fields::of_message(message).filter_map(|field| match field {
         Ok((INSTRUCTION, Value::Bytes(body))) => Some(Ok(body)),
@@ -78,13 +77,13 @@ pub(crate) fn instructions(message: &[u8]) -> impl Iterator<Item = Result<&[u8],
     })
 }
 
-/// Returns the number and the body of the member that an instruction stands for, or `None` if it has only members that are
-/// not known. An instruction has one. In one with several, stock's come before extensions and keys or terminal bytes before a
-/// size, as with stock; otherwise the last one holds.
+/// Returns the number and the body of an instruction's member, or `None` if the instruction has only unknown members.
+/// An instruction should have one member. With several, stock's members precede extensions, and keys or terminal bytes
+/// precede a size, as in stock Mosh; otherwise the last one counts.
 ///
 /// # Errors
 ///
-/// Returns an error for an instruction that is malformed.
+/// Returns an error for a malformed instruction.
 pub(crate) fn member(
     instruction: &[u8],
     is_known: impl Fn(u32) -> bool,
@@ -101,12 +100,12 @@ pub(crate) fn member(
     Ok(found)
 }
 
-/// Reads the body of a resize: the nearest size that a screen may have. `None` stands for a dimension that is zero or negative,
-/// which no window has.
+/// Reads the body of a resize, and returns the nearest size that a screen may have. Returns `None` if a dimension is
+/// zero or negative.
 ///
 /// # Errors
 ///
-/// Returns an error for a body that is malformed.
+/// Returns an error for a malformed body.
 pub(crate) fn read_resize(body: &[u8]) -> Result<Option<Size>, ApplyError> {
     let [columns, rows] = [RESIZE_WIDTH, RESIZE_HEIGHT]
         .map(|field| number(body, field).map(|cells| int32(cells).max(0)));
@@ -115,7 +114,7 @@ pub(crate) fn read_resize(body: &[u8]) -> Result<Option<Size>, ApplyError> {
     Ok((columns > 0 && rows > 0).then(|| Size::clamped(columns, rows)))
 }
 
-/// Returns the error of a diff that breaks a rule.
+/// Returns the error for a diff that breaks this rule.
 pub(crate) fn refused(rule: &str) -> ApplyError {
     ApplyError { reason: rule.to_owned() }
 }

@@ -1,51 +1,52 @@
-//! Facts about the user's terminal, and the user's permissions: the server answers programs from them.
+//! Facts about the user's terminal, and permissions of the user, with which the server answers programs.
 
 use rove_ssp::Capabilities;
 use rove_terminal::{ClusterWidths, NewerChar, NewerWide, UserTerminal};
 
-/// A colour: red, green, blue.
+/// A colour: red, green and blue, from 0 to 255.
 pub(crate) type Rgb = (u8, u8, u8);
 
-/// Largest side of a cell, in pixels, that is believed.
-/// Chosen: ten times the cell of a large font on today's densest screens.
+/// Largest width or height of a cell that is believed, in pixels. Chosen: ten times the cell of a large font on today's
+/// densest screens.
 const CELL_PIXELS_MAX: u16 = 1024;
 
-/// A fact that the client has learned about the user's terminal.
+/// A fact about the user's terminal, or a permission of the user, that the client reports to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalReport {
-    /// It speaks the keyboard protocol of kitty.
+    /// The terminal supports kitty's keyboard protocol.
     KittyKeyboard,
-    /// It reports the mouse in pixels.
+    /// The terminal can report mouse positions in pixels.
     PixelMouse,
-    /// Its user lets programs read back copies of the session's programs (OSC 52).
+    /// The user lets programs read back text that the session's programs have copied (OSC 52).
     ReadCopied,
-    /// Its default foreground.
+    /// The terminal's default foreground colour.
     Foreground(Rgb),
-    /// Its default background.
+    /// The terminal's default background colour.
     Background(Rgb),
-    /// The colour of its cursor.
+    /// The colour of the terminal's cursor.
     Cursor(Rgb),
-    /// The size of its cells, in pixels.
+    /// The size of the terminal's character cells, in pixels.
     CellPixels {
-        /// Columns of pixels.
+        /// Width of a cell, in pixels.
         width: u16,
-        /// Rows of pixels.
+        /// Height of a cell, in pixels.
         height: u16,
     },
-    /// Which clusters it counts as one.
+    /// The kinds of grapheme clusters that the terminal counts as one character.
     ClusterWidths(ClusterWidths),
-    /// It gives a character two columns that our tables do not know.
+    /// A character unknown to our tables to which the terminal gives two columns.
     NewerWide(NewerChar),
 }
 
 impl TerminalReport {
-    /// Returns whether a server with these capabilities, which takes reports, knows this one.
+    /// Returns whether a server with these capabilities knows this kind of report. The server must support reports at
+    /// all.
     pub(crate) const fn is_known_with(self, capabilities: Capabilities) -> bool {
         !matches!(self, Self::ClusterWidths(_) | Self::NewerWide(_))
             || capabilities.contains(Capabilities::CLUSTERS)
     }
 
-    /// Adds this fact to `terminal`. A cell size out of bounds is ignored.
+    /// Adds this fact to the server's record of the user's terminal. A cell size out of bounds is ignored.
     pub(crate) fn add_to(self, terminal: &mut UserTerminal) {
         let side = 1..=CELL_PIXELS_MAX;
         match self {
@@ -55,7 +56,7 @@ impl TerminalReport {
             Self::Foreground(color) => terminal.foreground = Some(color),
             Self::Background(color) => terminal.background = Some(color),
             Self::Cursor(color) => terminal.cursor = Some(color),
-            // Another terminal, perhaps, which may know another Unicode.
+            // The report may be about another terminal, whose Unicode version differs.
             Self::ClusterWidths(widths) => {
                 (terminal.cluster_widths, terminal.newer_wide) = (widths, NewerWide::NONE);
             }

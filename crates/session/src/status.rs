@@ -1,4 +1,4 @@
-//! The status: facts about the path and the peer, in a panel over the top of the screen.
+//! The status panel: facts about the network path and the server, shown over the top of the screen.
 
 use core::fmt::Write;
 use core::net::SocketAddr;
@@ -9,14 +9,15 @@ use rove_units::{Duration, Instant};
 
 use crate::bar::PEN;
 
-/// How long the panel stays without a key. Chosen: long enough to read it twice.
+/// How long the panel stays if no key is hit. Chosen: long enough to read it twice.
 const SHOWN: Duration = Duration::from_secs(15);
-/// How often its numbers are renewed. Chosen: what can still be read.
+/// Interval at which the panel's numbers are updated. Chosen: as fast as a user can read them.
 const RENEWED: Duration = Duration::from_secs(1);
-/// Longest line, in characters. Chosen: all extensions and an IPv6 address have room; the window cuts it.
+/// Longest line of the panel, in characters. Chosen: all extensions or an IPv6 address fit; the window cuts longer
+/// lines.
 const LINE_CHARS_MAX: usize = 160;
 
-/// The name of each extension, in the order of the bits. All of them fit into a line of 80 columns.
+/// The name of each protocol extension, in the order of the bits. All names together fit into a line of 80 columns.
 const EXTENSIONS: [(Capabilities, &str); 10] = [
     (Capabilities::EXIT_STATUS, "exit"),
     (Capabilities::RICH_SCREEN, "screen"),
@@ -30,34 +31,34 @@ const EXTENSIONS: [(Capabilities, &str); 10] = [
     (Capabilities::JOINED, "join"),
 ];
 
-/// The facts in the panel.
+/// The facts that the panel shows.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
-    /// The path as our end sees it.
+    /// The round-trip time, loss and traffic of the network path, as the client measures them.
     pub(crate) path: Path,
-    /// The interval between frames.
+    /// The send interval between frames.
     pub(crate) frame_interval: Duration,
-    /// The kind of the server.
+    /// The kind of server: stock Mosh, rove or unknown.
     pub(crate) peer: Peer,
-    /// The extensions in use.
+    /// The protocol extensions in use.
     pub(crate) capabilities: Capabilities,
-    /// Where the server listens.
+    /// The server's address and UDP port.
     pub(crate) server: SocketAddr,
-    /// Where our datagrams leave, if that is known.
+    /// The client's local UDP port; `None` if it is unknown.
     pub(crate) local_port: Option<u16>,
-    /// Whether they travel through a tunnel.
+    /// Whether the client's datagrams travel through an ssh tunnel.
     pub(crate) is_tunnelled: bool,
-    /// Since when they go through ssh, as UDP does not answer.
+    /// Since when ssh carries the session because UDP is silent; `None` while UDP carries it.
     pub(crate) aside_since: Option<Instant>,
-    /// When they last changed between UDP and ssh, if they ever did.
+    /// When the session last changed between UDP and ssh; `None` if it never did.
     pub(crate) changed_at: Option<Instant>,
-    /// Keys and resizes that the server has not acknowledged.
+    /// The number of keys and resizes that the server has not acknowledged.
     pub(crate) pending_input: u64,
-    /// The joined clients, and whether the session is locked.
+    /// Lines about the joined clients, and about the lock of the session; empty if there is nothing to tell.
     pub(crate) joined: Vec<String>,
 }
 
-/// The panel, shown or not.
+/// The status panel, whether it is shown or not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StatusView {
     shown: Option<Shown>,
@@ -71,7 +72,7 @@ struct Shown {
 }
 
 impl StatusView {
-    /// Shows the panel, with the facts of the next [`StatusView::renew`].
+    /// Opens the panel, which shows the facts of the next [`StatusView::renew`].
     pub(crate) fn open(&mut self, now: Instant) {
         self.shown = Some(Shown { until: now + SHOWN, renew_at: now, lines: Vec::new() });
     }
@@ -84,7 +85,7 @@ impl StatusView {
         self.shown.is_some()
     }
 
-    /// Returns whether the panel wants the newest facts; closes it when its time is over.
+    /// Returns whether the panel needs an update of its facts. Closes the panel when its time is over.
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {
         if self.shown.as_ref().is_some_and(|shown| shown.until <= now) {
             self.close();
@@ -100,18 +101,18 @@ impl StatusView {
         }
     }
 
-    /// Returns the panel's lines; none while it is not shown.
+    /// Returns the panel's lines; empty while it is not shown.
     pub(crate) fn lines(&self) -> &[String] {
         self.shown.as_ref().map_or(&[], |shown| &shown.lines)
     }
 
-    /// Returns when the panel next changes by itself.
+    /// Returns when the panel next needs an update or closes; `None` while it is not shown.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.shown.as_ref().map(|shown| shown.renew_at.min(shown.until))
     }
 }
 
-/// Draws the panel's lines over a frame, from a row on.
+/// Draws the panel's lines over a frame, from row `top` on, and hides a cursor below them.
 pub(crate) fn draw_lines(lines: &[String], frame: &mut Screen, top: u16) {
     let background = Pen { attributes: Attributes::NONE, ..PEN };
     for (row, line) in (top..).zip(lines) {
@@ -242,7 +243,7 @@ fn ago(now: Instant, at: Instant) -> String {
     if silence.as_secs() == 0 { "just now".to_owned() } else { format!("{} ago", spelled(silence)) }
 }
 
-/// Returns a time as people say it.
+/// Returns a duration in words, or as M:SS or H:MM:SS from a minute on.
 fn spelled(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

@@ -1,4 +1,4 @@
-//! The user's actions, in order: the object that the client owns.
+//! The user's keys, window sizes and other events, in order: the SSP object that the client sends.
 
 mod wire;
 
@@ -17,73 +17,71 @@ use crate::message::{MessageWriter, RESIZE, instructions, member, read_resize, s
 use crate::report::TerminalReport;
 use crate::wish::PackedWish;
 
-/// Events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
-/// microsecond, and a clone of the million events that a client lets wait copies 512
-/// pointers.
+/// Number of events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
+/// microsecond, and a clone of the million events that a client lets wait copies 512 pointers.
 const CHUNK_EVENTS: u64 = 2048;
 
-/// Largest diff, in bytes. Chosen: 27 fragments; a larger paste travels as states of this size, each
-/// of which gets through a lossy path on its own.
+/// Largest diff, in bytes. Chosen: 27 fragments; a larger paste travels as states of this size, each of which crosses a
+/// lossy path on its own.
 const DIFF_MAX: usize = 32 * 1024;
 
-/// Events of the longest step towards a state too far away, so that its diff is no longer than
-/// [`DIFF_MAX`] where they are bytes alone.
+/// Most events in one step towards a state whose diff would be too long. A step of keys alone is then at most
+/// [`DIFF_MAX`] bytes.
 const STEP_EVENTS_MAX: u64 = 32 * 1024 - 32;
 
-/// An action of the user.
+/// An event that the client sends to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserEvent {
     /// A byte from the keyboard.
     Byte(u8),
-    /// The window has a new size.
+    /// The new size of the user's window.
     Resize(Size),
-    /// A fact that the client has learned about the user's terminal. Only for a peer that has shown to know such
-    /// reports, as both ends count events alike.
+    /// A fact that the client has learned about the user's terminal. It is sent only to a server that supports such
+    /// reports, because both ends must count events alike.
     Terminal(TerminalReport),
-    /// A wish about other clients of the session. Only for a peer that has shown to know wishes.
+    /// A wish about other clients of the session. It is sent only to a server that supports wishes.
     Wish(PackedWish),
 }
 
-/// A paste of a megabyte is as many events.
+/// Each byte of a paste is an event, so events must be small.
 const _: () = assert!(size_of::<UserEvent>() <= 6);
 
-/// An append-only sequence of events. Clones share their contents.
+/// An append-only sequence of the user's events. Clones share their contents.
 ///
-/// Every event has an absolute position, counted from the session's start; events that both ends
-/// are known to hold are forgotten from the front without moving the others. The held events lie in
-/// chunks that end at multiples of `CHUNK_EVENTS`; the first and the last may reach beyond the held
-/// range, because another copy that shares them holds more.
+/// Every event has a position, counted from the session's start. Events that both ends hold are dropped from the front,
+/// and the positions of the others stay. The held events are in chunks that end at multiples of `CHUNK_EVENTS`. The
+/// first and the last chunk may exceed the held range, because another copy that shares them holds more.
 #[derive(Clone, Debug, Default)]
 pub struct UserStream {
     chunks: VecDeque<Arc<Vec<UserEvent>>>,
-    /// Position of the first event held.
+    /// Position of the first held event.
     start: u64,
-    /// Position after the last event.
+    /// Position after the last event: the number of all events.
     end: u64,
-    /// Whether it is that of a client that only views.
+    /// Whether the stream is that of a client that only views.
     is_viewer: bool,
-    /// The newest size of a client that only views.
+    /// The newest window size of a client that only views; `None` for other clients.
     viewer_window: Option<Size>,
 }
 
 impl UserStream {
-    /// Creates an empty stream: the agreed initial state.
+    /// Creates an empty stream, the initial state that both ends agree on.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates the empty stream of a client that only views. It counts events and keeps none but the newest size: no
-    /// key gets any further.
+    /// Creates the empty stream of a client that only views. It counts events and keeps only the newest window size, so
+    /// no key reaches a program.
     pub(crate) fn of_viewer() -> Self {
         Self { is_viewer: true, ..Self::default() }
     }
 
-    /// Returns the newest size of a client that only views.
+    /// Returns the newest window size of a client that only views; `None` for other clients.
     pub(crate) const fn viewer_window(&self) -> Option<Size> {
         self.viewer_window
     }
 
-    /// Appends one event.
+    /// Appends one event at the end of the stream.
     pub fn push(&mut self, event: UserEvent) {
         if let (true, UserEvent::Resize(size)) = (self.is_viewer, event) {
             self.viewer_window = Some(size);
@@ -91,12 +89,12 @@ impl UserStream {
         self.extend(&[event], |event| *event);
     }
 
-    /// Appends bytes from the keyboard.
+    /// Appends each byte from the keyboard as an event.
     pub fn push_bytes(&mut self, bytes: &[u8]) {
         self.extend(bytes, |byte| UserEvent::Byte(*byte));
     }
 
-    /// Appends the events that `to_event` makes of `items`, a chunk at a time.
+    /// Appends the events that `to_event` makes of `items`, chunk by chunk.
     fn extend<T>(&mut self, mut items: &[T], to_event: impl Fn(&T) -> UserEvent) {
         if self.is_viewer {
             self.end += u64::try_from(items.len()).expect("a length fits 64 bits");
@@ -111,7 +109,7 @@ impl UserStream {
             let chunk = Arc::make_mut(
                 self.chunks.back_mut().expect("a chunk holds the last event's place"),
             );
-            // A copy that shared the chunk may have gone on beyond our end.
+            // Another copy may have appended to the shared chunk beyond our end.
             chunk.truncate(at);
             let room = index(CHUNK_EVENTS) - at;
             let (now, later) = items.split_at(room.min(items.len()));
@@ -121,17 +119,17 @@ impl UserStream {
         }
     }
 
-    /// Returns the position after the last event: how many there have ever been.
+    /// Returns the position after the last event: the number of all events.
     pub const fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns the events from `position` on; those already forgotten are not among them.
+    /// Returns the events from `position` on. Events that were dropped are left out.
     pub fn events_from(&self, position: u64) -> impl Iterator<Item = UserEvent> {
         self.runs(position, self.end).flatten().copied()
     }
 
-    /// Returns the held events between two positions, as slices of chunks.
+    /// Returns the held events from position `from` to before `to`, as slices of chunks.
     fn runs(&self, from: u64, to: u64) -> impl Iterator<Item = &[UserEvent]> {
         let (from, to) = (from.max(self.start), to.min(self.end));
         let first = self.start / CHUNK_EVENTS;
@@ -144,8 +142,7 @@ impl UserStream {
         })
     }
 
-    /// Returns whether both hold the same events between two positions, as far as neither has
-    /// forgotten them.
+    /// Returns whether both streams have the same events up to position `to`, in the range that both still hold.
     fn agrees_with(&self, other: &Self, to: u64) -> bool {
         let from = self.start.max(other.start);
         // Both iterators cut at the same chunk ends, so the runs pair up.
@@ -154,7 +151,7 @@ impl UserStream {
             .all(|(ours, theirs)| core::ptr::eq(ours, theirs) || ours == theirs)
     }
 
-    /// Returns the first events of `self`, up to position `end`.
+    /// Returns the beginning of the stream, up to position `end`.
     pub(crate) fn prefix(&self, end: u64) -> Self {
         let mut prefix = self.clone();
         debug_assert!(self.start <= self.end);
@@ -171,7 +168,7 @@ impl Object for UserStream {
     fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
         debug_assert!(base.end <= self.end, "a diff is made from a prefix");
         let mut message = MessageWriter::default();
-        // A paste may have a million keys that wait.
+        // After a paste, a million keys may wait.
         let mut keys = Vec::with_capacity(index(self.end.saturating_sub(base.end)));
         for event in self.runs(base.end, self.end).flatten() {
             match *event {
@@ -207,7 +204,7 @@ impl Object for UserStream {
                     self.push_bytes(string(body, KEYSTROKE_KEYS)?);
                     continue;
                 }
-                // A size that no window has is as good as no resize.
+                // A size of zero is ignored.
                 Some((RESIZE, body)) => read_resize(body)?.map(UserEvent::Resize),
                 Some((WISH, body)) => read_wish(body)?.map(|wish| UserEvent::Wish(wish.into())),
                 Some((_, body)) => read_report(body)?.map(UserEvent::Terminal),
@@ -251,13 +248,13 @@ impl Object for UserStream {
 
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let beyond = self.end.checked_sub(base.end)?;
-        // No further than one instruction of single bytes reaches: that spares most of the halving.
+        // A step is at most one instruction of single bytes, which avoids most of the halving.
         let step = (beyond / 2).min(STEP_EVENTS_MAX);
         (beyond >= 2).then(|| self.prefix(base.end + step))
     }
 }
 
-/// Returns a number of events as an index. Events in memory are counted in `usize`.
+/// Returns a number of events in memory as an index.
 fn index(events: u64) -> usize {
     usize::try_from(events).expect("events in memory are fewer than addresses")
 }

@@ -1,38 +1,38 @@
-//! The wishes of a session's own client about others: who may join, and that those who have joined end.
+//! The wishes of a session's own client about other clients: who may join, and when joined clients must end.
 
 use core::str::FromStr;
 
 use rove_terminal::Size;
 
-/// Whether others may become clients of a session.
+/// Whether others may join a session, or take it over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Door {
-    /// Its client has not said so: it may be unable to show who joins.
+    /// The session's client has not decided. It may be unable to show who joins, so nobody may join.
     #[default]
     Unknown,
-    /// Others may join, and its client shows it.
+    /// Others may join, and the session's client shows who joins.
     Open,
-    /// Nobody may join.
+    /// Nobody may join. Another login of the user may still take the session over.
     Closed,
-    /// Nobody may join, and nobody may take the session over from a client that lives.
+    /// Nobody may join, and nobody may take the session over while its client is alive.
     Locked,
 }
 
-/// The window that decides a session's size.
+/// The rule that decides the size of a session's screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SizeRule {
-    /// That of the session's own client.
+    /// The window size of the session's own client.
     #[default]
     Owner,
-    /// That of the client that typed last, where it is larger than the own client's.
+    /// The own client's window, enlarged in each dimension to the window of the client that typed last.
     Typist,
-    /// The smallest of all clients that type.
+    /// The smallest window of all clients that may type.
     Smallest,
-    /// No window: the session has this size.
+    /// This fixed size, in whatever window the session is shown.
     Fixed(Size),
 }
 
-/// Why a text is no rule.
+/// The error for a text that is not a size rule; it holds the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{}\" is none of owner, typist, smallest and a size such as 80x24", .0.escape_debug())]
 pub struct SizeRuleError(String);
@@ -54,29 +54,29 @@ impl FromStr for SizeRule {
     }
 }
 
-/// A wish of a session's own client.
+/// A wish of a session's own client about the other clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// The door is such from now on.
+    /// Others may join, or may not, from here on.
     Door(Door),
-    /// All joined clients end.
+    /// All joined clients must end.
     Dismiss,
-    /// The window that decides the size.
+    /// The session's size follows this rule.
     Size(SizeRule),
 }
 
-/// The number of each wish's field. Its value is 1 unless it says something.
+/// Field number of each kind of wish. The field's value is 1 unless the wish has a content.
 const DOOR: u32 = 1;
 const DISMISS: u32 = 2;
 const SIZE: u32 = 3;
-/// A fixed size is its columns times this, and its rows; smaller values are the rules.
+/// Factor of the columns in the value of a fixed size, to which the rows are added. Smaller values are rules.
 const COLUMN: u64 = 1 << 16;
 
-/// A wish in four bytes: a paste is as many events of the user's as it has bytes.
+/// A wish packed into four bytes. Events of the user must be small, because each byte of a paste is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedWish([u16; 2]);
 
-/// Bits of a packed wish below the number of its field: the largest size has so many.
+/// Number of bits for the value in a packed wish, below the field number. The largest size needs all of them.
 const VALUE_BITS: u32 = 29;
 
 impl From<Wish> for PackedWish {
@@ -98,7 +98,7 @@ impl From<PackedWish> for Wish {
 }
 
 impl Wish {
-    /// Returns the field that stands for this wish.
+    /// Returns the field number and the value that encode this wish.
     pub(crate) fn to_field(self) -> (u32, u64) {
         match self {
             Self::Door(Door::Unknown) => (DOOR, 2),
@@ -115,7 +115,7 @@ impl Wish {
         }
     }
 
-    /// Returns the wish that a field stands for, if it is known.
+    /// Returns the wish that a field encodes, or `None` if the field or its value is unknown.
     pub(crate) fn from_field(number: u32, value: u64) -> Option<Self> {
         Some(match (number, value) {
             (DOOR, 1) => Self::Door(Door::Open),

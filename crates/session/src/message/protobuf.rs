@@ -1,23 +1,23 @@
-//! Protobuf as the two messages use it: fields read in place, fields appended.
+//! The subset of protobuf that the two messages use: fields are read in place and appended.
 
 use rove_ssp::ApplyError;
 
-/// The value of one protobuf field, as far as the messages need it.
+/// The value of one protobuf field.
 pub(crate) enum Value<'a> {
     Varint(u64),
     Bytes(&'a [u8]),
-    /// Four or eight bytes; no member has this form.
+    /// A fixed value of four or eight bytes, which no member uses.
     Fixed,
 }
 
-/// Most fields in the body of one member. Chosen: more than any has; a body of millions would be read several times
-/// without a look at anything else.
+/// Most fields in the body of one member. Chosen: more than any member has; a body of millions of fields would be read
+/// several times without a check in between.
 const FIELDS_MAX: usize = 1024;
 
-/// The fields of one protobuf message, in order; ends after the first error.
+/// Iterator over the fields of one protobuf message, in order. It ends after the first error.
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
-    /// How many more there may be.
+    /// How many more fields the message may have.
     left: usize,
 }
 
@@ -43,12 +43,12 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Reads the body of a member.
+    /// Iterates over the fields of a member's body, at most [`FIELDS_MAX`].
     pub(crate) const fn of(body: &'a [u8]) -> Self {
         Self { rest: body, left: FIELDS_MAX }
     }
 
-    /// Reads a message, whose fields are the instructions: there may be any number.
+    /// Iterates over the fields of a whole message, whose number is unlimited: the fields are instructions.
     pub(crate) const fn of_message(message: &'a [u8]) -> Self {
         Self { rest: message, left: usize::MAX }
     }
@@ -96,7 +96,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the bytes in `wanted`, the last where there are several; empty where there are none.
+/// Returns the bytes of the field `wanted`; empty if there is no such field. Of several fields the last one counts.
 pub(crate) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
     let mut found: &[u8] = &[];
     for field in Fields::of(body) {
@@ -109,7 +109,7 @@ pub(crate) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
     Ok(found)
 }
 
-/// Returns the varint in `wanted`, the last where there are several; 0 where there is none.
+/// Returns the varint of the field `wanted`; 0 if there is no such field. Of several fields the last one counts.
 pub(crate) fn number(body: &[u8], wanted: u32) -> Result<u64, ApplyError> {
     let mut found = 0;
     for field in Fields::of(body) {
@@ -126,28 +126,28 @@ fn malformed(what: &str) -> ApplyError {
     ApplyError { reason: format!("malformed protobuf: {what}") }
 }
 
-/// Returns a field of bytes.
+/// Returns a length-delimited field in its wire form.
 pub(crate) fn bytes_field(field: u32, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + 8);
     put_bytes_field(&mut out, field, bytes);
     out
 }
 
-/// Returns a field that is a number.
+/// Returns a varint field in its wire form.
 pub(crate) fn varint_field(field: u32, value: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(11);
     put_varint_field(&mut out, field, value);
     out
 }
 
-/// Appends a field of bytes.
+/// Appends a length-delimited field to `out`.
 pub(crate) fn put_bytes_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
     put_varint(out, u64::from(field) << 3 | 2);
     put_varint(out, u64::try_from(bytes.len()).expect("a length fits 64 bits"));
     out.extend_from_slice(bytes);
 }
 
-/// Appends a field that is a number.
+/// Appends a varint field to `out`.
 pub(crate) fn put_varint_field(out: &mut Vec<u8>, field: u32, value: u64) {
     put_varint(out, u64::from(field) << 3);
     put_varint(out, value);
@@ -164,7 +164,7 @@ fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     }
 }
 
-/// Returns the low 32 bits as protobuf's `int32` reads them.
+/// Returns the low 32 bits of a varint as a signed number, as protobuf reads an `int32`.
 pub(super) fn int32(varint: u64) -> i32 {
     let low = u32::try_from(varint & u64::from(u32::MAX)).expect("masked to 32 bits");
     low.cast_signed()

@@ -1,4 +1,4 @@
-//! `UserMessage`: keys, window sizes and, between two roves, what the client has learned.
+//! Reads and writes `UserMessage`: keys, window sizes and, between two roves, reports about the terminal and wishes.
 
 use rove_ssp::ApplyError;
 use rove_terminal::{ClusterWidths, NewerChar};
@@ -9,7 +9,7 @@ use crate::wish::Wish;
 
 pub(super) const KEYSTROKE: u32 = 2;
 pub(super) const KEYSTROKE_KEYS: u32 = 4;
-/// Between two roves only: what the client has learned of the user's terminal.
+/// Member, between two roves only, of a report about the user's terminal.
 pub(super) const TERMINAL: u32 = 16;
 const TERMINAL_KITTY_KEYBOARD: u32 = 1;
 const TERMINAL_FOREGROUND: u32 = 2;
@@ -22,10 +22,10 @@ const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
 const TERMINAL_NEWER_WIDE: u32 = 11;
 
-/// Between two roves only: a wish about other clients.
+/// Member, between two roves only, of a wish about other clients.
 pub(super) const WISH: u32 = 17;
 
-/// Adds the keys collected so far, if there are any, and empties the collection.
+/// Adds the collected keys as one instruction, if there are any, and empties the collection.
 pub(super) fn write_keys(message: &mut MessageWriter, collected: &mut Vec<u8>) {
     if !collected.is_empty() {
         message.member(KEYSTROKE, &bytes_field(KEYSTROKE_KEYS, collected));
@@ -33,7 +33,7 @@ pub(super) fn write_keys(message: &mut MessageWriter, collected: &mut Vec<u8>) {
     }
 }
 
-/// Adds what the client has learned. Only for a peer that has shown to know it.
+/// Adds a report about the user's terminal. Call it only for a server that supports reports.
 pub(super) fn write_report(message: &mut MessageWriter, report: TerminalReport) {
     let rgb = |(red, green, blue): (u8, u8, u8)| {
         u64::from(red) << 16 | u64::from(green) << 8 | u64::from(blue)
@@ -59,8 +59,8 @@ pub(super) fn write_report(message: &mut MessageWriter, report: TerminalReport) 
     message.member(TERMINAL, &body);
 }
 
-/// Returns a report, the last where there are several, or `None` for a kind or a value that a later
-/// version may mean something by.
+/// Returns the report in the member's body, or `None` for an unknown kind or value, as a later version may send. Of
+/// several reports the last one counts.
 pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
     let mut report = None;
     let (mut width, mut height) = (None, None);
@@ -97,14 +97,14 @@ pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyEr
     Ok(report)
 }
 
-/// Adds a wish. Only for a peer that has shown to know wishes.
+/// Adds a wish about other clients. Call it only for a server that supports wishes.
 pub(super) fn write_wish(message: &mut MessageWriter, wish: Wish) {
     let (field, value) = wish.to_field();
     message.member(WISH, &varint_field(field, value));
 }
 
-/// Returns a wish, the last where there are several, or `None` for a kind or a value that a later version may mean
-/// something by.
+/// Returns the wish in the member's body, or `None` for an unknown kind or value, as a later version may send. Of
+/// several wishes the last known one counts.
 pub(super) fn read_wish(body: &[u8]) -> Result<Option<Wish>, ApplyError> {
     let mut wish = None;
     for field in Fields::of(body) {
