@@ -1,4 +1,4 @@
-//! The server: datagrams in, keys for the pty out; host output in, datagrams out.
+//! The server end of a session, without I/O: datagrams and host output in, keys for the pty and datagrams out.
 
 mod audience;
 mod host_input;
@@ -27,52 +27,52 @@ use self::publisher::Publisher;
 use self::succession::{Newcomer, Succession};
 use crate::wish::Door;
 
-/// Most bytes that wait for the pty. Above this, the client keeps its input, so that a program that stopped reading
-/// loses nothing and the server holds no more. A single client message may exceed this by its own length. Chosen: as
-/// much as the client itself lets wait.
+/// Most bytes of input that wait for the pty. Above this bound the clients keep their input, so that a program that has
+/// stopped reading loses nothing and the server's memory is bounded. One client message may exceed it by its own
+/// length. Chosen: the bound of a client's own queue.
 pub(crate) const HOST_INPUT_MAX: usize = 1_048_576;
-/// Bytes below which the client may send again. Chosen: half, so that one read of the program does
-/// not turn the hold on and off.
+/// Bytes waiting for the pty below which the clients may send input again. Chosen: half, so that one read of the
+/// program does not switch between the two.
 const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
 
-/// How long to wait for a first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Fewest heartbeats of a client within the network timeout. Chosen: two may be lost.
+/// Fewest heartbeats of a client in one network timeout. Chosen: two may be lost.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 
-/// How late the network timeout's timer may be. Chosen: a running computer is never this late. A later computer has
-/// slept and could hear nobody.
+/// Longest delay of the network timeout's timer. Chosen: a running computer is never this late. After a longer delay
+/// the computer has slept and could not hear its client.
 const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
 
-/// The server end of a session.
+/// The server end of a session: its screen, its client, and clients that join or take it over.
 pub struct Server {
     publisher: Publisher,
-    /// The client that may come after this one, and the one before it.
+    /// The client that is invited to take the session over, and the former client, which is told of its end.
     succession: Succession,
-    /// The clients that have joined beside this one, if the client lets them.
+    /// The clients that are invited or have joined beside the session's own client.
     audience: Audience,
     lead: Lead,
     door: Door,
     terminal: Terminal,
     host_input: HostInput,
     input: Input,
-    /// When the last key came.
+    /// When the newest key of any client arrived; `None` if there was none.
     key_arrived_at: Option<Instant>,
     start: Instant,
-    /// Whether a client has come.
+    /// Whether any client has connected.
     has_started: bool,
     network_timeout: Option<Duration>,
-    /// Since when the client could have been heard: the start, or the end of a sleep.
+    /// The start, or the end of the computer's last sleep. Only silence after this time counts for the network timeout.
     awake_since: Instant,
-    /// At most one of each kind.
+    /// Events for the driver, at most one of each kind.
     events: VecDeque<ServerEvent>,
-    /// The outcome of a session that ended without telling a client.
+    /// The outcome of a session that ended without telling a client; `None` for other sessions.
     abandoned: Option<ServerOutcome>,
 }
 
 impl Server {
-    /// Creates a server with a blank screen. It sends nothing until a client has spoken.
+    /// Creates a server with a blank screen. It sends nothing until it has heard a client.
     pub fn new(config: ServerConfig, now: Instant) -> Self {
         let ServerConfig { key, mut transport, ipv6, size, network_timeout, chaff } = config;
         // A session with a short network timeout must not ask its client for a long silence.
@@ -100,11 +100,11 @@ impl Server {
         }
     }
 
-    /// Handles a datagram from the network.
+    /// Handles a datagram from the network, of whichever client.
     ///
     /// # Errors
     ///
-    /// Returns why the datagram was of no use, for the log.
+    /// Returns why the datagram was rejected, for the log.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -137,8 +137,8 @@ impl Server {
         result
     }
 
-    /// Lets another client take the session over with this key, which nobody else has. The present client stays until
-    /// the other one speaks. An earlier invitation ends. `from` is the address from which the user asked.
+    /// Lets another client take the session over with `key`, which must be new. The present client stays until the
+    /// other has sent a datagram. An earlier invitation ends. `from` is the address from which the user asked.
     pub fn invite(&mut self, now: Instant, key: &Key, chaff: Stream, from: Option<IpAddr>) {
         let size = self.terminal.screen().size();
         let publisher = self.succession.publisher(now, key, chaff, size, None);
@@ -160,9 +160,9 @@ impl Server {
         });
     }
 
-    /// Returns the client's newest input (keys or a size) if all of it has been handed to the pty, nothing else waits for
-    /// the pty, and the newest screen is published. `None` also stands for a client that is not told of
-    /// the terminal.
+    /// Returns the number of the client's newest input (keys or a size) if the pty has taken all of it, no other input
+    /// waits, and the newest screen is published. Returns `None` otherwise, and for a client that is not sent the pty's
+    /// modes.
     pub fn written_input(&self) -> Option<InputNum> {
         let is_written = self.host_input.waiting().is_empty()
             && self.input.keys.poll_timeout().is_none()
@@ -170,12 +170,11 @@ impl Server {
         (is_written && self.publisher.tells_tty()).then_some(self.input.num)
     }
 
-    /// Notes the state of the terminal that the programs run on. Its `prompt` is [`Server::written_input`] while the
-    /// session's own shell waits at its own prompt. Read the state again before each call of [`Server::poll_transmit`],
-    /// so that no screen is sent with an older one: a client that shows a prompt must know whether the answer is
-    /// echoed.
+    /// Handles the modes of the pty. `tty.prompt` is [`Server::written_input`] if the session's own shell waits at its
+    /// prompt. Read the modes before each call of [`Server::poll_transmit`], so that they are not older than the
+    /// screen: a client that shows a prompt must know whether the answer is echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
-        // Numbers of a former client's input say nothing to this one, nor do those from before another client's keys.
+        // The number is void if it is of a former client's input, or if another client has typed since.
         let prompt =
             tty.prompt.filter(|it| *it <= self.input.num && Some(*it) > self.input.others_typed_at);
         self.publisher.handle_tty(Tty { prompt, ..tty }, self.input.num);
@@ -184,13 +183,14 @@ impl Server {
         }
     }
 
-    /// Starts the orderly end, because the command has ended. Hand in everything that it wrote first.
+    /// Starts the orderly end of the session, because the command has ended with `status`. Pass in all of its output
+    /// first.
     pub fn handle_host_closed(&mut self, now: Instant, status: Option<ExitStatus>) {
         self.finish(now, status);
     }
 
-    /// Starts the orderly end and tells the client its cause. Without a client, or when called again, the session ends
-    /// at once.
+    /// Starts the orderly end of the session and tells the client its cause. Without a client, or when called again,
+    /// the session ends at once.
     pub fn shutdown(&mut self, now: Instant, by: Outside) {
         if self.publisher.transport.is_shutting_down()
             || self.publisher.transport.peer_address().is_none()
@@ -206,12 +206,12 @@ impl Server {
         self.audience.dismiss(now, status, &mut self.terminal);
     }
 
-    /// Falls back to smaller datagrams after the send of one of `len` bytes failed for its size.
+    /// Switches to smaller datagrams, because the system refused to send one of `len` bytes as too long.
     pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         self.publisher.transport.handle_message_too_long(now, len);
     }
 
-    /// Does what is due.
+    /// Handles all timers that have expired.
     pub fn handle_timeout(&mut self, now: Instant) {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         self.publisher.transport.handle_timeout(now);
@@ -239,7 +239,7 @@ impl Server {
         self.note_transport_events();
     }
 
-    /// Returns the next datagram to send.
+    /// Returns the next datagram to send; `None` if nothing is to be sent now.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if self.abandoned.is_some() {
             return None;
@@ -251,18 +251,18 @@ impl Server {
         if transmit.is_some() {
             self.publisher.prepare(now, &mut self.terminal);
         }
-        // The transport finds out by sending that the client is lost.
+        // The transport notices a lost client only when it sends.
         self.note_transport_events();
         transmit.or_else(|| self.audience.poll_transmit(now, &mut self.terminal))
     }
 
-    /// Returns bytes waiting for the pty (keys, answers); empty for none. Report what was written
-    /// with [`Server::consume_host_input`].
+    /// Returns the bytes that wait for the pty (keys, and answers of the terminal); empty if there are none. Report the
+    /// written bytes with [`Server::consume_host_input`].
     pub fn host_input(&self) -> &[u8] {
         self.host_input.waiting()
     }
 
-    /// Forgets the first `len` bytes of [`Server::host_input`]: the pty has taken them.
+    /// Removes the first `len` bytes of [`Server::host_input`], which the pty has taken.
     pub fn consume_host_input(&mut self, len: usize) {
         self.host_input.consume(len);
         if self.host_input.waiting().len() <= HOST_INPUT_RESUME {
@@ -270,12 +270,12 @@ impl Server {
         }
     }
 
-    /// Returns the next event.
+    /// Returns the next event for the driver, or `None` if there is none.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
 
-    /// Returns when to call [`Server::handle_timeout`] if nothing happens before.
+    /// Returns when to call [`Server::handle_timeout`] if nothing else happens; `None` for never.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.outcome().is_some() {
             return self.lingers_until();
@@ -295,8 +295,8 @@ impl Server {
         .min()
     }
 
-    /// Gives the session to another client. Nothing that was learned of the former client and its terminal stays; the keys it
-    /// typed stay with the programs.
+    /// Gives the session to another client. All that was learned of the former client and its terminal is dropped; keys
+    /// that it typed are kept for the programs.
     fn change_client(&mut self, now: Instant, newcomer: Newcomer) {
         tracing::info!("another client has come");
         let ended = self.publisher.ended();
@@ -315,7 +315,7 @@ impl Server {
         }
     }
 
-    /// Hands on the client's new events: keys to the pty, the window's size to the terminal and the driver.
+    /// Delivers the client's new events: keys to the pty, and a window size to the terminal and the driver.
     fn deliver(&mut self, now: Instant) {
         let application = self.terminal.screen().application_cursor_keys();
         let (transport, out) = (&self.publisher.transport, &mut self.host_input.bytes);
@@ -344,7 +344,7 @@ impl Server {
         self.after_delivery(now);
     }
 
-    /// Publishes the result of input.
+    /// Publishes the screen after input, and stops further input if too much waits for the pty.
     fn after_delivery(&mut self, now: Instant) {
         if self.host_input.waiting().len() >= HOST_INPUT_MAX {
             tracing::debug!("the pty takes no more input, the clients keep their own");
@@ -353,22 +353,22 @@ impl Server {
         self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
     }
 
-    /// Has the clients keep their input, or send it again.
+    /// Tells all clients to keep their input, or to send it again.
     fn hold_input(&mut self, held: bool) {
         self.publisher.transport.hold_remote(held);
         self.audience.hold(held);
     }
 
-    /// Acts on each client's publisher.
+    /// Calls `act` with the publisher of the session's own client and of each joined client.
     fn each(&mut self, mut act: impl FnMut(&mut Publisher, &mut Terminal)) {
         act(&mut self.publisher, &mut self.terminal);
         self.audience.members_mut().for_each(|it| act(&mut it.publisher, &mut self.terminal));
     }
 
-    /// Hands answers of the terminal to the pty.
+    /// Queues the terminal's answers to programs for the pty.
     fn answer_programs(&mut self) {
         let replies = self.terminal.take_replies();
-        // A program that asks and does not read goes without answers at some point.
+        // A program that asks without reading gets no answers while the queue is full.
         if self.host_input.waiting().len() < HOST_INPUT_MAX {
             self.host_input.bytes.extend(replies);
         }
@@ -379,24 +379,26 @@ impl Server {
             match event {
                 Event::PeerMoved(address) => self.note(ServerEvent::ClientMoved(address)),
                 Event::PeerLost => self.note(ServerEvent::ClientLost),
-                // Servers keep to their one port.
+                // A server has a single port.
                 Event::OpenPort | Event::ClosePorts { .. } => {}
             }
         }
     }
 
-    /// Queues an event in place of an older one of its kind: only the newest size and address matter.
+    /// Queues an event for the driver, in place of an older event of the same kind: only the newest size and address
+    /// matter.
     fn note(&mut self, event: ServerEvent) {
         self.events.retain(|queued| mem::discriminant(queued) != mem::discriminant(&event));
         self.events.push_back(event);
     }
 
-    /// Returns when to give up waiting for a first client.
+    /// Returns when the wait for a first client ends; `None` after one has connected.
     fn no_client_deadline(&self) -> Option<Instant> {
         (!self.has_started).then(|| self.start + NO_CLIENT_TIMEOUT)
     }
 
-    /// Returns when the client will have been silent for too long.
+    /// Returns when the client's silence exceeds the network timeout; `None` without a timeout or during the session's
+    /// end.
     fn network_deadline(&self) -> Option<Instant> {
         if self.publisher.transport.is_shutting_down() {
             return None;

@@ -1,7 +1,7 @@
-//! The clients that have joined a session beside its own.
+//! The clients that have joined a session beside its own client.
 //!
-//! Each has a key, a path, frames and bounds of its own: no number and no state is shared, and a client that is slow or
-//! gone keeps nobody waiting. A client that only views has a user stream that holds no key
+//! Each client has its own key, transport, frames and bounds. Clients share no numbers and no state, so a slow or lost
+//! client delays nobody. A client that only views has a user stream that holds no keys
 //! ([`UserStream::of_viewer`](crate::UserStream)). Only clients that show the joined clients to their user may join.
 
 use core::mem;
@@ -17,28 +17,29 @@ use super::input::{Input, News};
 use super::publisher::Publisher;
 use crate::parts::joined::{JOINED_MAX, JoinedClient, Way};
 
-/// How long an invited client may take to come. Source: how long a server waits for its first client, Mosh 1.4.0 as
+/// How long an invitation to join is valid. Source: how long a server waits for its first client, Mosh 1.4.0 as
 /// observed.
 const INVITATION_MAX: Duration = Duration::from_secs(60);
 
-/// How long a client is told of its end. Chosen: several tries on a slow path; the end of the session waits for it.
+/// How long the server repeats to a joined client that it must end. Chosen: several tries on a slow path; the end of
+/// the session waits for it.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
-/// How long a client may be unexpectedly silent before its place is free again. Chosen: a change of networks is over
-/// by then, and to join again is one command.
+/// How long a joined client may be silent, beyond announced silence, until it is dropped. Chosen: a change of networks
+/// is over by then, and to join again is one command.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// The invited and the joined clients of a session, [`JOINED_MAX`] at most.
 #[derive(Default)]
 pub(super) struct Audience {
     members: Vec<Member>,
-    /// How many have joined so far.
+    /// How many clients have joined since the session began.
     joins: u64,
-    /// Whether somebody has joined or left since [`Audience::settle`].
+    /// Whether a client has joined or left since the last [`Audience::settle`].
     has_changed: bool,
 }
 
-/// A client beside the session's own.
+/// A client beside the session's own: invited, joined or leaving.
 pub(super) struct Member {
     pub(super) publisher: Publisher,
     input: Input,
@@ -47,20 +48,20 @@ pub(super) struct Member {
     phase: Phase,
 }
 
-/// How far a client has come.
+/// The phase of a client's membership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// It has a key until then and has not spoken.
+    /// The client has a key that is valid until this time, and has sent nothing.
     Invited(Instant),
-    /// The how manieth to join it is.
+    /// The client has joined; this is its number in the order of joining, from 1.
     Joined(u64),
-    /// It is told of its end until then.
+    /// The client is told until this time that it must end.
     Leaving(Instant),
 }
 
 impl Audience {
-    /// Lets a client come with the key of this publisher. If there is no room, the oldest invitation that nobody has used
-    /// ends. Returns where its secrets lie, or `None` if all places are taken.
+    /// Invites a client that has the key of this publisher. If all places are taken, the oldest unused invitation ends.
+    /// Returns the memory range of the client's keys, or `None` if all places are taken by clients that have joined.
     pub(super) fn invite(
         &mut self,
         now: Instant,
@@ -86,13 +87,13 @@ impl Audience {
         Some(memory)
     }
 
-    /// Ends the invitations that nobody has used.
+    /// Ends all invitations that are unused.
     pub(super) fn withdraw(&mut self) {
         self.members.retain(|member| !matches!(member.phase, Phase::Invited(_)));
     }
 
-    /// Handles a datagram that is not from the session's own client. Returns whether it is from one of these. An invited
-    /// client joins with its first state, if it shows joined clients to its user.
+    /// Handles a datagram that is not from the session's own client. Returns whether an invited or joined client sent
+    /// it. An invited client joins with its first state, if it shows joined clients to its user.
     pub(super) fn handle_datagram(
         &mut self,
         now: Instant,
@@ -115,12 +116,13 @@ impl Audience {
         true
     }
 
-    /// Returns the clients that have joined and are not told of their end.
+    /// Returns the joined clients, without those that are leaving.
     pub(super) fn members_mut(&mut self) -> impl Iterator<Item = &mut Member> {
         self.members.iter_mut().filter(|member| matches!(member.phase, Phase::Joined(_)))
     }
 
-    /// Returns the windows of the clients that type. A client that views changes no size.
+    /// Returns the numbers and window sizes of the joined clients that may type. A client that only views affects no
+    /// size.
     pub(super) fn windows(&self) -> impl Iterator<Item = (u64, Size)> {
         self.members.iter().filter(|member| member.way == Way::Share).filter_map(|member| {
             let Phase::Joined(number) = member.phase else { return None };
@@ -128,7 +130,7 @@ impl Audience {
         })
     }
 
-    /// Returns the clients that have joined, and how many have so far.
+    /// Returns the list of joined clients, and how many clients have joined since the session began.
     pub(super) fn clients(&self) -> (Arc<[JoinedClient]>, u64) {
         let client = |member: &Member| match member.phase {
             Phase::Joined(number) => {
@@ -139,7 +141,7 @@ impl Audience {
         (self.members.iter().filter_map(client).collect(), self.joins)
     }
 
-    /// Tells all clients that have joined their end, and ends all invitations.
+    /// Tells all joined clients that they must end, for the reason `status`, and ends all invitations.
     pub(super) fn dismiss(
         &mut self,
         now: Instant,
@@ -156,7 +158,7 @@ impl Audience {
         }
     }
 
-    /// Does what is due.
+    /// Handles all timers that have expired. Withheld key bytes are appended to `out`.
     pub(super) fn handle_timeout(
         &mut self,
         now: Instant,
@@ -172,11 +174,11 @@ impl Audience {
         }
     }
 
-    /// Lets clients go that have left or were silent for too long. Returns whether somebody has joined or left since the last
-    /// call.
+    /// Ends joined clients that have left or were silent for too long. Returns whether a client has joined or left
+    /// since the last call.
     pub(super) fn settle(&mut self, now: Instant, terminal: &mut Terminal) -> bool {
         for member in &mut self.members {
-            // Only the session's own client has a place among those who are logged in.
+            // Transport events are dropped: only the session's own client has an entry among logged-in users.
             while member.publisher.transport.poll_event().is_some() {}
             if matches!(member.phase, Phase::Joined(_))
                 && let Some(until) = member.leaves_until(now)
@@ -191,7 +193,7 @@ impl Audience {
         mem::take(&mut self.has_changed)
     }
 
-    /// Returns the next datagram for one of the clients.
+    /// Returns the next datagram for a joined or leaving client; `None` if nothing is to be sent now.
     pub(super) fn poll_transmit(
         &mut self,
         now: Instant,
@@ -205,29 +207,30 @@ impl Audience {
         })
     }
 
-    /// Returns when to call [`Audience::handle_timeout`].
+    /// Returns when to call [`Audience::handle_timeout`]; `None` if there is no client.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.members.iter().filter_map(Member::poll_timeout).min()
     }
 
-    /// Returns whether nobody is there to be told of the session's end.
+    /// Returns whether no joined or leaving client remains to be told of the session's end.
     pub(super) fn is_over(&self) -> bool {
         self.members.iter().all(|member| matches!(member.phase, Phase::Invited(_)))
     }
 
-    /// Notes that the pty takes no more input, or does again.
+    /// Tells the clients to keep their input because too much waits for the pty (`held`), or to send it again.
     pub(super) fn hold(&mut self, held: bool) {
         self.members.iter_mut().for_each(|it| it.publisher.transport.hold_remote(held));
     }
 
-    /// Returns how many datagrams the clients have sent, as far as is known.
+    /// Returns how many datagrams the clients have sent, by the highest number received from each.
     pub(super) fn datagrams(&self) -> u64 {
         self.members.iter().map(|member| member.publisher.transport.peer_datagrams()).sum()
     }
 }
 
 impl Member {
-    /// Hands the client's new keys to the programs if it may type. Its other news are its window's size.
+    /// Appends the client's new keys to `out` if it may type. Returns its other news: of a client that only views, a
+    /// new window size. Returns `None` if there is no news.
     pub(super) fn deliver(
         &mut self,
         now: Instant,
@@ -244,7 +247,7 @@ impl Member {
         Some(news)
     }
 
-    /// Returns the number of the client.
+    /// Returns the client's number in the order of joining; 0 for a client that has not joined or is leaving.
     pub(super) const fn number(&self) -> u64 {
         match self.phase {
             Phase::Joined(number) => number,
@@ -252,7 +255,8 @@ impl Member {
         }
     }
 
-    /// Returns until when the client is told of its end, if it is to end: it has left, or was silent for too long.
+    /// Returns how long to tell the client that it must end, if it has left or was silent for too long; otherwise
+    /// `None`.
     fn leaves_until(&self, now: Instant) -> Option<Instant> {
         let transport = &self.publisher.transport;
         if transport.closed().is_some() {
@@ -261,7 +265,7 @@ impl Member {
         (self.silent_until()? <= now).then(|| now + FAREWELL_MAX)
     }
 
-    /// Returns until when the client may be silent.
+    /// Returns when the client's silence becomes too long; `None` before its first message.
     fn silent_until(&self) -> Option<Instant> {
         let transport = &self.publisher.transport;
         let heard_at = transport.remote_arrived_at()?;

@@ -1,10 +1,10 @@
-//! Bytes on their way to the pty.
+//! The queue of bytes for the pty.
 
-/// Bytes waiting for the pty.
+/// The bytes that wait for the pty: keys, and answers of the terminal.
 #[derive(Debug, Default)]
 pub(super) struct HostInput {
     pub(super) bytes: Vec<u8>,
-    /// How many of them the pty has taken.
+    /// How many bytes at the front of `bytes` the pty has taken.
     taken: usize,
 }
 
@@ -13,7 +13,7 @@ impl HostInput {
         &self.bytes[self.taken..]
     }
 
-    /// Forgets the first bytes that wait.
+    /// Removes the first `len` waiting bytes, which the pty has taken.
     pub(super) fn consume(&mut self, len: usize) {
         debug_assert!(len <= self.waiting().len(), "the pty takes what it was offered");
         self.taken = self.bytes.len().min(self.taken + len);

@@ -1,4 +1,4 @@
-//! A client's input: how far it was handed on, and its way to the pty.
+//! The delivery of one client's input to the pty.
 
 use rove_ssp::StateNum;
 use rove_terminal::{InputNum, Size};
@@ -10,34 +10,36 @@ use crate::report::TerminalReport;
 use crate::user_stream::UserEvent;
 use crate::wish::Wish;
 
-/// How far a client's input was handed on.
+/// The position in a client's input up to which it was delivered.
 #[derive(Debug, Default)]
 pub(super) struct Input {
     pub(super) keys: KeyTranslator,
-    /// The client's newest state whose events were handed on, and where they ended.
+    /// The newest client state that was delivered, and the position after its last event.
     delivered_num: StateNum,
     delivered: u64,
-    /// The newest of them that brought keys or a size.
+    /// The newest delivered client state that brought keys or a window size.
     pub(super) num: InputNum,
-    /// The value of `num` when another client typed last: statements up to it are about another line.
+    /// The value of `num` when another client last typed. A prompt reported for input up to it has been typed at by the
+    /// other client. `None` if no other client has typed.
     pub(super) others_typed_at: Option<InputNum>,
 }
 
-/// The news in a client's newest state, but for the keys.
+/// The news of a client's newest state, without the keys themselves.
 #[derive(Debug, Default)]
 pub(super) struct News {
-    /// Whether it is the client's first state.
+    /// Whether the state is the client's first.
     pub(super) is_first: bool,
-    /// Whether there were keys.
+    /// Whether the state brought keys.
     pub(super) has_keys: bool,
-    /// The newest size. If several come at once, no program could see the earlier ones, and each would cost a new screen.
+    /// The newest window size; `None` if it did not change. Earlier sizes of the same state are dropped: no program
+    /// could see them, and each would cost a new screen.
     pub(super) size: Option<Size>,
     pub(super) reports: Vec<TerminalReport>,
     pub(super) wishes: Vec<Wish>,
 }
 
 impl Input {
-    /// Hands on the client's new keys to the programs, and returns the other news. Returns `None` if there is no new state.
+    /// Appends the client's new keys to `out`, and returns the other news. Returns `None` if there is no new state.
     pub(super) fn deliver(
         &mut self,
         now: Instant,
@@ -65,7 +67,7 @@ impl Input {
         }
         debug_assert!(self.delivered <= remote.end(), "a stream of input only grows");
         (self.delivered_num, self.delivered) = (num, remote.end());
-        // A report of the client causes no echo.
+        // A report about the terminal causes no echo.
         if news.is_input() {
             self.num = InputNum::new(num.get());
         }
@@ -74,7 +76,7 @@ impl Input {
 }
 
 impl News {
-    /// Returns whether a program may answer it.
+    /// Returns whether the news is input that a program may answer: keys or a window size.
     pub(super) const fn is_input(&self) -> bool {
         self.has_keys || self.size.is_some()
     }

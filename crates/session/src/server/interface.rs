@@ -1,4 +1,4 @@
-//! The configuration of a server, and its messages to its driver.
+//! The configuration of a server, and the events and errors that it reports to its driver.
 
 use core::net::SocketAddr;
 
@@ -8,64 +8,64 @@ use rove_units::{Duration, Stream};
 
 use crate::parts::joined::{JOINED_MAX, JoinedClient};
 
-/// The configuration of a server.
+/// The configuration of a new server.
 pub struct ServerConfig {
-    /// The session key.
+    /// The key of the session's first client.
     pub key: Key,
-    /// Protocol policies and timings.
+    /// The transport's policies and timings.
     pub transport: Config,
-    /// Whether the bound socket is IPv6 (a dual-stack socket is).
+    /// Whether the server's socket is IPv6 (a dual-stack socket is).
     pub ipv6: bool,
-    /// The pty's size before the client has spoken.
+    /// The screen's size until the client has sent its window size.
     pub size: Size,
-    /// Ends the session when no client has been heard for this long (`MOSH_SERVER_NETWORK_TMOUT`).
+    /// How long a client may be silent until the session ends (`MOSH_SERVER_NETWORK_TMOUT`); `None` for ever.
     pub network_timeout: Option<Duration>,
-    /// Randomness for padding, drawn by the caller.
+    /// The random numbers for the padding of datagrams, drawn by the caller.
     pub chaff: Stream,
 }
 
-/// Something the driver must do.
+/// An event that the driver must handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerEvent {
-    /// The first client message has arrived: let the command run.
+    /// The first client message has arrived: start the command.
     Start,
-    /// Set the pty's window size.
+    /// The pty must get this window size.
     Resize(Size),
-    /// The client's address is new or has changed.
+    /// The client's address is known for the first time, or has changed to this one.
     ClientMoved(SocketAddr),
-    /// The client has not been heard for the association timeout.
+    /// The client has been silent for the association timeout.
     ClientLost,
-    /// Another client has taken the session over: the numbers of input begin again.
+    /// Another client has taken the session over. The numbers of client input start again.
     ClientChanged,
-    /// Somebody has joined or left: those who have joined now.
+    /// A client has joined or left; these are joined at present.
     Joined(Vec<JoinedClient>),
 }
 
-/// Why a client may not come.
+/// The reason why a client may not join a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Uninvited {
-    /// Nobody would see it.
+    /// The session's client would not show to its user who joins.
     #[error(
         "nobody may join it: its client does not show who joins (it is stock Mosh, called mosh, or an older rove), or is not there"
     )]
     Unseen,
-    /// Its user wants nobody.
+    /// The session's user has forbidden others to join.
     #[error("nobody may join it: its user has set share = false, or locked it with Ctrl-^ l")]
     Closed,
-    /// All places are taken.
+    /// All [`JOINED_MAX`] places are taken.
     #[error("{JOINED_MAX} clients have joined it, which are all it takes")]
     Full,
 }
 
-/// How a session ended, seen from the server.
+/// How a session ended, as far as its server knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerOutcome {
-    /// Both ends know of the end.
+    /// Both ends know of the end: the client has acknowledged or requested it.
     Ended,
-    /// No client ever came within 60 s.
+    /// No client connected within 60 s.
     NeverConnected,
-    /// The client never acknowledged the end, or there was none to tell.
+    /// The client did not acknowledge the end, or there was no client to tell.
     Unacknowledged,
-    /// The session key can seal no more.
+    /// The session key has sealed as many datagrams as is safe.
     KeyExhausted,
 }

@@ -1,36 +1,36 @@
-//! The size of a session that several clients see: whose window leads.
+//! Decides the size of a session that several clients see: the client whose window decides it leads.
 
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
 
 use crate::wish::SizeRule;
 
-/// Least time between two sizes that follow another typist. Chosen: each change costs every client a whole screen and every
-/// program a redraw, and two people who type in turns would cause one with each key.
+/// Shortest time between two changes of size because another client types. Chosen: each change costs every client a
+/// whole screen and every program a redraw, and two users who type in turns would cause a change with each key.
 const TYPIST_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The windows that count, and which of them leads.
+/// The rule, the own client's window and the typist, which together decide the session's size.
 #[derive(Debug, Default)]
 pub(super) struct Lead {
     pub(super) rule: SizeRule,
-    /// The window of the session's own client.
+    /// The window size of the session's own client; `None` until it is known.
     pub(super) owner: Option<Size>,
-    /// The client that typed last; 0 is the session's own.
+    /// The number of the client that typed last; 0 is the session's own client.
     typist: u64,
-    /// Until when no other typist leads.
+    /// Until when the size must not follow another typist; `None` if it never changed.
     settled_until: Option<Instant>,
-    /// When to look again at a size that was not taken.
+    /// When to try again to apply a size that came too soon; `None` if no size waits.
     due: Option<Instant>,
 }
 
 impl Lead {
-    /// Notes that a client has typed.
+    /// Notes that the client with this number has typed.
     pub(super) const fn note_keys(&mut self, client: u64) {
         self.typist = client;
     }
 
-    /// Returns the size that the session is to have, with the windows of the joined clients that type; `None` before the
-    /// session's own client has told its window.
+    /// Returns the size that the session should have. `others` are the windows of the joined clients that may type.
+    /// Returns `None` until the own client's window is known.
     pub(super) fn size(&self, others: impl Iterator<Item = (u64, Size)>) -> Option<Size> {
         let owner = self.owner?;
         Some(match self.rule {
@@ -40,7 +40,7 @@ impl Lead {
                 let columns = least.columns().min(window.columns());
                 Size::clamped(columns, least.rows().min(window.rows()))
             }),
-            // Nobody shrinks the owner's window by typing.
+            // Typing never makes the session smaller than the own client's window.
             SizeRule::Typist => {
                 let window = others.filter(|(client, _)| *client == self.typist).map(|(_, it)| it);
                 window.fold(owner, |most, window| {
@@ -51,7 +51,7 @@ impl Lead {
         })
     }
 
-    /// Returns whether the session may take another size now, and notes that it does.
+    /// Returns whether the session may change its size now, and starts the interval to the next change if so.
     pub(super) fn may_change(&mut self, now: Instant) -> bool {
         self.due = self.settled_until.filter(|until| self.rule == SizeRule::Typist && now < *until);
         if self.due.is_none() {
@@ -60,12 +60,12 @@ impl Lead {
         self.due.is_none()
     }
 
-    /// Does what is due.
+    /// Clears the time to try again once it is reached.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.due.take_if(|due| *due <= now);
     }
 
-    /// Returns when to look again at a size that was not taken.
+    /// Returns when to try again to apply a size that came too soon; `None` if no size waits.
     pub(super) const fn poll_timeout(&self) -> Option<Instant> {
         self.due
     }

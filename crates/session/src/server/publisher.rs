@@ -1,6 +1,6 @@
-//! The picture that a client is shown: when a new state is published, and which parts travel with the picture.
+//! Publishes server states to one client: decides when the screen is published, and which parts travel with it.
 //!
-//! Each client has a publisher of its own: the contents on their way depend on the state that this client is known to
+//! Each client has its own publisher, because the contents to send depend on the state that the client is known to
 //! hold.
 
 use rove_ssp::{Capabilities, Object, Transport};
@@ -17,44 +17,46 @@ use crate::parts::notifications::Recent;
 use crate::parts::scrollback::Outbox as ScrollbackOutbox;
 use crate::user_stream::UserStream;
 
-/// How long a program may hold a half-drawn screen back (synchronized output, mode 2026). Chosen: as terminals with
+/// How long a program may hold back a half-drawn screen (synchronized output, mode 2026). Chosen: as terminals with
 /// this mode do, so that a crashed program does not freeze the screen.
 const SYNCHRONIZED_OUTPUT_MAX: Duration = Duration::from_millis(150);
 
-/// How long programs have written nothing when lines that scrolled off are sent. Chosen: a flood has no such gaps, even
-/// if it leaves the same screen again and again. Its lines are sent once it is over.
+/// How long programs must have written nothing until scrolled-off lines are sent. Chosen: a flood of output has no such
+/// pauses, even if it leaves the same screen again and again. Its lines are sent after it.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// The transport of a server.
+/// A server's transport: it sends host screens and receives the user's events.
 pub(super) type ServerTransport = Transport<HostScreen, UserStream>;
 
-/// The picture for a client, with the parts beside it.
+/// The state published to one client: the picture of the screen and the parts beside it.
 pub(super) struct Publisher {
     pub(super) transport: ServerTransport,
     echo: EchoHistory,
     clipboard: Outbox,
     notifications: Recent,
     scrollback: ScrollbackOutbox,
-    /// The parts that are published whole, as soon as they are known.
+    /// The parts that are published whole and at once.
     parts: Parts,
-    /// The window, where it may be smaller than the session's screen.
+    /// The client's window, through which it sees the session's screen; `None` for the whole screen.
     pub(super) window: Option<Size>,
-    /// How often the bell had rung when the client came.
+    /// How many times the bell had rung when the client connected.
     bells_before: u64,
-    /// Whether copies of programs go to the client.
+    /// Whether the client receives text that programs copy.
     takes_copies: bool,
-    /// Whether every client gets the stock protocol and its timing.
+    /// Whether all clients get the stock protocol and its timing.
     is_strict: bool,
-    /// Until when programs are not yet quiet, where the client wants the lines that scroll off.
+    /// When programs count as quiet, so that scrolled-off lines may be sent; `None` if they are quiet, or the client
+    /// wants no lines.
     busy_until: Option<Instant>,
-    /// Until when the screen, half drawn, is not published.
+    /// Until when a half-drawn screen is held back; `None` if the newest screen is published.
     held_until: Option<Instant>,
-    /// When to withdraw contents on their way, as an acknowledgment is overdue.
+    /// When an acknowledgment becomes overdue, so that published contents are withdrawn; `None` if nothing is on its
+    /// way.
     overdue_at: Option<Instant>,
 }
 
 impl Publisher {
-    /// Creates the publisher of a client that has not spoken.
+    /// Creates the publisher of a client that has sent nothing.
     pub(super) fn new(transport: ServerTransport, is_strict: bool, takes_copies: bool) -> Self {
         Self {
             transport,
@@ -73,24 +75,24 @@ impl Publisher {
         }
     }
 
-    /// Notes that the client has come: one-time events count as performed.
+    /// Notes that the client has connected: earlier bells do not count for it.
     pub(super) fn come(&mut self, terminal: &Terminal) {
         self.bells_before = terminal.screen().bells();
     }
 
-    /// Returns the lines above the screen for the client that takes the place of this one.
+    /// Returns the scrolled-off lines for a client that takes the session over from this client.
     pub(super) fn lines_for_successor(&mut self, terminal: &Terminal) -> ScrollbackOutbox {
         self.scrollback.for_successor(terminal)
     }
 
-    /// Notes that the client has taken the place of another one, whose lines are these.
+    /// Notes that the client has taken the session over, with the former client's scrolled-off lines.
     pub(super) fn succeed(&mut self, lines: ScrollbackOutbox, terminal: &Terminal) {
         self.scrollback = lines;
         self.come(terminal);
     }
 
-    /// Notes that programs have written: output, copies and notifications. A stock client gets these by the screen, as
-    /// far as possible.
+    /// Handles output of programs, with copies and notifications in it. A stock client gets copies as part of the
+    /// screen.
     pub(super) fn handle_output(
         &mut self,
         now: Instant,
@@ -109,7 +111,7 @@ impl Publisher {
         self.publish_when_drawn(now, terminal);
     }
 
-    /// Notes that input was delivered: the newest state of the client's brought keys or a size.
+    /// Notes that the client's newest state brought keys or a size, which were delivered to the pty.
     pub(super) fn handle_input(&mut self, now: Instant) {
         self.echo.set_wait(if self.is_strict {
             EchoWait::Fixed
@@ -121,23 +123,23 @@ impl Publisher {
         self.echo.delivered(self.transport.remote_num(), now);
     }
 
-    /// Handles the state of the terminal that the programs run on. A statement in it is about input up to `input_num`.
+    /// Handles the modes of the pty. `tty.prompt` is about input up to `input_num`.
     pub(super) fn handle_tty(&mut self, tty: Tty, input_num: InputNum) {
         let before = self.parts.tty.replace(tty);
         if before == Some(tty) || !self.tells_tty() || self.transport.is_shutting_down() {
             return;
         }
-        // A statement that newer input has ended already is taken back with the next screen.
+        // A prompt report that newer input has made void is withdrawn with the next screen.
         let is_ended = before.is_some_and(|before| {
             tty == Tty { prompt: None, ..before } && before.prompt < Some(input_num)
         });
         if !is_ended || !self.transport.local().same_as(self.transport.sent_state()) {
-            // At once, also while a program is drawing.
+            // Published at once, even while a program is drawing.
             self.publish_change(|parts| parts.tty = Some(tty));
         }
     }
 
-    /// Handles the joined clients: all clients are told at once.
+    /// Handles a change of the joined clients, which all clients are told at once.
     pub(super) fn handle_joined(&mut self, joined: Joined) {
         self.parts.joined = Joined { inputs: self.parts.joined.inputs, ..joined };
         if self.tells_joined() && !self.transport.is_shutting_down() {
@@ -146,7 +148,7 @@ impl Publisher {
         }
     }
 
-    /// Notes that another client has typed: no screen that shows the effect goes without this news.
+    /// Notes that another client has typed. The next screen carries this news along with the effect of the keys.
     pub(super) fn handle_others_keys(&mut self) {
         self.parts.joined.inputs += 1;
     }
@@ -165,25 +167,25 @@ impl Publisher {
         }
     }
 
-    /// Returns when to call [`Publisher::handle_timeout`].
+    /// Returns the times at which to call [`Publisher::handle_timeout`].
     pub(super) fn poll_timeout(&self) -> [Option<Instant>; 5] {
         let (echo, notifications) = (self.echo.poll_timeout(), self.notifications.poll_timeout());
         [echo, notifications, self.held_until, self.busy_until, self.overdue_at]
     }
 
-    /// Returns whether the newest screen is published.
+    /// Returns whether the newest screen is published and not held back.
     pub(super) const fn is_published(&self) -> bool {
         self.held_until.is_none()
     }
 
-    /// Acknowledges input that has had time to take effect.
+    /// Advances the echo ack to input that has had time to be echoed, and publishes it.
     pub(super) fn advance_echo(&mut self, now: Instant, terminal: &mut Terminal) {
         if self.echo.advance(now) {
             self.publish_when_drawn(now, terminal);
         }
     }
 
-    /// Publishes the screen, unless a program is in the middle of drawing it.
+    /// Publishes the screen, unless a program is drawing it (synchronized output).
     pub(super) fn publish_when_drawn(&mut self, now: Instant, terminal: &mut Terminal) {
         let drawing = terminal.synchronized_output();
         if drawing && *self.held_until.get_or_insert(now + SYNCHRONIZED_OUTPUT_MAX) > now {
@@ -192,18 +194,18 @@ impl Publisher {
         self.publish(terminal);
     }
 
-    /// Returns how the session has ended, if the client is being told of its end.
+    /// Returns how the session has ended; `None` if the client is not being told of an end.
     pub(super) fn ended(&self) -> Option<Option<ExitStatus>> {
         self.transport.is_shutting_down().then_some(self.parts.exit_status)
     }
 
-    /// Tells the leaving client the cause, and ends the exchange with it.
+    /// Tells a client that another one has taken the session over, and starts its shutdown.
     pub(super) fn leave(&mut self, now: Instant, status: ExitStatus) {
         self.publish_change(|parts| parts.exit_status = Some(status));
         self.transport.start_shutdown(now);
     }
 
-    /// Publishes the screen, with the lines above it that were sent and those that the client has seen.
+    /// Publishes the screen, with the scrolled-off lines that were already sent or that the client has on its screen.
     fn publish(&mut self, terminal: &mut Terminal) {
         if self.tells_scrollback() {
             let sent = self.transport.sent_state();
@@ -213,7 +215,7 @@ impl Publisher {
         self.publish_screen(terminal);
     }
 
-    /// Publishes the last screen, tells how the session has ended (the first reason stays), and ends the exchange.
+    /// Publishes the last screen and the exit status, and starts the shutdown. The first status is kept.
     pub(super) fn finish(
         &mut self,
         now: Instant,
@@ -225,7 +227,7 @@ impl Publisher {
         self.transport.start_shutdown(now);
     }
 
-    /// Publishes the last screen, with as much of the rest as may be on its way.
+    /// Publishes the last screen, with as many of the remaining copies and lines as the windows allow.
     fn publish_last(&mut self, terminal: &mut Terminal) {
         self.clipboard.finish(&self.transport.known_receiver_state().parts().clipboard);
         if self.tells_scrollback() {
@@ -256,8 +258,8 @@ impl Publisher {
         self.transport.publish(HostScreen::new(screen, parts));
     }
 
-    /// Publishes more or less of a copy, as the path allows, and lines that scrolled off while the screen is unchanged.
-    /// Call this after each change, a send included.
+    /// Updates how much of a copy is published, as the path allows, and publishes scrolled-off lines while the screen
+    /// is unchanged. Call this after each change and each send.
     pub(super) fn prepare(&mut self, now: Instant, terminal: &mut Terminal) {
         self.overdue_at = None;
         if self.transport.is_shutting_down() {
@@ -293,12 +295,12 @@ impl Publisher {
         }
     }
 
-    /// Returns whether the client wants the lines that scroll off.
+    /// Returns whether the client wants scrolled-off lines.
     pub(super) fn tells_scrollback(&self) -> bool {
         self.transport.capabilities().contains(Capabilities::SCROLLBACK)
     }
 
-    /// Returns whether the client is told of the terminal that the programs run on.
+    /// Returns whether the client is sent the modes of the pty.
     pub(super) fn tells_tty(&self) -> bool {
         self.transport.capabilities().contains(Capabilities::TTY)
     }
@@ -308,7 +310,7 @@ impl Publisher {
         self.transport.capabilities().contains(Capabilities::JOINED)
     }
 
-    /// Publishes the newest state with other parts.
+    /// Publishes the newest state after `change` has changed its parts.
     fn publish_change(&mut self, change: impl FnOnce(&mut Parts)) {
         self.transport.publish(self.transport.local().clone().with(change));
     }

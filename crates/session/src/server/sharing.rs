@@ -1,4 +1,4 @@
-//! Clients beside the session's own: who may join, the effect of their keys, and what all clients are told of them.
+//! Clients beside the session's own: who may join, the delivery of their keys, and the news of them for all clients.
 
 use core::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::parts::joined::{Joined, Way};
 use crate::wish::{Door, Wish};
 
 impl Server {
-    /// Lets another client join beside the present one with this key, which nobody else has. `who` says to all clients who
-    /// it is. Returns where its secrets lie; see [`Server::key_memory`].
+    /// Invites another client to join beside the present one with `key`, which must be new. `who` describes it to all
+    /// clients. Returns the memory range of its keys; see [`Server::key_memory`].
     ///
     /// # Errors
     ///
-    /// Returns why nobody may join.
+    /// Returns the reason why the client may not join.
     pub fn invite_to_join(
         &mut self,
         now: Instant,
@@ -35,7 +35,7 @@ impl Server {
         self.audience.invite(now, publisher, way, who).ok_or(Uninvited::Full)
     }
 
-    /// Hands on the keys of joined clients. A key of theirs ends what was known of the client's line.
+    /// Delivers the keys of joined clients. Their keys void what was known of the own client's prompt.
     pub(super) fn deliver_joined(&mut self, now: Instant) {
         let application = self.terminal.screen().application_cursor_keys();
         let mut typists = Vec::new();
@@ -64,7 +64,7 @@ impl Server {
         self.after_delivery(now);
     }
 
-    /// Obeys a wish of the session's own client.
+    /// Applies a wish of the session's own client.
     pub(super) fn obey(&mut self, now: Instant, wish: Wish) {
         match wish {
             Wish::Door(door) => {
@@ -84,7 +84,7 @@ impl Server {
         }
     }
 
-    /// Gives the session the size that the rule says. The window of the session's own client counts at once.
+    /// Changes the session's size as its rule says. A change of the own client's window (`is_own`) counts at once.
     pub(super) fn settle_size(&mut self, now: Instant, is_own: bool) {
         let Some(size) = self.lead.size(self.audience.windows()) else { return };
         if is_own || size != self.terminal.screen().size() && self.lead.may_change(now) {
@@ -93,7 +93,7 @@ impl Server {
         }
     }
 
-    /// Ends joined clients that nobody sees any more, and tells all clients of each change.
+    /// Ends all joined clients once the session's own client does not show them, and tells all clients of each change.
     pub(super) fn settle_audience(&mut self, now: Instant) {
         self.lead.handle_timeout(now);
         self.settle_size(now, false);

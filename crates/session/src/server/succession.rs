@@ -1,9 +1,9 @@
-//! The change of a session's client: the next client comes with a key of its own, and the former one is told so.
+//! The change of a session's client: another client with a new key takes the session over, and the former one is told.
 //!
-//! The newcomer's publisher waits beside the session's. Its first authentic datagram proves that somebody holds the new
-//! key, and only then does it take the session over: a login that fails on its way takes nothing from the client that is
-//! there. The former publisher then ends in order. No key and no number is used by two clients, as each has a transport
-//! of its own.
+//! The new client's publisher waits beside the session's. Its first authentic datagram proves that a client holds the
+//! new key, and only then does it take the session over. So a login that fails on its way takes nothing from the
+//! present client. The former client's publisher then shuts down in order. Each client has its own transport, so that
+//! no two clients use the same key or number.
 
 use core::mem;
 use core::net::{IpAddr, SocketAddr};
@@ -18,40 +18,41 @@ use crate::host_screen::HostScreen;
 use crate::parts::joined::Way;
 use crate::user_stream::UserStream;
 
-/// How long an invited client may take to come. Source: how long a server waits for its first client, Mosh 1.4.0 as
+/// How long an invitation to take over is valid. Source: how long a server waits for its first client, Mosh 1.4.0 as
 /// observed.
 const INVITATION_MAX: Duration = Duration::from_secs(60);
 
-/// How long the former client is told of its end; then its key is wiped. Chosen: as long as a session repeats its own end.
+/// How long the former client is told of its end, until its key is wiped. Chosen: as long as a session repeats its own
+/// end.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
-/// A client that may come, or has come.
+/// A client that is invited to take the session over.
 pub(super) struct Newcomer {
     publisher: Publisher,
-    /// Where the user asked, for the client that goes.
+    /// The address from which the user asked, which the former client is told; `None` if unknown.
     from: Option<IpAddr>,
     until: Instant,
 }
 
-/// The client that may come and the one that goes: at most one of each.
+/// The invited client and the former client, at most one of each.
 pub(super) struct Succession {
-    /// The policies of each client's transport.
+    /// The configuration of each client's transport.
     config: Config,
     ipv6: bool,
-    /// How often a newcomer has come.
+    /// How many times another client has taken the session over.
     pub(super) takeovers: u32,
     invited: Option<Newcomer>,
     leaving: Option<(Publisher, Instant)>,
 }
 
 impl Succession {
-    /// Creates the succession of a session whose clients have transports of this kind.
+    /// Creates an empty succession; each client's transport gets `config`.
     pub(super) const fn new(config: Config, ipv6: bool) -> Self {
         Self { config, ipv6, takeovers: 0, invited: None, leaving: None }
     }
 
-    /// Returns the publisher of a client that has this key and has not spoken: a session's own client, or one that
-    /// joins in some way.
+    /// Returns a publisher for a client that has `key` and has sent nothing. `joins` is its permission if it joins;
+    /// `None` for a client that takes the session over.
     pub(super) fn publisher(
         &self,
         now: Instant,
@@ -66,7 +67,7 @@ impl Succession {
         let mut config = self.config.clone();
         let is_strict = config.capabilities.is_none();
         if joins.is_some() {
-            // Lines are taken from the terminal once, for the session's own client.
+            // Scrolled-off lines are taken from the terminal once, for the session's own client.
             config.capabilities =
                 config.capabilities.map(|all| all.without(Capabilities::SCROLLBACK));
         }
@@ -75,22 +76,23 @@ impl Succession {
         Publisher::new(transport, is_strict, !views)
     }
 
-    /// Lets a client come. An earlier invitation ends.
+    /// Invites a client to take the session over. An earlier invitation ends.
     pub(super) fn invite(&mut self, now: Instant, publisher: Publisher, from: Option<IpAddr>) {
         self.invited = Some(Newcomer { publisher, from, until: now + INVITATION_MAX });
     }
 
-    /// Ends an invitation that nobody has used.
+    /// Ends an unused invitation.
     pub(super) fn withdraw(&mut self) {
         self.invited = None;
     }
 
-    /// Returns where the secrets of the invited client lie ([`Transport::key_memory`]).
+    /// Returns the memory range of the invited client's keys ([`Transport::key_memory`]); `None` if no client is
+    /// invited.
     pub(super) fn key_memory(&self) -> Option<Range<*const u8>> {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
     }
 
-    /// Handles a datagram that is not from the session's client. Returns the newcomer if the datagram is from it.
+    /// Handles a datagram that is not from the session's client. Returns the invited client if it sent the datagram.
     pub(super) fn handle_datagram(
         &mut self,
         now: Instant,
@@ -99,7 +101,7 @@ impl Succession {
         payload: &[u8],
     ) -> Option<Newcomer> {
         if let Some((leaving, _)) = &mut self.leaving {
-            // It acknowledges its end.
+            // The former client may acknowledge its end.
             let _ = leaving.transport.handle_datagram(now, source, ecn, payload);
         }
         let invited = &mut self.invited.as_mut()?.publisher.transport;
@@ -107,7 +109,7 @@ impl Succession {
         self.invited.take()
     }
 
-    /// Puts the newcomer in the place of the session's client. That client is told of its end.
+    /// Replaces the session's client, which is told of its end, with the invited client.
     pub(super) fn replace(&mut self, now: Instant, current: &mut Publisher, newcomer: Newcomer) {
         let mut former = mem::replace(current, newcomer.publisher);
         former.leave(now, ExitStatus::Outside(Outside::TakenOver(newcomer.from)));
@@ -124,12 +126,12 @@ impl Succession {
             .take_if(|(leaving, until)| *until <= now || leaving.transport.closed().is_some());
     }
 
-    /// Returns the next datagram for the client that goes.
+    /// Returns the next datagram for the former client; `None` if nothing is to be sent now.
     pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.leaving.as_mut().and_then(|(leaving, _)| leaving.transport.poll_transmit(now))
     }
 
-    /// Returns when to call [`Self::handle_timeout`].
+    /// Returns when to call [`Self::handle_timeout`]; `None` without an invited or former client.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let invited = self.invited.as_ref().map(|invited| invited.until);
         let leaving = self.leaving.as_ref().map(|(leaving, until)| {
