@@ -1,4 +1,4 @@
-//! The line with a session's port and key, which the client's side reads from ssh.
+//! Prints the line with a session's UDP port and key, which the client reads from ssh.
 
 use rove_platform::tty;
 use rove_ssp::Key;
@@ -6,15 +6,15 @@ use rustix::stdio;
 use rustix::termios::isatty;
 use zeroize::Zeroizing;
 
-/// Prints the line that the far side waits for. Nothing else ever goes on it, as its readers take
-/// one space between words and nothing behind the key.
+/// Prints the line that the client waits for. It has exactly this form, because readers expect one space between words
+/// and nothing after the key.
 pub(crate) fn print(port: u16, key: &Key) -> anyhow::Result<()> {
     anyhow::ensure!(!tty::is_closed(stdio::stdout()), "standard output is closed");
-    // Typed-ahead echo must not be glued to the line.
+    // The echo of typed-ahead keys must not be on the same line.
     let before = if isatty(stdio::stdin()) { "\r\n\n" } else { "" };
     let beginning = format!("{before}MOSH CONNECT {port} ");
-    // Past the standard library's buffer, where the key would stay in memory unwiped. Room from the
-    // start, for the same reason: a text that grew would leave a copy behind.
+    // The line is not written through the standard library's buffer, where the key would stay in memory. The text has
+    // its full capacity from the start, because a text that grows would leave a copy of the key.
     let key = key.to_text();
     let mut text = Zeroizing::new(String::with_capacity(beginning.len() + key.len() + 1));
     for part in [&beginning, key.as_str(), "\n"] {

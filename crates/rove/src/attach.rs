@@ -1,4 +1,4 @@
-//! The host's side of `rove attach`: which of the user's sessions is meant, and a key for its next client.
+//! The host's side of `rove attach`: finds the user's session and asks its server for the next client's key.
 
 use std::ffi::OsStr;
 use std::net::IpAddr;
@@ -16,14 +16,15 @@ use crate::announcement;
 use crate::messages::say;
 use crate::sessions::{describe_running, means};
 
-/// How long servers are given to answer. Chosen: as for `rove list`.
+/// How long the servers have to answer. Chosen: as for `rove list`.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Prints the session's port and a key for its next client, as a new server does. Returns the exit code.
+/// Prints the session's UDP port and a key for its next client, as a new server does. Without `session`, the only
+/// suitable session is taken. Returns the exit code.
 ///
 /// # Errors
 ///
-/// Returns why there is no such session, or that several match. They are printed to choose from.
+/// Returns why there is no such session or key. If several sessions match, they are printed for the user to choose.
 pub(crate) fn run(session: Option<&SessionRef>, way: AttachWay) -> anyhow::Result<u8> {
     let clock = Clock::start();
     let sessions = survey(clock, clock.now() + PATIENCE).sessions;
@@ -33,7 +34,7 @@ pub(crate) fn run(session: Option<&SessionRef>, way: AttachWay) -> anyhow::Resul
         None => found.status.state == State::Attached,
     };
     let mut meant: Vec<&Found> = sessions.iter().filter(is_meant).collect();
-    // A client may be gone before that is known.
+    // The client of a session may be gone, though the server still counts it as attached.
     if meant.is_empty() && session.is_none() {
         meant = sessions.iter().collect();
     }
@@ -47,11 +48,11 @@ pub(crate) fn run(session: Option<&SessionRef>, way: AttachWay) -> anyhow::Resul
     }
 }
 
-/// Attaches to the session of this name, if there is one. Returns whether there is.
+/// Prints the port and a key of the session with this label, if there is one. Returns whether there is.
 ///
 /// # Errors
 ///
-/// Returns why its server gives no key.
+/// Returns why the session's server gives no key.
 pub(crate) fn run_if_there(name: &SessionLabel) -> anyhow::Result<bool> {
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
@@ -62,7 +63,7 @@ pub(crate) fn run_if_there(name: &SessionLabel) -> anyhow::Result<bool> {
     }
 }
 
-/// Prints sessions, so that the user may choose. Returns the exit code of a session that is not known yet.
+/// Prints the sessions that the user may choose from. Returns the exit code for an undecided choice.
 fn offer(sessions: &[&Found]) -> u8 {
     for found in sessions.iter().take(CHOICES_MAX) {
         let status = &found.status;
@@ -71,7 +72,7 @@ fn offer(sessions: &[&Found]) -> u8 {
     1
 }
 
-/// Asks a server for its next client's key, and prints it.
+/// Asks a session's server for its next client's key, and prints the key.
 fn announce_next(clock: Clock, found: &Found, way: AttachWay) -> anyhow::Result<()> {
     let coming = match way {
         AttachWay::TakeOver => Coming::TakeOver,
@@ -97,7 +98,7 @@ fn announce_next(clock: Clock, found: &Found, way: AttachWay) -> anyhow::Result<
     announcement::print(port, &key)
 }
 
-/// Returns the client's address in sshd's `client-ip client-port ...`.
+/// Returns the client's address from sshd's `client-ip client-port ...`, or `None` if it names none.
 fn client_address(connection: &OsStr) -> Option<IpAddr> {
     let word = connection.to_str()?.split_whitespace().next()?;
     word.parse().ok().map(|address: IpAddr| address.to_canonical())

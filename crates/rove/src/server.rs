@@ -1,4 +1,4 @@
-//! The server: binds, announces itself, detaches, then pumps between the pty and the network.
+//! The server program: binds a UDP port, announces itself, detaches, then moves data between the pty and the network.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -36,54 +36,53 @@ mod wire;
 use pump::{Control, Host, Pump};
 use wire::Wire;
 
-/// Ends an idle session after this many seconds without a client; 0 stands for never.
+/// Environment variable: seconds without a client after which the session ends; 0 stands for never.
 const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
-/// Lets SIGUSR1 end only sessions that have been idle for this many seconds.
+/// Environment variable: SIGUSR1 ends only sessions whose client has been silent for this many seconds.
 const SIGNAL_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_SIGNAL_TMOUT";
 
-/// How long a session started as rove's own waits for a client that has gone silent: 30 days. It takes up memory and a
-/// port meanwhile. Its client may sleep, and another one may attach.
-/// Chosen: longer than a laptop stays shut over a holiday.
+/// How long a session started as rove's own waits for a silent client: 30 days. Meanwhile it holds memory and a port.
+/// Its client may sleep, or another client may attach. Chosen: longer than a laptop stays shut over a holiday.
 const DETACHED_MAX: Duration = Duration::from_secs(2_592_000);
 
-/// The address a server binds.
+/// The local address that a server binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BindAddress {
-    /// Any address of this computer, IPv6 and IPv4.
+    /// All addresses of this computer, IPv6 and IPv4.
     #[default]
     Any,
-    /// The address that the ssh connection arrived at (`SSH_CONNECTION`).
+    /// The local address of the ssh connection (`SSH_CONNECTION`).
     SshConnection,
-    /// This address; falls back to any when it cannot be bound.
+    /// This address, or all addresses if it cannot be bound.
     Address(IpAddr),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerOptions {
-    /// The address to bind.
+    /// The local address to bind.
     pub(crate) bind: BindAddress,
     pub(crate) ports: PortRange,
-    /// How many colours the user's terminal has (`-c`).
+    /// How many colours the user's terminal has (`-c`); `None` if not told.
     pub(crate) colors: Option<u32>,
-    /// Locale variables of the user (`-l NAME=VALUE`), for when ours are not UTF-8, and `COLORTERM`.
+    /// Locale variables of the user (`-l NAME=VALUE`), used if this computer's are not UTF-8, and `COLORTERM`.
     pub(crate) locale: Vec<(String, String)>,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
     pub(crate) verbose: u8,
-    /// The name the program was called under.
+    /// The name under which the program was called.
     pub(crate) name: ProgramName,
-    /// The session's own name. The client attaches to a session that has it already.
+    /// The session's label, if the user has chosen one. If a session has this label, the client attaches to it.
     pub(crate) session: Option<SessionLabel>,
 }
 
-/// Runs a server: announces it on standard output, detaches, and serves in the process left behind.
-/// Returns the exit code, in the parent as soon as the server stands, in the child at its end.
+/// Runs a server: announces it on standard output, detaches, and serves in a child process. Returns the exit code: in
+/// the parent once the server is announced, in the child at the session's end.
 ///
 /// # Errors
 ///
-/// Returns why no server could be started, in a sentence for the user.
+/// Returns why no server can start, in a sentence for the user.
 pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
-    // Held until the session answers by its name.
+    // The lock is held until the session answers to its label.
     let lock = options.session.as_ref().map(|_| lock_labels()).transpose();
     let lock = lock.context("cannot give the session a name")?;
     if let Some(name) = &options.session
@@ -94,11 +93,11 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let prepared = PreparedServer { lock, ..PreparedServer::prepare(&options)? };
     let (clock, events) = start_loop()?;
     let nothing = open_nothing().context("cannot open /dev/null")?;
-    // The session outlives the ssh connection that started it, and whatever that hangs up on.
+    // The session outlives the ssh connection that started it, and any hang-up.
     sys::ignore_signal(libc::SIGHUP).context("cannot ignore SIGHUP")?;
     match sys::fork().context("cannot detach")? {
         Fork::Parent(server) => {
-            // Nothing stands in the server's way any more, so that it is announced and not before.
+            // The server is announced only when nothing more can fail.
             if let Err(error) = announcement::print(prepared.port(), &prepared.key) {
                 let _ = kill_process(server, Signal::TERM);
                 return Err(error.context("cannot announce the server"));
@@ -119,39 +118,39 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Returns the clock of a session and the loop that it waits in. From then on the loop has the signals of this
-/// process, and of one that it forks. So that the end of the session's program is never missed, the loop
-/// comes first.
+/// Returns the clock of a session and the loop that waits for its events. The loop receives the signals of this process
+/// and of a forked child. Create it before the session's program starts, so that the program's end is never missed.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal, such as that of descriptors.
+/// Returns the system's error, for example a lack of descriptors.
 pub(crate) fn start_loop() -> anyhow::Result<(Clock, EventLoop)> {
     let clock = Clock::start();
     Ok((clock, EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?))
 }
 
-/// Whether a session appears among those who are logged in and in `rove list`.
+/// Whether a session is entered among the logged-in users and in `rove list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// It does, as a login from elsewhere.
+    /// The session is entered as a remote login.
     Listed,
-    /// It does not: nobody has come in, and it ends with who started it.
+    /// The session is not entered: nobody has logged in, and it ends with the process that started it.
     Unlisted,
 }
 
-/// Everything a server needs, obtained while errors can still be told to the user.
+/// A server's socket, key, pty and program, obtained while errors can still be shown to the user.
 pub(crate) struct PreparedServer {
     socket: ServerSocket,
     pub(crate) key: Key,
     pty: Pty,
     size: Size,
     program: Program,
-    /// The user who is told of detached sessions.
+    /// The user to whom the session shows a notice about detached sessions; `None` for no notice.
     told_of_sessions: Option<OsString>,
     name: ProgramName,
     session: Option<SessionLabel>,
-    /// Keeps others from giving a session the same name meanwhile.
+    /// The lock on session labels, so that no other session gets the same label at the same time; `None` without a
+    /// label.
     lock: Option<OwnedFd>,
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
@@ -159,11 +158,11 @@ pub(crate) struct PreparedServer {
 }
 
 impl PreparedServer {
-    /// Binds, draws a key, opens the pseudo-terminal and prepares the program.
+    /// Binds a port, draws a key, opens the pseudo-terminal and prepares the program.
     ///
     /// # Errors
     ///
-    /// Returns what is missing, in a sentence for the user.
+    /// Returns what failed, in a sentence for the user.
     pub(crate) fn prepare(options: &ServerOptions) -> anyhow::Result<Self> {
         let core_limit = hardening::conceal_memory().context("cannot conceal the key")?;
         let socket = bind(options)?;
@@ -197,7 +196,7 @@ impl PreparedServer {
         })
     }
 
-    /// Shows `line` on the session's screen before anything else.
+    /// Shows `line` on the session's screen before all other output.
     pub(crate) fn greet(&mut self, line: &str) {
         let rest = std::mem::take(&mut self.program.greeting);
         self.program.greeting = [line.as_bytes(), b"\n", &rest].concat();
@@ -207,11 +206,11 @@ impl PreparedServer {
         self.socket.local_addr().port()
     }
 
-    /// Serves until the session is over, in a loop from [`start_loop`]. The program becomes a child of this process.
+    /// Serves until the session ends, in a loop from [`start_loop`]. The program becomes a child of this process.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of something a server cannot do without.
+    /// Returns the system's error for a resource that a server needs.
     pub(crate) fn serve(
         mut self,
         clock: Clock,
@@ -220,7 +219,7 @@ impl PreparedServer {
     ) -> anyhow::Result<ServerOutcome> {
         let card = self.card();
         let listed = listing == Listing::Listed;
-        // Here and not before the announcement, for which somebody waits.
+        // The notice is made here because the announcement must not be delayed.
         if listed && let Some(user) = &self.told_of_sessions {
             self.program.greeting.extend(detached::notice(user).into_bytes());
         }
@@ -249,8 +248,7 @@ impl PreparedServer {
         Pump::new(events, session, Wire::new(self.socket, name), host, self.signal_timeout).run()
     }
 
-    /// Returns what does not change of what the session's control socket tells. To be called in the
-    /// process that serves.
+    /// Returns the constant facts that the session's control socket tells. Call this in the process that serves.
     fn card(&self) -> SessionStatus {
         let words = self.program.arguments.iter();
         SessionStatus {
@@ -270,7 +268,7 @@ impl PreparedServer {
     }
 }
 
-/// Binds the address asked for, else any.
+/// Binds the address that the user chose, or else all addresses.
 fn bind(options: &ServerOptions) -> anyhow::Result<ServerSocket> {
     let ssh_connection = std::env::var_os("SSH_CONNECTION");
     let wanted = match options.bind {
@@ -292,11 +290,11 @@ fn bind(options: &ServerOptions) -> anyhow::Result<ServerSocket> {
     }
     let PortRange { low, high } = options.ports;
     let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), options.ports) {
-        // A computer without IPv6. Where somebody else has the port for IPv6, it is not taken for IPv4 alone.
+        // This computer has no IPv6. If another process has the port for IPv6, the port is not taken for IPv4 alone.
         Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
             bind_to(Ipv4Addr::UNSPECIFIED.into(), options.ports)
         }
-        // It takes IPv4 as well.
+        // An IPv6 socket receives IPv4 as well.
         result => result,
     };
     any.with_context(|| {
@@ -307,7 +305,7 @@ fn bind(options: &ServerOptions) -> anyhow::Result<ServerSocket> {
     })
 }
 
-/// Binds a free port, or one at which a server of this user lingers.
+/// Binds a free port, or a port at which an ended session of this user still lingers.
 fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
     match ServerSocket::bind(address, ports) {
         Err(error)
@@ -320,28 +318,28 @@ fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
     }
 }
 
-/// Returns the server's own address in sshd's `client-ip client-port server-ip server-port`.
+/// Returns the server's address from sshd's `client-ip client-port server-ip server-port`, or `None` if it names none.
 fn server_address(ssh_connection: Option<&OsStr>) -> Option<IpAddr> {
     let word = ssh_connection?.to_str()?.split_whitespace().nth(2)?;
     word.parse().ok().map(|address: IpAddr| address.to_canonical())
 }
 
-/// Tells the user of something that is not fatal.
+/// Prints a warning on standard error.
 fn warn(text: impl AsRef<str>) {
-    // Nobody may be listening, which is no reason not to serve.
+    // The server also serves if nobody can read the warning.
     say(io::stderr(), text.as_ref());
 }
 
-/// Returns how long a session without a client lives when nobody has said.
+/// Returns the default network timeout of a session; `None` for no timeout.
 const fn detached_max(name: ProgramName) -> Option<Duration> {
     match name {
         ProgramName::Rove => Some(DETACHED_MAX),
-        // Stock servers wait for ever, and scripts may count on it.
+        // Stock servers wait for ever, and scripts may depend on it.
         ProgramName::Mosh => None,
     }
 }
 
-/// Returns an idle limit from the environment, else `default`; `None` for none.
+/// Returns an idle limit from the environment variable, or else `default`; `None` for no limit.
 fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
     let Some(text) = std::env::var_os(variable).filter(|text| !text.is_empty()) else {
         return default;
@@ -355,12 +353,12 @@ fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
     }
 }
 
-/// Reads an idle limit in seconds; `None` stands for nonsense.
+/// Reads an idle limit in seconds; `None` if the text is not a number.
 fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
     text.to_str()?.parse().ok().map(Duration::from_secs)
 }
 
-/// Returns what the server is called under this name.
+/// Returns the name of the server program in messages.
 const fn program(name: ProgramName) -> &'static str {
     match name {
         ProgramName::Mosh => "mosh-server",
@@ -368,7 +366,7 @@ const fn program(name: ProgramName) -> &'static str {
     }
 }
 
-/// Says where the server has gone; scripts read the process number from it.
+/// Prints the version and the server's process number, which scripts read.
 fn say_goodbye(name: ProgramName, server: Pid) {
     let server = server.as_raw_nonzero();
     let ours = env!("CARGO_PKG_VERSION");
@@ -385,22 +383,23 @@ fn say_goodbye(name: ProgramName, server: Pid) {
     }
 }
 
-/// Leaves the session of the ssh connection, and its descriptors unless someone wants to read on.
+/// Leaves the ssh connection's terminal session, and closes its descriptors unless the user wants to read messages
+/// (`verbose`).
 fn detach(verbose: u8, nothing: OwnedFd) -> rustix::io::Result<()> {
     rustix::process::setsid()?;
     if verbose == 0 {
-        // ssh waits until nobody holds these any more.
+        // ssh ends only after these descriptors are closed.
         silence(nothing)?;
     }
     Ok(())
 }
 
-/// Opens what the standard descriptors are pointed at to say and hear nothing.
+/// Opens `/dev/null`, which replaces the standard descriptors.
 pub(crate) fn open_nothing() -> rustix::io::Result<OwnedFd> {
     rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Points the three standard descriptors at nothing.
+/// Redirects the three standard descriptors to `nothing`.
 pub(crate) fn silence(nothing: OwnedFd) -> rustix::io::Result<()> {
     stdio::dup2_stdin(&nothing)?;
     stdio::dup2_stdout(&nothing)?;

@@ -1,7 +1,7 @@
 //! The commands `rove list` and `rove kill`: this user's sessions on this computer, or on another.
 //!
-//! `choice` decides which sessions are meant, `table` how they are shown, `stock` finds the servers
-//! that have no control socket, `computer` is the name of where they run, `far` asks another computer.
+//! `choice` selects the sessions, `table` formats them, `stock` finds servers without a control socket, `computer`
+//! names the computer that sessions run on, and `far` asks another computer.
 
 use std::io::{self, Write};
 
@@ -26,32 +26,31 @@ pub(crate) use choice::{Choice, means};
 use computer::Computer;
 pub(crate) use table::{age, describe_detached, describe_running, one as describe};
 
-/// How long servers are given to answer. Chosen: a thousand times what one takes, and short enough to
-/// wait for when one stands still.
+/// How long the servers have to answer. Chosen: a thousand times the usual time, and short enough to wait for a server
+/// that is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long they are given to end. Chosen: what a server waits for its client's acknowledgment (10 s,
-/// Mosh 1.4.0 as observed), with room.
+/// How long servers have to end. Chosen: the time that a server waits for its client's acknowledgment (10 s, Mosh 1.4.0
+/// as observed), with a margin.
 const END_PATIENCE: Duration = Duration::from_secs(15);
-/// The command that ends sessions, as it speaks to users.
+/// The name of the command that ends sessions, in messages.
 const KILL: &str = "rove kill";
-/// The version of what `rove list --json` prints; another number when something has changed that was
-/// there before.
+/// The version number in the output of `rove list --json`. It changes if existing fields change.
 const JSON_VERSION: u32 = 1;
 
-/// How sessions are listed.
+/// The options of `rove list`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ListOptions {
-    /// As JSON, for programs.
+    /// Whether to print JSON, for programs.
     pub(crate) json: bool,
-    /// With stock servers, which have no control socket.
+    /// Whether to list stock servers as well, which have no control socket.
     pub(crate) all: bool,
 }
 
-/// Where sessions are looked for.
+/// The computer on which sessions are listed or ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Here,
-    /// On the host that these options log in to.
+    /// The host that these options log in to.
     Far(Box<HostOptions>),
 }
 
@@ -64,7 +63,7 @@ struct Listing {
 }
 
 impl Listing {
-    /// Returns the list for people, of sessions on this computer or another.
+    /// Returns the list as text for people. `own_terminal` marks the session that the command runs in.
     fn text(&self, computer: &Computer, own_terminal: Option<&str>) -> String {
         let width_max = if isatty(stdio::stdout()) { table::COMMAND_WIDTH } else { usize::MAX };
         let mut text = if self.sessions.is_empty() {
@@ -77,11 +76,11 @@ impl Listing {
     }
 }
 
-/// Lists the sessions on standard output. Returns the exit code: 1 if a server did not answer.
+/// Prints the user's sessions on standard output. Returns the exit code: 1 if a server did not answer.
 ///
 /// # Errors
 ///
-/// Returns why nothing could be printed, or the host not be asked.
+/// Returns why the list cannot be printed, or the host not asked.
 pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
     if let Place::Far(host) = place {
         return far::list(options, host);
@@ -102,12 +101,12 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
     Ok(u8::from(tell_problems("rove list", &computer, &survey)))
 }
 
-/// Ends the sessions chosen and says what became of each. Returns the exit code: 1 if one was not there
-/// or has not ended.
+/// Ends the chosen sessions and prints the result of each. Returns the exit code: 1 if a session was not found or has
+/// not ended.
 ///
 /// # Errors
 ///
-/// Returns why the host could not be asked.
+/// Returns why the host cannot be asked.
 pub(crate) fn kill(choice: &Choice, place: &Place) -> anyhow::Result<u8> {
     match place {
         Place::Here => Ok(kill_here(choice)),
@@ -127,7 +126,7 @@ fn kill_here(choice: &Choice) -> u8 {
     if chosen.is_empty() && missing.is_empty() {
         say(io::stdout(), &format!("There is no such session{}: nothing to end.", computer.on()));
     }
-    // The one we may be in comes last: its end is ours.
+    // The session that this command runs in is ended last, because the command ends with it.
     let own = own_terminal();
     chosen.sort_by_key(|found| is_own(&found.status, own.as_deref()));
     let (own_one, others): (Vec<_>, Vec<_>) =
@@ -138,7 +137,7 @@ fn kill_here(choice: &Choice) -> u8 {
     u8::from(!all_ended || !missing.is_empty() || has_problems)
 }
 
-/// Ends these sessions, all at once, and says so. Returns whether all have ended.
+/// Ends the sessions, all at once, and prints the results. Returns whether all have ended.
 fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
     let deadline = clock.now() + END_PATIENCE;
     let asked: Vec<_> = sessions
@@ -153,7 +152,7 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
             Ok(true) => {
                 say(io::stdout(), &format!("Ended {name}; its command has been sent SIGHUP."))
             }
-            // It went between the survey and now.
+            // The session ended after the survey.
             Err(AskError::Gone) => say(io::stdout(), &format!("{name} has ended already.")),
             Ok(false) => {
                 warn(KILL, &format!("{name} was told to end and has not yet. {insist}"));
@@ -168,7 +167,7 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
     all_ended
 }
 
-/// Waits for the end of a session that has been told to; returns whether it came.
+/// Waits until a session that was told to end has ended, at most until `deadline`. Returns whether it has.
 fn see_off(
     mut conversation: Conversation,
     clock: Clock,
@@ -176,12 +175,12 @@ fn see_off(
     deadline: Instant,
 ) -> Result<bool, AskError> {
     conversation.reply(deadline)?;
-    // A connection may also have had to make room for newer ones.
+    // The server may also have closed the connection for newer ones.
     Ok(conversation.wait_closed(deadline)
         && Conversation::start(clock, &found.path, Request::Status).is_err())
 }
 
-/// Says on standard error what could not be asked; returns whether there was anything.
+/// Prints on standard error which servers and folders could not be asked. Returns whether there were any.
 fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     let on = computer.on();
     for error in &survey.errors {
@@ -195,13 +194,13 @@ fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     !survey.errors.is_empty() || !survey.silent.is_empty()
 }
 
-/// Returns the processes that are servers of rove.
+/// Returns the process numbers of rove's own servers.
 fn known(survey: &Survey) -> Vec<u32> {
     let answered = survey.sessions.iter().map(|found| found.status.pid);
     answered.chain(survey.silent.iter().map(|(name, _)| name.pid)).collect()
 }
 
-/// Returns the terminal we are on, which is a session's if we run in one.
+/// Returns the terminal of this process, which identifies the session that it runs in; `None` without a terminal.
 fn own_terminal() -> Option<String> {
     let name = rustix::termios::ttyname(stdio::stdin(), Vec::new()).ok()?;
     name.into_string().ok()

@@ -1,8 +1,8 @@
-//! A session's datagrams through an ssh connection, for networks that let no UDP pass.
+//! Carries a session's datagrams through an ssh connection, for networks that block UDP.
 //!
-//! [`near`] is the client's side, which holds the [`ssh`] and starts another when it ends; [`login`] is for those that
-//! must ask the user. [`spare`] is the same beside UDP. [`far`] is what ssh runs on the host. [`inherited`] hands the first ssh from the bootstrap to the
-//! client.
+//! [`near`] is the client's end, which runs the [`ssh`] process and starts another when it ends. [`login`] starts an
+//! ssh that must ask the user. [`spare`] is the ssh beside UDP, used while UDP is silent. [`far`] is the program that
+//! ssh runs on the host. [`inherited`] passes the first ssh from the bootstrap to the client.
 
 pub(crate) mod far;
 pub(crate) mod inherited;

@@ -1,8 +1,7 @@
-//! A server that stays for a while after its client has left, and tells the client again that it knows where the first
-//! acknowledgment was lost.
+//! A server that stays for a while after its client has left, and repeats its acknowledgment if the first was lost.
 //!
-//! All that belonged to the session is gone by then: its terminal, so that programs hear of the hang-up, and its entries in
-//! `rove list` and among those who are logged in. The port goes to another server of the same user that finds no other.
+//! The session's resources are released before: its terminal, so that programs get the hang-up, and its entries in
+//! `rove list` and among the logged-in users. Another server of the same user that finds no free port takes this one.
 
 use std::os::fd::AsFd;
 
@@ -13,8 +12,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::server::wire::Wire;
 
-/// Lingers for as long as the session asks for, or until a signal ends this process or another server wants the port. The
-/// program may still run as our child.
+/// Lingers for as long as the session asks for, or until a signal ends this process or another server asks for the
+/// port. The session's program may still run as a child.
 pub(super) fn linger(
     events: &mut EventLoop,
     mut session: Server,
@@ -35,7 +34,7 @@ pub(super) fn linger(
         if events.take_signals().iter().any(|signal| [SIGTERM, SIGINT].contains(signal)) {
             return;
         }
-        // A program that has ended is not to be left in the table of processes.
+        // A program that has ended must not remain a zombie.
         child.try_wait();
         let now = events.now();
         if has_datagrams {

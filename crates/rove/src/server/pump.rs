@@ -1,4 +1,5 @@
-//! The server's loop: datagrams, pty and signals in; session machine; datagrams and pty out.
+//! The server's event loop: passes datagrams, pty output and signals to the session, and its results to the network and
+//! the pty.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -22,27 +23,28 @@ use crate::server::wire::Wire;
 use crate::syslog;
 use crate::utmp::Entry;
 
-/// The signals the loop wakes for.
+/// The signals that wake the loop.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
-/// Most bytes read from the pty in one turn, so that the network has its turn in between and
-/// Ctrl-C reaches a program that never stops writing.
+/// Most bytes read from the pty in one turn of the loop, so that datagrams are handled in between and Ctrl-C reaches a
+/// program that never stops writing.
 /// Source: Mosh 1.4.0 as observed.
 const HOST_OUTPUT_PER_TURN: usize = 16_384;
-/// Room for what the pty gives at once; with less the turn's reading is over. A read that takes the
-/// rest of a buffer costs as much as any other, and cuts the output where no program ended a write: under
-/// `yes` every turn would leave another half of a line on the screen, to be sent in a frame.
+/// Free space in the buffer, in bytes, below which the reading of a turn ends. A read into less space would cost as
+/// much, and cut the output at a place where no program ended a write. Under `yes`, every turn would then leave half of
+/// a line on the screen, to be sent in a frame.
 /// Source: Linux, whose pty holds 4095 bytes for its reader.
 const HOST_READ_MAX: usize = 4096;
 const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
-/// Most bytes read after the program's end. Its own output waits in the pty, which holds less. Output beyond that is
-/// from a program it left behind, which must not keep the session open. Chosen: four times what Linux lets a pty hold.
+/// Most bytes read from the pty after the program's end. The program's own output waits in the pty, which holds less.
+/// More output is from a program that it left running, which must not keep the session open. Chosen: four times what
+/// Linux lets a pty hold.
 const LAST_OUTPUT_MAX: usize = 262_144;
-/// How long a program may take to end after the last descriptor of its terminal was closed; then
-/// the session ends without its exit status. Chosen: longer than a busy computer leaves a program waiting in the middle
-/// of its exit. Only one that lets go of its terminal and stays makes the session last for so long.
+/// How long a program may take to end after the last descriptor of its terminal was closed; then the session ends
+/// without its exit status. Chosen: longer than a busy computer delays a program's exit. Only a program that closes its
+/// terminal and keeps running delays the session's end for so long.
 const EXIT_GRACE: Duration = Duration::from_secs(3);
 
-/// A session's loop and everything it moves bytes between.
+/// A session's event loop, with the socket, the pty and the session between which it moves bytes.
 pub(super) struct Pump {
     events: EventLoop,
     session: Server,
@@ -51,29 +53,30 @@ pub(super) struct Pump {
     program: Program,
     tty_watch: TtyWatch,
     prompt_watch: PromptWatch,
-    /// The last look's result: up to which input the shell waits at its prompt.
+    /// The newest input that the shell had read when it was last seen waiting at its prompt; `None` if it was not
+    /// waiting.
     prompt: Option<InputNum>,
-    /// [`Server::takeovers`] at the last look.
+    /// [`Server::takeovers`] when the pty was last examined.
     takeovers: u32,
     signal_timeout: Option<Duration>,
     started: Instant,
     buffer: Vec<u8>,
 }
 
-/// The host's side of a session.
+/// The host's side of a session: pty, program and entries in the system's lists.
 pub(super) struct Host {
-    /// Where the programs write and read.
+    /// The master side of the pty, from which output is read and to which keys are written.
     pub(super) master: Master,
     pub(super) child: Child,
-    /// The session among those who are logged in, where it is listed.
+    /// The session's entry among the logged-in users; `None` if it is not listed.
     pub(super) entry: Option<Entry>,
-    /// How the session is found and ended from outside. Last, as the end of its connections says that
-    /// the rest has been let go of, but for the port of a server that lingers.
+    /// The control socket, at which the session is found and ended; `None` if it is not listed. It is the last field:
+    /// when its connections end, all other resources have been released, except the port of a lingering server.
     pub(super) control: Option<Control>,
 }
 
 impl Host {
-    /// Lets go of everything but the program's process, which is still our child.
+    /// Releases everything except the program's process, which is still a child.
     fn let_go(self) -> Child {
         let Self { master, child, entry, control } = self;
         drop(master);
@@ -83,35 +86,35 @@ impl Host {
     }
 }
 
-/// The session's control socket and what is told there.
+/// The session's control socket, and the facts that it tells.
 pub(super) struct Control {
     listener: Listener,
-    /// The session's facts that do not change by themselves.
+    /// The facts about the session that are constant.
     card: SessionStatus,
 }
 
 impl Control {
-    /// Opens the socket of the session that this is about.
+    /// Opens the control socket of the session with this name.
     pub(super) fn open(name: SessionName, card: SessionStatus) -> Self {
         Self { listener: Listener::open(name), card }
     }
 }
 
-/// How far the session's program has come.
+/// The phase of the session's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Program {
-    /// The program runs, as far as we know.
+    /// The program is running, as far as the loop knows.
     Running,
-    /// The program has ended; what it wrote last is still being read, so many bytes so far.
+    /// The program has ended with `status`, and its last output is still being read: `read` bytes up to this point.
     Ended { status: ExitStatus, read: usize },
-    /// Nobody holds the terminal any more; the program's exit status is due until then.
+    /// All descriptors of the terminal are closed. The program's exit status is awaited until this time.
     HungUp { until: Instant },
-    /// The session knows.
+    /// The session has been told that the program has ended.
     Closed,
 }
 
 impl Pump {
-    /// Puts the parts together.
+    /// Creates the loop of a session that has just started.
     pub(super) fn new(
         events: EventLoop,
         session: Server,
@@ -137,7 +140,7 @@ impl Pump {
         }
     }
 
-    /// Turns the loop until the session is over and its client knows, as far as can be.
+    /// Runs the loop until the session has ended and its client knows, if it can be reached.
     pub(super) fn run(mut self) -> anyhow::Result<ServerOutcome> {
         let mut now = self.started;
         let outcome = loop {
@@ -161,7 +164,7 @@ impl Pump {
         Ok(outcome)
     }
 
-    /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
+    /// Waits for events and passes them to the session. Returns the time of waking.
     fn wait_and_read(&mut self) -> io::Result<Instant> {
         let has_input = !self.session.host_input().is_empty();
         let mut interests = vec![Interest::new(self.wire.as_fd(), true, false)];
@@ -193,8 +196,8 @@ impl Pump {
         if has_datagrams {
             self.wire.receive(now, &mut self.session);
         }
-        // Keys before output: Ctrl-C must not wait for what it is to stop. So what has just come is
-        // tried without asking first; the pty says later when it takes the rest.
+        // Keys are written before output is read: Ctrl-C must not wait for the output that it is to stop. New keys are
+        // written without asking the system first; it reports later when the pty takes the rest.
         if takes_input || (has_datagrams && self.program.has_terminal()) {
             self.write_host(now);
         }
@@ -233,7 +236,7 @@ impl Pump {
         }
     }
 
-    /// Tells of the session who asks, and ends it for who asks for that.
+    /// Answers requests at the control socket, and ends the session if one asks for that.
     fn answer_control(&mut self, now: Instant) {
         let Some(mut control) = self.host.control.take() else { return };
         let Control { listener, card } = &mut control;
@@ -255,13 +258,13 @@ impl Pump {
         }
         tracing::info!("asked to end");
         self.session.shutdown(now, Outside::Kill);
-        // Nobody would acknowledge it.
+        // A second call ends the session at once, because no client would acknowledge the end.
         if self.state(now) != State::Attached {
             self.session.shutdown(now, Outside::Kill);
         }
     }
 
-    /// Lets another client come in some way. Returns its key, or why it may not come.
+    /// Invites another client to take over, view or share the session. Returns its key, or why it is refused.
     fn invite(
         &mut self,
         now: Instant,
@@ -298,15 +301,14 @@ impl Pump {
         }
     }
 
-    /// Tells the session the state of the terminal: after all that was read from it, before anything is
-    /// sent of that.
+    /// Passes the modes of the pty to the session: after all output that was read, and before any of it is sent.
     fn look_at_tty(&mut self, now: Instant) {
         let is_due = self.tty_watch.look(now);
         if self.program.has_terminal()
             && let Some(tty) = self.host.master.modes()
         {
             let takeovers = self.session.takeovers();
-            // The last look was about input of the former client.
+            // The last examination was about input of the former client.
             if is_due || takeovers != self.takeovers {
                 self.takeovers = takeovers;
                 let Host { master, child, .. } = &self.host;
@@ -344,15 +346,14 @@ impl Pump {
             }
         }
         if start {
-            // Last, so that the program finds the window's true size.
-            // A client that learns the exit status leaves what the program said last to its user.
+            // The program is started last, so that it finds the window's true size.
             let learns = self.session.client_learns_exit_status();
             self.host.child.release(if learns { Failure::Ends } else { Failure::Waits });
         }
     }
 
     fn show_client(&mut self, client: Option<IpAddr>) {
-        // The user's last login may just have ended, and the system have tidied up.
+        // The system may have removed files of a user whose last login has just ended.
         if let Some(control) = &mut self.host.control {
             control.listener.flush();
         }
@@ -361,7 +362,7 @@ impl Pump {
         }
     }
 
-    /// Reads the programs' output, up to a bound.
+    /// Reads the programs' output, at most [`HOST_OUTPUT_PER_TURN`] bytes.
     fn read_host(&mut self, now: Instant) {
         let mut filled = 0;
         let found = loop {
@@ -392,7 +393,7 @@ impl Pump {
         };
     }
 
-    /// Hands the user's keys to the programs, as far as the pty takes them.
+    /// Writes the user's keys to the pty, as many as it takes.
     fn write_host(&mut self, now: Instant) {
         if self.session.host_input().is_empty() {
             return;
@@ -411,8 +412,7 @@ impl Pump {
         }
     }
 
-    /// Ends the session once nobody holds the terminal and the program has ended, or takes too
-    /// long.
+    /// Ends the session after all descriptors of the terminal are closed and the program has ended or takes too long.
     fn settle_hang_up(&mut self, now: Instant) {
         if let Program::HungUp { until } = self.program {
             let status = self.host.child.try_wait();
@@ -426,24 +426,24 @@ impl Pump {
 
 /// The result of a read from the pty.
 enum Found {
-    /// As much as may be read in one turn; there may be more.
+    /// The buffer is full; there may be more output.
     More,
-    /// All there is at the moment.
+    /// There is no more output at the moment.
     Nothing,
     End,
 }
 
 impl Program {
-    /// Returns whether someone may still read from the terminal and write to it.
+    /// Returns whether programs may still have the terminal open.
     const fn has_terminal(self) -> bool {
         matches!(self, Self::Running | Self::Ended { .. })
     }
 
-    /// Returns when to look again though nothing has happened.
+    /// Returns when the loop must wake even without an event; `None` for never.
     const fn deadline(self) -> Option<Instant> {
         match self {
             Self::HungUp { until } => Some(until),
-            // There may be more to read, or the end.
+            // More output or its end may be ready at once.
             Self::Ended { .. } => Some(Instant::ZERO),
             Self::Running | Self::Closed => None,
         }

@@ -1,4 +1,4 @@
-//! Further clients of a session that runs: their keys, and who is told of them.
+//! Decides who may take over, view or share a running session, and tells the system's log.
 
 use std::net::IpAddr;
 
@@ -8,24 +8,24 @@ use rove_units::Instant;
 
 use crate::{entropy, hardening, syslog};
 
-/// Where the user asks from, as far as is known.
+/// The origin of a request for a key, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct From {
-    /// The address that ssh has told.
+    /// The address of the user's ssh client; `None` for a request on this computer.
     pub(super) by: Option<IpAddr>,
-    /// The process at the control socket.
+    /// The process number of the caller at the control socket; `None` if unknown.
     pub(super) peer: Option<u32>,
 }
 
-/// Why a client may not come.
+/// The reason why a client may not take over or join a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    /// The user wants nobody in the place of the client.
+    /// The user has locked the session, and its client is alive.
     #[error(
         "its user has locked it, and its client lives: unlock it there with Ctrl-^ l, or end that client"
     )]
     Locked,
-    /// Nobody would see who joins.
+    /// The session's client, which would show who joins, is silent.
     #[error(
         "nobody may join it: its client, which would show that, is silent; `rove attach` without --view and --share \
          takes it over"
@@ -35,12 +35,12 @@ pub(super) enum Refusal {
     Uninvited(#[from] Uninvited),
 }
 
-/// Lets another client come in some way; `is_attached` tells whether the session's own client lives. Returns the key, or
-/// `None` without randomness.
+/// Invites another client to take over, view or share the session. `is_attached` tells whether the session's own client
+/// is alive. Returns the new client's key, or `None` if the system gives no random numbers.
 ///
 /// # Errors
 ///
-/// Returns why nobody may come so. A client that is gone locks nobody out.
+/// Returns why the client is refused. The lock of a client that is gone has no effect.
 pub(super) fn invite(
     session: &mut Server,
     now: Instant,
@@ -76,7 +76,7 @@ pub(super) fn invite(
     Ok(Some(key.to_text()))
 }
 
-/// Notes who has joined, in words that `known` holds, and tells the system's log of a change.
+/// Updates `known`, the descriptions of joined clients, and writes a change to the system's log.
 pub(super) fn note(known: &mut Vec<String>, clients: &[JoinedClient]) {
     let joined: Vec<String> =
         clients.iter().map(|client| format!("{} {}s", client.who, does(client.way))).collect();

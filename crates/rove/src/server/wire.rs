@@ -1,4 +1,4 @@
-//! A server's way to its client: datagrams between the socket and the session machine.
+//! Moves a server's datagrams between the socket and the session.
 
 use std::collections::VecDeque;
 use std::net::{Ipv6Addr, SocketAddr};
@@ -10,29 +10,32 @@ use rove_udp::Sieve;
 use rove_udp::{SendFailure, ServerSocket, receive_waiting};
 use rove_units::Instant;
 
-/// Most clients whose way is remembered. Chosen: as many as a session has, and one each that comes and goes.
+/// Most clients whose addresses are remembered. Chosen: as many as a session has, and one each that is invited, leaves
+/// or takes over.
 const WAYS_MAX: usize = JOINED_MAX + 3;
 
-/// The socket, and the address that answers leave from.
+/// The server's socket, and the local address from which each client is answered.
 pub(super) struct Wire {
     socket: ServerSocket,
-    /// How another server asks for the port while this one lingers; closed after the socket.
+    /// The socket at which another server asks for the port while this one lingers; `None` at other times. It is closed
+    /// after the UDP socket.
     pub(super) handover: Option<Handover>,
-    /// The name of that, for a session that others may find.
+    /// The name for the handover socket; `None` for a session that others must not find, or after the handover socket
+    /// is open.
     name: Option<SessionName>,
     sieve: Sieve,
-    /// Where clients are, and the address of this computer that each has spoken to, where the system tells. The client
-    /// that has changed its address last is at the end.
+    /// The address of each client, with the local address that it sends to, if the system tells that. The client whose
+    /// address changed last is at the end.
     ways: VecDeque<(SocketAddr, Option<Ipv6Addr>)>,
 }
 
 impl Wire {
-    /// Creates the wire of a session that nobody has spoken to.
+    /// Creates the wire of a session that has no client.
     pub(super) fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
         Self { socket, handover: None, name, sieve: Sieve::default(), ways: VecDeque::new() }
     }
 
-    /// Hands the datagrams that wait to the session.
+    /// Reads all waiting datagrams and passes them to the session.
     pub(super) fn receive(&mut self, now: Instant, session: &mut Server) {
         let Self { socket, sieve, ways, .. } = self;
         let result = receive_waiting(socket.get(), |received, payload| {
@@ -41,7 +44,8 @@ impl Wire {
             if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
                 tracing::debug!(%error, len, %source, "datagram of no use");
             }
-            // A forged one may claim the client's address, in the same turn as the client speaks.
+            // A forged datagram may claim the client's address, in the same turn in which the client sends. Only the
+            // session can tell.
             if (session.takeovers(), session.client_datagrams()) > before {
                 note_way(ways, source, received.local);
             } else {
@@ -53,7 +57,7 @@ impl Wire {
         }
     }
 
-    /// Does what is due.
+    /// Handles timers that have expired: the socket's filter against strangers.
     pub(super) fn handle_timeout(&mut self, now: Instant, session: &Server) {
         self.sieve.handle_timeout(now, session.client_address(), &self.socket);
     }
@@ -63,8 +67,8 @@ impl Wire {
         self.sieve.poll_timeout()
     }
 
-    /// Sends what the session has to say. The next server can have the port before the client hears that its end is
-    /// known: it may begin another session at once.
+    /// Sends all datagrams that the session has. Once its client knows the end, the port is offered to the user's next
+    /// server, because the client may start another session at once.
     pub(super) fn send(&mut self, now: Instant, session: &mut Server) {
         while let Some(transmit) = session.poll_transmit(now) {
             if session.lingers_until().is_some()
@@ -86,7 +90,7 @@ impl Wire {
     }
 }
 
-/// Notes the address of this computer that a client has spoken to.
+/// Records the local address that a client sends to.
 fn note_way(
     ways: &mut VecDeque<(SocketAddr, Option<Ipv6Addr>)>,
     client: SocketAddr,

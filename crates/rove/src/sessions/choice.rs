@@ -1,4 +1,4 @@
-//! Which sessions `rove kill` means.
+//! Selects the sessions that `rove kill` ends.
 
 use rove_bootstrap::SessionRef;
 use rove_control::{Found, SessionStatus, State, Survey};
@@ -11,16 +11,16 @@ use crate::sessions::computer::Computer;
 pub(crate) enum Choice {
     /// Sessions with these names, process numbers or UDP ports.
     These(Vec<SessionRef>),
-    /// All of this user's.
+    /// All sessions of this user.
     All,
-    /// Sessions without a client, for at least so long.
+    /// Sessions whose client has been silent for some time.
     Detached {
-        /// How long the client must have been silent.
+        /// The shortest silence of the client.
         silent_for: Duration,
     },
 }
 
-/// Returns whether it means this session.
+/// Returns whether `one` is the name, process number or UDP port of this session.
 pub(crate) fn means(one: &SessionRef, status: &SessionStatus) -> bool {
     match one {
         SessionRef::Named(name) => status.attachment.session.as_ref() == Some(&name.to_string()),
@@ -29,7 +29,7 @@ pub(crate) fn means(one: &SessionRef, status: &SessionStatus) -> bool {
 }
 
 impl Choice {
-    /// Returns which of `sessions` are meant, each once, and which names and numbers are nobody's.
+    /// Returns the chosen ones among `sessions`, each once, and the chosen names and numbers that match no session.
     pub(super) fn among<'a>(&self, sessions: &'a [Found]) -> (Vec<&'a Found>, Vec<&SessionRef>) {
         match self {
             Self::These(these) => {
@@ -55,7 +55,7 @@ impl Choice {
     }
 }
 
-/// Returns the sentence on a name or a number that is no session's.
+/// Returns the message about a name or number that matches no session.
 pub(super) fn why_missing(
     missing: &SessionRef,
     computer: &Computer,

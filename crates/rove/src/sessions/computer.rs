@@ -1,27 +1,27 @@
-//! The computer that sessions run on, as sentences name it.
+//! The computer that sessions run on, for messages.
 
 use std::env;
 
 use rove_bootstrap::remote::ASKED_AS_VARIABLE;
 
-/// Most characters of a name in a sentence. Source: a host name has up to 255 bytes (POSIX.1-2024, HOST_NAME_MAX), and a user
-/// stands in front of it.
+/// Most characters of a computer's name in a message. Source: a host name has up to 255 bytes (POSIX.1-2024,
+/// HOST_NAME_MAX), and a user name may precede it.
 const NAME_CHARS_MAX: usize = 512;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Computer {
-    /// The host as its user wrote it; `None` for the one that the user sits at.
+    /// The host's name as the user wrote it; `None` for the user's own computer.
     host: Option<String>,
 }
 
 impl Computer {
-    /// Returns the computer that this process runs on.
+    /// Returns the computer on which this process runs.
     pub(super) fn ours() -> Self {
         let host = env::var_os(ASKED_AS_VARIABLE).filter(|host| !host.is_empty());
         host.map_or_else(Self::default, |host| Self::host(&host.to_string_lossy()))
     }
 
-    /// Returns a computer that is asked over ssh.
+    /// Returns the computer `name`, which is asked over ssh.
     pub(super) fn host(name: &str) -> Self {
         Self { host: Some(name.escape_debug().take(NAME_CHARS_MAX).collect()) }
     }
@@ -30,12 +30,13 @@ impl Computer {
         self.host.as_deref().unwrap_or("this computer")
     }
 
-    /// Returns what stands after a thing that is on a host: ` on example.org`.
+    /// Returns the words for messages about something on the host, such as ` on example.org`; empty for the user's own
+    /// computer.
     pub(super) fn on(&self) -> String {
         self.host.as_ref().map_or_else(String::new, |host| format!(" on {host}"))
     }
 
-    /// Returns the sentence that names a command, to be run where the sessions are.
+    /// Returns a sentence that tells the user to run `command` where the sessions are.
     pub(super) fn command(&self, purpose: &str, command: &str) -> String {
         match &self.host {
             Some(host) => format!("{purpose}, on {host}: {command}"),
@@ -43,7 +44,7 @@ impl Computer {
         }
     }
 
-    /// Returns the command that lists its sessions.
+    /// Returns the `rove list` command for this computer.
     pub(super) fn list_command(&self) -> String {
         let host = self.host.as_ref().map(|host| format!(" {host}"));
         format!("rove list{}", host.unwrap_or_default())

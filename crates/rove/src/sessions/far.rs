@@ -1,4 +1,4 @@
-//! The sessions on another computer, told by the rove there.
+//! Lists and ends sessions on another computer, through its own rove.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -11,14 +11,14 @@ use crate::bootstrap::remote_command::{Input, RemoteCommand};
 use crate::sessions::computer::Computer;
 use crate::sessions::{Choice, JSON_VERSION, ListOptions, Listing};
 
-/// Longest list that is read for a table. Chosen: a thousand sessions of the usual kind.
+/// Longest JSON list that is read from the host, in bytes. Chosen: a thousand sessions of the usual kind.
 const LISTING_BYTES_MAX: usize = 1024 * 1024;
 
-/// Lists the sessions of a host. Returns the exit code of the rove there.
+/// Lists the sessions of a host. Returns the exit code of the host's rove.
 ///
 /// # Errors
 ///
-/// Returns why the host could not be asked, or nothing be printed.
+/// Returns why the host cannot be asked, or the list not printed.
 pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u8> {
     let mut args = vec!["list".into(), "--json".into()];
     if options.all {
@@ -35,7 +35,7 @@ pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u
     })?;
     let name = host.host.to_string_lossy();
     if found.is_empty() {
-        // It has said on the error output why.
+        // The command has told the reason on standard error.
         return Ok(code(status));
     }
     let listing = read(&found).with_context(|| {
@@ -48,16 +48,16 @@ pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u
     Ok(code(status))
 }
 
-/// Ends sessions of a host. Returns the exit code of the rove there.
+/// Ends sessions of a host. Returns the exit code of the host's rove.
 ///
 /// # Errors
 ///
-/// Returns why the host could not be asked, or nothing be printed.
+/// Returns why the host cannot be asked, or its output not printed.
 pub(super) fn kill(choice: &Choice, host: &HostOptions) -> anyhow::Result<u8> {
     pass(&RemoteCommand::rove(host, &kill_words(choice))?)
 }
 
-/// Returns the words that mean these sessions to the rove on the host.
+/// Returns the words of the `rove kill` command that selects these sessions on the host.
 fn kill_words(choice: &Choice) -> Vec<OsString> {
     let mut words = vec!["kill".to_owned()];
     match choice {
@@ -74,7 +74,7 @@ fn kill_words(choice: &Choice) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
-/// Runs a command and prints what it prints, as text that commands no terminal.
+/// Runs a command on the host and prints its output, without control characters. Returns its exit code.
 fn pass(command: &RemoteCommand<'_>) -> anyhow::Result<u8> {
     let mut filter = Printable::default();
     let mut failure = None;
@@ -86,7 +86,7 @@ fn pass(command: &RemoteCommand<'_>) -> anyhow::Result<u8> {
     Ok(code(status))
 }
 
-/// Reads a list; `None` for none that is known.
+/// Reads the JSON list of a host; `None` if it is malformed or of an unknown version.
 fn read(found: &[u8]) -> Option<Listing> {
     if found.len() > LISTING_BYTES_MAX {
         return None;

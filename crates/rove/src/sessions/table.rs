@@ -1,11 +1,11 @@
-//! Sessions as lines of text.
+//! Formats sessions as lines of text.
 
 use rove_control::SessionStatus;
 
 use crate::sessions::computer::Computer;
 
-/// Most characters of a command shown on a terminal. Chosen: what 80 columns leave is less, but wide
-/// terminals are common.
+/// Most characters of a command shown on a terminal. Chosen: more than 80 columns leave, because wide terminals are
+/// common.
 pub(super) const COMMAND_WIDTH: usize = 60;
 
 const HEADINGS: [&str; 8] = ["PID", "PORT", "STATE", "AGE", "CONTACT", "KEY", "SIZE", "CLIENT"];
@@ -53,7 +53,7 @@ pub(super) fn sessions(
     text
 }
 
-/// Returns the sentence on stock servers; empty where there are none.
+/// Returns the message about stock servers; empty if there are none.
 pub(super) fn stock(servers: &[u32], computer: &Computer) -> String {
     let Some(first) = servers.first() else { return String::new() };
     let (on, kill) = (computer.on(), format!("kill {first}"));
@@ -68,7 +68,7 @@ pub(super) fn stock(servers: &[u32], computer: &Computer) -> String {
     format!("Processes {numbers}{on} are stock mosh-servers, which cannot be asked. {end}\n")
 }
 
-/// Returns the words for one session.
+/// Returns the words that name one session in a message.
 pub(crate) fn one(status: &SessionStatus) -> String {
     let client = match &status.client {
         Some(client) => format!(", client {}", printable(client)),
@@ -79,7 +79,7 @@ pub(crate) fn one(status: &SessionStatus) -> String {
     format!("session {pid} (port {port}, {state}{client}: {command})")
 }
 
-/// Returns the words for a session to attach to.
+/// Returns the words for a session in the list to choose from for `rove attach`.
 pub(crate) fn describe_running(status: &SessionStatus) -> String {
     let contact = status.contact_age_seconds;
     let contact =
@@ -88,7 +88,7 @@ pub(crate) fn describe_running(status: &SessionStatus) -> String {
     format!("{}{contact}: {command}", status.state.as_str())
 }
 
-/// Returns the words for a session without a client, in a list of such.
+/// Returns the words for a session in the notice about detached sessions.
 pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     let contact = match status.contact_age_seconds {
         Some(seconds) => format!(", last contact {} ago", age(seconds)),
@@ -98,7 +98,7 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     format!("{} (port {}{contact}): {command}", status.pid, status.port)
 }
 
-/// Returns a span of time in its largest unit.
+/// Returns a duration in its largest unit, rounded down.
 pub(crate) fn age(seconds: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3600, "h"), (60, "min")];
     let unit = UNITS.iter().find(|(length, _)| seconds >= 2 * length);
@@ -106,7 +106,7 @@ pub(crate) fn age(seconds: u64) -> String {
     format!("{} {name}", seconds / length)
 }
 
-/// Returns the session's name, its command, and the title that the command has given the window.
+/// Returns the session's label, its command, and the window title that the command has set.
 fn command(status: &SessionStatus) -> String {
     let name =
         status.attachment.session.as_deref().map_or(String::new(), |name| format!("{name}: "));
@@ -117,7 +117,7 @@ fn command(status: &SessionStatus) -> String {
     text
 }
 
-/// Returns a text in one line that moves no cursor, hides nothing and asks the terminal nothing.
+/// Returns the text in one line without control characters.
 fn printable(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' => ' ',

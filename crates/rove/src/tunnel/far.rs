@@ -1,4 +1,4 @@
-//! The host's end: between ssh's stdio and the server's UDP port on this computer.
+//! The host's end of a tunnel: moves datagrams between ssh's standard input and output and the server's UDP port.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -15,21 +15,21 @@ use rustix::io::Errno;
 use rustix::stdio;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
-/// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.
+/// Most bytes read from ssh at once. Chosen: the size of a pipe's buffer on Linux.
 const READ_LEN: usize = 64 * 1024;
 
-/// Runs the end until standard input ends. Datagrams go to `port` of this computer's loopback.
+/// Runs the host's end until standard input ends. Datagrams are sent to `port` of this computer's loopback address.
 ///
 /// # Errors
 ///
-/// Returns why it cannot run, or that what comes in is no tunnel.
+/// Returns why the end cannot run, or that its input is not a tunnel.
 pub(crate) fn run(port: u16) -> anyhow::Result<()> {
     let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot open a UDP socket")?;
-    // Connected, it hears nobody else, and whether the server is there.
+    // A connected socket receives from the server only, and reports if the server is gone.
     socket.connect(server).context("cannot open a UDP socket")?;
     socket.set_nonblocking(true).context("cannot open a UDP socket")?;
-    // Where the login has a terminal, it is to pass bytes as they are.
+    // If the login has a terminal, the terminal must not change bytes.
     if let Ok(mut modes) = tcgetattr(stdio::stdin()) {
         modes.make_raw();
         tcsetattr(stdio::stdin(), OptionalActions::Now, &modes)
@@ -75,7 +75,7 @@ impl Pump {
         }
     }
 
-    /// Reads ssh's bytes; returns whether there may be more.
+    /// Reads ssh's bytes and sends the datagrams in them. Returns whether the input goes on.
     fn read(&mut self) -> anyhow::Result<bool> {
         let len = match rustix::io::read(stdio::stdin(), &mut self.buffer) {
             Ok(0) => return Ok(false),
@@ -90,7 +90,7 @@ impl Pump {
             if let Err(error) = self.socket.send(&datagram)
                 && error.kind() == io::ErrorKind::ConnectionRefused
             {
-                // It is about an earlier one.
+                // The error is about an earlier datagram.
                 self.carrier.handle_refusal();
                 let _ = self.socket.send(&datagram);
             }
@@ -111,7 +111,7 @@ impl Pump {
         }
     }
 
-    /// Writes what ssh takes; returns whether anybody reads it.
+    /// Writes as many bytes as ssh accepts. Returns whether ssh still reads.
     fn write(&mut self) -> anyhow::Result<bool> {
         while let bytes = self.carrier.poll_bytes()
             && !bytes.is_empty()

@@ -1,7 +1,7 @@
-//! The ssh that the bootstrap has logged in with, handed over to the client that it turns into: its
-//! descriptors and its process, and how to start another one.
+//! Hands the ssh of the bootstrap's login over to the session's client: its descriptors, its process, and the command
+//! that starts another.
 //!
-//! They are inherited, and the call of the session says which they are.
+//! The client is the same process after an exec. It inherits the descriptors, and its session call tells their numbers.
 
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -14,28 +14,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys;
 
-/// Numbers of the process and descriptors that are handed over. They are this process's own only until they are taken.
+/// Numbers of the process and the descriptors that are handed over. They are valid until [`Inherited::take`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Inherited {
-    /// ssh's standard input, output and error output, our ends.
+    /// Our ends of ssh's standard input, output and error output.
     descriptors: [RawFd; 3],
     pid: i32,
     pub(crate) again: Again,
 }
 
-/// How another ssh is started.
+/// How to start another ssh for the tunnel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Again {
-    /// The command, which asks nothing; empty if there is none.
+    /// The words of the command, with which ssh never asks the user; empty if no other ssh can be started.
     pub(crate) words: Vec<String>,
-    /// The line with the run's word, with which its output begins.
+    /// The first line of the command's output, which contains the run's random challenge.
     pub(crate) first_line: String,
-    /// Where it carries beside UDP: whether the first login asked nothing. `None` where it is the only way.
+    /// For an ssh beside UDP: whether the first login asked the user nothing. `None` if ssh is the only path.
     pub(crate) asks_nothing: Option<bool>,
 }
 
 impl Again {
-    /// Creates it. A word that is no text could not be said; such a host is logged in to once.
+    /// Creates the command. If a word is not UTF-8, no other ssh can be started.
     pub(crate) fn new(
         words: Option<&[OsString]>,
         challenge: &Challenge,
@@ -48,7 +48,7 @@ impl Again {
     }
 }
 
-/// The descriptors of an ssh that runs.
+/// Our ends of the pipes to a running ssh.
 #[derive(Debug)]
 pub(crate) struct Descriptors {
     pub(crate) stdin: OwnedFd,
@@ -57,7 +57,7 @@ pub(crate) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Returns the ends of the three pipes that a child was started with.
+    /// Returns our ends of a child's three pipes, or `None` if one is missing.
     pub(crate) fn of(child: &mut Child) -> Option<Self> {
         Some(Self {
             stdin: child.stdin.take()?.into(),
@@ -66,7 +66,7 @@ impl Descriptors {
         })
     }
 
-    /// Makes them last beyond an exec, and returns what the program that runs then must know.
+    /// Keeps the descriptors open across an exec, and returns their numbers for the program that runs then.
     pub(crate) fn bequeath(&self, child: &Child, again: Again) -> rustix::io::Result<Inherited> {
         let Self { stdin, stdout, stderr } = self;
         for descriptor in [stdin, stdout, stderr] {
@@ -81,11 +81,11 @@ impl Descriptors {
 }
 
 impl Inherited {
-    /// Returns the descriptors and the process as this process's own. The process must be a child of this one.
+    /// Takes the descriptors and the process over. The process must be a child of this process.
     ///
     /// # Errors
     ///
-    /// Returns that they are not there.
+    /// Returns an error if a descriptor or the process does not exist.
     pub(crate) fn take(&self) -> anyhow::Result<(Descriptors, Pid)> {
         let pid = Pid::from_raw(self.pid).filter(|_| self.pid > 1);
         let pid = pid.filter(|&pid| {

@@ -1,4 +1,4 @@
-//! Another login for a tunnel, with the user at the terminal.
+//! Logs in by ssh again for a tunnel, with questions to the user at the terminal.
 
 use std::io;
 
@@ -10,25 +10,25 @@ use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::Again;
 use crate::tunnel::ssh::{Look, Ssh};
 
-/// The option that keeps an ssh from asking, as the bootstrap words it.
+/// The option with which ssh never asks the user, in the bootstrap's form.
 pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
 
-/// Runs a command that the terminal's end does not end, as it has to carry the session's orderly end.
+/// Words before a command that let it survive the terminal's hang-up, because it must carry the session's orderly end.
 const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
 
-/// How a login went.
+/// The result of a login.
 pub(super) struct Login {
-    /// The ssh that carries, or why there is none; that is nothing new if the user has broken the login off.
+    /// The ssh that carries datagrams, or why there is none; `Err(None)` if the user has cancelled the login.
     pub(super) outcome: Result<Ssh, Option<String>>,
-    /// The signals that came meanwhile.
+    /// The signals that arrived during the login.
     pub(super) signals: Vec<i32>,
 }
 
-/// Logs in by the command that starts another ssh without a question, with questions.
+/// Logs in by the command for another ssh, changed so that ssh may ask the user.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal to wait.
+/// Returns the system's error while waiting.
 pub(super) fn run(again: &Again, events: &mut EventLoop, buffer: &mut [u8]) -> io::Result<Login> {
     let mut signals = Vec::new();
     let mut ssh = match Ssh::start(&asking(&again.words), &again.first_line, true) {
@@ -43,10 +43,11 @@ pub(super) fn run(again: &Again, events: &mut EventLoop, buffer: &mut [u8]) -> i
         if reaper.is_none() && is_broken_off {
             reaper = Some(SshReaper::new(events.now()));
         }
-        // A datagram that comes through before the session looks is lost, as on any path.
+        // A datagram that arrives during the login is lost, as on any path.
         let look = ssh.look(buffer, |_| ());
         if let Some(reaper) = &mut reaper {
-            // It has changed the terminal to ask. Were it to change it back later, keys would reach the session no more.
+            // ssh has changed the terminal's modes to ask. If it restored them after the login, keys would not reach
+            // the session any more.
             if ssh.is_silent() {
                 break Err(None);
             }
@@ -70,7 +71,7 @@ pub(super) fn run(again: &Again, events: &mut EventLoop, buffer: &mut [u8]) -> i
     Ok(Login { outcome, signals })
 }
 
-/// Returns the words of an ssh that asks, from those of one that does not.
+/// Returns the command of an ssh that may ask the user, made from the command that never asks.
 fn asking(again: &[String]) -> Vec<String> {
     let position = again.windows(2).rposition(|pair| pair == ASKS_NOTHING);
     let (before, behind) = again.split_at(position.unwrap_or(0));

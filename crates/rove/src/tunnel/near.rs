@@ -1,7 +1,6 @@
-//! The client's end: the ssh that carries the session, and the next one when it fails.
+//! The client's end of a tunnel: the ssh that carries the session, and its successor when it fails.
 //!
-//! No call here waits but a login by the user. Bytes that ssh does not accept at once wait in its carrier, within
-//! bounds.
+//! Only a login by the user waits. Bytes that ssh does not accept at once are queued in its carrier, within bounds.
 
 use std::io;
 
@@ -16,10 +15,10 @@ use crate::tunnel::inherited::{Again, Inherited};
 use crate::tunnel::login::{self, Login};
 use crate::tunnel::ssh::{Look, Ssh};
 
-/// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.
+/// Most bytes read from ssh at once. Chosen: the size of a pipe's buffer on Linux.
 pub(super) const READ_LEN: usize = 64 * 1024;
 
-/// Messages of ssh that only the user can answer. Source: OpenSSH's messages.
+/// Parts of ssh's error messages after which only the user can log in. Source: OpenSSH's messages.
 const REFUSALS: [&str; 3] =
     ["Permission denied", "Host key verification failed", "Too many authentication failures"];
 
@@ -27,21 +26,21 @@ const REFUSALS: [&str; 3] =
 pub(crate) struct Tunnel {
     again: Again,
     retry: Retry,
-    /// The one that carries.
+    /// The ssh that carries datagrams; `None` while there is none.
     line: Option<Ssh>,
-    /// The one that is being started.
+    /// The ssh that is logging in; `None` while there is none.
     next: Option<Ssh>,
-    /// Why the last ssh ended, if one has.
+    /// Why the last ssh ended; `None` if an ssh carries or has not ended.
     pub(crate) reason: Option<String>,
     buffer: Vec<u8>,
 }
 
 impl Tunnel {
-    /// Continues with the bootstrap's ssh.
+    /// Takes over the ssh of the bootstrap's login.
     ///
     /// # Errors
     ///
-    /// Returns that it is not there.
+    /// Returns an error if that ssh does not exist.
     pub(crate) fn take(inherited: &Inherited, now: Instant) -> anyhow::Result<Self> {
         let (descriptors, pid) = inherited.take()?;
         Ok(Self {
@@ -60,13 +59,13 @@ impl Tunnel {
         }
     }
 
-    /// Returns what to wait for.
+    /// Returns the descriptors to wait for.
     pub(crate) fn interests(&mut self) -> Vec<Interest<'_>> {
         let all = self.line.iter_mut().chain(&mut self.next);
         all.flat_map(Ssh::interests).collect()
     }
 
-    /// Does all that can be done without waiting, and hands over what has come through.
+    /// Reads and writes without waiting, passes arrived datagrams to `take`, and starts or ends an ssh as needed.
     pub(crate) fn turn(&mut self, now: Instant, mut take: impl FnMut(Arrival)) {
         if let Some(next) = &mut self.next {
             let look = next.look(&mut self.buffer, &mut take);
@@ -75,7 +74,7 @@ impl Tunnel {
                 Look::Open if next.stands() => {
                     tracing::info!("tunnel stands");
                     self.retry.handle_arrival(now);
-                    // Dropping the one before ends it.
+                    // Dropping the former ssh ends it.
                     self.line = self.next.take();
                     self.reason = None;
                 }
@@ -95,7 +94,7 @@ impl Tunnel {
             line.write();
             if has_arrived {
                 self.retry.handle_arrival(now);
-                // It was slow and not dead.
+                // The carrying ssh was slow and not dead.
                 self.next = None;
             }
             if let Look::Ended(reason) = look {
@@ -108,17 +107,17 @@ impl Tunnel {
         }
     }
 
-    /// Returns when to call [`Tunnel::turn`] if nothing happens before.
+    /// Returns when to call [`Tunnel::turn`] if nothing else happens; `None` for never.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         if self.next.is_some() { Some(self.retry.give_up_at()) } else { self.start_at() }
     }
 
-    /// Records that the network of this computer has changed.
+    /// Notes that this computer's network has changed, so that a new ssh may work sooner.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         self.retry.handle_network_change(now);
     }
 
-    /// Returns what the user should know, while nothing carries.
+    /// Returns the failure to show to the user; `None` while an ssh carries or none has failed.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         let reason = self.reason.as_ref().filter(|_| self.line.is_none())?;
         let needs_login = !self.again.words.is_empty() && is_refusal(reason);
@@ -131,14 +130,14 @@ impl Tunnel {
         Some(Trouble { text, reason: reason.clone(), needs_login })
     }
 
-    /// Starts an ssh that may ask the user on the terminal, which is theirs meanwhile, and waits until it carries, has
-    /// ended, or the user interrupts it. Returns the signals that came meanwhile.
+    /// Starts an ssh that may ask the user on the terminal. Waits until it carries datagrams, has ended, or the user
+    /// interrupts it. Returns the signals that arrived meanwhile.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal to wait.
+    /// Returns the system's error while waiting.
     pub(crate) fn log_in(&mut self, events: &mut EventLoop) -> io::Result<Vec<i32>> {
-        // It would be a second login beside this one.
+        // An ssh that is logging in would be a second login beside this one.
         self.next = None;
         self.retry.handle_start(events.now());
         let Login { outcome, signals } = login::run(&self.again, events, &mut self.buffer)?;
@@ -148,7 +147,7 @@ impl Tunnel {
                 self.line = Some(ssh);
                 self.reason = None;
             }
-            // The host still wants an answer.
+            // The login was cancelled, so the host still needs the user's answer.
             Err(None) => self.retry.handle_end(events.now(), End::Refused),
             Err(Some(reason)) => {
                 tracing::info!(%reason, "no login for the tunnel");
@@ -178,7 +177,7 @@ impl Tunnel {
         }
     }
 
-    /// Ends the one that is being started.
+    /// Ends the ssh that is logging in.
     fn end(&mut self, now: Instant, reason: Option<String>) {
         if let Some(next) = self.next.take() {
             self.note_end(now, next, reason);
@@ -196,7 +195,7 @@ impl Tunnel {
     }
 }
 
-/// Returns whether ssh has ended for a reason that only the user can remove.
+/// Returns whether ssh ended for a reason that only the user can resolve.
 pub(super) fn is_refusal(reason: &str) -> bool {
     REFUSALS.iter().any(|refusal| reason.contains(refusal))
 }

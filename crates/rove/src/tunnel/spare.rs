@@ -1,6 +1,7 @@
-//! An ssh beside UDP: it carries datagrams where UDP is not answered, and ends where it is.
+//! An ssh beside UDP: it carries datagrams while UDP is silent, and ends when UDP answers.
 //!
-//! The first one is the login's. Later ones log in by themselves as far as [`Standby`] lets them, or the user does it.
+//! The first ssh is that of the bootstrap's login. Later ones log in without the user as often as [`Standby`] allows,
+//! or the user logs in.
 
 use std::io;
 
@@ -17,23 +18,23 @@ use crate::tunnel::login::{self, Login};
 use crate::tunnel::near::{READ_LEN, is_refusal};
 use crate::tunnel::ssh::{Look, Ssh};
 
-/// The ssh beside UDP, where there is one.
+/// The ssh beside UDP, if one is running, and the rules that start another.
 #[derive(Debug)]
 pub(crate) struct Spare {
     again: Again,
     standby: Standby,
     ssh: Option<Ssh>,
-    /// The ssh processes that are to end, seldom more than one.
+    /// The ssh processes that are ending, seldom more than one, each with the signals it will get.
     ending: Vec<(Pid, SshReaper)>,
     buffer: Vec<u8>,
 }
 
 impl Spare {
-    /// Continues with the login's ssh.
+    /// Takes over the ssh of the bootstrap's login.
     ///
     /// # Errors
     ///
-    /// Returns that it is not there.
+    /// Returns an error if that ssh does not exist.
     pub(crate) fn take(inherited: &Inherited) -> anyhow::Result<Self> {
         let (descriptors, pid) = inherited.take()?;
         let again = inherited.again.clone();
@@ -53,12 +54,12 @@ impl Spare {
         }
     }
 
-    /// Returns what to wait for.
+    /// Returns the descriptors to wait for.
     pub(crate) fn interests(&mut self) -> Vec<Interest<'_>> {
         self.ssh.iter_mut().flat_map(Ssh::interests).collect()
     }
 
-    /// Returns when to call [`Spare::turn`] if nothing happens before.
+    /// Returns when to call [`Spare::turn`] if nothing else happens; `None` for never.
     pub(crate) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         let start = session.side_path_wanted_at().filter(|_| self.ssh.is_none());
         let start = start.and_then(|at| self.standby.start_at(at));
@@ -67,7 +68,8 @@ impl Spare {
         [start, dead, self.standby.give_up_at(), reap].into_iter().flatten().min()
     }
 
-    /// Does all that can be done without waiting, and hands over what has come through.
+    /// Reads and writes without waiting, passes arrived datagrams to `take`, and starts or ends ssh as the session
+    /// needs.
     pub(crate) fn turn(&mut self, now: Instant, session: &mut Client, take: impl FnMut(Arrival)) {
         self.reap(now);
         if let Some(ssh) = &mut self.ssh {
@@ -103,11 +105,11 @@ impl Spare {
         session.offer_login(now, offers);
     }
 
-    /// Lets the user log in on the terminal, which is theirs meanwhile. Returns the signals that came meanwhile.
+    /// Lets the user log in by ssh on the terminal. Returns the signals that arrived meanwhile.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal to wait.
+    /// Returns the system's error while waiting.
     pub(crate) fn log_in(
         &mut self,
         events: &mut EventLoop,
@@ -149,7 +151,7 @@ impl Spare {
         self.end(now, session);
     }
 
-    /// Has ssh end, whose streams are closed at once.
+    /// Ends ssh: closes its streams at once, and sends signals if it stays.
     fn end(&mut self, now: Instant, session: &mut Client) {
         session.handle_side_path(now, false);
         if let Some(pid) = self.ssh.take().and_then(|mut ssh| ssh.release()) {
@@ -162,7 +164,7 @@ impl Spare {
         self.ending.retain_mut(|(pid, reaper)| {
             let is_there = matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
             if let Some(signal) = reaper.poll_signal(now).filter(|_| is_there) {
-                // Until it is waited for, its number is nobody else's.
+                // A process number is not used again until the process is waited for.
                 let _ = kill_process(*pid, signal);
             }
             is_there

@@ -1,4 +1,4 @@
-//! An ssh process that carries a tunnel, or is to.
+//! An ssh process that carries a tunnel's datagrams, or is logging in for it.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -14,38 +14,38 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::tunnel::inherited::Descriptors;
 
-/// Most characters kept of what ssh says. Chosen: what the notice bar has room for beside our own words.
+/// Most characters kept of ssh's last message. Chosen: the room in the notice bar beside our own words.
 const SAID_CHARS_MAX: usize = 60;
-/// Longest line of ssh's that is read. Chosen: far more than is shown.
+/// Longest line of ssh's error output that is kept, in bytes. Chosen: far more than is shown.
 const LINE_BYTES_MAX: usize = 1024;
 
 #[derive(Debug)]
 pub(super) struct Ssh {
     pid: Option<Pid>,
     descriptors: Descriptors,
-    /// The reader up to the far end's first word; `None` after it.
+    /// The reader of the output until the host's end has answered; `None` after that.
     banner: Option<Banner>,
     carrier: Carrier,
     error_line: Vec<u8>,
-    /// The last line that ssh has said.
+    /// The last line of ssh's error output, without control characters; empty if there was none.
     said: String,
-    /// Whether the streams have not ended.
+    /// Whether ssh's output is still open; `has_error_output` tells the same of its error output.
     has_output: bool,
     has_error_output: bool,
-    /// By what its words reach the user, while it may ask.
+    /// The filter through which ssh's messages are shown to the user; `None` if ssh may not ask.
     dialogue: Option<Printable>,
 }
 
-/// The state that a look at an ssh found.
+/// The state of an ssh after its output was read.
 pub(super) enum Look {
-    /// It goes on.
+    /// The ssh is running.
     Open,
-    /// It has ended, or must; why, if we know.
+    /// The ssh has ended or is useless, with the reason if it is known.
     Ended(Option<String>),
 }
 
 impl Ssh {
-    /// Adopts an ssh that runs already.
+    /// Takes over an ssh that is running.
     pub(super) fn new(pid: Pid, descriptors: Descriptors) -> io::Result<Self> {
         let Descriptors { stdin, stdout, stderr } = &descriptors;
         for descriptor in [stdin, stdout, stderr] {
@@ -64,14 +64,14 @@ impl Ssh {
         })
     }
 
-    /// Starts an ssh by these words, whose output begins with this line. An ssh that asks has the user's terminal for that,
-    /// and its words are shown.
+    /// Starts ssh by the command `words`, whose output begins with `first_line`. If `asks` is true, ssh has the user's
+    /// terminal for its questions, and its messages are shown.
     pub(super) fn start(words: &[String], first_line: &str, asks: bool) -> io::Result<Self> {
         let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
         command.args(args);
         if !asks {
-            // Neither the terminal's end nor a suspended client is its affair.
+            // A process group of its own keeps ssh from the terminal's hang-up and from the client's suspension.
             command.process_group(0);
         }
         let mut child =
@@ -85,21 +85,21 @@ impl Ssh {
         Ok(ssh)
     }
 
-    /// Returns whether the host's end has answered.
+    /// Returns whether the host's end of the tunnel has answered.
     pub(super) const fn stands(&self) -> bool {
         self.banner.is_none()
     }
 
-    /// Returns whether both streams have ended. Then neither it nor an ssh that it has started for a host on the way, which
-    /// shares its error output, does anything more.
+    /// Returns whether both output streams have ended. Then neither this ssh nor one that it started for a jump host,
+    /// which shares its error output, does anything more.
     pub(super) const fn is_silent(&self) -> bool {
         !self.has_output && !self.has_error_output
     }
 
-    /// Sends it a signal, and waits for its end if it cannot but obey.
+    /// Sends ssh a signal. After SIGKILL it waits for the end of the process.
     pub(super) fn signal(&mut self, signal: Signal) {
         let Some(pid) = self.pid else { return };
-        // Until it is waited for, its number is nobody else's.
+        // A process number is not used again until the process is waited for.
         let _ = kill_process(pid, signal);
         if signal == Signal::KILL {
             let _ = rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
@@ -107,18 +107,19 @@ impl Ssh {
         }
     }
 
-    /// Closes its streams, which it does not outlive for long; returns the process, which the caller waits for.
+    /// Gives the process up and returns its number, so that the caller can wait for its end; `None` if it was waited
+    /// for. When this value is dropped, its streams close, and ssh soon ends.
     pub(super) fn release(&mut self) -> Option<Pid> {
         self.pid.take()
     }
 
-    /// Sends a datagram to the host.
+    /// Queues a datagram for the host and writes as much as ssh accepts.
     pub(super) fn send(&mut self, datagram: &[u8]) {
         self.carrier.handle_datagram(datagram);
         self.write();
     }
 
-    /// Returns what to wait for.
+    /// Returns the descriptors to wait for.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
         let has_bytes = self.banner.is_none() && !self.carrier.poll_bytes().is_empty();
         let Descriptors { stdin, stdout, stderr } = &self.descriptors;
@@ -135,7 +136,7 @@ impl Ssh {
         interests
     }
 
-    /// Reads what is there.
+    /// Reads ssh's output without waiting, and passes arrived datagrams to `take`. Returns whether ssh is running.
     pub(super) fn look(&mut self, buffer: &mut [u8], mut take: impl FnMut(Arrival)) -> Look {
         self.read_error_output();
         let len = match rustix::io::read(&self.descriptors.stdout, &mut *buffer) {
@@ -160,7 +161,7 @@ impl Ssh {
                 Found::Mark => {
                     self.banner = None;
                     self.dialogue = None;
-                    // A message from the login is not why ssh will end.
+                    // A message of the login is not the reason why ssh will end.
                     self.said.clear();
                     self.write();
                 }
@@ -175,7 +176,7 @@ impl Ssh {
         }
     }
 
-    /// Writes as many bytes as ssh accepts. A dead ssh is noticed where it is read.
+    /// Writes as many queued bytes as ssh accepts. The end of ssh is noticed when reading.
     pub(super) fn write(&mut self) {
         if self.banner.is_some() {
             return;
@@ -191,7 +192,7 @@ impl Ssh {
         }
     }
 
-    /// Keeps the last line that ssh says.
+    /// Reads ssh's error output, keeps its last line, and shows it to the user if ssh may ask.
     fn read_error_output(&mut self) {
         let mut buffer = [0; 4096];
         while self.has_error_output {
@@ -199,7 +200,7 @@ impl Ssh {
                 Ok(0) => self.has_error_output = false,
                 Ok(len) => {
                     if let Some(filter) = &mut self.dialogue {
-                        // A user who has closed the terminal is shown no more.
+                        // If the terminal is closed, nothing is shown.
                         let _ = io::stderr().write_all(&filter.filter(&buffer[..len]));
                     }
                     buffer[..len].iter().for_each(|&byte| self.handle_error_byte(byte));
@@ -226,7 +227,7 @@ impl Ssh {
         }
     }
 
-    /// Returns what ssh has said at last.
+    /// Returns ssh's last message, without control characters; empty if there was none.
     pub(super) fn last_words(&mut self) -> String {
         self.read_error_output();
         self.handle_error_byte(b'\n');
@@ -237,7 +238,7 @@ impl Ssh {
 impl Drop for Ssh {
     fn drop(&mut self) {
         if let Some(pid) = self.pid.take() {
-            // It may have ended by itself.
+            // The process may have ended by itself.
             if matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)) {
                 let _ = kill_process(pid, Signal::TERM);
             }
