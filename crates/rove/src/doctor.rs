@@ -1,8 +1,8 @@
-//! The doctor: takes the same steps as a session, and names the step (leg) that fails.
+//! The doctor: takes the steps of a session one by one, and names the step (leg) that fails.
 //!
-//! It tests the code that sessions use. It logs in and starts a server by the bootstrap's own plan ([`login`]), with
-//! questions to the host on the way ([`survey`]), and holds a short session with the server ([`trial`]). The
-//! observations are [`facts`]; [`diagnosis`] alone decides their meaning; [`report`] words it.
+//! It runs the code that sessions use. It logs in and starts a server by the bootstrap's own plan ([`login`]), asks the
+//! host questions on the way ([`survey`]), and holds a short session with the server ([`trial`]). The observations are
+//! in [`facts`]; [`diagnosis`] alone decides their meaning; [`report`] formats it.
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -32,23 +32,23 @@ mod report;
 mod survey;
 pub(crate) mod trial;
 
-/// Exit code if all is well.
+/// Exit code if no problem was found.
 const WELL: u8 = 0;
 /// Exit code if a problem was found.
 const PROBLEM: u8 = 1;
 /// Exit code if the doctor itself could not work.
 const FAILED: u8 = 2;
-/// Exit code if the user interrupted. Source: what shells say of a command that SIGINT ended.
+/// Exit code if the user interrupted the doctor. Source: the status that shells give a command ended by SIGINT.
 const INTERRUPTED: u8 = 130;
 
 /// The signals that wake the doctor: a request to leave, and the end of a command.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGCHLD];
 
-/// How long the name resolution may take. Chosen: what the system's resolver gives each of its servers; the addresses
-/// only matter for the report.
+/// How long the resolution of the host's name may take. Chosen: the time that the system's resolver gives each of its
+/// servers; the addresses only matter for the report.
 const RESOLVER_PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long ssh may take to print its configuration. Chosen: a thousand times what it takes.
+/// How long ssh may take to print its configuration. Chosen: a thousand times the usual time.
 const CONFIGURATION_PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
@@ -135,7 +135,7 @@ fn look_there(
         progress("nothing came back; logging in again to see why");
         let found = login::look_again(&door, &mark, &server, events);
         if !matches!(found, Ok(Some(_))) {
-            // Nobody else could end the server, which may have received our datagrams.
+            // No other process could end the server, which may have received our datagrams.
             trial.say_goodbye(events);
         }
         host.aftermath = found?;
@@ -144,13 +144,13 @@ fn look_there(
     Ok(host)
 }
 
-/// Returns the host's addresses for the report, empty if they are not resolved soon. `None` if even ssh's own
-/// configuration does not come.
+/// Returns the host's addresses for the report; empty if they are not resolved in time. Returns `None` if even ssh's
+/// own configuration does not arrive.
 fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     let (ssh, host) = (options.ssh.clone(), options.host.clone());
     let (names, name) = mpsc::channel();
     let (found, addresses) = mpsc::channel();
-    // Both ssh's configuration, which may run commands, and the resolver may take any time.
+    // ssh's configuration, which may run commands, and the resolver may both take any time.
     thread::spawn(move || {
         let text = host.to_string_lossy().into_owned();
         let plain = text.rsplit_once('@').map_or(text.as_str(), |(_, name)| name);
@@ -163,7 +163,7 @@ fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     Some(addresses.recv_timeout(RESOLVER_PATIENCE).unwrap_or_default())
 }
 
-/// Prints on standard error which step takes its time.
+/// Prints on standard error that the step `what` takes its time.
 fn progress(what: &str) {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {
@@ -171,7 +171,8 @@ fn progress(what: &str) {
     }
 }
 
-/// Returns in one line why a session at these addresses got no answer and what to do, as far as the client can tell.
+/// Returns in one line why the server of a session did not answer at these addresses, and what to do, as far as the
+/// client can tell.
 pub(crate) fn one_line(
     tried: Vec<SocketAddr>,
     refusal: Option<&Refusal>,
@@ -192,8 +193,8 @@ pub(crate) fn one_line(
     format!("{seen}. What to do: {remedy}.{key} `rove doctor {host}` names the leg that fails.")
 }
 
-/// Returns in one line why a session through a tunnel got no answer and what to do. `reason` is why ssh ended; empty if
-/// it still runs.
+/// Returns in one line why the server of a session through ssh did not answer, and what to do. `reason` tells why ssh
+/// ended; it is empty if ssh is running.
 pub(crate) fn tunnel_line(port: u16, refusal: Option<&Refusal>, reason: &str) -> String {
     if refusal.is_some() {
         return format!(

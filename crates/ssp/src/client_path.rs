@@ -1,4 +1,5 @@
-//! A client's ways to its server: its local ports, the server's addresses, the side path, and the payload that probes them.
+//! A client's network paths to its server: its local ports, the server's addresses, the side path, and the payload that
+//! probes repeat.
 
 use core::net::SocketAddr;
 
@@ -11,15 +12,15 @@ use crate::hop::PortHop;
 use crate::path_revalidation::PathRevalidation;
 use crate::side_path::{Probe, SIDE_PATH, SidePath};
 
-/// A client's local ports, its server's addresses, and the payload for probes.
+/// The state of a client's paths: local ports, the server's addresses, the side path, and the payload for probes.
 #[derive(Debug)]
 pub(crate) struct ClientPath {
     pub(crate) hop: PortHop,
     pub(crate) candidates: Candidates,
-    /// Repeated sends after this computer's network has changed.
+    /// Repeats datagrams after this computer's network has changed.
     pub(crate) revalidation: PathRevalidation,
     pub(crate) side: SidePath,
-    /// The payload of the newest datagram, which probes repeat; empty if it was too large for other paths.
+    /// The payload of the newest datagram, which probes repeat; empty if that datagram was too large for other paths.
     newest_payload: Vec<u8>,
 }
 
@@ -34,8 +35,8 @@ impl ClientPath {
         }
     }
 
-    /// Called when a datagram is sent. Its payload is kept for probes if it fits into a datagram of `size_max` bytes,
-    /// as another path may not carry more.
+    /// Handles the sending of a datagram. Its payload is kept for probes if it fits into a datagram of `size_max`
+    /// bytes, because another path may not carry more.
     pub(crate) fn handle_sent(
         &mut self,
         now: Instant,
@@ -52,19 +53,19 @@ impl ClientPath {
         }
     }
 
-    /// Called when the system has refused a datagram of `len` bytes for its size.
+    /// Handles the system's refusal of a datagram of `len` bytes as too long.
     pub(crate) fn handle_refused(&mut self, len: usize) {
         if len <= self.newest_payload.len() + DATAGRAM_OVERHEAD {
             self.newest_payload.clear();
         }
     }
 
-    /// Returns where datagrams go.
+    /// Returns the destination of the next datagram: the server's current address, or [`SIDE_PATH`].
     pub(crate) fn destination(&self) -> SocketAddr {
         if self.side.is_used() { SIDE_PATH } else { self.candidates.current() }
     }
 
-    /// Notes that the datagram sent at `sent_at` has been answered.
+    /// Notes that the datagram sent at `sent_at` has been answered over the path in use.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if !self.side.is_used() {
             self.hop.handle_roundtrip(sent_at);
@@ -73,8 +74,8 @@ impl ClientPath {
         self.revalidation.handle_roundtrip(sent_at);
     }
 
-    /// Called when a datagram has come from `source`. If it `is_echo`, it carries one of our timestamps. Returns whether datagrams go
-    /// to another place from now on.
+    /// Handles the arrival of a datagram from `source`. `is_echo` says that it carries one of our timestamps. Returns
+    /// whether the destination of datagrams changes.
     pub(crate) fn handle_source(
         &mut self,
         now: Instant,
@@ -92,14 +93,14 @@ impl ClientPath {
         if moves {
             self.side.cease(now, false);
             self.candidates.handle_return(now, source);
-            // A recall may have brought the server to the side path again.
+            // A recall may have made the server answer over the side path again.
             self.revalidation.handle_change(now);
         }
         moves
     }
 
-    /// Called when the driver begins to carry datagrams by the side path, or has ceased to. It is used where the network fails, and at
-    /// the start of a session. Returns whether datagrams go to another place from now on.
+    /// Handles the driver's opening or closing of the side path. An open side path is used if the network fails, and at
+    /// the start of a session. Returns whether the destination of datagrams changes.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) -> bool {
         let moves = if is_open { fails && !self.side.is_used() } else { self.side.is_used() };
         if moves {
@@ -115,7 +116,8 @@ impl ClientPath {
         moves
     }
 
-    /// Returns when the side path is wanted, where contents have not been acknowledged since then.
+    /// Returns when the side path is wanted, or `None` if the network answers. `unacknowledged_since` is the time of
+    /// the oldest unacknowledged contents.
     pub(crate) fn side_path_wanted_at(
         &self,
         unacknowledged_since: Option<Instant>,
@@ -125,7 +127,7 @@ impl ClientPath {
         self.side.wanted_at(silent.into_iter().chain(unacknowledged).min())
     }
 
-    /// Returns when to probe the server or another of its addresses next. `None` while no probe is needed.
+    /// Returns when to send the next probe to the server or another of its addresses; `None` if no probe is needed.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let probe = match self.side.is_used() {
             true => self.side.probe_at(),
@@ -135,8 +137,9 @@ impl ClientPath {
         times.into_iter().flatten().min().filter(|_| !self.newest_payload.is_empty())
     }
 
-    /// Returns the newest payload and where to repeat it now, or `None`. After a network change that is the server's
-    /// current address, else another address that is to be probed, or the side path.
+    /// Returns a probe that is due: its destination and the newest payload; `None` if no probe is due. After a network
+    /// change it goes to the current destination. At other times it goes to an address to be tested, or over the side
+    /// path.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,

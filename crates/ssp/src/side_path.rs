@@ -1,96 +1,101 @@
-//! A client's way to its server beside the network: its driver carries datagrams by other means, as through ssh.
+//! The side path: a client's path to its server outside the network, by which its driver carries datagrams, as through
+//! ssh.
 //!
-//! The network is better, as datagrams do not wait for each other there. So while the side path is used, the newest payload also
-//! goes to the server's addresses, again and again. A server answers where it has heard its client last. If the network carries
-//! datagrams to the server and not back, a probe would leave its answers lost. So each round of probes ends with a *recall*: the
-//! payload goes by the side path once more.
+//! The network is better, because its datagrams do not wait for each other. So while the side path is used, the newest
+//! payload is also sent to the server's addresses repeatedly. A server answers to the address from which it last heard
+//! its client. If the network carries datagrams only to the server, a probe would make its answers disappear. So each
+//! round of probes ends with a *recall*: the payload is sent over the side path once more.
 //!
-//! An address counts only by an answer that echoes a timestamp. The server sends this to where the timestamp came from, so both
-//! directions of that path work.
+//! The network counts as working only if an answer echoes a timestamp. The server sends such an answer to the
+//! timestamp's source, so both directions of that path work.
 
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use rove_units::{Duration, Instant};
 
-/// Stands for the side path in place of an address. No host has it, and no datagram is sent there.
+/// The address that represents the side path. No host has it, and no datagram is sent to it.
 /// Source: RFC 7600, section 4.8 (the IPv4 dummy address); the port is that of "discard".
 pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 0, 8), 9));
 
-/// Time from the first round of probes to the second; it doubles. Chosen: as fast as a first word is said again.
+/// Time from the first round of probes to the second; it doubles with each round. Chosen: the time after which a first
+/// datagram is repeated.
 const ROUND_MIN: Duration = Duration::from_millis(250);
-/// Longest time between two rounds. Chosen: with a round trip of half a second, a session is back on the network 2 s after that
-/// carries datagrams again.
+/// Longest time between two rounds of probes. Chosen: with a round trip of half a second, a session is back on the
+/// network 2 s after that carries datagrams again.
 const ROUND_MAX: Duration = Duration::from_millis(1_500);
-/// After this much time without input, rounds are rare. Chosen: nobody waits.
+/// Time without input after which rounds of probes become rare. Chosen: nobody waits.
 const IDLE_AFTER: Duration = Duration::from_secs(600);
-/// Time between two rounds then. Chosen: as rare as other probes in a long outage.
+/// Time between two rounds of probes after [`IDLE_AFTER`]. Chosen: as rare as other probes in a long outage.
 const ROUND_IDLE: Duration = Duration::from_secs(10);
-/// Time between two probes of a round. Chosen: no burst, and the recall comes soon.
+/// Time between two probes of a round. Chosen: no burst, and the recall follows soon.
 const STAGGER: Duration = Duration::from_millis(10);
-/// Time from the last probe to the recall. Chosen: on a near path the answer comes before it, and an answer that is lost in the
-/// network comes this much later by the side path.
+/// Time from the last probe of a round to the recall. Chosen: on a short path the answer arrives first, and an answer
+/// that the network loses arrives only this much later over the side path.
 const RECALL_AFTER: Duration = Duration::from_millis(30);
-/// How long the network may leave something unanswered until the side path is wanted. Chosen: longer than a round trip of the worst
-/// path, and a user waits no longer.
+/// How long the network may leave a datagram unanswered until the side path is wanted. Chosen: longer than a round trip
+/// of the worst path, and no longer than a user waits.
 pub(crate) const WANTED_AFTER: Duration = Duration::from_secs(5);
-/// How long the side path may leave something unanswered until each input goes by the network, too. Chosen: the longest RTO.
+/// How long the side path may leave a datagram unanswered until each input is sent over the network too. Chosen: the
+/// longest RTO.
 const DOUBTED_AFTER: Duration = Duration::from_secs(1);
-/// How long it may do so until it counts as dead. Chosen: a stalled TCP connection has sent again several times.
+/// How long the side path may leave a datagram unanswered until it counts as dead. Chosen: a stalled TCP connection has
+/// sent again several times.
 const DEAD_AFTER: Duration = Duration::from_secs(10);
-/// Least pause between two datagrams after which the computer counts as asleep. Chosen: as for addresses.
+/// Shortest pause between two sent datagrams after which the computer counts as having slept. Chosen: as for addresses.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 const _: () = assert!(DOUBTED_AFTER.as_millis() < DEAD_AFTER.as_millis());
 
-/// The side path, and the probes of the network beside it.
+/// The state of the side path, and the schedule of probes of the network beside it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SidePath {
     is_used: bool,
-    /// When it was last begun or ceased to be used.
+    /// When the client last began or ceased to use the side path; `None` if it never did.
     changed_at: Option<Instant>,
-    /// Whether it ended while it was used, and the network has not answered since.
+    /// Whether the side path ended while it was used, and the network has not answered since.
     is_missed: bool,
-    /// When the next probe is due.
+    /// When the next probe of the network is due.
     probe_at: Instant,
-    /// How many probes of the round are left.
+    /// How many probes of the current round are left.
     left: usize,
-    /// Time from the newest round to the next; zero before the first.
+    /// Time from the newest round of probes to the next; zero before the first round.
     gap: Duration,
     recall_at: Option<Instant>,
-    /// When the user, or anything else that wants an answer, last spoke.
+    /// When a datagram that wants an answer, such as input, was last sent.
     asked_at: Instant,
-    /// Since when it has left something unanswered.
+    /// The time of the oldest datagram over the side path without any answer; `None` if there is none.
     unheard_since: Option<Instant>,
     sent_at: Instant,
-    /// When the computer was last awake again.
+    /// When the computer last woke from sleep.
     awake_at: Instant,
 }
 
-/// Where the newest payload goes once more.
+/// The destination of a repeated payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
-    /// To the next of the server's addresses.
+    /// The payload goes over the network, to the next of the server's addresses.
     Network,
-    /// By the side path.
+    /// The payload goes over the side path, so that the server answers there.
     Recall,
 }
 
 impl SidePath {
-    /// Returns whether datagrams go by it.
+    /// Returns whether datagrams are sent over the side path.
     pub fn is_used(&self) -> bool {
         self.is_used
     }
 
-    /// Returns since when datagrams go as they go; `None` if that never changed.
+    /// Returns when datagrams last changed between the network and the side path; `None` if they never did.
     pub fn changed_at(&self) -> Option<Instant> {
         self.changed_at
     }
 
-    /// Returns when it counts as dead unless it brings something.
+    /// Returns when the side path counts as dead if it brings no datagram; `None` while it is unused or answers.
     pub fn dead_at(&self) -> Option<Instant> {
         self.unheard_since.filter(|_| self.is_used).map(|since| since + DEAD_AFTER)
     }
 
-    /// Returns when it is wanted, where the network has left something unanswered since then.
+    /// Returns when the side path is wanted; `None` if it is used or not needed. `unanswered_since` is the time of the
+    /// oldest datagram that the network has left unanswered.
     pub(crate) fn wanted_at(&self, unanswered_since: Option<Instant>) -> Option<Instant> {
         if self.is_used {
             return None;
@@ -99,7 +104,7 @@ impl SidePath {
         if self.is_missed { Some(self.changed_at.unwrap_or_default()) } else { late }
     }
 
-    /// Begins to use it.
+    /// Starts to send datagrams over the side path.
     pub(crate) fn begin(&mut self, now: Instant) {
         *self = Self {
             is_used: true,
@@ -113,29 +118,30 @@ impl SidePath {
         tracing::info!("using the side path");
     }
 
-    /// Ceases to use it, as the network has answered, or (`is_missed`) as it has ended.
+    /// Stops sending over the side path, because the network has answered or, if `is_missed`, because the side path has
+    /// ended.
     pub(crate) fn cease(&mut self, now: Instant, is_missed: bool) {
         (self.is_used, self.is_missed, self.changed_at) = (false, is_missed, Some(now));
         (self.recall_at, self.unheard_since) = (None, None);
         tracing::info!(is_missed, "using the network");
     }
 
-    /// Called when the network has answered.
+    /// Handles an answer over the network.
     pub(crate) fn handle_network(&mut self) {
         self.is_missed = false;
     }
 
-    /// Called when something has come by the side path.
+    /// Handles a datagram that has arrived over the side path.
     pub(crate) fn handle_heard(&mut self) {
         self.unheard_since = None;
     }
 
-    /// Called when the computer's network has changed: it may carry datagrams now.
+    /// Handles a change of the computer's network, which may now carry datagrams: probes start at once.
     pub(crate) fn handle_change(&mut self, now: Instant) {
         (self.probe_at, self.gap) = (now, Duration::ZERO);
     }
 
-    /// Notes that a datagram goes to the server, by whichever path.
+    /// Handles the sending of a datagram to the server over any path. `is_answer` says that it only answers the server.
     pub(crate) fn handle_sent(&mut self, now: Instant, is_answer: bool) {
         if now.saturating_since(self.sent_at) > ASLEEP_AFTER {
             (self.awake_at, self.unheard_since) = (now, None);
@@ -148,17 +154,18 @@ impl SidePath {
         let since = *self.unheard_since.get_or_insert(now);
         let is_doubted = now.saturating_since(since) >= DOUBTED_AFTER;
         let wait = if is_doubted { ROUND_MIN } else { ROUND_MAX };
-        // Rounds that had become rare are frequent again.
+        // Rounds that had become rare are frequent again after input.
         self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
     }
 
-    /// Returns when [`SidePath::poll`] is due.
+    /// Returns when [`SidePath::poll`] is due; `None` while the side path is unused.
     pub(crate) fn probe_at(&self) -> Option<Instant> {
         let due = self.recall_at.map_or(self.probe_at, |at| at.min(self.probe_at));
         Some(due).filter(|_| self.is_used)
     }
 
-    /// Returns where to send the newest payload once more, of a server with so many addresses.
+    /// Returns where to repeat the newest payload now; `None` if no probe is due. `addresses` is the number of the
+    /// server's addresses.
     pub(crate) fn poll(&mut self, now: Instant, addresses: usize) -> Option<Probe> {
         if !self.is_used || self.probe_at()? > now {
             return None;
@@ -168,7 +175,7 @@ impl SidePath {
             return Some(Probe::Recall);
         }
         if self.left == 0 {
-            // The first address alone at first, as on the network itself.
+            // The first round probes the first address only, as on the network itself.
             self.left = if self.gap == Duration::ZERO { 1 } else { addresses };
             self.gap = (2 * self.gap).clamp(ROUND_MIN, ROUND_MAX);
             if now.saturating_since(self.asked_at) > IDLE_AFTER {

@@ -1,4 +1,4 @@
-//! The decision tree: from observations to what works, what does not, and what to do.
+//! The decision tree: from the observations to the steps that work, those that fail, and the user's remedy.
 //!
 //! Each step (leg) on the way to a session has one check, in the order in which a session takes the steps. Steps after
 //! a failed one that they need are not checked, so the first problem is the verdict.
@@ -11,8 +11,8 @@ mod ssh_words;
 
 pub(crate) use path::no_answer;
 
-/// How many seconds the two calendars may differ without a note. Chosen: what Kerberos accepts, the strictest use of a
-/// host's clock in a login; sessions themselves compare no clocks.
+/// Largest difference between the two computers' clocks without a note, in seconds. Chosen: what Kerberos accepts, the
+/// strictest use of a host's clock in a login; sessions themselves compare no clocks.
 const CLOCK_SKEW_SECONDS: u64 = 300;
 
 /// The result of the check of a leg.
@@ -37,19 +37,19 @@ impl Status {
     }
 }
 
-/// A leg on the way to a session, with the result of its check.
+/// A step (leg) on the way to a session, with the result of its check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
     /// The name of the leg, which never changes.
     pub(crate) leg: &'static str,
     pub(crate) status: Status,
-    /// The observation, as half a sentence.
+    /// The observation, as a clause that follows the leg's name.
     pub(crate) detail: String,
-    /// The user's next step. `None` without a problem.
+    /// The user's next step; `None` if the leg has no problem.
     pub(crate) remedy: Option<String>,
 }
 
-/// The results of all checks.
+/// The results of all checks of one examination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnosis {
     /// The checks of the legs, in the order in which a session takes them.
@@ -57,7 +57,7 @@ pub(crate) struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Returns the first leg that keeps sessions from working well. `None` if there is none.
+    /// Returns the first leg with a problem, which is the verdict; `None` if there is none.
     pub(crate) fn problem(&self) -> Option<&Check> {
         self.checks.iter().find(|check| check.status == Status::Problem)
     }
@@ -85,7 +85,7 @@ fn unchecked(why: impl Into<String>) -> Finding {
     (Status::Unchecked, why.into(), None)
 }
 
-/// Decides what the observations mean.
+/// Checks each leg by the observations.
 pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
     let mut diagnosis = Diagnosis { checks: Vec::new() };
     here(&facts.here, &mut diagnosis);
@@ -185,7 +185,7 @@ fn ssh(host: &Host) -> Finding {
     }
 }
 
-/// Returns an observation, followed by the message that came with it, if any.
+/// Returns the observation `seen`, followed by the message `said` that came with it, if there was any.
 fn after(seen: &str, said: Option<&str>) -> String {
     said.map_or_else(|| format!("{seen}, and nothing was said"), |line| format!("{seen}: {line}"))
 }

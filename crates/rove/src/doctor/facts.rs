@@ -1,4 +1,4 @@
-//! Observations on the way to a session, without their interpretation.
+//! Observations on the steps to a session, without their interpretation.
 
 use std::net::SocketAddr;
 
@@ -18,9 +18,9 @@ pub(crate) struct Facts {
 pub(crate) struct Here {
     /// The variable that decides the character set, with its value. `None` if none is set.
     pub(crate) locale: Option<(String, String)>,
-    /// Why the terminal's type is of no use, in a sentence. `None` if it is.
+    /// Why the terminal's type cannot be used, in a sentence; `None` if it can.
     pub(crate) terminal_type: Option<String>,
-    /// Why no UDP socket can be opened. `None` if one can.
+    /// Why no UDP socket can be opened; `None` if one can be.
     pub(crate) no_socket: Option<String>,
     /// Whether UDP works between two sockets of this computer.
     pub(crate) loopback_works: bool,
@@ -31,31 +31,31 @@ pub(crate) struct Host {
     /// The host's name, as the user wrote it.
     pub(crate) name: String,
     pub(crate) addresses: Vec<String>,
-    /// How ssh connects, if not directly, in ssh's words.
+    /// The jump host or proxy through which ssh connects, in ssh's words; `None` if it connects directly.
     pub(crate) detour: Option<String>,
-    /// How far ssh got.
+    /// The result of ssh's login.
     pub(crate) ssh: Ssh,
-    /// The messages of ssh, or those of the server if ssh got that far, without control characters.
+    /// Messages of ssh, or of the server if ssh has logged in, without control characters.
     pub(crate) said: Vec<String>,
     pub(crate) noise: Noise,
     /// The host's answers to the survey. `None` if it gave none.
     pub(crate) far: Option<Far>,
-    /// Whether `rove install` can help. `None` unless the host has no server program.
+    /// Whether `rove install` can help, if the host has no server program; `None` if it has one.
     pub(crate) no_server_program: Option<Remedy>,
-    /// Whether the server runs and its address is unknown.
+    /// Whether the server runs but its address is unknown.
     pub(crate) no_address: bool,
-    /// Whether the server could not bind the UDP ports asked for.
+    /// Whether the server could not bind any of the requested UDP ports.
     pub(crate) port_refused: bool,
     pub(crate) locale_refused: bool,
-    /// The server that announced itself. `None` if none did.
+    /// The server that announced itself; `None` if none did.
     pub(crate) server: Option<Server>,
-    /// How datagrams to and from the server got through. `None` without a server.
+    /// The results of the datagrams to and from the server; `None` without a server.
     pub(crate) path: Option<Path>,
-    /// The facts from a second login, made if no datagram came back; otherwise `None`.
+    /// The facts from a second login, which is made if no datagram came back; `None` if it was not made.
     pub(crate) aftermath: Option<Aftermath>,
 }
 
-/// How far ssh got with the login.
+/// The result of ssh's login on the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ssh {
     /// ssh logged in and ran our command.
@@ -71,7 +71,7 @@ pub(crate) enum Ssh {
     TimedOut,
 }
 
-/// The output of start-up files on the host, which precedes our command's.
+/// Output of the host's start-up files, printed before our command's output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Noise {
     /// The number of lines with text.
@@ -80,7 +80,7 @@ pub(crate) struct Noise {
     pub(crate) sample: String,
     /// Whether the output contains escape sequences.
     pub(crate) escapes: bool,
-    /// Whether stock would take a line for the server's announcement.
+    /// Whether stock Mosh would mistake a line of the output for the server's announcement.
     pub(crate) fake: bool,
 }
 
@@ -90,14 +90,14 @@ pub(crate) struct Far {
     pub(crate) system: String,
     /// The `PATH` of a login without a terminal.
     pub(crate) path: String,
-    /// The character set of the locale in such a login.
+    /// The character set of the locale in a login without a terminal.
     pub(crate) charset: String,
     pub(crate) locale: String,
     /// The path of the server program.
     pub(crate) server: String,
     /// The version of the server program, in its own words.
     pub(crate) version: String,
-    /// How many seconds the host's calendar is ahead of ours. `None` if unknown.
+    /// How many seconds the host's clock is ahead of ours; `None` if unknown.
     pub(crate) ahead_seconds: Option<i64>,
 }
 
@@ -105,58 +105,59 @@ pub(crate) struct Far {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Server {
     pub(crate) port: u16,
-    /// The server's process number. `None` if it did not tell.
+    /// The server's process number; `None` if the server did not tell it.
     pub(crate) pid: Option<u32>,
-    /// Whether ssh did not end although the server had announced itself.
+    /// Whether ssh kept running although the server had announced itself.
     pub(crate) holds_ssh: bool,
 }
 
-/// How datagrams between client and server got through.
+/// The results of the datagrams between client and server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Path {
     /// The addresses that datagrams were sent to, in order.
     pub(crate) tried: Vec<SocketAddr>,
     /// The index in `tried` of the address that answered first. `None` if none did.
     pub(crate) answered: Option<usize>,
-    /// How many datagrams were sent until the first answer, or in all.
+    /// How many datagrams were sent until the first answer, or in all if there was none.
     pub(crate) sent: usize,
     /// The ICMP error that came back instead of an answer. `None` if none did.
     pub(crate) refusal: Option<Refusal>,
-    /// How many arriving datagrams the session's key did not open.
+    /// How many received datagrams could not be opened with the session's key.
     pub(crate) foreign: usize,
     pub(crate) round_trip: Option<Duration>,
     /// The result for large datagrams to the host.
     pub(crate) up: Large,
     /// The result for large datagrams from the host.
     pub(crate) down: Large,
-    /// Whether the server accepted the client at a new local port. `None` if that was not tried.
+    /// Whether the server followed the client to a new local port; `None` if that was not tried.
     pub(crate) rebinding: Option<bool>,
     /// Whether the session ended by an acknowledged shutdown.
     pub(crate) ended: bool,
 }
 
-/// Whether large datagrams get through.
+/// Whether large datagrams pass in one direction of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Large {
     #[default]
     Unknown,
-    /// Large datagrams get through; the largest had this many bytes.
+    /// Large datagrams pass; this is the size of the largest, in bytes.
     Pass(usize),
-    /// Large datagrams do not get through, but smaller ones do; sizes in bytes.
+    /// Large datagrams do not pass, but smaller ones do; sizes in bytes.
     Only { refused: usize, passed: usize },
-    /// Nothing got through any more; the size of the largest in bytes, if known.
+    /// After large datagrams, nothing passed any more; this is the size of the largest in bytes, if it is known.
     Stuck(Option<usize>),
 }
 
-/// The facts from a second login, made after no datagram had come back. `None` is unknown.
+/// The facts from a second login, made after no datagram had come back. Each is `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Aftermath {
     /// Whether the server still ran.
     pub(crate) alive: Option<bool>,
-    /// Whether the server had received a datagram of the client: only then does the session's command start.
+    /// Whether the server had received a datagram of the client. The session's command, which leaves a trace, starts
+    /// only then.
     pub(crate) heard: Option<bool>,
     /// Whether the server's UDP port was bound.
     pub(crate) bound: Option<bool>,
-    /// Whether logind ends the processes that a user leaves running.
+    /// Whether logind kills processes that a user leaves running after logout.
     pub(crate) ends_leftovers: Option<bool>,
 }

@@ -19,33 +19,34 @@ use crate::doctor::survey;
 use crate::install::remedy::Remedy;
 use crate::{colors, entropy};
 
-/// How long ssh may take to log in. Chosen: time to type a password, and some.
+/// How long ssh may take to log in. Chosen: time to type a password, with a margin.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
 /// How long ssh may take to end after the server has announced itself. Chosen: well above any round trip.
 const END_PATIENCE: Duration = Duration::from_secs(8);
-/// How long a second login may take. Chosen: half of the first, which worked.
+/// How long a second login may take. Chosen: half of the first login's time, which was enough.
 const SECOND_PATIENCE: Duration = Duration::from_secs(30);
-/// Longest line that is read, in bytes; the rest of a line is dropped. Chosen: longer than any that is of interest.
+/// Longest line that is read from ssh, in bytes; the rest of a line is dropped. Chosen: longer than any line that the
+/// doctor needs.
 const LINE_LEN_MAX: usize = 8192;
-/// Most bytes kept of the output of a second login. Chosen: a hundred times what ours is.
+/// Most bytes kept of a second login's output. Chosen: a hundred times the length of our own lines.
 const OUTPUT_LEN_MAX: usize = 65_536;
 /// Most lines of messages kept for the user. Chosen: an error message and a long banner.
 const SAID_MAX: usize = 100;
 /// The error of a stock server without a UTF-8 locale. Source: Mosh 1.4.0 as observed.
 const LOCALE_REFUSED: &str = "needs a UTF-8 native locale";
-/// The words before the process number, printed by a server that detaches.
+/// The words that precede the process number in the message of a server that detaches.
 const DETACHED: &str = "detached, pid = ";
 /// Beginnings of the line in which a server that detaches prints its version.
 const VERSIONS: [&str; 2] = ["rove ", "mosh-server (mosh "];
-/// Messages of ssh that mean no trouble and do not come from the host. Source: OpenSSH's messages.
+/// Beginnings of ssh's messages that mean no trouble and do not come from the host. Source: OpenSSH's messages.
 const BY_THE_WAY: [&str; 3] =
     ["Warning: Permanently added", "Pseudo-terminal will not be allocated", "Connection to "];
 /// Longest line shown to the user, in characters. Chosen: two lines of a terminal.
 const SHOWN_LEN_MAX: usize = 160;
 
-/// A server that has announced itself, for a trial session.
+/// The address, port and key of a server that has announced itself, for a trial session.
 pub(crate) struct Opening {
-    /// The addresses where the server may be, in the order to try.
+    /// The addresses at which the server may be, in the order to try.
     pub(crate) addresses: Vec<String>,
     pub(crate) port: u16,
     pub(crate) key: Key,
@@ -71,7 +72,7 @@ pub(crate) fn open(
     host: &mut Host,
 ) -> Result<Option<(Opening, Door)>, Stop> {
     options.command = session;
-    // UDP is what is looked at.
+    // The doctor examines UDP, so no tunnel is used.
     options.tunnel = TunnelUse::Never;
     let colors = colors::of_terminal_or_guess();
     let challenge = entropy::challenge().map_err(io::Error::other)?;
@@ -98,7 +99,8 @@ pub(crate) fn open(
     Ok(opening.map(|opening| (opening, door)))
 }
 
-/// Runs ssh. Returns its output and how it ended. `None` if it could not be run.
+/// Runs ssh. Returns its output and its exit status, which is `None` if it took too long. Returns `None` if ssh could
+/// not be run.
 fn log_in(
     Door { options, plan }: &Door,
     events: &mut EventLoop,
@@ -122,11 +124,11 @@ fn log_in(
     }
 }
 
-/// Logs in again to find out what became of a server that does not answer. `None` if the login fails.
+/// Logs in again to find out what happened to a server that does not answer. Returns `None` if the login fails.
 ///
 /// # Errors
 ///
-/// Returns [`Stop::Interrupted`] only: a login that fails tells nothing.
+/// Returns only [`Stop::Interrupted`]: a login that fails is not an error.
 pub(crate) fn look_again(
     door: &Door,
     mark: &str,
@@ -161,14 +163,15 @@ struct Listener {
     seconds: i64,
     challenge: Challenge,
     startup: Startup,
-    /// The unfinished line of each stream, without the bootstrap's own lines.
+    /// The incomplete last line of each output stream, without the bootstrap's own lines.
     lines: [Vec<u8>; 2],
     /// Whether the survey has begun: any output before it is from start-up files.
     has_begun: bool,
     is_announced: bool,
     noise: Noise,
     far: Far,
-    /// The messages of ssh and start-up files, then those of the server until it announced itself.
+    /// Messages of ssh and of start-up files, or after the survey's beginning those of the server until it announced
+    /// itself.
     said: Vec<String>,
     pid: Option<u32>,
     locale_refused: bool,
@@ -194,7 +197,7 @@ impl Listener {
     fn read(&mut self, stream: Stream, bytes: &[u8]) {
         let mut text = Vec::new();
         for byte in bytes.chunks(1) {
-            // Lines with a key are read here and never shown. Reading byte by byte also finds what follows them.
+            // Lines with a key are read here and never shown. Reading byte by byte separates the output after them.
             let read = self.startup.read(stream, byte, &mut text);
             debug_assert!(read.is_ok(), "only stock's rules refuse a line");
             self.is_announced |= read == Ok(Progress::Announced);
@@ -238,7 +241,7 @@ impl Listener {
                 return;
             }
         }
-        // Stock's wrapper reads both streams, and would believe this line.
+        // Stock Mosh's wrapper reads both streams, and would take this line for the announcement.
         self.noise.fake |= !self.has_begun
             && ["MOSH CONNECT ", "MOSH IP "].iter().any(|marker| text.starts_with(marker));
         self.take_text(&line);
@@ -249,7 +252,7 @@ impl Listener {
         let shown = String::from_utf8_lossy(&shown);
         let text: String = shown.trim().chars().take(SHOWN_LEN_MAX).collect();
         if self.has_begun {
-            // This line may be on the error stream, and then precede the announcement.
+            // This line may be on the error stream, and then precedes the announcement.
             if let Some((_, digits)) = text.split_once(DETACHED) {
                 self.pid = digits.trim_end_matches(']').parse().ok().or(self.pid);
                 return;
@@ -281,7 +284,7 @@ impl Listener {
         }
     }
 
-    /// Records in `host` what the output shows. Returns the server that announced itself, or `None`.
+    /// Records the facts in the output in `host`. Returns the server that announced itself, or `None`.
     fn conclude(
         mut self,
         plan: &Plan,

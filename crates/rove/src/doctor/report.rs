@@ -1,4 +1,4 @@
-//! The text of a diagnosis, for people and for programs.
+//! Formats a diagnosis as text for people, and as JSON for programs.
 
 use serde_json::{Value, json};
 
@@ -6,12 +6,12 @@ use crate::doctor::diagnosis::{Check, Diagnosis};
 use crate::doctor::facts::{Facts, Large};
 use crate::messages::escaped;
 
-/// Width of the longest name of a leg, in columns.
+/// Width of the column with the names of legs, in characters.
 const LEG_WIDTH: usize = 14;
-/// Width of the longest status, in columns.
+/// Width of the column with the statuses, in characters.
 const STATUS_WIDTH: usize = 9;
 
-/// Returns the report for people: a line for each leg, then the verdict.
+/// Returns the report for people: a line for each leg, and then the verdict.
 pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis) -> String {
     let mut text = String::new();
     for Check { leg, status, detail, .. } in &diagnosis.checks {

@@ -19,12 +19,12 @@ const BEGIN: &str = "ROVE DOCTOR begin";
 /// An sh function that prints a line of the survey: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 
-/// Longest value kept, in characters. Chosen: several times the longest PATH in the wild.
+/// Longest value kept from a line of the survey, in characters. Chosen: several times the longest PATH in the wild.
 const VALUE_LEN_MAX: usize = 4096;
 
-/// Returns the survey's sh code; with `searches` it also looks for the server program. The first output is a line
-/// break, as a start-up file may have left a line unfinished. The survey prints only what it finds, so a host without
-/// one of its programs prints less.
+/// Returns the survey's sh code. If `searches` is true, it also looks for the server program. The first output is a
+/// line break, because a start-up file may have left a line incomplete. A host without one of the programs that the
+/// survey runs prints fewer lines.
 pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     let found = "if [ -z \"$s\" ]; then s=\"$p\"; d server \"$(command -v \"$p\")\"; \
                  d version \"$(\"$p\" --version 2>/dev/null </dev/null | \
@@ -39,12 +39,13 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     )
 }
 
-/// Returns whether the survey's output, or that of the search for a silent server, begins with this line.
+/// Returns whether `line` is the first line of the output of the survey or of [`aftermath_script`].
 pub(crate) fn begins(challenge: &Challenge, line: &str) -> bool {
     challenge.answer(BEGIN, line) == Some("")
 }
 
-/// Reads a line of the survey into `far`; returns whether it was one. `seconds` is our own time, in seconds since 1970.
+/// Reads a line of the survey into `far`, and returns whether it was one. `seconds` is our own clock, in seconds since
+/// 1970.
 pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     let Some((name, value)) = entry(line) else { return false };
     let value = printable(value);
@@ -63,8 +64,8 @@ pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     true
 }
 
-/// The program that the trial session runs. It creates a file that shows that the server has heard its client. Then it
-/// reads lines without echo, and prints them all when told to.
+/// The program of the trial session. It creates a file, which shows that the server has received a datagram of the
+/// client. Then it reads lines without echo, and prints them all when told to.
 const SESSION: &str = r#"
     set -C; : > "$1"; trap 'rm -f "$1"' EXIT HUP TERM;
     if stty -echo 2>/dev/null; then echo READY QUIET; else echo READY LOUD; fi;
@@ -75,16 +76,16 @@ const SESSION: &str = r#"
         *) t="$t$l";;
     esac; done"#;
 
-/// Returns the command that the trial session runs; `mark` is the path of the file that it creates on the host.
+/// Returns the command of the trial session; `mark` is the path of the file that it creates on the host.
 pub(crate) fn session_command(mark: &str) -> Vec<OsString> {
     // The script is one line, as a line break cannot be quoted for every login shell.
     let script = SESSION.split_whitespace().collect::<Vec<_>>().join(" ");
     ["sh", "-c", &script, "sh", mark].map(OsString::from).to_vec()
 }
 
-/// Returns sh code that looks for traces of a silent server, and ends that server.
+/// Returns sh code that looks for traces of a server that does not answer, and ends that server.
 ///
-/// Only a number and a name of ours become part of the code.
+/// Only a number and a name of our own become part of the code.
 pub(crate) fn aftermath_script(
     challenge: &Challenge,
     mark: &str,

@@ -1,5 +1,5 @@
-//! A short session with a running server: does it answer, how large may datagrams be, and does it follow its client to
-//! another port.
+//! Holds a short session with a running server: whether it answers, how large datagrams may be, and whether it follows
+//! its client to another port.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -21,33 +21,33 @@ use crate::doctor::login::Opening;
 use crate::entropy;
 use crate::terminal_type::{self, RenderOptions};
 
-/// How long only the first address is tried. Chosen: three seconds contain five tries on any usable path.
+/// How long only the server's first address is tried. Chosen: three seconds contain five tries on any usable path.
 const FIRST_ALONE: Duration = Duration::from_secs(3);
-/// How long all addresses are tried after that. Chosen: as the first, and some for a slow path.
+/// How long all addresses are tried after [`FIRST_ALONE`]. Chosen: as long as the first, with a margin for a slow path.
 const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
-/// How long each later step may take, unless some round trips are longer. Chosen: as the first contact.
+/// How long each later step may take, if that is longer than [`STEP_ROUND_TRIPS`]. Chosen: about as long as the first
+/// contact.
 const STEP_PATIENCE: Duration = Duration::from_secs(4);
 const STEP_ROUND_TRIPS: u32 = 16;
-/// How long a datagram within this computer may take. Chosen: ten thousand times what it takes.
+/// How long a datagram within this computer may take. Chosen: ten thousand times the usual time.
 const LOOPBACK_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Number of lines of the large text, each `LINE_LEN` long. Together they fill a datagram even when compressed, and no
-/// line is longer than what a terminal's line discipline accepts (255 in POSIX).
+/// Number of lines of the large text, each of `LINE_LEN` characters. Together they fill a datagram even when
+/// compressed. No line exceeds what a terminal's line discipline accepts (255 in POSIX).
 const LINES: u64 = 16;
 const LINE_LEN: u64 = 160;
-/// The characters of the large text. Chosen: 64 of them, so that the text hardly compresses.
+/// The characters of the large text. Chosen: 64 different ones, so that the text hardly compresses.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Width of the trial session's screen, in columns, where all of the text fits.
+/// Width of the trial session's screen, in columns; all of the large text fits.
 const COLUMNS: u16 = 200;
 const ROWS: u16 = 50;
 const _: () = assert!(LINES * LINE_LEN < 200 * 40);
 
-/// Smallest UDP payload that counts as large, in bytes. Chosen: what every IPv6 path carries, less the headers and the
-/// most that compression leaves of a full datagram.
+/// Smallest UDP payload that counts as large, in bytes. Chosen: the payload that every IPv6 path carries, less the
+/// headers and the most that compression removes.
 const LARGE_LEN: usize = 1000;
 
-/// Size of the large datagrams of a rove server on a path that it does not know, in bytes of UDP payload: docs/wire.md,
-/// section 2.
+/// Size of a rove server's large datagrams on a path of unknown size, in bytes of UDP payload: docs/wire.md, section 2.
 const SERVER_LEN: usize = 1200;
 
 /// Returns whether datagrams pass within this computer.
@@ -73,17 +73,17 @@ pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
     }
 }
 
-/// An address of the server, with the local ports that datagrams to it are sent from.
+/// An address of the server, with the local ports from which datagrams are sent to it.
 struct Way {
     server: SocketAddr,
     sockets: ClientSockets,
 }
 
-/// A trial session.
+/// A trial session with a running server.
 pub(crate) struct Trial {
     client: Client,
     ways: Vec<Way>,
-    /// How datagrams of the trial have got through so far.
+    /// The results of the trial's datagrams up to this point.
     pub(crate) path: Path,
     started: Instant,
     /// The length of the largest datagram sent since the last reset, in bytes.
@@ -94,11 +94,11 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// Prepares a session with this server.
+    /// Prepares a trial session with this server.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a socket.
+    /// Returns the system's error if it refuses a socket.
     pub(crate) fn new(opening: &Opening, events: &EventLoop) -> io::Result<Self> {
         let mut ways: Vec<Way> = Vec::new();
         let mut refusal = None;
@@ -122,7 +122,7 @@ impl Trial {
             key: opening.key.clone(),
             transport: Config {
                 capabilities: Some(rove_session::CAPABILITIES),
-                // The trial itself finds out what happens to large datagrams.
+                // The trial itself measures which sizes pass.
                 ..Config::client().without(Mechanism::PathSize)
             },
             size: Size::new(COLUMNS, ROWS).expect("this is a window's size"),
@@ -152,7 +152,7 @@ impl Trial {
         })
     }
 
-    /// Holds the session. A server that does not answer is left running, to be examined.
+    /// Holds the trial session. A server that does not answer is left running, to be examined.
     ///
     /// # Errors
     ///
@@ -208,7 +208,8 @@ impl Trial {
             true => Large::Unknown,
             false => Large::Stuck(Some(full)),
         };
-        // A terminal that echoes the input answers large datagrams with large ones, so it is unknown which way failed.
+        // If the terminal echoes the input, large datagrams are answered by large ones, so it is unknown which
+        // direction failed.
         if !arrived && is_quiet {
             self.client.handle_message_too_long(events.now(), full);
             self.sent_max = 0;
@@ -252,11 +253,11 @@ impl Trial {
         self.client.handle_input(events.now(), format!("{line}\r").as_bytes());
     }
 
-    /// Tells the server that the client leaves, without a long wait.
+    /// Tells the server that the client leaves, and waits only briefly for the acknowledgment.
     pub(crate) fn say_goodbye(&mut self, events: &mut EventLoop) {
         self.client.shutdown(events.now(), "");
         let patience = Duration::from_secs(1);
-        // A second request to leave changes nothing, as nothing else runs.
+        // A second interrupt changes nothing here.
         let _ = self.turn_until(events, patience, |trial| trial.client.outcome().is_some());
     }
 
@@ -269,7 +270,7 @@ impl Trial {
         (0..ROWS).any(|row| self.client.screen().row_text(row).contains(text))
     }
 
-    /// Runs the session until `done` holds or `patience` is over; returns whether `done` holds.
+    /// Runs the session until `done` holds or `patience` is over, and returns whether `done` holds.
     fn turn_until(
         &mut self,
         events: &mut EventLoop,
@@ -334,7 +335,7 @@ impl Trial {
         let is_alone = now.saturating_since(self.started) < FIRST_ALONE;
         while let Some(transmit) = self.client.poll_transmit(now) {
             self.sent_max = self.sent_max.max(transmit.payload.len());
-            // Each address gets the very same datagram, so no nonce seals two.
+            // Every address gets an identical datagram, so no nonce is used for two.
             for (index, way) in self.ways.iter().enumerate() {
                 let is_chosen = match self.path.answered {
                     Some(answered) => index == answered,
@@ -369,7 +370,7 @@ impl Trial {
     }
 }
 
-/// Records an ICMP error, from the first address only: the others are guesses.
+/// Records an ICMP error if it is from the first address: the others are guesses.
 fn note_refusal(path: &mut Path, way: usize, error: &io::Error) {
     tracing::debug!(%error, way, "the network complains");
     if way == 0 && path.answered.is_none() {

@@ -1,5 +1,5 @@
-//! The legs after a server has announced itself: does it run, do datagrams reach it, do its own return, and do both
-//! under every condition that a session meets.
+//! Checks the legs after a server has announced itself: whether it runs, whether datagrams pass in both directions, and
+//! whether they still do with large datagrams and a new port.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use rove_udp::Refusal;
 use super::{Diagnosis, Finding, note, ok, problem, unchecked};
 use crate::doctor::facts::{Aftermath, Host, Large, Path, Server};
 
-/// Checks the legs that datagrams take, and adds the results to `diagnosis`.
+/// Checks the legs of datagrams, and adds the results to `diagnosis`.
 pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     let legs = ["server-alive", "udp-out", "udp-back"];
     let later = ["address", "datagram-size", "rebinding", "session-end"];
@@ -22,7 +22,7 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("tunnel", tunnel(host));
 }
 
-/// Returns whether the host could carry a session through ssh, for users whose UDP fails some day.
+/// Checks whether the host could carry a session through ssh, for users whose UDP fails some day.
 fn tunnel(host: &Host) -> Finding {
     match host.far.as_ref().map(|far| far.version.as_str()) {
         Some(version) if version.starts_with("rove ") => {
@@ -65,7 +65,7 @@ fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnos
     diagnosis.push("session-end", end);
 }
 
-/// Returns what a missing answer means for three legs: the server, the way to it and the way back.
+/// Returns the findings from a missing answer for three legs: the server, the path to it, and the path back.
 fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     let unknown = Aftermath::default();
     let aftermath = host.aftermath.as_ref().unwrap_or(&unknown);
@@ -127,7 +127,7 @@ fn gone(host: &Host, aftermath: &Aftermath) -> Finding {
 
 /// Returns the observation and the advice for a server that should run and does not answer.
 ///
-/// The client says the same if a session never began.
+/// The client prints this text too, if a session never began.
 pub(crate) fn no_answer(
     refusal: Option<&Refusal>,
     path: &Path,

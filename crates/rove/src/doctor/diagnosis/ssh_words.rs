@@ -1,4 +1,5 @@
-//! The meanings of ssh's own error messages, with advice. Source: OpenSSH's messages, and our own proxy command's.
+//! The causes of ssh's error messages, with advice for the user. Source: OpenSSH's messages, and our own proxy
+//! command's.
 
 /// Parts of ssh's error messages, each with its advice; `{}` is replaced by the host.
 const REMEDIES: [(&str, &str); 12] = [
@@ -56,10 +57,10 @@ const REMEDIES: [(&str, &str); 12] = [
     ),
 ];
 
-/// The advice for other messages.
+/// The advice for messages of ssh that are not in [`REMEDIES`].
 const UNKNOWN: &str = "`ssh -v {} true` says more; it must work before a session can";
 
-/// Returns the most telling line of ssh's messages, or `None` if there is none, and what to do about it.
+/// Returns the line of ssh's messages that best tells the cause, or `None` if there is none, and advice for the user.
 pub(super) fn explain<'a>(said: &'a [String], host: &str) -> (Option<&'a str>, String) {
     // In the order of the messages: the first known line is the cause, later ones its consequences.
     let known = said.iter().find_map(|line| {
