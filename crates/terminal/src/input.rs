@@ -1,10 +1,10 @@
-//! The user's bytes as keys, each with its bytes: the meaning of each to a line editor.
+//! Reads the user's bytes as keys, with the meaning of each key to a line editor.
 //!
-//! Terminals spell keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before what Alt is
-//! held with, the keyboard protocol of kitty and xterm's `modifyOtherKeys`. They also send bytes that are no keys:
-//! mouse and focus reports, and answers to programs. This module tells all of them apart; the effect of a key is for
-//! the models. Sources: xterm's ctlseqs; rxvt's and the Linux console's manual pages for their own function keys; the
-//! kitty keyboard protocol's own page.
+//! Terminals encode keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before a key for
+//! Alt, kitty's keyboard protocol and xterm's `modifyOtherKeys`. They also send bytes that are not keys: mouse and
+//! focus reports, and answers to programs. This module distinguishes them; the line editor models decide the effect of
+//! a key. Sources: xterm's ctlseqs; rxvt's and the Linux console's manual pages for their own function keys; the kitty
+//! keyboard protocol's own page.
 
 mod character;
 mod key;
@@ -17,69 +17,70 @@ use self::sequence::{Introducer, Sequence};
 
 const ESC: u8 = 0x1b;
 
-/// Longest string (OSC, DCS, APC, PM, SOS) that is taken for an answer, in bytes; the rest of a longer one
-/// counts as typed. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
+/// Longest control string (OSC, DCS, APC, PM, SOS) that is read as an answer, in bytes; the rest of a longer one counts
+/// as typed. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
 const STRING_BYTES_MAX: u32 = 32 * 1024;
 
-/// A key, or another message of a terminal, with its bytes.
+/// A key, or another message of a terminal, and its length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keystroke {
-    /// The meaning of the bytes.
+    /// The key, or the kind of message.
     pub key: Key,
-    /// The number of its bytes: the oldest bytes that belong to no earlier keystroke.
+    /// The number of the key's bytes. They are the oldest bytes that belong to no earlier keystroke.
     pub len: usize,
 }
 
-/// Reads keys out of bytes, cut anywhere. Each byte belongs to one keystroke.
+/// Divides the user's input bytes into keystrokes, in whatever pieces they arrive. Each byte belongs to one keystroke.
 #[derive(Clone, Debug, Default)]
 pub struct Keystrokes {
     state: State,
-    /// How many bytes belong to no keystroke yet.
+    /// How many bytes were read that belong to no complete keystroke.
     unread: usize,
-    /// The beginning of a character.
+    /// The first bytes of an incomplete UTF-8 character.
     partial: Partial,
     sequence: Sequence,
 }
 
-/// The meaning of the bytes before.
+/// The parser's state after the last byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Nothing, or the beginning of a character.
+    /// The next byte begins a key, or continues a UTF-8 character.
     #[default]
     Text,
-    /// After ESC.
+    /// ESC has been read, as a key or as the first byte of a sequence.
     Escape(EscapeKind),
-    /// In a sequence, held with Alt if there was an ESC before it.
+    /// The bytes of a `CSI` or `SS3` sequence are being read. `has_alt` says that an ESC before it stands for Alt.
     Sequence { has_alt: bool },
-    /// After `CSI [`: the Linux console's F1 to F5 have one more byte.
+    /// `CSI [` has been read: one more byte tells which of F1 to F5 of the Linux console it is.
     ConsoleFunction,
-    /// In the three characters of an old mouse report; the last byte may be the first of two.
+    /// `missing` characters of an old mouse report are still to come. `is_lead` says that the last byte may be the
+    /// first of a two-byte character.
     Mouse { missing: u8, is_lead: bool },
-    /// In a string of so many bytes as yet.
+    /// A control string is being read, `bytes` bytes up to this point.
     String { bytes: u32 },
-    /// After ESC in a string.
+    /// ESC has been read in a control string, whose end it may begin.
     StringEscape,
 }
 
-/// The sequences that an ESC may still begin.
+/// The possible meanings of an ESC that has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EscapeKind {
-    /// The key, or the beginning of anything.
+    /// The Escape key, or the first byte of any sequence.
     First,
-    /// Held with Alt, as rxvt and others send it, or the key twice.
+    /// A second ESC: Alt with the key that follows, as rxvt and others send it, or the Escape key twice.
     Doubled,
-    /// Known to be the key, as nothing followed at once.
+    /// The Escape key, already reported because no byte followed at once.
     Told,
 }
 
 impl Keystrokes {
-    /// Handles a byte; returns the key that ends with it.
+    /// Handles one byte; returns the keystroke that it completes, if any.
     ///
-    /// Bytes that make no key become [`Key::Other`], together with the byte that shows it.
+    /// Bytes that form no key become [`Key::Other`], together with the byte that shows this.
     pub fn push(&mut self, byte: u8) -> Option<Keystroke> {
         self.unread += 1;
         let key = self.read(byte)?;
-        // The bytes that begin the next key.
+        // Bytes that already belong to the next key.
         let rest = match self.state {
             State::Escape(EscapeKind::First) => 1,
             State::Escape(EscapeKind::Doubled) => 2,
@@ -103,16 +104,16 @@ impl Keystrokes {
         }
     }
 
-    /// Called when a read ends here. Returns the key that its last bytes are, if they are one that is also the
-    /// beginning of something longer: a terminal writes a sequence at once, so this is a key by itself.
+    /// Handles the end of a read. Returns its last bytes as a key if they are one, though they may also begin a longer
+    /// one: terminals write a sequence at once. Returns `None` if they are no key.
     pub fn flush(&mut self) -> Option<Keystroke> {
-        // Should ESC be half a sequence all the same, the rest is still read as one.
+        // If ESC is nevertheless half of a sequence, the rest is still read as one.
         let told = State::Escape(EscapeKind::Told);
         let (key, state) = match self.state {
             State::Escape(EscapeKind::First) => (Key::Escape, told),
             State::Escape(EscapeKind::Doubled) => (Key::Other, told),
-            // Alt-], for instance. Alt-[ and Alt-O are told with the next byte: they are rarer than a cursor
-            // key cut in two, whose rest must not count as text.
+            // For example Alt-]. Alt-[ and Alt-O are reported with the next byte: they are rarer than a cursor key cut
+            // in two, whose rest must not count as text.
             State::String { bytes: 0 } => (Key::Other, State::Text),
             _ => return None,
         };
@@ -120,14 +121,14 @@ impl Keystrokes {
         Some(Keystroke { key, len: core::mem::take(&mut self.unread) })
     }
 
-    /// Returns whether the last bytes are the beginning of a key.
+    /// Returns whether the last bytes are an incomplete key.
     #[cfg(test)]
     pub(crate) fn is_within_key(&self) -> bool {
         let is_between = matches!(self.state, State::Text | State::Escape(EscapeKind::Told));
         !is_between || !self.partial.is_empty()
     }
 
-    /// Goes back to where any key may begin.
+    /// Returns `key`, and sets the state in which any key may begin.
     fn end(&mut self, key: Key) -> Key {
         self.state = State::Text;
         key
@@ -207,9 +208,10 @@ impl Keystrokes {
         }
     }
 
-    /// Handles a byte of an old mouse report: the button and two coordinates, each 32 more than it is. That is one byte, or from
-    /// 128 on a character of two bytes if the program wants UTF-8 (mode 1005). The second byte of two would be the row as a byte
-    /// only below row 95, and the row itself is taken for one byte: windows that high are rarer than mode 1005, and that is rare.
+    /// Handles a byte of an old mouse report: the button and two coordinates, each sent as its value plus 32. A value
+    /// is one byte, or from 128 on a character of two bytes if the program wants UTF-8 (mode 1005). The second of two
+    /// bytes could be a row sent as a byte only below row 95, and the row itself is read as one byte: higher windows
+    /// are rarer than mode 1005, which is rare.
     fn push_in_mouse(&mut self, missing: u8, is_lead: bool, byte: u8) -> Option<Key> {
         match byte {
             ESC => return self.begin_escape(EscapeKind::First),
@@ -232,7 +234,7 @@ impl Keystrokes {
                 self.state = State::StringEscape;
                 None
             }
-            // No answer has such a byte: the user types, and has begun with Alt.
+            // Answers never contain such a byte: the user is typing, and began with Alt.
             ..0x20 | 0x7f => Some(self.end(Key::Other)),
             _ if bytes == STRING_BYTES_MAX => Some(self.end(Key::Other)),
             _ => {

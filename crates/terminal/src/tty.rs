@@ -1,38 +1,38 @@
-//! The host's line discipline, by which the kernel itself gives effect to keys, and the statement that a shell's prompt
-//! reads the keys.
+//! The settings of the pty's line discipline, by which the kernel itself acts on keys, and the report that a shell's
+//! prompt reads the keys.
 
-/// The number of a state of the user's input, as both ends of the session count it.
+/// The number of a state of the user's input, counted alike by both ends of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InputNum(u64);
 
 impl InputNum {
-    /// Creates a number.
+    /// Creates the number of an input state.
     pub const fn new(num: u64) -> Self {
         Self(num)
     }
 
-    /// Returns the number.
+    /// Returns the number as an integer.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Returns the number that follows.
+    /// Returns the number of the next input state.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 }
 
-/// A set of modes of a line discipline.
+/// A set of modes of the pty's line discipline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TtyModes(u32);
 
 impl TtyModes {
     /// The empty set.
     pub const NONE: Self = Self(0);
-    /// Typed characters are echoed (ECHO).
+    /// The kernel echoes typed characters (ECHO).
     pub const ECHO: Self = Self(1);
-    /// Programs read lines, which the discipline lets the user edit (ICANON).
+    /// Programs read whole lines, which the user edits in the line discipline (ICANON).
     pub const CANONICAL: Self = Self(1 << 1);
     /// Control characters are echoed as `^X` (ECHOCTL).
     pub const ECHO_CONTROL: Self = Self(1 << 2);
@@ -46,26 +46,26 @@ impl TtyModes {
     pub const SIGNALS: Self = Self(1 << 6);
     /// The keys that erase a word, reprint the line or quote a character work (IEXTEN).
     pub const EXTENDED: Self = Self(1 << 7);
-    /// Characters are UTF-8 (IUTF8).
+    /// Erasing removes a whole UTF-8 character (IUTF8).
     pub const UTF8: Self = Self(1 << 8);
-    /// A carriage return typed counts as a new line (ICRNL).
+    /// A typed carriage return counts as a new line (ICRNL).
     pub const RETURN_IS_NEW_LINE: Self = Self(1 << 9);
-    /// A new line is shown as carriage return and line feed (OPOST with ONLCR).
+    /// A new line in the output becomes carriage return and line feed (OPOST with ONLCR).
     pub const NEW_LINE_RETURNS: Self = Self(1 << 10);
     /// The characters for stop and start halt the output and let it continue (IXON).
     pub const FLOW_CONTROL: Self = Self(1 << 11);
-    /// All other settings are as in a new terminal of Linux, so that the echo follows from the modes.
+    /// All settings without a mode here are as in a new terminal of Linux, so that the modes determine the echo.
     pub const ORDINARY: Self = Self(1 << 12);
 
-    /// The modes of a new terminal of Linux that erases whole UTF-8 characters.
+    /// The modes of a new terminal of Linux, with IUTF8.
     pub const USUAL: Self = Self((1 << 13) - 1);
 
-    /// Creates a set from its bits; bits without a meaning are left out.
+    /// Creates a set from its bits; unknown bits are dropped.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits & Self::USUAL.0)
     }
 
-    /// Returns the bits.
+    /// Returns the set as bits, for the wire.
     pub const fn bits(self) -> u32 {
         self.0
     }
@@ -88,34 +88,34 @@ impl TtyModes {
     }
 }
 
-/// The characters with a special effect in a line discipline; 0 for none.
+/// The characters with a special effect in the line discipline; 0 for a character that is switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TtyCharacters {
-    /// Erases a character (VERASE).
+    /// Character that erases the last character of the line (VERASE).
     pub erase: u8,
-    /// Erases the line (VKILL).
+    /// Character that erases the line (VKILL).
     pub kill: u8,
-    /// Erases a word (VWERASE).
+    /// Character that erases the last word of the line (VWERASE).
     pub word_erase: u8,
-    /// Quotes the next character (VLNEXT).
+    /// Character that makes the next one literal (VLNEXT).
     pub literal_next: u8,
-    /// Prints the line once more (VREPRINT).
+    /// Character that prints the line again (VREPRINT).
     pub reprint: u8,
-    /// Hands the unfinished line to the program; at the start of a line, ends the input (VEOF).
+    /// Character that passes an unfinished line to the program; at the start of a line it ends the input (VEOF).
     pub end_of_file: u8,
-    /// Ends a line, besides the new line (VEOL).
+    /// Character that ends a line, in addition to the new line (VEOL).
     pub end_of_line: u8,
-    /// Ends a line as well (VEOL2).
+    /// Second additional character that ends a line (VEOL2).
     pub end_of_line_2: u8,
-    /// Interrupts the program (VINTR).
+    /// Character that interrupts the program with SIGINT (VINTR).
     pub interrupt: u8,
-    /// Makes the program quit (VQUIT).
+    /// Character that ends the program with SIGQUIT (VQUIT).
     pub quit: u8,
-    /// Suspends the program (VSUSP).
+    /// Character that suspends the program with SIGTSTP (VSUSP).
     pub suspend: u8,
-    /// Lets stopped output continue (VSTART).
+    /// Character that continues stopped output (VSTART).
     pub start: u8,
-    /// Stops the output (VSTOP).
+    /// Character that stops the output (VSTOP).
     pub stop: u8,
 }
 
@@ -123,7 +123,7 @@ impl TtyCharacters {
     /// The number of special characters.
     pub const COUNT: usize = 13;
 
-    /// The modes of a new terminal of Linux.
+    /// The special characters of a new terminal of Linux.
     pub const USUAL: Self = Self {
         erase: 0x7f,
         kill: 0x15,
@@ -140,7 +140,7 @@ impl TtyCharacters {
         stop: 0x13,
     };
 
-    /// Creates the special characters from a list in the order of the fields.
+    /// Creates the special characters from their bytes, in the order of the fields.
     pub const fn from_bytes(bytes: [u8; Self::COUNT]) -> Self {
         Self {
             erase: bytes[0],
@@ -159,7 +159,7 @@ impl TtyCharacters {
         }
     }
 
-    /// Returns the special characters in the order of the fields.
+    /// Returns the special characters as bytes, in the order of the fields.
     pub const fn to_bytes(self) -> [u8; Self::COUNT] {
         [
             self.erase,
@@ -179,20 +179,20 @@ impl TtyCharacters {
     }
 }
 
-/// The modes and special characters of the terminal that the host's programs run on.
+/// The modes and special characters of the pty on which the host's programs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tty {
     /// The modes of the line discipline.
     pub modes: TtyModes,
-    /// The characters with a special effect.
+    /// The special characters of the line discipline.
     pub characters: TtyCharacters,
-    /// The newest input that was handed to the programs before the session's own shell had read all of it and waited at
-    /// its prompt. `None` if the server does not state that: only some servers can tell.
+    /// The newest input that the session's own shell had read completely when it waited at its prompt. `None` if the
+    /// shell does not wait or the server cannot tell.
     pub prompt: Option<InputNum>,
 }
 
 impl Tty {
-    /// The state of a new terminal of Linux that erases whole UTF-8 characters.
+    /// The settings of a new terminal of Linux, with IUTF8.
     pub const USUAL: Self =
         Self { modes: TtyModes::USUAL, characters: TtyCharacters::USUAL, prompt: None };
 
@@ -201,7 +201,7 @@ impl Tty {
         self.modes.contains(TtyModes::CANONICAL) && !self.modes.contains(TtyModes::ECHO)
     }
 
-    /// Returns whether the kernel echoes lines in a known way.
+    /// Returns whether the kernel echoes lines in a way that the modes determine.
     pub const fn echoes_lines(self) -> bool {
         const WANTED: TtyModes =
             TtyModes::ECHO.union(TtyModes::CANONICAL).union(TtyModes::ORDINARY);

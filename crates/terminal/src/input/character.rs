@@ -1,6 +1,6 @@
-//! UTF-8, one byte at a time.
+//! Decodes UTF-8 one byte at a time.
 
-/// The beginning of a character.
+/// The first bytes of an incomplete UTF-8 character.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Partial {
     bytes: [u8; 4],
@@ -8,21 +8,21 @@ pub(super) struct Partial {
     has_alt: bool,
 }
 
-/// The state after a byte.
+/// The result of decoding one more byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decoded {
-    /// More of the same.
+    /// The character is incomplete.
     Incomplete,
-    /// A character.
+    /// The byte completes this character.
     Character(char),
-    /// A character held with Alt.
+    /// The byte completes a character that was typed with Alt.
     AltCharacter,
-    /// No UTF-8. If the byte may begin a character, it is kept.
+    /// The bytes are not UTF-8. If the last byte may begin a character, it is kept.
     Malformed,
 }
 
 impl Partial {
-    /// Returns the beginning of a character held with Alt.
+    /// Returns an empty beginning of a character that is typed with Alt.
     pub(super) fn held_with_alt() -> Self {
         Self { has_alt: true, ..Self::default() }
     }
@@ -31,7 +31,7 @@ impl Partial {
         self.len == 0
     }
 
-    /// Handles a byte; one of ASCII continues nothing.
+    /// Decodes one more byte. An ASCII byte never continues a character.
     pub(super) fn push(&mut self, byte: u8) -> Decoded {
         let continues = self.len > 0 && matches!(byte, 0x80..=0xbf);
         if !continues {
@@ -57,7 +57,7 @@ impl Partial {
     }
 }
 
-/// Returns how many bytes a character has that begins with this one, which is one of those that begin any.
+/// Returns the length of a UTF-8 character, in bytes, by its first byte, which must be valid.
 const fn encoded_len(first: u8) -> usize {
     match first {
         ..0xe0 => 2,

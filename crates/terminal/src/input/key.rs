@@ -1,84 +1,85 @@
-//! The keys, by what they are to a line editor.
+//! The keys, by their meaning to a line editor.
 
-/// A key, or another message of a terminal.
+/// A key, or another message of a terminal, by its meaning to a line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A character, of any width.
+    /// A printable character, of any width.
     Text(char),
-    /// DEL, which the Backspace key mostly sends.
+    /// DEL: the Backspace key of most terminals.
     Backspace,
-    /// Ctrl-H, which it sends otherwise.
+    /// Ctrl-H: the Backspace key of some terminals.
     ControlH,
-    /// The Delete key: the character under the cursor.
+    /// The Delete key: deletes the character under the cursor.
     Delete,
-    /// Ctrl-D: the same, or the end of the input.
+    /// Ctrl-D: deletes the character under the cursor, or ends the input on an empty line.
     ControlD,
-    /// The cursor key.
+    /// The cursor key to the left.
     Left,
-    /// The cursor key.
+    /// The cursor key to the right.
     Right,
-    /// Ctrl-B: left, and the prefix of tmux.
+    /// Ctrl-B: one character left; also the prefix key of tmux.
     ControlB,
-    /// Ctrl-F: right.
+    /// Ctrl-F: one character right.
     ControlF,
-    /// Ctrl-Left, Alt-Left or Alt-b.
+    /// Ctrl-Left, Alt-Left or Alt-b: one word left.
     WordLeft,
-    /// Ctrl-Right, Alt-Right or Alt-f.
+    /// Ctrl-Right, Alt-Right or Alt-f: one word right.
     WordRight,
-    /// The Home key.
+    /// The Home key: the start of the line.
     Home,
-    /// The End key.
+    /// The End key: the end of the line.
     End,
-    /// Ctrl-A: the start of the line, and the prefix of screen.
+    /// Ctrl-A: the start of the line; also the prefix key of screen.
     ControlA,
     /// Ctrl-E: the end of the line.
     ControlE,
-    /// Ctrl-K.
+    /// Ctrl-K: deletes to the end of the line.
     KillToEnd,
-    /// Ctrl-U: all of the line, or what is left of the cursor.
+    /// Ctrl-U: deletes the whole line, or all to the left of the cursor.
     KillLine,
-    /// Ctrl-W: back to a blank.
+    /// Ctrl-W: deletes back to the last blank.
     KillWord,
-    /// Alt-Backspace or Ctrl-Backspace: back to a word's start, whose letters are fewer.
+    /// Alt-Backspace or Ctrl-Backspace: deletes back to the start of a word. Words end at more characters than for
+    /// Ctrl-W.
     KillWordLeft,
-    /// Alt-d or Ctrl-Delete.
+    /// Alt-d or Ctrl-Delete: deletes to the end of a word.
     KillWordRight,
-    /// CR.
+    /// CR: the Enter key.
     Enter,
-    /// LF.
+    /// LF, which Ctrl-J sends.
     LineFeed,
     /// The Tab key.
     Tab,
-    /// The cursor key.
+    /// The cursor key up.
     Up,
-    /// The cursor key.
+    /// The cursor key down.
     Down,
-    /// Ctrl-P: mostly up.
+    /// Ctrl-P: in most programs the same as the cursor key up.
     ControlP,
-    /// Ctrl-N: mostly down.
+    /// Ctrl-N: in most programs the same as the cursor key down.
     ControlN,
-    /// Ctrl-R or Ctrl-S.
+    /// Ctrl-R or Ctrl-S: starts a search in the history.
     Search,
-    /// Ctrl-L: mostly clears the screen.
+    /// Ctrl-L: in most programs clears or redraws the screen.
     ControlL,
-    /// Ctrl-C.
+    /// Ctrl-C: interrupts the program.
     Interrupt,
     /// The Escape key by itself.
     Escape,
     /// The Insert key.
     Insert,
-    /// The bytes that follow are pasted.
+    /// The start of a bracketed paste: the next bytes are pasted.
     PasteStart,
-    /// The paste ends.
+    /// The end of a bracketed paste.
     PasteEnd,
-    /// No key: a mouse or focus report, an answer, a key released.
+    /// A message that is not a key press: a mouse or focus report, an answer, or a key release.
     Neutral,
-    /// Any other key, and bytes that make none.
+    /// Any other key, and bytes that form no key.
     Other,
 }
 
 impl Key {
-    /// Returns what it is held with Alt, or after the Escape key where that does the same.
+    /// Returns the meaning of this key with Alt, or after the Escape key if that does the same.
     #[must_use]
     pub fn with_alt(self) -> Self {
         match self {
@@ -92,7 +93,7 @@ impl Key {
     }
 }
 
-/// Returns what an ASCII byte other than ESC is.
+/// Returns the key of an ASCII byte other than ESC.
 pub(super) fn ascii_key(byte: u8) -> Key {
     match byte {
         b' '..=b'~' => Key::Text(char::from(byte)),
@@ -118,7 +119,7 @@ pub(super) fn ascii_key(byte: u8) -> Key {
     }
 }
 
-/// Returns what an ASCII byte held with Alt is. Source: the defaults of readline, zsh and fish.
+/// Returns the key of an ASCII byte typed with Alt. Source: the defaults of readline, zsh and fish.
 pub(super) const fn alt_key(byte: u8) -> Key {
     match byte {
         b'b' => Key::WordLeft,

@@ -1,13 +1,13 @@
-//! Keys spelt as `CSI` and `SS3` sequences.
+//! Reads keys that are encoded as `CSI` and `SS3` sequences.
 
 use super::key::{Key, alt_key, ascii_key};
 use crate::key_event::KeyEvent;
 
-/// Longest sequence, in bytes; what follows a longer one counts as typed.
-/// Chosen: twice the device attributes and the keys with all their text that are known.
+/// Longest sequence, in bytes; the rest of a longer one counts as typed. Chosen: twice the longest known device
+/// attributes, and twice the longest known keys with all their text.
 const SEQUENCE_BYTES_MAX: usize = 128;
 
-/// The beginning of a sequence.
+/// The bytes that introduce a sequence: `CSI` or `SS3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Introducer {
     #[default]
@@ -16,7 +16,7 @@ pub(super) enum Introducer {
     SingleShift,
 }
 
-/// The beginning of a sequence after its introducer.
+/// The bytes of an incomplete sequence, without its introducer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sequence {
     introducer: Introducer,
@@ -36,10 +36,10 @@ impl Sequence {
         self.introducer == Introducer::Csi
     }
 
-    /// Handles a byte other than ESC; returns the key that ends with it.
+    /// Handles a byte other than ESC; returns the key that the byte completes, if any.
     pub(super) fn push(&mut self, byte: u8, has_alt: bool) -> Option<Key> {
         match byte {
-            // rxvt ends the function keys held with Shift so, where others go on.
+            // rxvt ends the function keys held with Shift by this byte, with which other sequences go on.
             b'$' if self.is_csi()
                 && !self.is_empty()
                 && self.bytes.iter().all(u8::is_ascii_digit) =>
@@ -63,7 +63,7 @@ impl Sequence {
     }
 }
 
-/// The modifiers held with a key, and whether it was hit.
+/// The modifiers held with a key, and whether the key was pressed rather than released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Held {
     modifiers: u32,
@@ -71,7 +71,7 @@ struct Held {
 }
 
 impl Held {
-    /// Reads the field `modifiers:event`, each of which may be missing.
+    /// Reads the field `modifiers:event`, of which each part may be missing. `has_alt` adds Alt.
     fn read(field: &[u8], has_alt: bool) -> Self {
         let mut parts = field.split(|byte| *byte == b':').map(number);
         let modifiers = parts.next().flatten().unwrap_or(1).saturating_sub(1);
@@ -81,7 +81,8 @@ impl Held {
         Self { modifiers, is_hit }
     }
 
-    /// Returns one of three keys: with nothing held, with Alt or Ctrl, with anything else.
+    /// Returns `plain` without modifiers, `word` with Alt or Ctrl alone, and [`Key::Other`] with any others. A key
+    /// release is [`Key::Neutral`].
     fn choose(self, plain: Key, word: Key) -> Key {
         match self.modifiers {
             _ if !self.is_hit => Key::Neutral,
@@ -92,7 +93,7 @@ impl Held {
     }
 }
 
-/// Returns the key that is spelt `CSI parameters last`.
+/// Returns the key that is encoded as `CSI parameters last`.
 fn csi_key(parameters: &[u8], last: u8, has_alt: bool) -> Key {
     if let Some(event) = KeyEvent::read(parameters, last) {
         return event_key(event);
@@ -105,7 +106,7 @@ fn csi_key(parameters: &[u8], last: u8, has_alt: bool) -> Key {
         (_, [b'<'..=b'?', ..]) => Key::Neutral,
         // Mouse reports of urxvt; focus; reports of status, modes, parameters and the window.
         (b'M' | b'c' | b'n' | b'y' | b'x' | b't', _) | (b'I' | b'O', []) => Key::Neutral,
-        // F3 held with something, or where the cursor is.
+        // F3 with modifiers, or a report of the cursor's position.
         (b'R', _) if first == b"1" && number(second).is_some_and(|held| held <= 16) => Key::Other,
         (b'R', [_, ..]) => Key::Neutral,
         (b'~', _) => numbered_key(number(first), held),
@@ -116,7 +117,7 @@ fn csi_key(parameters: &[u8], last: u8, has_alt: bool) -> Key {
     }
 }
 
-/// Returns the key that is spelt `SS3 parameters last`; old terminals have modifiers there.
+/// Returns the key that is encoded as `SS3 parameters last`; old terminals send modifiers in the parameters.
 fn single_shift_key(parameters: &[u8], last: u8, has_alt: bool) -> Key {
     let field = parameters.rsplit(|byte| *byte == b';').next().unwrap_or_default();
     match (last, parameters) {
@@ -140,7 +141,7 @@ fn lettered_key(last: u8, held: Held) -> Key {
     }
 }
 
-/// Returns the key that is spelt `CSI number ~`.
+/// Returns the key that is encoded as `CSI number `.
 fn numbered_key(number: Option<u32>, held: Held) -> Key {
     match number {
         Some(1 | 7) => held.choose(Key::Home, Key::Other),
@@ -153,9 +154,9 @@ fn numbered_key(number: Option<u32>, held: Held) -> Key {
     }
 }
 
-/// Returns the key that a keyboard protocol has told.
+/// Returns the key that a keyboard protocol has reported.
 fn event_key(event: KeyEvent) -> Key {
-    /// The Backspace key. Source, as of those below: kitty's table of functional keys.
+    /// The code of the Backspace key. Source, as of the codes below: kitty's table of functional keys.
     const BACKSPACE: u32 = 127;
     if !event.is_hit {
         return Key::Neutral;
