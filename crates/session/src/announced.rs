@@ -1,4 +1,5 @@
-//! The sizes of the window that the server may still show: those it was told, until it has followed a later one.
+//! The window sizes that the server may still show: those that the client has sent, until the server has followed a
+//! later one.
 
 use std::collections::VecDeque;
 
@@ -6,11 +7,11 @@ use rove_terminal::Size;
 
 use crate::host_screen::Allowed;
 
-/// Most sizes that are remembered one by one; of more the oldest are taken for one that holds both. Chosen: a window
-/// is dragged through some tens in a round trip.
+/// Most sizes that are kept. Above this number, the two oldest are replaced by one that holds both. Chosen: a window
+/// that is dragged has some tens of sizes in a round trip.
 const SIZES_MAX: usize = 64;
 
-/// The sizes that the server was told, oldest first.
+/// The window sizes that the client has sent, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Announced {
     sizes: VecDeque<Told>,
@@ -19,12 +20,12 @@ pub(crate) struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct Told {
     size: Size,
-    /// How many events of the user's the server has that has this one.
+    /// The number of user events up to and including this resize: a server that has so many knows the size.
     events: u64,
 }
 
 impl Announced {
-    /// Notes that the server is told a size with the last of so many events.
+    /// Notes that the client sends a window size as event number `events`.
     pub(crate) fn tell(&mut self, size: Size, events: u64) {
         self.sizes.push_back(Told { size, events });
         if self.sizes.len() > SIZES_MAX {
@@ -37,8 +38,9 @@ impl Announced {
         debug_assert!(self.sizes.iter().is_sorted_by_key(|told| told.events));
     }
 
-    /// Forgets the sizes before the last that the server is `known` to have been told, once it `shows` that one or a
-    /// later one: its earlier states may still come. Returns whether there were any.
+    /// Drops the sizes before the last one that the server knows, by the number of its acknowledged events `known`.
+    /// They are kept until its screen has (`shows`) that size or a later one, because earlier states may still arrive.
+    /// Returns whether any were dropped.
     pub(crate) fn acknowledge(&mut self, known: u64, shows: Size) -> bool {
         let acknowledged = self.sizes.partition_point(|told| told.events <= known);
         let outdated = acknowledged.saturating_sub(1);
@@ -51,7 +53,7 @@ impl Announced {
         true
     }
 
-    /// Returns the sizes that the server may show.
+    /// Returns the window sizes that the server's screen may have.
     pub(crate) fn allowed(&self) -> Allowed {
         Allowed::new(self.sizes.iter().map(|told| told.size))
     }

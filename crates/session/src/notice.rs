@@ -30,8 +30,8 @@ const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 /// too, because a server that hears nothing falls silent some time later. Chosen: a network that returns has done so,
 /// and the user has not given up.
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
-/// How long ssh carries the session, because UDP is silent, until the user reads the reason. Chosen: UDP has been tried
-/// five times by then.
+/// How long ssh carries the session, because UDP is silent, until the user reads the reason. Chosen: in this time UDP
+/// is tried five times.
 const ASIDE_AFTER: Duration = Duration::from_secs(3);
 /// How long the notice stays that ssh carries the session. Chosen: long enough to read it twice.
 const ASIDE_SHOWN: Duration = Duration::from_secs(8);

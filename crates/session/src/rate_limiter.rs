@@ -1,29 +1,30 @@
-//! A ration of events: the newest few happen at once, then none for an interval.
+//! Limits the rate of events: the newest few happen at once, and then none for an interval.
 //!
-//! Bells, copies and notifications each have one: no program and no server can keep the user's terminal busy with them.
+//! Bells, copies and notifications each have a limiter, so that no program and no server can keep the user's terminal
+//! busy with them.
 
 use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
-/// How many events happen how often.
+/// The number of events in an interval, and the length of the interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance {
-    /// Most events at once; one more displaces the oldest.
+    /// Most events that happen at once; each further one displaces the oldest that waits.
     pub(crate) most: usize,
-    /// Least time from events to the next.
+    /// Shortest time between events and the next ones.
     pub(crate) interval: Duration,
-    /// How long an event may wait; `None` for as long as it takes.
+    /// How long an event may wait until it is dropped; `None` for no limit.
     pub(crate) age_max: Option<Duration>,
 }
 
-/// Events that wait for their time.
+/// The events that wait for their time.
 #[derive(Debug)]
 pub(crate) struct RateLimiter<T> {
     allowance: Allowance,
-    /// The waiting events, oldest first, and since when each waits.
+    /// The waiting events, oldest first, each with the time of its arrival.
     due: VecDeque<(Instant, T)>,
-    /// When they may happen.
+    /// The time at which the waiting events may happen.
     quiet_until: Instant,
 }
 
@@ -40,12 +41,12 @@ impl<T> RateLimiter<T> {
         debug_assert!(self.due.len() <= self.allowance.most);
     }
 
-    /// Returns when the waiting events may happen; a time in the past means at once. `None` if nothing waits.
+    /// Returns when the waiting events may happen, which may be in the past; `None` if no event waits.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         (!self.due.is_empty()).then_some(self.quiet_until)
     }
 
-    /// Returns and forgets the events that may happen now. The next interval begins with them.
+    /// Removes and returns the events that may happen now, and starts the next interval.
     pub(crate) fn take(&mut self, now: Instant) -> Vec<T> {
         if self.poll_timeout().is_none_or(|at| now < at) {
             return Vec::new();
@@ -60,7 +61,7 @@ impl<T> RateLimiter<T> {
         taken
     }
 
-    /// Returns and forgets all waiting events, due or not.
+    /// Removes and returns all waiting events, due or not.
     pub(crate) fn take_all(&mut self) -> Vec<T> {
         self.due.drain(..).map(|(_, event)| event).collect()
     }

@@ -15,7 +15,7 @@ pub(super) const RESIZES_MAX: usize = 16;
 /// instruction's 4 MiB as text; some 160 ms, in steps.
 pub(super) const EFFORT_MAX: u64 = 160_000_000;
 
-/// Cost of reading an instruction, and of each byte of one that holds no terminal bytes, in cells.
+/// Cost of reading an instruction, in cells, and of each byte of an instruction without terminal bytes (`BYTE_EFFORT`).
 /// Chosen: as measured.
 const INSTRUCTION_EFFORT: u64 = 64;
 const BYTE_EFFORT: u64 = 16;

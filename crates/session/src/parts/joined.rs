@@ -7,8 +7,8 @@ use rove_ssp::{ApplyError, Capabilities};
 use crate::message::{Fields, Value, number, put_bytes_field, put_varint_field, refused, string};
 use crate::part::{Part, Receiver, Replica};
 
-/// Most clients that a session has beside its own. Chosen: a class around a teacher's screen; each costs the server a
-/// screen, and every stranger's datagram a look with its key.
+/// Most clients that a session has beside its own. Chosen: a class before a teacher's screen; each client costs the
+/// server a screen, and each datagram of a stranger a decryption with its key.
 pub const JOINED_MAX: usize = 16;
 
 /// Longest description of a joined client, in bytes. Chosen: an address, a process and a user have room.

@@ -1,8 +1,8 @@
 //! The server's scrolled-off lines, and the decision how many of them the next state publishes.
 //!
-//! The screen comes first. Lines are published a few at a time, while the screen is unchanged, programs are quiet and
-//! no key waits for its echo. When something was lost they are withdrawn, so that repairs stay small. Lines that the
-//! client has seen are an exception: they travel with the screen that they scrolled off from, for a few bytes.
+//! The screen has priority. Lines are published a few at a time, while the screen is unchanged, programs are quiet and
+//! no key waits for its echo. After a loss they are withdrawn, so that repairs stay small. Lines that the client has on
+//! its screen are an exception: they travel with the screen from which they scrolled off, for a few bytes.
 
 use std::collections::VecDeque;
 
