@@ -36,7 +36,7 @@ pub(crate) mod trial;
 const WELL: u8 = 0;
 /// Exit code if a problem was found.
 const PROBLEM: u8 = 1;
-/// Exit code if the doctor itself could not work.
+/// Exit code if the doctor itself failed, for example because it could not print the report.
 const FAILED: u8 = 2;
 /// Exit code if the user interrupted the doctor. Source: the status that shells give a command ended by SIGINT.
 const INTERRUPTED: u8 = 130;
@@ -53,13 +53,13 @@ const CONFIGURATION_PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
 pub(crate) struct DoctorOptions {
-    /// The session to examine. `None` examines this computer only.
+    /// The host and options of the session to examine; `None` to examine this computer only.
     pub(crate) session: Option<Box<HostOptions>>,
     /// Whether to print the report as JSON, for programs.
     pub(crate) json: bool,
 }
 
-/// Examines a session, prints the report, and returns the exit code.
+/// Examines the steps of a session, prints the report, and returns the exit code.
 pub(crate) fn run(options: DoctorOptions, invocation: &Invocation) -> u8 {
     let facts = match examine(options.session, invocation) {
         Ok(facts) => facts,

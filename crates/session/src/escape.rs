@@ -78,11 +78,11 @@ enum State {
         /// Key releases and modifiers since the escape key. The program gets them later.
         silent: Vec<u8>,
     },
-    /// The status is shown. The next key closes it, and the program does not get this key.
+    /// The status panel is shown. The next key closes it and does not go to the program.
     Status,
 }
 
-/// Filters the escape key and its commands out of the user's keys.
+/// Filters the escape key and the commands after it out of the user's keys.
 #[derive(Clone, Debug)]
 pub(crate) struct EscapeKey {
     key: Option<u8>,
@@ -244,7 +244,7 @@ impl EscapeKey {
         }
     }
 
-    /// Handles the key after the escape key.
+    /// Handles the key after the escape key: a command, the escape key itself, or another key.
     fn take_command(
         &mut self,
         byte: Option<u8>,

@@ -53,7 +53,7 @@ impl Ending {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastScreen {
     running: Running,
-    /// Whether the user has typed anything.
+    /// Whether the user has typed anything in the session.
     has_typed: bool,
     /// Whether the user has typed while the screen was full, as in an editor.
     has_typed_on_full: bool,

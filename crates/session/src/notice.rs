@@ -19,12 +19,13 @@ const CONTACT_LATE: Duration = Duration::from_millis(3_500);
 const REPLY_LATE: Duration = Duration::from_secs(10);
 /// The seconds of silence after which the count in the notice rises in steps of three.
 const SLOW_COUNT_AFTER: u64 = 60;
-/// How long a local network error stays after its last occurrence.
+/// How long the notice of a local network error stays after the error's last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
 /// How long a server's datagrams must be overdue, while its host refuses ours, for it to count as gone. Chosen: 10 s
 /// after its last heartbeat, three heartbeats of 3 s are refused, and a restart of the network is over.
 const GONE_LATE: Duration = Duration::from_secs(7);
-/// Greatest age of a refusal that still proves that the server is gone. Chosen: one heartbeat in three must be refused.
+/// Greatest age of the host's last refusal of a datagram for the server to count as gone. Chosen: one heartbeat in
+/// three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 /// How long nothing is acknowledged until the bar tells the remedy for blocked UDP. A block in one direction counts
 /// too, because a server that hears nothing falls silent some time later. Chosen: a network that returns has done so,
@@ -37,7 +38,7 @@ const ASIDE_AFTER: Duration = Duration::from_secs(3);
 const ASIDE_SHOWN: Duration = Duration::from_secs(8);
 /// How long any other passing notice stays, and a network error after the server is heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
-/// How long the user is told that somebody has joined or left. Chosen: a user who has looked away for a moment sees it.
+/// How long the notice stays that a client has joined or left. Chosen: a user who has looked away for a moment sees it.
 const ANNOUNCEMENT_SHOWN: Duration = Duration::from_secs(10);
 
 /// The times and counts of the contact with the server, from which the notices are made.
@@ -377,7 +378,7 @@ fn with_silence(text: &str, silence: Option<Silence>) -> Vec<String> {
     with.into_iter().chain([text.to_owned()]).collect()
 }
 
-/// Returns seconds below a minute with their `unit`, then M:SS, then H:MM:SS.
+/// Returns a duration in seconds as text: below a minute with `unit`, then as M:SS, then as H:MM:SS.
 fn spelled(seconds: u64, unit: &str) -> String {
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     if minutes == 0 {

@@ -227,7 +227,7 @@ fn traffic(traffic: Traffic) -> String {
     text
 }
 
-/// Returns a share in percent with one decimal, rounded down.
+/// Returns the share `part / whole` in percent with one decimal, rounded down.
 fn percent(part: u64, whole: u64) -> String {
     let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
     format!("{}.{}%", tenths / 10, tenths % 10)

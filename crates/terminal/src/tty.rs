@@ -28,19 +28,19 @@ impl InputNum {
 pub struct TtyModes(u32);
 
 impl TtyModes {
-    /// The empty set.
+    /// The empty set of modes.
     pub const NONE: Self = Self(0);
     /// The kernel echoes typed characters (ECHO).
     pub const ECHO: Self = Self(1);
     /// Programs read whole lines, which the user edits in the line discipline (ICANON).
     pub const CANONICAL: Self = Self(1 << 1);
-    /// Control characters are echoed as `^X` (ECHOCTL).
+    /// The kernel echoes control characters as `^X` (ECHOCTL).
     pub const ECHO_CONTROL: Self = Self(1 << 2);
-    /// An erased character disappears from the screen (ECHOE).
+    /// Erasing a character removes it from the screen (ECHOE).
     pub const ECHO_ERASE: Self = Self(1 << 3);
-    /// A killed line ends in a new line (ECHOK).
+    /// Erasing the line by its character (VKILL) echoes a new line (ECHOK).
     pub const ECHO_KILL: Self = Self(1 << 4);
-    /// A killed line disappears from the screen (ECHOKE).
+    /// Erasing the line by its character (VKILL) removes it from the screen (ECHOKE).
     pub const ECHO_KILL_ERASE: Self = Self(1 << 5);
     /// The characters for interrupt, quit and suspend send signals (ISIG).
     pub const SIGNALS: Self = Self(1 << 6);

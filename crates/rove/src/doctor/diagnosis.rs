@@ -15,7 +15,7 @@ pub(crate) use path::no_answer;
 /// strictest use of a host's clock in a login; sessions themselves compare no clocks.
 const CLOCK_SKEW_SECONDS: u64 = 300;
 
-/// The result of the check of a leg.
+/// The result of the check of a step (leg) on the way to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Ok,
@@ -40,7 +40,7 @@ impl Status {
 /// A step (leg) on the way to a session, with the result of its check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
-    /// The name of the leg, which never changes.
+    /// The name of the leg, such as `udp-back`, which scripts may rely on.
     pub(crate) leg: &'static str,
     pub(crate) status: Status,
     /// The observation, as a clause that follows the leg's name.

@@ -16,7 +16,7 @@ pub(crate) struct Facts {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Here {
-    /// The variable that decides the character set, with its value. `None` if none is set.
+    /// The locale variable that decides the character set, with its value; `None` if none is set.
     pub(crate) locale: Option<(String, String)>,
     /// Why the terminal's type cannot be used, in a sentence; `None` if it can.
     pub(crate) terminal_type: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Host {
     /// Messages of ssh, or of the server if ssh has logged in, without control characters.
     pub(crate) said: Vec<String>,
     pub(crate) noise: Noise,
-    /// The host's answers to the survey. `None` if it gave none.
+    /// The host's answers to the doctor's survey; `None` if it gave none.
     pub(crate) far: Option<Far>,
     /// Whether `rove install` can help, if the host has no server program; `None` if it has one.
     pub(crate) no_server_program: Option<Remedy>,
@@ -74,9 +74,9 @@ pub(crate) enum Ssh {
 /// Output of the host's start-up files, printed before our command's output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Noise {
-    /// The number of lines with text.
+    /// The number of lines in the output that contain text.
     pub(crate) lines: usize,
-    /// The first line with text, without control characters.
+    /// The first line of the output that contains text, without control characters.
     pub(crate) sample: String,
     /// Whether the output contains escape sequences.
     pub(crate) escapes: bool,
@@ -84,7 +84,7 @@ pub(crate) struct Noise {
     pub(crate) fake: bool,
 }
 
-/// The host's answers to the survey.
+/// The host's answers to the doctor's survey (`survey.rs`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Far {
     pub(crate) system: String,
@@ -125,9 +125,9 @@ pub(crate) struct Path {
     /// How many received datagrams could not be opened with the session's key.
     pub(crate) foreign: usize,
     pub(crate) round_trip: Option<Duration>,
-    /// The result for large datagrams to the host.
+    /// Whether large datagrams pass from the client to the host.
     pub(crate) up: Large,
-    /// The result for large datagrams from the host.
+    /// Whether large datagrams pass from the host to the client.
     pub(crate) down: Large,
     /// Whether the server followed the client to a new local port; `None` if that was not tried.
     pub(crate) rebinding: Option<bool>,
@@ -151,12 +151,12 @@ pub(crate) enum Large {
 /// The facts from a second login, made after no datagram had come back. Each is `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Aftermath {
-    /// Whether the server still ran.
+    /// Whether the server was still running; `None` if unknown.
     pub(crate) alive: Option<bool>,
     /// Whether the server had received a datagram of the client. The session's command, which leaves a trace, starts
     /// only then.
     pub(crate) heard: Option<bool>,
-    /// Whether the server's UDP port was bound.
+    /// Whether the server's UDP port was still bound; `None` if unknown.
     pub(crate) bound: Option<bool>,
     /// Whether logind kills processes that a user leaves running after logout.
     pub(crate) ends_leftovers: Option<bool>,

@@ -1,4 +1,4 @@
-//! Logging in and starting a server as a session does, with a survey of the host first.
+//! Logs in and starts a server as a session does, with a survey of the host before it.
 
 use std::ffi::OsString;
 use std::io;
@@ -30,9 +30,9 @@ const SECOND_PATIENCE: Duration = Duration::from_secs(30);
 const LINE_LEN_MAX: usize = 8192;
 /// Most bytes kept of a second login's output. Chosen: a hundred times the length of our own lines.
 const OUTPUT_LEN_MAX: usize = 65_536;
-/// Most lines of messages kept for the user. Chosen: an error message and a long banner.
+/// Most lines kept of the messages of ssh and the server. Chosen: an error message and a long banner.
 const SAID_MAX: usize = 100;
-/// The error of a stock server without a UTF-8 locale. Source: Mosh 1.4.0 as observed.
+/// The words in the error message of a stock server without a UTF-8 locale. Source: Mosh 1.4.0 as observed.
 const LOCALE_REFUSED: &str = "needs a UTF-8 native locale";
 /// The words that precede the process number in the message of a server that detaches.
 const DETACHED: &str = "detached, pid = ";
@@ -41,7 +41,7 @@ const VERSIONS: [&str; 2] = ["rove ", "mosh-server (mosh "];
 /// Beginnings of ssh's messages that mean no trouble and do not come from the host. Source: OpenSSH's messages.
 const BY_THE_WAY: [&str; 3] =
     ["Warning: Permanently added", "Pseudo-terminal will not be allocated", "Connection to "];
-/// Longest line shown to the user, in characters. Chosen: two lines of a terminal.
+/// Longest line of a message that is shown to the user, in characters. Chosen: two lines of a terminal.
 const SHOWN_LEN_MAX: usize = 160;
 
 /// The address, port and key of a server that has announced itself, for a trial session.
@@ -52,7 +52,7 @@ pub(crate) struct Opening {
     pub(crate) key: Key,
 }
 
-/// The options and the plan of a login that worked, for a second login.
+/// The options and the plan of a successful login, from which a second login is made.
 pub(crate) struct Door {
     options: HostOptions,
     plan: Plan,
@@ -158,7 +158,7 @@ fn keep(output: &mut Vec<u8>, bytes: &[u8]) {
     output.extend(&bytes[..bytes.len().min(room)]);
 }
 
-/// Reads ssh's output, line by line.
+/// Reads ssh's output line by line, and collects the facts in it.
 struct Listener {
     seconds: i64,
     challenge: Challenge,

@@ -86,10 +86,10 @@ pub(crate) struct Trial {
     /// The results of the trial's datagrams up to this point.
     pub(crate) path: Path,
     started: Instant,
-    /// The length of the largest datagram sent since the last reset, in bytes.
+    /// The length of the largest datagram sent since the count was last reset, in bytes.
     sent_max: usize,
     received_max: usize,
-    /// Whether a datagram has arrived at the newest local port.
+    /// Whether a datagram has arrived at the client's newest local port.
     newest_heard: bool,
 }
 

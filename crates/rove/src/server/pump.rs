@@ -424,7 +424,7 @@ impl Pump {
     }
 }
 
-/// The result of a read from the pty.
+/// The reason why a turn's reading from the pty stopped.
 enum Found {
     /// The buffer is full; there may be more output.
     More,

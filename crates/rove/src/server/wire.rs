@@ -62,7 +62,7 @@ impl Wire {
         self.sieve.handle_timeout(now, session.client_address(), &self.socket);
     }
 
-    /// Returns when to call [`Wire::handle_timeout`].
+    /// Returns when to call [`Wire::handle_timeout`]; `None` for never.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.sieve.poll_timeout()
     }

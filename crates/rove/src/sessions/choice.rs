@@ -6,7 +6,7 @@ use rove_units::Duration;
 
 use crate::sessions::computer::Computer;
 
-/// The sessions to end.
+/// The user's choice of sessions that `rove kill` ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// Sessions with these names, process numbers or UDP ports.

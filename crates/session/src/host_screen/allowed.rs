@@ -15,7 +15,7 @@ impl Allowed {
         Self(sizes.into_iter().chain([Size::DEFAULT]).collect())
     }
 
-    /// Returns whether a screen may have this size.
+    /// Returns whether a screen of this size fits into one of the allowed sizes.
     pub(crate) fn holds(&self, size: Size) -> bool {
         let holds = |most: &Size| size.columns() <= most.columns() && size.rows() <= most.rows();
         self.0.iter().any(holds)

@@ -160,7 +160,7 @@ impl Clipboard {
         if known.number == self.number { known.held } else { 0 }
     }
 
-    /// Returns this copy with its text up to `held` published.
+    /// Returns this copy as a state that holds its first `held` bytes.
     #[cfg(test)]
     pub(crate) fn holding(&self, held: usize) -> Self {
         Self { held: held.min(self.total), ..self.clone() }

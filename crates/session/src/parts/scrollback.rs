@@ -60,7 +60,7 @@ impl Numbered {
     }
 }
 
-/// Memory of a line besides its content, in bytes. Chosen: its two counts, and the room that an allocator adds.
+/// Memory of a line besides its content, in bytes. Chosen: the two counts of its `Arc`, and an allocator's overhead.
 const LINE_BYTES: usize = 32;
 
 /// The scrolled-off lines of one server state.
@@ -220,7 +220,7 @@ struct WireLines<'a> {
     count: u64,
     /// Width of the lines, in columns; all are equally wide.
     columns: u64,
-    /// Terminal bytes that draw them below each other on a blank screen.
+    /// Terminal bytes that draw the lines below each other on a blank screen; empty if `row` is set.
     text: &'a [u8],
     /// The first line's row on the base state's screen, from 1; 0 if the lines are in `text`.
     row: u64,

@@ -8,14 +8,15 @@ use rove_terminal::{ClusterWidths, NewerChar};
 use super::columns::{SAMPLES, Sample};
 use crate::report::Rgb;
 
-/// Most digits and semicolons of a device attributes answer. Chosen: the longest of today's
+/// Most digits and semicolons in the answer to the device attributes question (DA1). Chosen: the longest of today's
 /// terminals has some forty.
 const ATTRIBUTES_MAX: usize = 64;
 /// Most digits and semicolons of any other answer with numbers.
 const NUMBERS_MAX: usize = 16;
 /// Most characters of a colour: `rgba:` and four groups of four digits.
 const COLOR_MAX: usize = 24;
-/// Most characters of a terminal's name and version. Chosen: four times the longest of today's.
+/// Most characters in the answer with a terminal's name and version (XTVERSION). Chosen: four times the longest of
+/// today's.
 pub(super) const VERSION_MAX: usize = 128;
 
 /// The ends of a control string that terminals write: ST, or BEL as in early versions of xterm.

@@ -14,7 +14,7 @@ pub(super) struct Sample {
     kinds: ClusterWidths,
 }
 
-/// The samples, in the order in which they are printed.
+/// The clusters that are printed to measure the terminal's widths, in this order.
 pub(super) const SAMPLES: [Sample; 8] = [
     // A woman and a microscope.
     Sample { text: "\u{1f469}\u{200d}\u{1f52c}", columns: &[2], kinds: ClusterWidths::JOINED },

@@ -31,7 +31,7 @@ pub enum Key {
     End,
     /// Ctrl-A: the start of the line; also the prefix key of screen.
     ControlA,
-    /// Ctrl-E: the end of the line.
+    /// Ctrl-E: moves to the end of the line.
     ControlE,
     /// Ctrl-K: deletes to the end of the line.
     KillToEnd,

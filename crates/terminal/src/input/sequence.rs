@@ -12,7 +12,7 @@ const SEQUENCE_BYTES_MAX: usize = 128;
 pub(super) enum Introducer {
     #[default]
     Csi,
-    /// SS3: `ESC O`.
+    /// SS3 (`ESC O`), which begins cursor keys in application mode, and F1 to F4.
     SingleShift,
 }
 
