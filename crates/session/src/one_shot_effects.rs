@@ -70,7 +70,7 @@ impl OneShotEffects {
         self.seen = Seen { picture, ..Seen::default() };
     }
 
-    /// Takes the new effects from the server's newest state.
+    /// Queues the new effects from the server's newest state.
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let told = state.parts().bells.0.saturating_sub(self.seen.bells);
         self.seen.bells = self.seen.bells.max(state.parts().bells.0);

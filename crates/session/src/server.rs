@@ -28,7 +28,7 @@ use self::succession::{Newcomer, Succession};
 use crate::wish::Door;
 
 /// Most bytes of input that wait for the pty. Above this bound the clients keep their input, so that a program that has
-/// stopped reading loses nothing and the server's memory is bounded. One client message may exceed it by its own
+/// stopped reading loses nothing and the server's memory is bounded. A single client message may exceed it by its own
 /// length. Chosen: the bound of a client's own queue.
 pub(crate) const HOST_INPUT_MAX: usize = 1_048_576;
 /// Bytes waiting for the pty below which the clients may send input again. Chosen: half, so that one read of the

@@ -81,7 +81,8 @@ impl Descriptors {
 }
 
 impl Inherited {
-    /// Takes the descriptors and the process over. The process must be a child of this process.
+    /// Returns the handed-over descriptors and process, as this process's own. The process must be a child of this
+    /// process.
     ///
     /// # Errors
     ///

@@ -36,7 +36,7 @@ pub(crate) struct Tunnel {
 }
 
 impl Tunnel {
-    /// Takes over the ssh of the bootstrap's login.
+    /// Creates a tunnel that uses the ssh of the bootstrap's login.
     ///
     /// # Errors
     ///

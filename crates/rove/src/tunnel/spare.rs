@@ -30,7 +30,7 @@ pub(crate) struct Spare {
 }
 
 impl Spare {
-    /// Takes over the ssh of the bootstrap's login.
+    /// Creates the path beside UDP with the ssh of the bootstrap's login.
     ///
     /// # Errors
     ///

@@ -45,7 +45,7 @@ pub(super) enum Look {
 }
 
 impl Ssh {
-    /// Takes over an ssh that is running.
+    /// Creates the state of an ssh that is already running.
     pub(super) fn new(pid: Pid, descriptors: Descriptors) -> io::Result<Self> {
         let Descriptors { stdin, stdout, stderr } = &descriptors;
         for descriptor in [stdin, stdout, stderr] {

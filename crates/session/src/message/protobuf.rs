@@ -96,7 +96,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the bytes of the field `wanted`; empty if there is no such field. Of several fields the last one counts.
+/// Returns the bytes of the last field `wanted`; empty if there is no such field.
 pub(crate) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
     let mut found: &[u8] = &[];
     for field in Fields::of(body) {
@@ -109,7 +109,7 @@ pub(crate) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
     Ok(found)
 }
 
-/// Returns the varint of the field `wanted`; 0 if there is no such field. Of several fields the last one counts.
+/// Returns the varint of the last field `wanted`; 0 if there is no such field.
 pub(crate) fn number(body: &[u8], wanted: u32) -> Result<u64, ApplyError> {
     let mut found = 0;
     for field in Fields::of(body) {

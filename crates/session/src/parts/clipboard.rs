@@ -31,8 +31,8 @@ pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
 const WINDOW_MIN: usize = 4 * 1024;
 
 /// Divisor of the window's steps: it grows by a quarter of the newly acknowledged text, and shrinks by a quarter of
-/// itself after a loss. Chosen: 1 MiB at 1 Mbit/s and RTT 100 ms takes 11 s, at 5 % loss 40 s. Of the keys typed
-/// meanwhile, half are echoed within 0.2 s and all within 0.7 s, at 128 kbit/s too.
+/// itself after a loss. Chosen: 1 MiB at 1 Mbit/s and RTT 100 ms takes 11 s, at 5 % loss 40 s. Half of the keys typed
+/// meanwhile are echoed within 0.2 s, and all within 0.7 s, at 128 kbit/s too.
 const WINDOW_STEP: usize = 4;
 
 /// Text that is sent first after a loss, in bytes. Chosen: it leaves most of the one datagram to the picture.

@@ -59,8 +59,8 @@ pub(super) fn write_report(message: &mut MessageWriter, report: TerminalReport) 
     message.member(TERMINAL, &body);
 }
 
-/// Returns the report in the member's body, or `None` for an unknown kind or value, as a later version may send. Of
-/// several reports the last one counts.
+/// Returns the report in the member's body, or `None` for an unknown kind or value, as a later version may send. The
+/// last of several reports counts.
 pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
     let mut report = None;
     let (mut width, mut height) = (None, None);
@@ -103,8 +103,8 @@ pub(super) fn write_wish(message: &mut MessageWriter, wish: Wish) {
     message.member(WISH, &varint_field(field, value));
 }
 
-/// Returns the wish in the member's body, or `None` for an unknown kind or value, as a later version may send. Of
-/// several wishes the last known one counts.
+/// Returns the wish in the member's body, or `None` for an unknown kind or value, as a later version may send. The last
+/// known one of several wishes counts.
 pub(super) fn read_wish(body: &[u8]) -> Result<Option<Wish>, ApplyError> {
     let mut wish = None;
     for field in Fields::of(body) {
