@@ -1,9 +1,9 @@
-//! The answer of a program that is asked something.
+//! Runs another program for its output.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-/// Runs a program without input; returns what it prints, up to so many bytes, if it succeeds.
+/// Runs a program without input. Returns its output, at most `bytes_max` bytes, or `None` if the program fails.
 pub(crate) fn of(command: &mut Command, bytes_max: u64) -> Option<Vec<u8>> {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;

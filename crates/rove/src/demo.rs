@@ -26,20 +26,20 @@ use crate::sys::{self, Fork};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DemoOptions {
-    /// Round-trip time; half of it each way.
+    /// Round-trip time of the emulated path; half of it in each direction.
     pub(crate) rtt: Duration,
-    /// Uniform extra delay each way.
+    /// Largest extra delay of a datagram in each direction, uniformly distributed.
     pub(crate) jitter: Duration,
-    /// Probability that a datagram is lost, each way.
+    /// Probability that a datagram is lost in each direction, from 0 to 1.
     pub(crate) loss: f64,
-    /// The bottleneck's rate each way; `None` for no bottleneck.
+    /// Rate of the bottleneck in each direction; `None` for no bottleneck.
     pub(crate) rate: Option<BitRate>,
-    /// Most bytes the queue before the bottleneck holds.
+    /// Capacity of the queue before the bottleneck, in bytes.
     pub(crate) queue: Bytes,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
     pub(crate) choices: Choices,
-    /// Decides which datagrams are lost and how late the others are.
+    /// Seed of the random numbers that decide losses and delays.
     pub(crate) seed: Seed,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct DemoOptions {
 ///
 /// # Errors
 ///
-/// Returns why it could not start, in a sentence for the user.
+/// Returns why the demo cannot start, in a sentence for the user.
 pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
     for (stream, is_terminal) in
         [("standard input", isatty(stdio::stdin())), ("standard output", isatty(stdio::stdout()))]
@@ -67,7 +67,7 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
     let introduction = introduction(&options);
     let mut prepared =
         PreparedServer::prepare(&server).context("cannot prepare the demo's server")?;
-    // In the session as well: the client's own screen covers what is printed here.
+    // The introduction is also shown in the session, because the client's own screen covers this output.
     prepared.greet(&introduction);
     let (port, key) = (prepared.port(), prepared.key.clone());
     // The relay's thread comes after the fork: a process with threads cannot be split.
@@ -88,7 +88,7 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
     join(&options, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), key)
 }
 
-/// Puts the link between the server and a client on this terminal; returns the client's exit code.
+/// Connects a client on this terminal to the server through the link; returns the client's exit code.
 fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u8> {
     let link = link(options);
     let relay = Relay::start(RelayConfig {
@@ -119,7 +119,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
     })
 }
 
-/// Makes this process the demo's server: away from the terminal, and gone when the client is.
+/// Makes this process the demo's server, which leaves the terminal and ends with the client.
 fn stay_behind() -> rustix::io::Result<()> {
     rustix::process::setsid()?;
     #[cfg(target_os = "linux")]
@@ -127,7 +127,7 @@ fn stay_behind() -> rustix::io::Result<()> {
     server::silence(server::open_nothing()?)
 }
 
-/// Returns one direction of the link.
+/// Returns the configuration of one direction of the link.
 fn link(options: &DemoOptions) -> LinkConfig {
     LinkConfig {
         delay: options.rtt / 2,
@@ -139,7 +139,7 @@ fn link(options: &DemoOptions) -> LinkConfig {
     }
 }
 
-/// Returns the line that says what is emulated and how to leave.
+/// Returns the line that tells what is emulated and how to quit.
 fn introduction(options: &DemoOptions) -> String {
     let mut parts = vec![format!("{:?} round trip", options.rtt)];
     if !options.jitter.is_zero() {

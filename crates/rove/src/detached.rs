@@ -1,4 +1,4 @@
-//! The list of a user's sessions without a client that a login is told, and the commands that end them.
+//! The notice about a user's sessions without a client, shown at a login, with the commands that end them.
 
 use std::ffi::OsStr;
 
@@ -9,25 +9,25 @@ use rove_units::Duration;
 use crate::sessions::describe_detached;
 use crate::utmp;
 
-/// How long servers are given to answer; the login waits for them. Chosen: a hundred times what they take,
-/// and less than a person notices.
+/// How long the servers have to answer; the login waits for them. Chosen: a hundred times the usual time, and less than
+/// a person notices.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Most sessions named. Chosen: a screen has room for more than the notice.
+/// Most sessions named in the notice. Chosen: a screen has room for more than the notice.
 const NAMED_MAX: usize = 5;
-/// White on blue, as the notices in a session.
+/// The escape sequence of the notice's colours: white on blue, as in the notice bar.
 const COLORS: &str = "\x1b[37;44m";
 
 /// A session without a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Detached {
-    /// Its server's process.
+    /// The process number of the session's server.
     pid: u32,
     description: String,
-    /// Whether `rove kill` can end it.
+    /// Whether the server is rove's own, so that `rove kill` can end the session.
     is_ours: bool,
 }
 
-/// Returns the notice for this user; empty where there is no such session.
+/// Returns the notice for this user; empty if no session is without a client.
 pub(crate) fn notice(user: &OsStr) -> String {
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
@@ -53,7 +53,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
     text(&sessions, has_rove)
 }
 
-/// Returns the notice about these sessions.
+/// Returns the notice that names these sessions; empty if there are none.
 fn text(sessions: &[Detached], has_rove: bool) -> String {
     let Some(first) = sessions.first() else { return String::new() };
     let (noun, have) = if sessions.len() == 1 { ("session", "has") } else { ("sessions", "have") };

@@ -1,16 +1,16 @@
-//! The escape key: the one that makes the next key speak to the client.
+//! Reads the user's choice of escape key, which makes the next key a command to the client.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Ctrl-^. Source: Mosh 1.4.0 as observed.
+/// The escape key of a user who has chosen none: Ctrl-^. Source: Mosh 1.4.0 as observed.
 pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
 
-/// Ctrl-C, Ctrl-D, Ctrl-J, Ctrl-L and Ctrl-M: keys nobody can do without.
+/// Keys that cannot be the escape key, because users need them: Ctrl-C, Ctrl-D, Ctrl-J, Ctrl-L and Ctrl-M.
 /// Source: Mosh 1.4.0 as observed.
 const REFUSED: [u8; 5] = [0x03, 0x04, 0x0a, 0x0c, 0x0d];
 
-/// Why a key cannot be the escape key, as the user wrote it.
+/// The reason why a key cannot be the escape key; it holds the user's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EscapeKeyError {
     #[error("{0} cannot be the escape key: C-c, C-d, C-j, C-l and C-m are needed for themselves")]
@@ -21,8 +21,8 @@ pub(crate) enum EscapeKeyError {
     Unreadable(String),
 }
 
-/// Reads `MOSH_ESCAPE_KEY` by stock's rules: unset is the default, empty is off, one usable byte is
-/// that key, anything else the default again.
+/// Reads `MOSH_ESCAPE_KEY` by stock's rules. An unset variable means the default key, an empty one no key, and one
+/// usable byte that key. Any other value means the default key.
 pub(crate) fn from_environment() -> Option<u8> {
     from_variable(std::env::var_os("MOSH_ESCAPE_KEY").as_deref())
 }
@@ -36,7 +36,8 @@ fn from_variable(value: Option<&OsStr>) -> Option<u8> {
     }
 }
 
-/// Reads `--escape-key`: `^]`, `C-]`, `Ctrl-]`, a single character, or `none`.
+/// Reads the value of `--escape-key`: `^]`, `C-]`, `Ctrl-]`, a single character, or `none`. Returns `None` for no
+/// escape key.
 pub(crate) fn from_option(text: &str) -> Result<Option<u8>, EscapeKeyError> {
     if text.is_empty() || text.eq_ignore_ascii_case("none") {
         return Ok(None);
@@ -44,7 +45,7 @@ pub(crate) fn from_option(text: &str) -> Result<Option<u8>, EscapeKeyError> {
     let control = ["^", "C-", "c-", "Ctrl-", "ctrl-", "Ctrl+", "ctrl+"]
         .into_iter()
         .find_map(|prefix| text.strip_prefix(prefix).filter(|rest| !rest.is_empty()));
-    // Quotes and backslashes are keys, and stay as they are.
+    // Quotes and backslashes may be keys, so they are not escaped.
     let shown = text.replace(char::is_control, "?");
     let key = match (control.map(str::as_bytes), text.as_bytes()) {
         (Some(b"?"), _) => Some(0x7f),

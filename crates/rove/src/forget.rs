@@ -1,4 +1,4 @@
-//! The command `rove forget`: what is remembered of a host's prompts, or of all hosts', goes.
+//! The command `rove forget`: deletes the remembered prompts of one host or of all hosts.
 
 use anyhow::Context;
 use rove_bootstrap::HostOptions;
@@ -6,11 +6,12 @@ use rove_bootstrap::HostOptions;
 use crate::bootstrap::ssh_query;
 use crate::prompt_store;
 
-/// Forgets the prompts of a host, or of all without one; returns what was done, in a sentence for the user.
+/// Deletes the remembered prompts of `host`, or of all hosts for `None`. Returns a sentence for the user that tells the
+/// result.
 ///
 /// # Errors
 ///
-/// Returns an error if ssh does not know the host, or the file of prompts is not to be touched.
+/// Returns an error if ssh does not know the host, or the file of prompts must not be changed.
 pub(crate) fn run(host: Option<&HostOptions>) -> anyhow::Result<String> {
     let Some(options) = host else {
         return Ok(match prompt_store::forget(None)? {

@@ -1,6 +1,6 @@
-//! Queries of the system's own name services, for a static program: musl reads `/etc/passwd`, `/etc/hosts` and DNS
-//! itself, and knows nothing of the other services that an administrator has configured (nsswitch.conf), such as
-//! directories of users or names on the local network. The program `getent` of the system asks them.
+//! Queries the system's name services for a static program. musl reads `/etc/passwd`, `/etc/hosts` and DNS itself. It
+//! does not know the other services that an administrator has configured (nsswitch.conf), such as directories of users
+//! or names on the local network. The system's program `getent` asks them.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -9,13 +9,13 @@ use std::process::Command;
 
 use crate::answer;
 
-/// Most bytes of an answer that are read. Chosen: a thousand addresses.
+/// Most bytes that are read of an answer of getent. Chosen: a thousand addresses.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
-/// Whether this program is a static one, which has to ask.
+/// Whether this program is statically linked with musl, so that it must ask getent.
 pub(crate) const IS_NEEDED: bool = cfg!(all(target_os = "linux", target_env = "musl"));
 
-/// A user as the services know them.
+/// The record of a user in the name services.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct User {
     pub(crate) name: OsString,
@@ -23,7 +23,7 @@ pub(crate) struct User {
     pub(crate) shell: PathBuf,
 }
 
-/// Returns the user of this process; `None` if neither the C library nor the services know them.
+/// Returns the user of this process; `None` if neither the C library nor getent knows the user.
 pub(crate) fn own_user() -> Option<User> {
     let uid = nix::unistd::getuid();
     match nix::unistd::User::from_uid(uid) {
@@ -36,15 +36,15 @@ fn user(number: u32) -> Option<User> {
     parse_user(&lookup("passwd", &number.to_string())?)
 }
 
-/// Returns a host's addresses, in the services' order.
+/// Returns a host's addresses, in the order of the name services; empty if there are none.
 pub(crate) fn addresses(host: &str) -> Vec<IpAddr> {
-    // A text that begins like an option is no name.
+    // A text that begins like an option is not a host name.
     let answer =
         Some(host).filter(|host| !host.starts_with('-')).and_then(|it| lookup("ahosts", it));
     answer.map_or_else(Vec::new, |answer| parse_addresses(&answer))
 }
 
-/// Asks for one entry; returns the lines of the answer.
+/// Asks getent for one entry of a database; returns the lines of the answer, or `None` if there is no such entry.
 pub(crate) fn lookup(database: &str, key: &str) -> Option<String> {
     let answer = answer::of(Command::new("getent").args([database, key]), ANSWER_BYTES_MAX)?;
     String::from_utf8(answer).ok()

@@ -1,11 +1,11 @@
-//! Locale variables: which travel to the server, and whether a name promises UTF-8. rove codes UTF-8
+//! Chooses the locale variables for the server, and tells whether a locale's name promises UTF-8. rove codes UTF-8
 //! itself, so no locale, set or missing, ever stops a session.
 
 use std::env;
 
 use rove_bootstrap::ProgramName;
 
-/// The variables that are passed on with `-l`, in this order. Source: Mosh 1.4.0 as observed.
+/// The locale variables that are passed to the server with `-l`, in this order. Source: Mosh 1.4.0 as observed.
 pub(crate) const VARIABLES: [&str; 15] = [
     "LANG",
     "LANGUAGE",
@@ -24,12 +24,12 @@ pub(crate) const VARIABLES: [&str; 15] = [
     "LC_ALL",
 ];
 
-/// The locale used where the user configured none with UTF-8: the one that glibc, musl and the BSDs
-/// have without any language pack.
+/// The locale used if the user has configured none with UTF-8. glibc, musl and the BSDs have it without any language
+/// pack.
 pub(crate) const FALLBACK: &str = "C.UTF-8";
 
-/// Tells programs that the terminal has more colours than its entry says. It travels as the locale does: a
-/// stock server takes any name and, unless it has no UTF-8 locale of its own, forgets it.
+/// The variable that tells programs that the terminal has more colours than its terminfo entry says. It is sent in the
+/// way of locale variables: a stock server accepts any name and, unless it has no UTF-8 locale of its own, ignores it.
 pub(crate) const COLORTERM: &str = "COLORTERM";
 
 /// Returns the locale variables that are set in this process's environment.
@@ -37,8 +37,7 @@ pub(crate) fn from_environment() -> Vec<(String, String)> {
     VARIABLES.into_iter().filter_map(variable).collect()
 }
 
-/// Returns the variables that travel to the server: for `rove` they promise UTF-8, and say what the environment says of
-/// the terminal's colours.
+/// Returns the variables that are sent to the server. For `rove` they include a UTF-8 locale and `COLORTERM`.
 pub(crate) fn for_server(name: ProgramName) -> Vec<(String, String)> {
     let variables = from_environment();
     if name == ProgramName::Mosh {
@@ -52,7 +51,7 @@ fn variable(name: &str) -> Option<(String, String)> {
     Some((name.to_owned(), env::var_os(name)?.to_string_lossy().into_owned()))
 }
 
-/// Returns `variables` changed so far that their character set is UTF-8 by a name that servers know.
+/// Returns `variables` with the changes that make their character set UTF-8, by a name that servers know.
 ///
 /// Stock servers refuse to run without a UTF-8 locale, even if the client's terminal is the only one
 /// that could mind. macOS sets `LC_CTYPE=UTF-8`, a name unknown elsewhere.

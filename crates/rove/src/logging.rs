@@ -1,4 +1,4 @@
-//! Where the log goes: a file for the client, standard error for a server started with `-v`.
+//! Starts the log: in a file for the client, on standard error for a server started with `-v`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -10,18 +10,18 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::SubscriberBuilder;
 use tracing_subscriber::fmt::format::{DefaultFields, Format};
 
-/// Names the file that a client logs to; without it there is no log, as the terminal is the
-/// session's.
+/// The variable that names the client's log file. Without it there is no log, because the terminal shows the session.
 const LOG_FILE_VARIABLE: &str = "ROVE_LOG";
 
-/// From how many `-v` on each change is checked before it is sent. Source: Mosh 1.4.0 as observed.
+/// Number of `-v` from which the server checks each change of the screen before it is sent. Source: Mosh 1.4.0 as
+/// observed.
 pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
 
-/// The first thing that kept the log from being written.
+/// The first error that kept the client's log from being written, as a sentence.
 static FAILURE: OnceLock<String> = OnceLock::new();
 
-/// Starts the client's log in the file named by `ROVE_LOG`, if it is set: sessions and decisions,
-/// each packet from `-v` on. Keys, keystrokes and screen text are never logged.
+/// Starts the client's log in the file named by `ROVE_LOG`, if it is set. It contains sessions and decisions, and from
+/// one `-v` on each packet. Keys, keystrokes and screen text are never logged.
 ///
 /// # Errors
 ///
@@ -40,14 +40,15 @@ pub(crate) fn to_file(verbose: u8) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns why the client's log is not whole, once it is not: nobody can be told while the session has the screen.
+/// Returns why the client's log is incomplete; `None` if it is complete. The user is told after the session, because
+/// the session has the screen.
 pub(crate) fn failure() -> Option<String> {
     let error = FAILURE.get()?;
     let path = std::env::var_os(LOG_FILE_VARIABLE).unwrap_or_default();
     Some(format!("the log {path:?} named by {LOG_FILE_VARIABLE} is not whole: {error}"))
 }
 
-/// A log that remembers if it could not be written.
+/// A log file that records the first error in writing to it.
 struct LogFile(File);
 
 impl Write for LogFile {
@@ -64,7 +65,7 @@ impl Write for LogFile {
     }
 }
 
-/// Starts the server's log on standard error, the more detailed the more often `-v` was given.
+/// Starts the server's log on standard error; each `-v` adds detail.
 pub(crate) fn to_standard_error(verbose: u8) {
     let level = match verbose {
         0 => return,
@@ -75,8 +76,8 @@ pub(crate) fn to_standard_error(verbose: u8) {
     let _ = log(level).with_writer(std::io::stderr).try_init();
 }
 
-/// Returns a log that loses what cannot be written. Said on standard error it would stand in the
-/// middle of the user's screen, and where that is what fails it would end the session by a panic.
+/// Returns a log that drops lines that cannot be written. An error message would appear in the middle of the user's
+/// screen. If standard error itself fails, it would end the session by a panic.
 fn log(level: LevelFilter) -> SubscriberBuilder<DefaultFields, Format, LevelFilter> {
     tracing_subscriber::fmt().with_max_level(level).with_ansi(false).log_internal_errors(false)
 }

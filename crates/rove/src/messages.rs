@@ -1,6 +1,6 @@
-//! Sentences for the user, each written at once. ssh mixes the sentences of another computer's rove with the output of the
-//! start-up files there, which would come into the middle of a sentence that is written in pieces. JSON for programs is
-//! shown by terminals, too.
+//! Prints sentences for the user, each in a single write. ssh mixes the sentences of another computer's rove with the
+//! output of its start-up files, which could otherwise appear within a sentence. JSON for programs may also be shown by
+//! a terminal.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -8,13 +8,13 @@ use std::os::fd::AsFd;
 use rove_platform::tty;
 use rove_terminal::char_width;
 
-/// Says what is wrong.
+/// Prints a problem on standard error, after the speaker's name.
 pub(crate) fn warn(speaker: &str, sentence: &str) {
     say(io::stderr(), &wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}")));
 }
 
-/// Returns a text of this speaker's with lines that end between words where the stream is a terminal. The texts of
-/// `mosh` are left to the terminal to wrap, as stock does.
+/// Returns a text of this program, with its lines broken between words if the stream is a terminal. The texts of `mosh`
+/// are not broken, as in stock Mosh.
 pub(crate) fn wrapped_for(stream: &impl AsFd, speaker: &str, text: &str) -> String {
     let is_ours = speaker.split(' ').next() == Some("rove");
     match tty::window_size(stream.as_fd()).filter(|_| is_ours) {
@@ -23,14 +23,14 @@ pub(crate) fn wrapped_for(stream: &impl AsFd, speaker: &str, text: &str) -> Stri
     }
 }
 
-/// Returns the text of an error that the standard library has put into words as users know it, without the number and
-/// the name of the function that failed.
+/// Returns the standard library's text for an error, without the error's number and the name of the function that
+/// failed.
 pub(crate) fn reason(error: &str) -> String {
     let text = error.split(" (os error").next().unwrap_or(error);
     text.replace("failed to lookup address information: ", "")
 }
 
-/// Breaks each line of a text that is longer than so many columns at blanks, as far as it has any.
+/// Breaks each line that is longer than `columns` at blanks, if it has any.
 fn wrapped(text: &str, columns: usize) -> String {
     let width = |word: &str| word.chars().map(|c| usize::from(char_width(c))).sum::<usize>();
     let mut out = String::with_capacity(text.len());
@@ -59,15 +59,15 @@ fn wrapped(text: &str, columns: usize) -> String {
     out
 }
 
-/// Says something, with one end of a line behind it.
+/// Prints a text with exactly one line break at its end.
 pub(crate) fn say(mut stream: impl Write, text: &str) {
     let text = format!("{}\n", text.trim_end_matches('\n'));
-    // A reader that has gone away wants to hear nothing about it.
+    // An error is ignored: the reader may be gone.
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }
 
-/// Returns a JSON text for a terminal to show, too: characters that act, hide or turn others around stand as escapes, which
-/// mean the same to programs.
+/// Returns a JSON text that a terminal may also show: control characters and those that hide or reorder text are
+/// replaced by JSON escapes, which programs read alike.
 pub(crate) fn escaped(json: &str) -> String {
     let lines: Vec<_> = json.split('\n').map(rove_terminal::escaped).collect();
     lines.join("\n")

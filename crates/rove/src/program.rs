@@ -1,4 +1,4 @@
-//! The program as users are told of it.
+//! The description of the program for its manual and help.
 
 use rove_cli_docs::Program;
 

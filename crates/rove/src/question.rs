@@ -1,19 +1,19 @@
-//! Questions on the user's terminal.
+//! Asks the user questions on the terminal.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use crate::messages::wrapped_for;
 
-/// Longest answer that is read, in bytes. Chosen: many times a yes.
+/// Longest answer that is read, in bytes. Chosen: many times the length of a yes.
 const ANSWER_BYTES_MAX: u64 = 1024;
 
-/// Returns whether there is a terminal, so that somebody may answer.
+/// Returns whether standard input and standard error are terminals, so that a user may answer.
 pub(crate) fn can_be_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks; whatever is no yes is a no. Enter alone is what is usual. Without a terminal nobody is asked, and the answer
-/// is no.
+/// Asks a question, and returns whether the answer is yes. Enter alone means `is_usual`. Any other answer is a no.
+/// Without a terminal the result is `false`.
 pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
     if !can_be_asked() {
         return false;
@@ -25,8 +25,8 @@ pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
     asked.is_ok() && is_yes(io::stdin().lock(), is_usual)
 }
 
-/// Asks for a number from 1 to `count`; returns the index of the choice, from 0. Any other input chooses nothing.
-/// Without a terminal nobody is asked.
+/// Asks for a number from 1 to `count`, and returns the index of the choice, from 0. Returns `None` for any other
+/// input, and without a terminal.
 pub(crate) fn choose(question: &str, count: usize) -> Option<usize> {
     let mut stderr = io::stderr();
     let text = wrapped_for(&stderr, "rove", &format!("{question} [1-{count}] "));

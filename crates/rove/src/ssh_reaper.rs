@@ -1,18 +1,19 @@
-//! How a program is ended that may have changed the terminal: it is asked to, and killed if that does not help.
+//! Ends a program that may have changed the terminal's modes: with repeated requests, and at last with SIGKILL.
 //!
-//! ssh gives the terminal back when it is asked. But a signal that comes after it has drawn its question and before it
-//! reads the answer is noticed only by the next one (OpenSSH 9.2 as observed). So it is asked again and again.
+//! On a request ssh restores the terminal. But if a signal arrives after it has printed its question and before it
+//! reads the answer, only the next signal is noticed (OpenSSH 9.2 as observed). So the request is repeated.
 
 use rove_units::{Duration, Instant};
 use rustix::process::Signal;
 
-/// How long a program may take to end. Chosen: a hundred times what ssh takes.
+/// How long a program has to end until it is killed. Chosen: a hundred times the time that ssh needs.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Wait before it is asked again. Chosen: five times what ssh takes to end, and nothing that a user notices.
+/// Interval between two requests to end. Chosen: five times the time that ssh needs, and too short for a user to
+/// notice.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 const _: () = assert!(ASK_AGAIN.as_millis() < PATIENCE.as_millis());
 
-/// The end of a program.
+/// The schedule of signals that end a program.
 #[derive(Clone, Debug)]
 pub(crate) struct SshReaper {
     ask_at: Instant,
@@ -24,7 +25,7 @@ impl SshReaper {
         Self { ask_at: now, kill_at: now + PATIENCE }
     }
 
-    /// Returns the signal that the program is to get now; after [`Signal::KILL`] nothing is left to do.
+    /// Returns the signal to send to the program now, if one is due. After [`Signal::KILL`] there are no more.
     pub(crate) fn poll_signal(&mut self, now: Instant) -> Option<Signal> {
         if self.kill_at <= now {
             return Some(Signal::KILL);
@@ -36,7 +37,7 @@ impl SshReaper {
         None
     }
 
-    /// Returns when to call [`SshReaper::poll_signal`] if the program has not ended before.
+    /// Returns when to call [`SshReaper::poll_signal`], if the program has not ended.
     pub(crate) fn poll_timeout(&self) -> Instant {
         self.ask_at.min(self.kill_at)
     }
