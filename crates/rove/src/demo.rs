@@ -32,7 +32,7 @@ pub(crate) struct DemoOptions {
     pub(crate) jitter: Duration,
     /// Probability that a datagram is lost in each direction, from 0 to 1.
     pub(crate) loss: f64,
-    /// Rate of the bottleneck in each direction; `None` for no bottleneck.
+    /// Rate of the bottleneck in each direction. `None` for no bottleneck.
     pub(crate) rate: Option<BitRate>,
     /// Capacity of the queue before the bottleneck, in bytes.
     pub(crate) queue: Bytes,

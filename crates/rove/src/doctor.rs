@@ -53,7 +53,7 @@ const CONFIGURATION_PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
 pub(crate) struct DoctorOptions {
-    /// The host and options of the session to examine; `None` to examine this computer only.
+    /// The host and options of the session to examine. `None` to examine this computer only.
     pub(crate) session: Option<Box<HostOptions>>,
     /// Whether to print the report as JSON, for programs.
     pub(crate) json: bool,

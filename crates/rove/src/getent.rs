@@ -23,7 +23,7 @@ pub(crate) struct User {
     pub(crate) shell: PathBuf,
 }
 
-/// Returns the user of this process; `None` if neither the C library nor getent knows the user.
+/// Returns the user of this process. `None` if neither the C library nor getent knows the user.
 pub(crate) fn own_user() -> Option<User> {
     let uid = nix::unistd::getuid();
     match nix::unistd::User::from_uid(uid) {

@@ -40,7 +40,7 @@ pub(crate) fn to_file(verbose: u8) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns why the client's log is incomplete; `None` if it is complete. The user is told after the session, because
+/// Returns why the client's log is incomplete. `None` if it is complete. The user is told after the session, because
 /// the session has the screen.
 pub(crate) fn failure() -> Option<String> {
     let error = FAILURE.get()?;

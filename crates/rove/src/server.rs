@@ -62,7 +62,7 @@ pub(crate) struct ServerOptions {
     /// The local address to bind.
     pub(crate) bind: BindAddress,
     pub(crate) ports: PortRange,
-    /// How many colours the user's terminal has (`-c`); `None` if not told.
+    /// How many colours the user's terminal has (`-c`). `None` if not told.
     pub(crate) colors: Option<u32>,
     /// Locale variables of the user (`-l NAME=VALUE`), used if this computer's are not UTF-8, and `COLORTERM`.
     pub(crate) locale: Vec<(String, String)>,
@@ -145,11 +145,11 @@ pub(crate) struct PreparedServer {
     pty: Pty,
     size: Size,
     program: Program,
-    /// The user to whom the session shows a notice about detached sessions; `None` for no notice.
+    /// The user to whom the session shows a notice about detached sessions. `None` for no notice.
     told_of_sessions: Option<OsString>,
     name: ProgramName,
     session: Option<SessionLabel>,
-    /// The lock on session labels, so that no other session gets the same label at the same time; `None` without a
+    /// The lock on session labels, so that no other session gets the same label at the same time. `None` without a
     /// label.
     lock: Option<OwnedFd>,
     network_timeout: Option<Duration>,
@@ -330,7 +330,7 @@ fn warn(text: impl AsRef<str>) {
     say(io::stderr(), text.as_ref());
 }
 
-/// Returns the default network timeout of a session; `None` for no timeout.
+/// Returns the default network timeout of a session. `None` for no timeout.
 const fn detached_max(name: ProgramName) -> Option<Duration> {
     match name {
         ProgramName::Rove => Some(DETACHED_MAX),
@@ -339,7 +339,7 @@ const fn detached_max(name: ProgramName) -> Option<Duration> {
     }
 }
 
-/// Returns an idle limit from the environment variable, or else `default`; `None` for no limit.
+/// Returns an idle limit from the environment variable, or else `default`. `None` for no limit.
 fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
     let Some(text) = std::env::var_os(variable).filter(|text| !text.is_empty()) else {
         return default;
@@ -353,7 +353,7 @@ fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
     }
 }
 
-/// Reads an idle limit in seconds; `None` if the text is not a number.
+/// Reads an idle limit in seconds. `None` if the text is not a number.
 fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
     text.to_str()?.parse().ok().map(Duration::from_secs)
 }

@@ -200,7 +200,7 @@ fn known(survey: &Survey) -> Vec<u32> {
     answered.chain(survey.silent.iter().map(|(name, _)| name.pid)).collect()
 }
 
-/// Returns the terminal of this process, which identifies the session that it runs in; `None` without a terminal.
+/// Returns the terminal of this process, which identifies the session that it runs in. `None` without a terminal.
 fn own_terminal() -> Option<String> {
     let name = rustix::termios::ttyname(stdio::stdin(), Vec::new()).ok()?;
     name.into_string().ok()

@@ -74,7 +74,7 @@ struct EchoLatency {
     /// When the last key was delivered; `waiting_since` is the time of a key whose echo is awaited.
     delivered_at: Option<Instant>,
     waiting_since: Option<Instant>,
-    /// When a program last wrote output; `None` if none did.
+    /// When a program last wrote output. `None` if none did.
     written_at: Option<Instant>,
 }
 
@@ -114,7 +114,7 @@ impl EchoHistory {
         self.acknowledged
     }
 
-    /// Returns when [`EchoHistory::advance`] next moves the echo ack; `None` if all input is acknowledged.
+    /// Returns when [`EchoHistory::advance`] next moves the echo ack. `None` if all input is acknowledged.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.deliveries.front().map(|(_, at)| *at + self.delay())
     }

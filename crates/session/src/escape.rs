@@ -100,7 +100,7 @@ pub(crate) struct EscapeKey {
     due: Option<Instant>,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
-    /// Until when the help is shown after a key that was not a command; `None` if it is not shown.
+    /// Until when the help is shown after a key that was not a command. `None` if it is not shown.
     help_until: Option<Instant>,
 }
 
@@ -168,7 +168,7 @@ impl EscapeKey {
         requests
     }
 
-    /// Returns when to call [`EscapeKey::handle`] with no bytes; `None` if nothing waits.
+    /// Returns when to call [`EscapeKey::handle`] with no bytes. `None` if nothing waits.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let waits = self.passed < self.beginning.len();
         self.due.filter(|_| waits).into_iter().chain(self.help_until).min()
@@ -378,7 +378,7 @@ impl EscapeKey {
         self.take_keystroke(Keystroke { key, len }, out, requests);
     }
 
-    /// Returns the help to show while the escape key waits for its command, from the longest version to the shortest;
+    /// Returns the help to show while the escape key waits for its command, from the longest version to the shortest.
     /// `None` if no help is shown. With the program's name, the first fits 80 columns and the last 40.
     pub(crate) fn help(&self) -> Option<Vec<String>> {
         let is_shown = matches!(self.state, State::Escaped { .. }) || self.help_until.is_some();
@@ -403,7 +403,7 @@ impl EscapeKey {
         Some(vec![full, short.to_owned()])
     }
 
-    /// Returns the hint how to quit, for the end of a notice; `None` without an escape key.
+    /// Returns the hint how to quit, for the end of a notice. `None` without an escape key.
     pub(crate) fn quit_hint(&self) -> Option<String> {
         self.key.map(|key| format!("[To quit: {} .]", key_name(key)))
     }

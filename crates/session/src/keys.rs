@@ -70,7 +70,7 @@ impl KeyTranslator {
         }
     }
 
-    /// Returns when a withheld `O` is passed on; `None` if none is withheld.
+    /// Returns when a withheld `O` is passed on. `None` if none is withheld.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::SingleShift { since } => Some(since + HOLD),

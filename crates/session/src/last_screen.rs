@@ -36,7 +36,7 @@ pub(crate) struct Ending {
     pub(crate) tells_screens: bool,
     /// Whether the server sends or counts lines that scrolled off the screen.
     pub(crate) tells_lines: bool,
-    /// The program's exit status; `None` if the server does not tell it.
+    /// The program's exit status. `None` if the server does not tell it.
     pub(crate) exit_status: Option<ExitStatus>,
 }
 

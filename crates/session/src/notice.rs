@@ -46,17 +46,17 @@ const ANNOUNCEMENT_SHOWN: Duration = Duration::from_secs(10);
 pub(crate) struct Contact {
     /// When the client started.
     pub(crate) start: Instant,
-    /// When the server's newest datagram arrived; `None` if there was none.
+    /// When the server's newest datagram arrived. `None` if there was none.
     pub(crate) heard_at: Option<Instant>,
     /// The latest time at which the server's next datagram is due.
     pub(crate) due_at: Instant,
-    /// When the newest acknowledged client state was sent; `None` if there is none.
+    /// When the newest acknowledged client state was sent. `None` if there is none.
     pub(crate) acknowledged_sent_at: Option<Instant>,
     /// The server's address.
     pub(crate) server: SocketAddr,
     /// How many datagrams the client has sent to the server.
     pub(crate) sent: u64,
-    /// When the server's host last refused a datagram (ICMP); `None` if it never did.
+    /// When the server's host last refused a datagram (ICMP). `None` if it never did.
     pub(crate) refused_at: Option<Instant>,
 }
 
@@ -75,7 +75,7 @@ pub struct Trouble {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
     text: String,
-    /// When the notice disappears; `None` if it stays until the client ends.
+    /// When the notice disappears. `None` if it stays until the client ends.
     until: Option<Instant>,
     network_error: bool,
 }
@@ -85,14 +85,14 @@ struct Message {
 pub(crate) struct Notices {
     /// The program's name, shown at the start of every notice.
     program: String,
-    /// The hint how to quit, shown at the end of most notices; `None` without an escape key.
+    /// The hint how to quit, shown at the end of most notices. `None` without an escape key.
     quit_hint: Option<String>,
     message: Option<Message>,
     /// Whether notices name commands of rove that help.
     advises: bool,
-    /// The tunnel's failure, or `Some(None)` while the tunnel works; `None` if the session uses no tunnel.
+    /// The tunnel's failure, or `Some(None)` while the tunnel works. `None` if the session uses no tunnel.
     tunnel: Option<Option<Trouble>>,
-    /// Since when ssh carries the session because UDP is silent, and whether the user has read the reason; `None` while
+    /// Since when ssh carries the session because UDP is silent, and whether the user has read the reason. `None` while
     /// UDP carries it.
     aside: Option<(Instant, bool)>,
     /// The reason why the client ends. Once it is set, no other notice is shown.

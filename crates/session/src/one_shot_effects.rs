@@ -108,7 +108,7 @@ impl OneShotEffects {
         self.poll_timeout().is_some_and(|at| at <= now)
     }
 
-    /// Returns when the next waiting effect may be performed; `None` if no effect waits.
+    /// Returns when the next waiting effect may be performed. `None` if no effect waits.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let notifications = self.notifications.poll_timeout();
         [self.bells.poll_timeout(), self.copies.poll_timeout(), notifications]

@@ -54,7 +54,7 @@ pub(crate) trait Part: Clone + Default {
 pub(crate) struct Receiver<'a> {
     /// The protocol extensions that the receiver supports.
     pub(crate) understands: Capabilities,
-    /// The screen that the receiver shows for the diff's base state; `None` if the sender does not know it.
+    /// The screen that the receiver shows for the diff's base state. `None` if the sender does not know it.
     pub(crate) shows: Option<&'a Screen>,
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct Probe {
     enabled: bool,
     /// The questions that the terminal has not answered.
     awaited: Vec<Question>,
-    /// When the newest questions were asked; `None` if there were none.
+    /// When the newest questions were asked. `None` if there were none.
     asked_at: Option<Instant>,
     /// Whether the terminal has answered anything.
     answered: bool,
@@ -159,7 +159,7 @@ impl Probe {
         }
     }
 
-    /// Returns when to call [`Probe::handle_timeout`]; `None` if nothing is held or awaited.
+    /// Returns when to call [`Probe::handle_timeout`]. `None` if nothing is held or awaited.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.held_until().into_iter().chain(self.farewell_at()).min()
     }
@@ -225,13 +225,13 @@ impl Probe {
         reading
     }
 
-    /// Returns when the held bytes count as keys; `None` if no bytes are held.
+    /// Returns when the held bytes count as keys. `None` if no bytes are held.
     fn held_until(&self) -> Option<Instant> {
         let hold = if self.held.len() > KEY_LEN { ANSWER_HOLD } else { KEY_HOLD };
         (!self.held.is_empty()).then(|| self.held_since + hold)
     }
 
-    /// Returns when the end of the session stops waiting for answers; `None` if it does not wait.
+    /// Returns when the end of the session stops waiting for answers. `None` if it does not wait.
     fn farewell_at(&self) -> Option<Instant> {
         let wait = if self.answered { FAREWELL_WAIT } else { FAREWELL_WAIT_UNANSWERED };
         Some(self.asked_at.filter(|_| self.owes_answers)? + wait)

@@ -14,7 +14,7 @@ pub(crate) struct Allowance {
     pub(crate) most: usize,
     /// Shortest time between events and the next ones.
     pub(crate) interval: Duration,
-    /// How long an event may wait until it is dropped; `None` for no limit.
+    /// How long an event may wait until it is dropped. `None` for no limit.
     pub(crate) age_max: Option<Duration>,
 }
 
@@ -41,7 +41,7 @@ impl<T> RateLimiter<T> {
         debug_assert!(self.due.len() <= self.allowance.most);
     }
 
-    /// Returns when the waiting events may happen, which may be in the past; `None` if no event waits.
+    /// Returns when the waiting events may happen, which may be in the past. `None` if no event waits.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         (!self.due.is_empty()).then_some(self.quiet_until)
     }

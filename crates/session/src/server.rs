@@ -57,7 +57,7 @@ pub struct Server {
     terminal: Terminal,
     host_input: HostInput,
     input: Input,
-    /// When the newest key of any client arrived; `None` if there was none.
+    /// When the newest key of any client arrived. `None` if there was none.
     key_arrived_at: Option<Instant>,
     start: Instant,
     /// Whether any client has connected.
@@ -67,7 +67,7 @@ pub struct Server {
     awake_since: Instant,
     /// Events for the driver, at most one of each kind.
     events: VecDeque<ServerEvent>,
-    /// The outcome of a session that ended without telling a client; `None` for other sessions.
+    /// The outcome of a session that ended without telling a client. `None` for other sessions.
     abandoned: Option<ServerOutcome>,
 }
 
@@ -239,7 +239,7 @@ impl Server {
         self.note_transport_events();
     }
 
-    /// Returns the next datagram to send; `None` if nothing is to be sent now.
+    /// Returns the next datagram to send. `None` if nothing is to be sent now.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if self.abandoned.is_some() {
             return None;
@@ -275,7 +275,7 @@ impl Server {
         self.events.pop_front()
     }
 
-    /// Returns when to call [`Server::handle_timeout`] if nothing else happens; `None` for never.
+    /// Returns when to call [`Server::handle_timeout`] if nothing else happens. `None` for never.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.outcome().is_some() {
             return self.lingers_until();
@@ -392,12 +392,12 @@ impl Server {
         self.events.push_back(event);
     }
 
-    /// Returns when the wait for a first client ends; `None` after one has connected.
+    /// Returns when the wait for a first client ends. `None` after one has connected.
     fn no_client_deadline(&self) -> Option<Instant> {
         (!self.has_started).then(|| self.start + NO_CLIENT_TIMEOUT)
     }
 
-    /// Returns when the client's silence exceeds the network timeout; `None` without a timeout or during the session's
+    /// Returns when the client's silence exceeds the network timeout. `None` without a timeout or during the session's
     /// end.
     fn network_deadline(&self) -> Option<Instant> {
         if self.publisher.transport.is_shutting_down() {

@@ -44,13 +44,13 @@ pub(crate) struct Facts {
     pub(crate) capabilities: Capabilities,
     /// The server's address and UDP port.
     pub(crate) server: SocketAddr,
-    /// The client's local UDP port; `None` if it is unknown.
+    /// The client's local UDP port. `None` if it is unknown.
     pub(crate) local_port: Option<u16>,
     /// Whether the client's datagrams travel through an ssh tunnel.
     pub(crate) is_tunnelled: bool,
-    /// Since when ssh carries the session because UDP is silent; `None` while UDP carries it.
+    /// Since when ssh carries the session because UDP is silent. `None` while UDP carries it.
     pub(crate) aside_since: Option<Instant>,
-    /// When the session last changed between UDP and ssh; `None` if it never did.
+    /// When the session last changed between UDP and ssh. `None` if it never did.
     pub(crate) changed_at: Option<Instant>,
     /// The number of keys and resizes that the server has not acknowledged.
     pub(crate) pending_input: u64,
@@ -106,7 +106,7 @@ impl StatusView {
         self.shown.as_ref().map_or(&[], |shown| &shown.lines)
     }
 
-    /// Returns when the panel next needs an update or closes; `None` while it is not shown.
+    /// Returns when the panel next needs an update or closes. `None` while it is not shown.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.shown.as_ref().map(|shown| shown.renew_at.min(shown.until))
     }

@@ -60,7 +60,7 @@ pub struct UserStream {
     end: u64,
     /// Whether the stream is that of a client that only views.
     is_viewer: bool,
-    /// The newest window size of a client that only views; `None` for other clients.
+    /// The newest window size of a client that only views. `None` for other clients.
     viewer_window: Option<Size>,
 }
 
@@ -76,7 +76,7 @@ impl UserStream {
         Self { is_viewer: true, ..Self::default() }
     }
 
-    /// Returns the newest window size of a client that only views; `None` for other clients.
+    /// Returns the newest window size of a client that only views. `None` for other clients.
     pub(crate) const fn viewer_window(&self) -> Option<Size> {
         self.viewer_window
     }

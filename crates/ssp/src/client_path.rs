@@ -127,7 +127,7 @@ impl ClientPath {
         self.side.wanted_at(silent.into_iter().chain(unacknowledged).min())
     }
 
-    /// Returns when to send the next probe to the server or another of its addresses; `None` if no probe is needed.
+    /// Returns when to send the next probe to the server or another of its addresses. `None` if no probe is needed.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let probe = match self.side.is_used() {
             true => self.side.probe_at(),
@@ -137,7 +137,7 @@ impl ClientPath {
         times.into_iter().flatten().min().filter(|_| !self.newest_payload.is_empty())
     }
 
-    /// Returns a probe that is due: its destination and the newest payload; `None` if no probe is due. After a network
+    /// Returns a probe that is due: its destination and the newest payload. `None` if no probe is due. After a network
     /// change it goes to the current destination. At other times it goes to an address to be tested, or over the side
     /// path.
     pub(crate) fn poll_probe(

@@ -49,7 +49,7 @@ const _: () = assert!(DOUBTED_AFTER.as_millis() < DEAD_AFTER.as_millis());
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SidePath {
     is_used: bool,
-    /// When the client last began or ceased to use the side path; `None` if it never did.
+    /// When the client last began or ceased to use the side path. `None` if it never did.
     changed_at: Option<Instant>,
     /// Whether the side path ended while it was used, and the network has not answered since.
     is_missed: bool,
@@ -62,7 +62,7 @@ pub struct SidePath {
     recall_at: Option<Instant>,
     /// When a datagram that wants an answer, such as input, was last sent.
     asked_at: Instant,
-    /// The time of the oldest datagram over the side path without any answer; `None` if there is none.
+    /// The time of the oldest datagram over the side path without any answer. `None` if there is none.
     unheard_since: Option<Instant>,
     sent_at: Instant,
     /// When the computer last woke from sleep.
@@ -84,17 +84,17 @@ impl SidePath {
         self.is_used
     }
 
-    /// Returns when datagrams last changed between the network and the side path; `None` if they never did.
+    /// Returns when datagrams last changed between the network and the side path. `None` if they never did.
     pub fn changed_at(&self) -> Option<Instant> {
         self.changed_at
     }
 
-    /// Returns when the side path counts as dead if it brings no datagram; `None` while it is unused or answers.
+    /// Returns when the side path counts as dead if it brings no datagram. `None` while it is unused or answers.
     pub fn dead_at(&self) -> Option<Instant> {
         self.unheard_since.filter(|_| self.is_used).map(|since| since + DEAD_AFTER)
     }
 
-    /// Returns when the side path is wanted; `None` if it is used or not needed. `unanswered_since` is the time of the
+    /// Returns when the side path is wanted. `None` if it is used or not needed. `unanswered_since` is the time of the
     /// oldest datagram that the network has left unanswered.
     pub(crate) fn wanted_at(&self, unanswered_since: Option<Instant>) -> Option<Instant> {
         if self.is_used {
@@ -158,13 +158,13 @@ impl SidePath {
         self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
     }
 
-    /// Returns when [`SidePath::poll`] is due; `None` while the side path is unused.
+    /// Returns when [`SidePath::poll`] is due. `None` while the side path is unused.
     pub(crate) fn probe_at(&self) -> Option<Instant> {
         let due = self.recall_at.map_or(self.probe_at, |at| at.min(self.probe_at));
         Some(due).filter(|_| self.is_used)
     }
 
-    /// Returns where to repeat the newest payload now; `None` if no probe is due. `addresses` is the number of the
+    /// Returns where to repeat the newest payload now. `None` if no probe is due. `addresses` is the number of the
     /// server's addresses.
     pub(crate) fn poll(&mut self, now: Instant, addresses: usize) -> Option<Probe> {
         if !self.is_used || self.probe_at()? > now {

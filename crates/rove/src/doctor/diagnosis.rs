@@ -45,7 +45,7 @@ pub(crate) struct Check {
     pub(crate) status: Status,
     /// The observation, as a clause that follows the leg's name.
     pub(crate) detail: String,
-    /// The user's next step; `None` if the leg has no problem.
+    /// The user's next step. `None` if the leg has no problem.
     pub(crate) remedy: Option<String>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Returns the first leg with a problem, which is the verdict; `None` if there is none.
+    /// Returns the first leg with a problem, which is the verdict. `None` if there is none.
     pub(crate) fn problem(&self) -> Option<&Check> {
         self.checks.iter().find(|check| check.status == Status::Problem)
     }

@@ -16,11 +16,11 @@ pub(crate) struct Facts {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Here {
-    /// The locale variable that decides the character set, with its value; `None` if none is set.
+    /// The locale variable that decides the character set, with its value. `None` if none is set.
     pub(crate) locale: Option<(String, String)>,
-    /// Why the terminal's type cannot be used, in a sentence; `None` if it can.
+    /// Why the terminal's type cannot be used, in a sentence. `None` if it can.
     pub(crate) terminal_type: Option<String>,
-    /// Why no UDP socket can be opened; `None` if one can be.
+    /// Why no UDP socket can be opened. `None` if one can be.
     pub(crate) no_socket: Option<String>,
     /// Whether UDP works between two sockets of this computer.
     pub(crate) loopback_works: bool,
@@ -31,27 +31,27 @@ pub(crate) struct Host {
     /// The host's name, as the user wrote it.
     pub(crate) name: String,
     pub(crate) addresses: Vec<String>,
-    /// The jump host or proxy through which ssh connects, in ssh's words; `None` if it connects directly.
+    /// The jump host or proxy through which ssh connects, in ssh's words. `None` if it connects directly.
     pub(crate) detour: Option<String>,
     /// The result of ssh's login.
     pub(crate) ssh: Ssh,
     /// Messages of ssh, or of the server if ssh has logged in, without control characters.
     pub(crate) said: Vec<String>,
     pub(crate) noise: Noise,
-    /// The host's answers to the doctor's survey; `None` if it gave none.
+    /// The host's answers to the doctor's survey. `None` if it gave none.
     pub(crate) far: Option<Far>,
-    /// Whether `rove install` can help, if the host has no server program; `None` if it has one.
+    /// Whether `rove install` can help, if the host has no server program. `None` if it has one.
     pub(crate) no_server_program: Option<Remedy>,
     /// Whether the server runs but its address is unknown.
     pub(crate) no_address: bool,
     /// Whether the server could not bind any of the requested UDP ports.
     pub(crate) port_refused: bool,
     pub(crate) locale_refused: bool,
-    /// The server that announced itself; `None` if none did.
+    /// The server that announced itself. `None` if none did.
     pub(crate) server: Option<Server>,
-    /// The results of the datagrams to and from the server; `None` without a server.
+    /// The results of the datagrams to and from the server. `None` without a server.
     pub(crate) path: Option<Path>,
-    /// The facts from a second login, which is made if no datagram came back; `None` if it was not made.
+    /// The facts from a second login, which is made if no datagram came back. `None` if it was not made.
     pub(crate) aftermath: Option<Aftermath>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Far {
     pub(crate) server: String,
     /// The version of the server program, in its own words.
     pub(crate) version: String,
-    /// How many seconds the host's clock is ahead of ours; `None` if unknown.
+    /// How many seconds the host's clock is ahead of ours. `None` if unknown.
     pub(crate) ahead_seconds: Option<i64>,
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct Far {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Server {
     pub(crate) port: u16,
-    /// The server's process number; `None` if the server did not tell it.
+    /// The server's process number. `None` if the server did not tell it.
     pub(crate) pid: Option<u32>,
     /// Whether ssh kept running although the server had announced itself.
     pub(crate) holds_ssh: bool,
@@ -129,7 +129,7 @@ pub(crate) struct Path {
     pub(crate) up: Large,
     /// Whether large datagrams pass from the host to the client.
     pub(crate) down: Large,
-    /// Whether the server followed the client to a new local port; `None` if that was not tried.
+    /// Whether the server followed the client to a new local port. `None` if that was not tried.
     pub(crate) rebinding: Option<bool>,
     /// Whether the session ended by an acknowledged shutdown.
     pub(crate) ended: bool,
@@ -151,12 +151,12 @@ pub(crate) enum Large {
 /// The facts from a second login, made after no datagram had come back. Each is `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Aftermath {
-    /// Whether the server was still running; `None` if unknown.
+    /// Whether the server was still running. `None` if unknown.
     pub(crate) alive: Option<bool>,
     /// Whether the server had received a datagram of the client. The session's command, which leaves a trace, starts
     /// only then.
     pub(crate) heard: Option<bool>,
-    /// Whether the server's UDP port was still bound; `None` if unknown.
+    /// Whether the server's UDP port was still bound. `None` if unknown.
     pub(crate) bound: Option<bool>,
     /// Whether logind kills processes that a user leaves running after logout.
     pub(crate) ends_leftovers: Option<bool>,

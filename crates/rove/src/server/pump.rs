@@ -53,7 +53,7 @@ pub(super) struct Pump {
     program: Program,
     tty_watch: TtyWatch,
     prompt_watch: PromptWatch,
-    /// The newest input that the shell had read when it was last seen waiting at its prompt; `None` if it was not
+    /// The newest input that the shell had read when it was last seen waiting at its prompt. `None` if it was not
     /// waiting.
     prompt: Option<InputNum>,
     /// [`Server::takeovers`] when the pty was last examined.
@@ -68,9 +68,9 @@ pub(super) struct Host {
     /// The master side of the pty, from which output is read and to which keys are written.
     pub(super) master: Master,
     pub(super) child: Child,
-    /// The session's entry among the logged-in users; `None` if it is not listed.
+    /// The session's entry among the logged-in users. `None` if it is not listed.
     pub(super) entry: Option<Entry>,
-    /// The control socket, at which the session is found and ended; `None` if it is not listed. It is the last field:
+    /// The control socket, at which the session is found and ended. `None` if it is not listed. It is the last field:
     /// when its connections end, all other resources have been released, except the port of a lingering server.
     pub(super) control: Option<Control>,
 }
@@ -439,7 +439,7 @@ impl Program {
         matches!(self, Self::Running | Self::Ended { .. })
     }
 
-    /// Returns when the loop must wake even without an event; `None` for never.
+    /// Returns when the loop must wake even without an event. `None` for never.
     const fn deadline(self) -> Option<Instant> {
         match self {
             Self::HungUp { until } => Some(until),

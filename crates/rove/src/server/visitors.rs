@@ -11,9 +11,9 @@ use crate::{entropy, hardening, syslog};
 /// The origin of a request for a key, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct From {
-    /// The address of the user's ssh client; `None` for a request on this computer.
+    /// The address of the user's ssh client. `None` for a request on this computer.
     pub(super) by: Option<IpAddr>,
-    /// The process number of the caller at the control socket; `None` if unknown.
+    /// The process number of the caller at the control socket. `None` if unknown.
     pub(super) peer: Option<u32>,
 }
 

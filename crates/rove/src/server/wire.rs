@@ -17,10 +17,10 @@ const WAYS_MAX: usize = JOINED_MAX + 3;
 /// The server's socket, and the local address from which each client is answered.
 pub(super) struct Wire {
     socket: ServerSocket,
-    /// The socket at which another server asks for the port while this one lingers; `None` at other times. It is closed
+    /// The socket at which another server asks for the port while this one lingers. `None` at other times. It is closed
     /// after the UDP socket.
     pub(super) handover: Option<Handover>,
-    /// The name for the handover socket; `None` for a session that others must not find, or after the handover socket
+    /// The name for the handover socket. `None` for a session that others must not find, or after the handover socket
     /// is open.
     name: Option<SessionName>,
     sieve: Sieve,
@@ -62,7 +62,7 @@ impl Wire {
         self.sieve.handle_timeout(now, session.client_address(), &self.socket);
     }
 
-    /// Returns when to call [`Wire::handle_timeout`]; `None` for never.
+    /// Returns when to call [`Wire::handle_timeout`]. `None` for never.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.sieve.poll_timeout()
     }

@@ -10,7 +10,7 @@ const NAME_CHARS_MAX: usize = 512;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Computer {
-    /// The host's name as the user wrote it; `None` for the user's own computer.
+    /// The host's name as the user wrote it. `None` for the user's own computer.
     host: Option<String>,
 }
 

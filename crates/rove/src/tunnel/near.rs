@@ -26,11 +26,11 @@ const REFUSALS: [&str; 3] =
 pub(crate) struct Tunnel {
     again: Again,
     retry: Retry,
-    /// The ssh that carries datagrams; `None` while there is none.
+    /// The ssh that carries datagrams. `None` while there is none.
     line: Option<Ssh>,
-    /// The ssh that is logging in; `None` while there is none.
+    /// The ssh that is logging in. `None` while there is none.
     next: Option<Ssh>,
-    /// Why the last ssh ended; `None` if an ssh carries or has not ended.
+    /// Why the last ssh ended. `None` if an ssh carries or has not ended.
     pub(crate) reason: Option<String>,
     buffer: Vec<u8>,
 }
@@ -107,7 +107,7 @@ impl Tunnel {
         }
     }
 
-    /// Returns when to call [`Tunnel::turn`] if nothing else happens; `None` for never.
+    /// Returns when to call [`Tunnel::turn`] if nothing else happens. `None` for never.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         if self.next.is_some() { Some(self.retry.give_up_at()) } else { self.start_at() }
     }
@@ -117,7 +117,7 @@ impl Tunnel {
         self.retry.handle_network_change(now);
     }
 
-    /// Returns the failure to show to the user; `None` while an ssh carries or none has failed.
+    /// Returns the failure to show to the user. `None` while an ssh carries or none has failed.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         let reason = self.reason.as_ref().filter(|_| self.line.is_none())?;
         let needs_login = !self.again.words.is_empty() && is_refusal(reason);

@@ -59,7 +59,7 @@ impl Spare {
         self.ssh.iter_mut().flat_map(Ssh::interests).collect()
     }
 
-    /// Returns when to call [`Spare::turn`] if nothing else happens; `None` for never.
+    /// Returns when to call [`Spare::turn`] if nothing else happens. `None` for never.
     pub(crate) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         let start = session.side_path_wanted_at().filter(|_| self.ssh.is_none());
         let start = start.and_then(|at| self.standby.start_at(at));

@@ -23,7 +23,7 @@ const LINE_BYTES_MAX: usize = 1024;
 pub(super) struct Ssh {
     pid: Option<Pid>,
     descriptors: Descriptors,
-    /// The reader of the output until the host's end has answered; `None` after that.
+    /// The reader of the output until the host's end has answered. `None` after that.
     banner: Option<Banner>,
     carrier: Carrier,
     error_line: Vec<u8>,
@@ -32,7 +32,7 @@ pub(super) struct Ssh {
     /// Whether ssh's output is still open; `has_error_output` tells the same of its error output.
     has_output: bool,
     has_error_output: bool,
-    /// The filter through which ssh's messages are shown to the user; `None` if ssh may not ask.
+    /// The filter through which ssh's messages are shown to the user. `None` if ssh may not ask.
     dialogue: Option<Printable>,
 }
 
@@ -107,7 +107,7 @@ impl Ssh {
         }
     }
 
-    /// Gives the process up and returns its number, so that the caller can wait for its end; `None` if it was waited
+    /// Gives the process up and returns its number, so that the caller can wait for its end. `None` if it was waited
     /// for. When this value is dropped, its streams close, and ssh soon ends.
     pub(super) fn release(&mut self) -> Option<Pid> {
         self.pid.take()

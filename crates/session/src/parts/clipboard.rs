@@ -71,7 +71,7 @@ enum Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopyPiece<'a> {
     pub(crate) number: u64,
-    /// The selections to copy to, and the length of the whole text in bytes; `None` in every piece but the first.
+    /// The selections to copy to, and the length of the whole text in bytes. `None` in every piece but the first.
     pub(crate) head: Option<(&'a str, u64)>,
     /// Offset of this piece in the copy's text, in bytes.
     pub(crate) offset: u64,
@@ -144,7 +144,7 @@ impl Clipboard {
         self.total > 0 && self.held == self.total
     }
 
-    /// Returns the copy for the user's terminal; `None` until its text is whole, and after the text has been dropped.
+    /// Returns the copy for the user's terminal. `None` until its text is whole, and after the text has been dropped.
     pub(crate) fn whole(&self) -> Option<Copied> {
         if !self.is_whole() {
             return None;

@@ -21,7 +21,7 @@ const OUTSIDE_DISMISSED: u8 = 5;
 /// Field of the address from which another client took the session over, in its 4 or 16 bytes.
 const TAKEN_FROM: u32 = 4;
 
-/// The exit status of the session; `None` while its command runs.
+/// The exit status of the session. `None` while its command runs.
 impl Part for Option<ExitStatus> {
     const MEMBER: u32 = 16;
     const EXTENSION: Capabilities = Capabilities::EXIT_STATUS;

@@ -124,7 +124,7 @@ impl Recent {
         old > 0
     }
 
-    /// Returns when the oldest held notification becomes too old; `None` if there is none.
+    /// Returns when the oldest held notification becomes too old. `None` if there is none.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.until.front().copied()
     }

@@ -10,7 +10,7 @@ const MODES: u32 = 1;
 const CHARACTERS: u32 = 2;
 const PROMPT: u32 = 3;
 
-/// The pty's settings, read when the picture was taken or later; `None` if the server does not send them.
+/// The pty's settings, read when the picture was taken or later. `None` if the server does not send them.
 impl Part for Option<Tty> {
     const MEMBER: u32 = 20;
     const EXTENSION: Capabilities = Capabilities::TTY;

@@ -49,7 +49,7 @@ pub(crate) enum Answer {
     KittyKeyboard,
     /// Whether the terminal supports synchronized output, mode 2026.
     SynchronizedOutput(bool),
-    /// Whether alternate scroll, mode 1007, is set; `None` if the terminal does not know this mode.
+    /// Whether alternate scroll, mode 1007, is set. `None` if the terminal does not know this mode.
     AlternateScroll(Option<bool>),
     /// Whether the terminal can report mouse positions in pixels, mode 1016.
     PixelMouse(bool),
@@ -168,7 +168,7 @@ impl Question {
         }
     }
 
-    /// Reads an answer's body, the bytes between its first bytes and its end; `None` if it is malformed.
+    /// Reads an answer's body, the bytes between its first bytes and its end. `None` if it is malformed.
     fn answer(self, body: &[u8]) -> Option<Answer> {
         let text = str::from_utf8(body).ok()?;
         Some(match self {

@@ -193,7 +193,7 @@ impl Audience {
         mem::take(&mut self.has_changed)
     }
 
-    /// Returns the next datagram for a joined or leaving client; `None` if nothing is to be sent now.
+    /// Returns the next datagram for a joined or leaving client. `None` if nothing is to be sent now.
     pub(super) fn poll_transmit(
         &mut self,
         now: Instant,
@@ -207,7 +207,7 @@ impl Audience {
         })
     }
 
-    /// Returns when to call [`Audience::handle_timeout`]; `None` if there is no client.
+    /// Returns when to call [`Audience::handle_timeout`]. `None` if there is no client.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.members.iter().filter_map(Member::poll_timeout).min()
     }
@@ -265,7 +265,7 @@ impl Member {
         (self.silent_until()? <= now).then(|| now + FAREWELL_MAX)
     }
 
-    /// Returns when the client's silence becomes too long; `None` before its first message.
+    /// Returns when the client's silence becomes too long. `None` before its first message.
     fn silent_until(&self) -> Option<Instant> {
         let transport = &self.publisher.transport;
         let heard_at = transport.remote_arrived_at()?;

@@ -31,7 +31,7 @@ pub(super) struct News {
     pub(super) is_first: bool,
     /// Whether the state brought keys.
     pub(super) has_keys: bool,
-    /// The newest window size; `None` if it did not change. Earlier sizes of the same state are dropped: no program
+    /// The newest window size. `None` if it did not change. Earlier sizes of the same state are dropped: no program
     /// could see them, and each would cost a new screen.
     pub(super) size: Option<Size>,
     pub(super) reports: Vec<TerminalReport>,

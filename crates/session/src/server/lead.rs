@@ -13,13 +13,13 @@ const TYPIST_INTERVAL: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(super) struct Lead {
     pub(super) rule: SizeRule,
-    /// The window size of the session's own client; `None` until it is known.
+    /// The window size of the session's own client. `None` until it is known.
     pub(super) owner: Option<Size>,
     /// The number of the client that typed last; 0 is the session's own client.
     typist: u64,
-    /// Until when the size must not follow another typist; `None` if it never changed.
+    /// Until when the size must not follow another typist. `None` if it never changed.
     settled_until: Option<Instant>,
-    /// When to try again to apply a size that came too soon; `None` if no size waits.
+    /// When to try again to apply a size that came too soon. `None` if no size waits.
     due: Option<Instant>,
 }
 
@@ -65,7 +65,7 @@ impl Lead {
         self.due.take_if(|due| *due <= now);
     }
 
-    /// Returns when to try again to apply a size that came too soon; `None` if no size waits.
+    /// Returns when to try again to apply a size that came too soon. `None` if no size waits.
     pub(super) const fn poll_timeout(&self) -> Option<Instant> {
         self.due
     }

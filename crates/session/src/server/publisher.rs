@@ -37,7 +37,7 @@ pub(super) struct Publisher {
     scrollback: ScrollbackOutbox,
     /// The parts that are published whole and at once.
     parts: Parts,
-    /// The client's window, through which it sees the session's screen; `None` for the whole screen.
+    /// The client's window, through which it sees the session's screen. `None` for the whole screen.
     pub(super) window: Option<Size>,
     /// How many times the bell had rung when the client connected.
     bells_before: u64,
@@ -45,12 +45,12 @@ pub(super) struct Publisher {
     takes_copies: bool,
     /// Whether all clients get the stock protocol and its timing.
     is_strict: bool,
-    /// When programs count as quiet, so that scrolled-off lines may be sent; `None` if they are quiet, or the client
+    /// When programs count as quiet, so that scrolled-off lines may be sent. `None` if they are quiet, or the client
     /// wants no lines.
     busy_until: Option<Instant>,
-    /// Until when a half-drawn screen is held back; `None` if the newest screen is published.
+    /// Until when a half-drawn screen is held back. `None` if the newest screen is published.
     held_until: Option<Instant>,
-    /// When an acknowledgment becomes overdue, so that published contents are withdrawn; `None` if nothing is on its
+    /// When an acknowledgment becomes overdue, so that published contents are withdrawn. `None` if nothing is on its
     /// way.
     overdue_at: Option<Instant>,
 }
@@ -194,7 +194,7 @@ impl Publisher {
         self.publish(terminal);
     }
 
-    /// Returns how the session has ended; `None` if the client is not being told of an end.
+    /// Returns how the session has ended. `None` if the client is not being told of an end.
     pub(super) fn ended(&self) -> Option<Option<ExitStatus>> {
         self.transport.is_shutting_down().then_some(self.parts.exit_status)
     }

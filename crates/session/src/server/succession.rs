@@ -29,7 +29,7 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 /// A client that is invited to take the session over.
 pub(super) struct Newcomer {
     publisher: Publisher,
-    /// The address from which the user asked, which the former client is told; `None` if unknown.
+    /// The address from which the user asked, which the former client is told. `None` if unknown.
     from: Option<IpAddr>,
     until: Instant,
 }
@@ -51,7 +51,7 @@ impl Succession {
         Self { config, ipv6, takeovers: 0, invited: None, leaving: None }
     }
 
-    /// Returns a publisher for a client that has `key` and has sent nothing. `joins` is its permission if it joins;
+    /// Returns a publisher for a client that has `key` and has sent nothing. `joins` is its permission if it joins.
     /// `None` for a client that takes the session over.
     pub(super) fn publisher(
         &self,
@@ -86,7 +86,7 @@ impl Succession {
         self.invited = None;
     }
 
-    /// Returns the memory range of the invited client's keys ([`Transport::key_memory`]); `None` if no client is
+    /// Returns the memory range of the invited client's keys ([`Transport::key_memory`]). `None` if no client is
     /// invited.
     pub(super) fn key_memory(&self) -> Option<Range<*const u8>> {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
@@ -126,12 +126,12 @@ impl Succession {
             .take_if(|(leaving, until)| *until <= now || leaving.transport.closed().is_some());
     }
 
-    /// Returns the next datagram for the former client; `None` if nothing is to be sent now.
+    /// Returns the next datagram for the former client. `None` if nothing is to be sent now.
     pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.leaving.as_mut().and_then(|(leaving, _)| leaving.transport.poll_transmit(now))
     }
 
-    /// Returns when to call [`Self::handle_timeout`]; `None` without an invited or former client.
+    /// Returns when to call [`Self::handle_timeout`]. `None` without an invited or former client.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let invited = self.invited.as_ref().map(|invited| invited.until);
         let leaving = self.leaving.as_ref().map(|(leaving, until)| {

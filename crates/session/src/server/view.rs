@@ -11,7 +11,7 @@ use super::{Server, ServerOutcome};
 use crate::wish::Door;
 
 impl Server {
-    /// Returns how the session ended; `None` while it runs.
+    /// Returns how the session ended. `None` while it runs.
     pub fn outcome(&self) -> Option<ServerOutcome> {
         self.abandoned.or_else(|| {
             let outcome = match self.publisher.transport.closed()? {
@@ -24,7 +24,7 @@ impl Server {
     }
 
     /// Returns how long the server of a session that its client ended stays to acknowledge the end again
-    /// ([`rove_ssp::Transport::lingers_until`]); `None` if it does not stay. The driver releases all other resources
+    /// ([`rove_ssp::Transport::lingers_until`]). `None` if it does not stay. The driver releases all other resources
     /// before.
     pub fn lingers_until(&self) -> Option<Instant> {
         self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
@@ -36,7 +36,7 @@ impl Server {
         self.publisher.transport.peer_datagrams() + self.audience.datagrams()
     }
 
-    /// Returns when the client was last heard; `None` if it never was.
+    /// Returns when the client was last heard. `None` if it never was.
     pub fn client_heard_at(&self) -> Option<Instant> {
         self.publisher.transport.remote_arrived_at()
     }
@@ -48,12 +48,12 @@ impl Server {
         Some(heard_at.max(self.publisher.transport.remote_excused_until().unwrap_or(heard_at)))
     }
 
-    /// Returns when the newest key of any client arrived; `None` if there was none.
+    /// Returns when the newest key of any client arrived. `None` if there was none.
     pub fn key_arrived_at(&self) -> Option<Instant> {
         self.key_arrived_at
     }
 
-    /// Returns the client's address; `None` until its first datagram.
+    /// Returns the client's address. `None` until its first datagram.
     pub fn client_address(&self) -> Option<SocketAddr> {
         self.publisher.transport.peer_address()
     }
