@@ -12,8 +12,8 @@ const CONNECTING_AFTER: Duration = Duration::from_millis(250);
 /// How long the client waits for the server's first answer until the notice tells the address and the number of
 /// datagrams sent. Chosen: several round trips of the worst path, and long before anybody gives up.
 const NO_ANSWER_AFTER: Duration = Duration::from_secs(3);
-/// How long the server's next datagram may be overdue until a notice says so: with heartbeats of 3 s, two are then
-/// lost, and half a second more has passed.
+/// How long the server's next state or heartbeat may be overdue until a notice says so: with heartbeats of 3 s, two are
+/// then lost, and half a second more has passed.
 const CONTACT_LATE: Duration = Duration::from_millis(3_500);
 /// How old the newest acknowledged client state may be until the path to the server counts as failing.
 const REPLY_LATE: Duration = Duration::from_secs(10);
@@ -21,8 +21,8 @@ const REPLY_LATE: Duration = Duration::from_secs(10);
 const SLOW_COUNT_AFTER: u64 = 60;
 /// How long the notice of a local network error stays after the error's last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
-/// How long a server's datagrams must be overdue, while its host refuses ours, for it to count as gone. Chosen: 10 s
-/// after its last heartbeat, three heartbeats of 3 s are refused, and a restart of the network is over.
+/// How long a server's next state or heartbeat must be overdue, while its host refuses ours, for it to count as gone.
+/// Chosen: 10 s after its last heartbeat, three heartbeats of 3 s are refused, and a restart of the network is over.
 const GONE_LATE: Duration = Duration::from_secs(7);
 /// Greatest age of the host's last refusal of a datagram for the server to count as gone. Chosen: one heartbeat in
 /// three must be refused.
@@ -46,11 +46,11 @@ const ANNOUNCEMENT_SHOWN: Duration = Duration::from_secs(10);
 pub(crate) struct Contact {
     /// When the client started.
     pub(crate) start: Instant,
-    /// When the server's newest datagram arrived. `None` if there was none.
+    /// When the newest state of the server arrived. `None` if none did.
     pub(crate) heard_at: Option<Instant>,
-    /// The latest time at which the server's next datagram is due.
+    /// The latest time at which the server's next state or heartbeat is due.
     pub(crate) due_at: Instant,
-    /// When the newest acknowledged client state was sent. `None` if there is none.
+    /// The time up to which the client's messages count as answered. `None` if none was acknowledged.
     pub(crate) acknowledged_sent_at: Option<Instant>,
     /// The server's address.
     pub(crate) server: SocketAddr,
@@ -269,7 +269,7 @@ impl Contact {
         now.saturating_since(self.due_at) >= CONTACT_LATE
     }
 
-    /// Returns when the server's newest datagram arrived, or else the client's start.
+    /// Returns when the newest state of the server arrived, or else the client's start.
     pub(crate) fn heard_at(self) -> Instant {
         self.heard_at.unwrap_or(self.start)
     }
@@ -286,7 +286,7 @@ struct Silence {
     seconds: u64,
     /// How long no message of the client has been acknowledged.
     unanswered: Duration,
-    /// Whether the server's datagrams arrive, but not the client's.
+    /// Whether the server's states arrive, but the client's messages are not acknowledged.
     only_reply: bool,
 }
 

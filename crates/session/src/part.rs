@@ -29,7 +29,7 @@ pub(crate) trait Part: Clone + Default {
     /// Returns the rule that the body breaks.
     fn apply(&mut self, body: &[u8], replica: &mut Replica<'_>) -> Result<(), ApplyError>;
 
-    /// Returns whether the receiver could not tell this part from `other`.
+    /// Returns whether this part and `other` are equal, so that no member needs to be sent.
     fn same_as(&self, other: &Self) -> bool;
 
     /// Returns a part about half way from `base` to this part; `base` itself where a part has no steps between.

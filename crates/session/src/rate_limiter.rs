@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
-/// The number of events in an interval, and the length of the interval.
+/// The limit of a rate: the most events at once, and the interval until the next ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance {
     /// Most events that happen at once; each further one displaces the oldest that waits.

@@ -1,4 +1,5 @@
-//! The count of bells, between two roves. A picture holds no events, so a bell travels as a number that only grows.
+//! The count of bells, between two roves. A picture that is drawn again must not ring again, so the count travels
+//! beside it and only grows.
 
 use rove_ssp::{ApplyError, Capabilities};
 

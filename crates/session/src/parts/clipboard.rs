@@ -27,7 +27,7 @@ pub(crate) const PIECE_MAX: usize = 8 * 1024;
 pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
 
 /// Smallest window, in bytes: at the start, and after any number of losses. Chosen: a quarter of a second of 128
-/// kbit/s, so that a slow line's queue grows no faster than the round-trip time tells of it.
+/// kbit/s, so that a slow line's queue grows no faster than the round-trip time shows it.
 const WINDOW_MIN: usize = 4 * 1024;
 
 /// Divisor of the window's steps: it grows by a quarter of the newly acknowledged text, and shrinks by a quarter of

@@ -17,7 +17,7 @@ pub(super) struct Lead {
     pub(super) owner: Option<Size>,
     /// The number of the client that typed last; 0 is the session's own client.
     typist: u64,
-    /// Until when the size must not follow another typist. `None` if it never changed.
+    /// Until when the size must stay though another client types. `None` if the size never changed.
     settled_until: Option<Instant>,
     /// When to try again to apply a size that came too soon. `None` if no size waits.
     due: Option<Instant>,
