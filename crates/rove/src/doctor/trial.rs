@@ -25,8 +25,8 @@ use crate::terminal_type::{self, RenderOptions};
 const FIRST_ALONE: Duration = Duration::from_secs(3);
 /// How long all addresses are tried after [`FIRST_ALONE`]. Chosen: as long as the first, with a margin for a slow path.
 const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
-/// How long each later step may take, if that is longer than [`STEP_ROUND_TRIPS`]. Chosen: about as long as the first
-/// contact.
+/// How long each later step may take, unless [`STEP_ROUND_TRIPS`] round trips take longer. Chosen: about as long as the
+/// first contact.
 const STEP_PATIENCE: Duration = Duration::from_secs(4);
 const STEP_ROUND_TRIPS: u32 = 16;
 /// How long a datagram within this computer may take. Chosen: ten thousand times the usual time.

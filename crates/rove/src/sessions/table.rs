@@ -98,7 +98,7 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     format!("{} (port {}{contact}): {command}", status.pid, status.port)
 }
 
-/// Returns a duration in its largest unit, rounded down.
+/// Returns a duration, rounded down, in the largest unit of which it has at least two.
 pub(crate) fn age(seconds: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3600, "h"), (60, "min")];
     let unit = UNITS.iter().find(|(length, _)| seconds >= 2 * length);

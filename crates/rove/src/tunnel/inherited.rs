@@ -35,7 +35,7 @@ pub(crate) struct Again {
 }
 
 impl Again {
-    /// Creates the command. If a word is not UTF-8, no other ssh can be started.
+    /// Creates the description of how to start another ssh. If a word is not UTF-8, no other ssh can be started.
     pub(crate) fn new(
         words: Option<&[OsString]>,
         challenge: &Challenge,

@@ -16,7 +16,7 @@ pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
 /// Words before a command that let it survive the terminal's hang-up, because it must carry the session's orderly end.
 const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
 
-/// The result of a login.
+/// The result of a login by ssh with questions to the user.
 pub(super) struct Login {
     /// The ssh that carries datagrams, or why there is none; `Err(None)` if the user has cancelled the login.
     pub(super) outcome: Result<Ssh, Option<String>>,

@@ -315,9 +315,9 @@ impl Outbox {
     /// Updates how much of the text is published, and returns whether that changed. Call this before and after each
     /// send.
     ///
-    /// A piece is added once the last one was sent, while there is room beyond what the client is `known` to hold. When
-    /// something was lost (`is_overdue`), so little is published that it fits into one datagram with the screen: a
-    /// key's echo never waits for a repair.
+    /// A piece is added after the last one was sent, while the window has room beyond the text that the client is
+    /// `known` to hold. After a loss (`is_overdue`), the published text fits into one datagram with the screen: a key's
+    /// echo never waits for a repair.
     pub(crate) fn flush(&mut self, known: &Clipboard, sent: StateNum, is_overdue: bool) -> bool {
         let newest = &mut self.newest;
         let acknowledged = newest.acknowledged(known);

@@ -77,7 +77,7 @@ pub(crate) struct Scrolled {
 }
 
 impl Scrolled {
-    /// Returns how many lines have scrolled off up to this state.
+    /// Returns how many lines have scrolled off up to this state, which is one more than the number of its last line.
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }

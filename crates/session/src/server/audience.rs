@@ -48,7 +48,7 @@ pub(super) struct Member {
     phase: Phase,
 }
 
-/// The phase of a client's membership.
+/// The phase of a client: invited, joined or leaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The client has a key that is valid until this time, and has sent nothing.

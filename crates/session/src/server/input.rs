@@ -19,8 +19,8 @@ pub(super) struct Input {
     delivered: u64,
     /// The newest delivered client state that brought keys or a window size.
     pub(super) num: InputNum,
-    /// The value of `num` when another client last typed. A prompt reported for input up to it has been typed at by the
-    /// other client. `None` if no other client has typed.
+    /// The value of `num` when another client last typed. `None` if none did. Prompts reported for input up to this
+    /// number are void, because the other client has typed at them.
     pub(super) others_typed_at: Option<InputNum>,
 }
 

@@ -167,7 +167,7 @@ impl Publisher {
         }
     }
 
-    /// Returns the times at which to call [`Publisher::handle_timeout`].
+    /// Returns the times at which to call [`Publisher::handle_timeout`]; each is `None` if its timer is not set.
     pub(super) fn poll_timeout(&self) -> [Option<Instant>; 5] {
         let (echo, notifications) = (self.echo.poll_timeout(), self.notifications.poll_timeout());
         [echo, notifications, self.held_until, self.busy_until, self.overdue_at]

@@ -9,7 +9,7 @@ use crate::wish::Wish;
 
 pub(super) const KEYSTROKE: u32 = 2;
 pub(super) const KEYSTROKE_KEYS: u32 = 4;
-/// Member, between two roves only, of a report about the user's terminal.
+/// Member number of a report about the user's terminal, used between two roves only.
 pub(super) const TERMINAL: u32 = 16;
 const TERMINAL_KITTY_KEYBOARD: u32 = 1;
 const TERMINAL_FOREGROUND: u32 = 2;
@@ -22,7 +22,7 @@ const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
 const TERMINAL_NEWER_WIDE: u32 = 11;
 
-/// Member, between two roves only, of a wish about other clients.
+/// Member number of a wish about other clients, used between two roves only.
 pub(super) const WISH: u32 = 17;
 
 /// Adds the collected keys as one instruction, if there are any, and empties the collection.

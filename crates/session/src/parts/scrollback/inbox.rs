@@ -70,7 +70,7 @@ impl Inbox {
         !self.due.is_empty()
     }
 
-    /// Returns how many lines of the session the user will not have, waiting lines included.
+    /// Returns how many lines the user's terminal has not received: dropped lines, and lines that wait.
     pub(crate) fn missing(&self) -> u64 {
         self.told_missing + self.due.iter().map(Due::lines).sum::<u64>()
     }
