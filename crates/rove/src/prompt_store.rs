@@ -73,7 +73,7 @@ impl PromptKeeper {
         }
     }
 
-    /// Ends the session: writes the prompts that it has kept, and the refusals that are not in the file.
+    /// Ends the session: writes the prompts that `memory` holds, and each prompt that was refused and is not in the file yet.
     pub(crate) fn close(mut self, memory: &PromptMemory) {
         if !memory.kept().is_empty() || memory.refused().len() > self.written {
             self.save(memory, true);

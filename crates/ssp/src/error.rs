@@ -67,7 +67,7 @@ pub enum ReceiveError {
     LastFragmentBelowHeld {
         /// The refused fragment's number.
         number: u16,
-        /// The highest fragment number held.
+        /// The highest number among the fragments of this instruction that have arrived.
         held: u16,
     },
     /// The fragments of one instruction are together longer than the limit.

@@ -69,7 +69,7 @@ impl LossEstimate {
         self.remembered = if is_lost { REMEMBERED } else { self.remembered.saturating_sub(1) };
     }
 
-    /// Records that the newest `count` lost datagrams were late and have arrived.
+    /// Records that the newest `count` datagrams taken for lost have arrived after all: they count as delivered.
     pub(crate) fn handle_late(&mut self, count: u64) {
         if count == 0 {
             return;

@@ -108,7 +108,7 @@ impl SendTiming {
         self.rto + self.grace
     }
 
-    /// Returns the intervals for large instructions: without late acknowledgments if the path loses anything, so that a
+    /// Returns the intervals while large instructions are sent: without delayed acknowledgments if the path loses anything, so that a
     /// lost fragment is repaired soon.
     pub(crate) fn for_large(self) -> Self {
         if self.path.loss_out.max(self.path.loss_in) == 0.0 {

@@ -12,7 +12,7 @@ use crate::trace::Schedule;
 /// The configuration of one direction of a path. The default is a wire: no delay, no loss, no limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
-    /// Order of the stages. A link keeps the order of its first config.
+    /// Order of the stages loss, queue and delay. A link keeps the order of its first config.
     pub order: Order,
     /// Constant one-way delay.
     pub delay: Duration,

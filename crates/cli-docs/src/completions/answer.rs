@@ -134,8 +134,8 @@ impl Line {
         line
     }
 
-    /// Returns the option in a word that takes a value, and the part of the word before the value. `None` if there is
-    /// no such option; no part if the value is the next word.
+    /// Returns the value-taking option in `word`, and the part before the value: `--port=` in `--port=22`. The part is
+    /// `None` if the value is the next word. `None` as a whole if the word has no such option.
     fn valued<'a>(&self, word: &'a str) -> Option<(OptionEntry, Option<&'a str>)> {
         let takes_value = |entry: &&OptionEntry| entry.value.is_some();
         if let Some(name) = word.strip_prefix("--") {

@@ -57,7 +57,7 @@ pub(super) enum Edit {
     Insert(char),
     /// Moves the cursor within the input.
     Move(Target),
-    /// Erases the text between the cursor and the target.
+    /// The key deletes the text between the cursor and the place that the target names, such as the start of the word.
     Erase(Target),
     /// Makes the suggestion part of the input: all of it, or its first word.
     Accept { is_word: bool },

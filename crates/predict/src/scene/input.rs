@@ -55,7 +55,7 @@ pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> O
     gap.then_some(at.column..to_column(last + 1))
 }
 
-/// Returns the cells of the cursor's row, and the column where the cursor's field ends.
+/// Returns the cells of the cursor's row, and the column after the input field that the cursor (`at`) is in.
 fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usize) {
     let row = cells(screen, at.row);
     let columns = pane::columns(pane, row);

@@ -30,7 +30,7 @@ pub(super) struct Progress {
     pub(super) pieces: u64,
 }
 
-/// A secret that is on this computer twice: in a process's memory and in the key file.
+/// The secret that seals the records of a session. Its client holds it in memory, and the session's key file on the disk.
 pub(super) type Secret = Zeroizing<[u8; 16]>;
 
 /// Returns the contents of a key file.

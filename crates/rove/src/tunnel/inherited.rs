@@ -26,7 +26,7 @@ pub(crate) struct Inherited {
 /// How to start another ssh for the tunnel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Again {
-    /// The words of the command, with which ssh never asks the user; empty if no other ssh can be started.
+    /// The argument vector that starts another ssh, which asks the user nothing. Empty if no other ssh can be started.
     pub(crate) words: Vec<String>,
     /// The first line of the command's output, which contains the run's random challenge.
     pub(crate) first_line: String,

@@ -45,7 +45,7 @@ enum Tty {
 /// The sources of a picture, apart from the notices over it. Two pictures from the same sources are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sources {
-    /// The server's state.
+    /// The number of the server's state that the picture shows.
     state: StateNum,
     /// The facts that predictions rest on, if there are any: the network's news, and the end of the input.
     predictions: Option<(Network, u64)>,

@@ -12,7 +12,8 @@ use super::uplink::ClientTransport;
 use crate::host_screen::HostScreen;
 use crate::message::{bytes_field, put_bytes_field, put_varint_field};
 
-/// Numbers reserved at a time. Chosen: a flood takes minutes for as many, and 2^47 blocks last for as many reservations as 2^24.
+/// Datagram numbers reserved at a time. Chosen: even a flood of output takes minutes to use them, and the key's 2^47 blocks are
+/// used up after 2^24 reservations at the latest.
 const RESERVED_AT_ONCE: u64 = 1 << 16;
 
 /// Numbers that are left when the next ones are reserved.

@@ -12,7 +12,7 @@ const NUM: u32 = 8;
 pub(crate) struct EchoAck(pub(crate) StateNum);
 
 impl Part for EchoAck {
-    /// Source: Mosh 1.4.0 as observed, docs/wire.md.
+    /// The protobuf field of the echo ack in a host instruction. Source: Mosh 1.4.0 as observed, docs/wire.md.
     const MEMBER: u32 = 7;
     const EXTENSION: Capabilities = Capabilities::NONE;
     const IS_BEFORE_PICTURE: bool = true;

@@ -55,7 +55,7 @@ enum Phase {
     Invited(Instant),
     /// The client has joined; this is its number in the order of joining, from 1.
     Joined(u64),
-    /// The client is told until this time that it must end.
+    /// The client must end. The server tells it so until this time, and then forgets it.
     Leaving(Instant),
 }
 

@@ -52,7 +52,7 @@ impl LargeContents {
         self.kept.as_ref().is_some_and(is_it)
     }
 
-    /// Returns whether the kept instruction leads from state `old_num` to `new_num`, and may still be repeated.
+    /// Returns whether the kept instruction leads from state `old_num` to `new_num`, and its fragments may still be sent.
     pub(super) fn may_be_finished(&self, old_num: StateNum, new_num: StateNum) -> bool {
         let is_it = |it: &Instruction| (it.old_num, it.new_num) == (old_num, new_num);
         self.repeats < REPEATS_MAX && self.kept.as_ref().is_some_and(is_it)

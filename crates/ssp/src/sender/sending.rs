@@ -35,7 +35,7 @@ pub(super) struct Sending {
 pub(super) struct Due {
     /// Whether the repetition asked for a copy.
     pub(super) copy: bool,
-    /// Whether the first contact asked to repeat first contents that nothing has answered.
+    /// Whether this repeats the session's first contents, to which the peer has answered nothing yet.
     pub(super) first_contact: bool,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Rendition {
 /// The graphic renditions (SGR, OSC 8) that a terminal can show beyond those of every terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repertoire {
-    /// The attributes among faint, struck out and overlined that the terminal shows.
+    /// The attributes among faint, struck out and overlined that the terminal supports.
     pub attributes: Attributes,
     /// Whether the terminal shows different kinds of underlines. Otherwise all are straight.
     pub underlines: bool,

@@ -63,7 +63,7 @@ impl Display for Refusal {
     }
 }
 
-/// Returns the path of the user's file. `None` if there is no place for it or the user wants no file.
+/// Returns the path of the user's file. `None` if no folder of the user's is known, or `ROVE_CONFIG` is empty.
 pub(crate) fn path() -> Option<PathBuf> {
     path_from(|name| env::var_os(name))
 }

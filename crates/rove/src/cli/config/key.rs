@@ -7,7 +7,7 @@ use crate::escape_key;
 
 #[derive(Clone, Copy)]
 pub(super) struct Key {
-    /// The name of the key, equal to that of the option if there is one.
+    /// The name of the key. A key with a command-line option has the option's name, without `--`.
     pub(super) name: &'static str,
     pub(super) shape: Shape,
 }
