@@ -28,6 +28,9 @@ pub const START: &str = "ROVE START";
 /// the variable names no host.
 pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 
+/// Environment variable of a session's programs: a random word by which the session is known. It travels with `-l`.
+pub const SESSION_VARIABLE: &str = "ROVE_SESSION";
+
 /// Shell text that prints the address at which the host's sshd was reached. It equals stock Mosh's byte for byte.
 /// Source: Mosh 1.4.0 as observed.
 const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; "#;
@@ -45,15 +48,20 @@ const WAITS: &str = "while sleep 1; do echo; done; ";
 const DIRECTORIES: [&str; 4] =
     ["$HOME/.local/bin", "$HOME/.cargo/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// Returns the arguments of the server, which stock Mosh servers accept as well as rove's.
+/// Returns the arguments of the server, which stock Mosh servers accept as well as rove's. Of [`SESSION_VARIABLE`] learns
+/// only a server that may have to do with a session that runs.
 pub fn server_arguments(
     options: &HostOptions,
     colors: u32,
     variables: Vec<(String, String)>,
 ) -> Vec<OsString> {
+    let is_inside = |(name, _): &(String, String)| name == SESSION_VARIABLE;
     if let WantedSession::Attached(session, way) = &options.session {
         let words = iter::once("attach").chain(way.option()).map(str::to_owned);
+        let inside = variables.into_iter().find(is_inside);
+        let inside = inside.map(|(name, value)| ["-l".to_owned(), format!("{name}={value}")]);
         return words
+            .chain(inside.into_iter().flatten())
             .chain(session.as_ref().map(ToString::to_string))
             .map(OsString::from)
             .collect();
@@ -75,7 +83,8 @@ pub fn server_arguments(
     if let Some(port) = &options.port {
         args.extend(["-p".into(), port.into()]);
     }
-    for (name, value) in variables {
+    let is_new = options.session == WantedSession::New;
+    for (name, value) in variables.into_iter().filter(|it| !is_new || !is_inside(it)) {
         args.extend(["-l".into(), format!("{name}={value}").into()]);
     }
     if !options.command.is_empty() {

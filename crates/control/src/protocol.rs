@@ -30,8 +30,8 @@ const TEXT_BYTES_MAX: usize = 256;
 const JOINED_BYTES_MAX: usize = 72;
 /// Most joined clients in a reply. Source: as many as a session takes.
 const JOINED_MAX: usize = 16;
-/// Number of texts in a reply besides the command: name, version, client, title, terminal, session.
-const TEXTS: usize = 6;
+/// Number of texts in a reply besides the command: name, version, client, title, terminal, session, word.
+const TEXTS: usize = 7;
 const _: () = assert!(
     6 * (COMMAND_BYTES_MAX + TEXTS * TEXT_BYTES_MAX + JOINED_MAX * JOINED_BYTES_MAX)
         + 3 * (COMMAND_WORDS_MAX + JOINED_MAX)
@@ -142,6 +142,10 @@ pub struct Attachment {
     /// The name that the user gave the session. `None` if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// The random word in the environment of the session's programs, by which a client inside the session is known.
+    /// `None` from an older server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<String>,
     /// Number of times that another client has taken the session over.
     pub takeovers: u32,
     /// The clients that have joined: where their users asked from, their processes and what they do.
@@ -303,7 +307,12 @@ impl SessionStatus {
         for text in [&mut self.name, &mut self.version, &mut self.title, &mut self.terminal] {
             clip(text, TEXT_BYTES_MAX);
         }
-        for text in self.client.iter_mut().chain(&mut self.attachment.session) {
+        for text in self
+            .client
+            .iter_mut()
+            .chain(&mut self.attachment.session)
+            .chain(&mut self.attachment.word)
+        {
             clip(text, TEXT_BYTES_MAX);
         }
         self.attachment.joined.truncate(JOINED_MAX);
@@ -431,6 +440,7 @@ mod tests {
                 title: long(TEXT_BYTES_MAX + extra),
                 attachment: Attachment {
                     session: Some(long(TEXT_BYTES_MAX + extra)),
+                    word: Some(long(TEXT_BYTES_MAX + extra)),
                     takeovers: u32::MAX,
                     joined: vec![long(JOINED_BYTES_MAX + extra); JOINED_MAX + extra],
                 },

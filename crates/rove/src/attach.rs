@@ -4,10 +4,13 @@ use std::ffi::OsStr;
 use std::net::IpAddr;
 
 use anyhow::{Context, bail};
+use rove_bootstrap::remote::SESSION_VARIABLE;
 use rove_bootstrap::startup::{CHOICE, CHOICES_MAX};
 use rove_bootstrap::{AttachWay, SessionLabel, SessionRef};
 use rove_control::AskError;
-use rove_control::{Coming, Conversation, Found, ReplyError, Request, State, survey};
+use rove_control::{
+    Coming, Conversation, Found, ReplyError, Request, SessionStatus, State, survey,
+};
 use rove_platform::clock::Clock;
 use rove_ssp::Key;
 use rove_units::Duration;
@@ -20,14 +23,24 @@ use crate::sessions::{describe_running, means};
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Prints the session's UDP port and a key for its next client, as a new server does. Without `session`, the only
-/// suitable session is taken. Returns the exit code.
+/// suitable session is taken. `inside` is the word of the session in which the user asks, if in one. Returns the exit
+/// code.
 ///
 /// # Errors
 ///
 /// Returns why there is no such session or key. If several sessions match, they are printed for the user to choose.
-pub(crate) fn run(session: Option<&SessionRef>, way: AttachWay) -> anyhow::Result<u8> {
+pub(crate) fn run(
+    session: Option<&SessionRef>,
+    way: AttachWay,
+    inside: Option<&str>,
+) -> anyhow::Result<u8> {
     let clock = Clock::start();
-    let sessions = survey(clock, clock.now() + PATIENCE).sessions;
+    let mut sessions = survey(clock, clock.now() + PATIENCE).sessions;
+    if let [own] = &sessions[..] {
+        check_outside(own, inside)?;
+    }
+    // Nobody means the session that he is in, unless he says so.
+    sessions.retain(|found| session.is_some() || check_outside(found, inside).is_ok());
     let is_meant = |found: &&Found| match session {
         Some(session) => means(session, &found.status),
         None if way == AttachWay::TakeOver => found.status.state == State::Detached,
@@ -39,7 +52,7 @@ pub(crate) fn run(session: Option<&SessionRef>, way: AttachWay) -> anyhow::Resul
         meant = sessions.iter().collect();
     }
     match (&meant[..], session) {
-        ([found], _) => announce_next(clock, found, way).map(|()| 0),
+        ([found], _) => announce_next(clock, found, way, inside).map(|()| 0),
         ([], Some(session)) if !sessions.is_empty() => {
             bail!("no session of yours has the name, process or port {session}")
         }
@@ -53,12 +66,12 @@ pub(crate) fn run(session: Option<&SessionRef>, way: AttachWay) -> anyhow::Resul
 /// # Errors
 ///
 /// Returns why the session's server gives no key.
-pub(crate) fn run_if_there(name: &SessionLabel) -> anyhow::Result<bool> {
+pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow::Result<bool> {
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
     let session = SessionRef::Named(name.clone());
     match survey.sessions.iter().find(|found| means(&session, &found.status)) {
-        Some(found) => announce_next(clock, found, AttachWay::TakeOver).map(|()| true),
+        Some(found) => announce_next(clock, found, AttachWay::TakeOver, inside).map(|()| true),
         None => Ok(false),
     }
 }
@@ -72,8 +85,26 @@ fn offer(sessions: &[&Found]) -> u8 {
     1
 }
 
+/// Returns an error if the user asks from inside this session: its client would end, or draw itself without end.
+fn check_outside(found: &Found, inside: Option<&str>) -> anyhow::Result<()> {
+    let SessionStatus { port, attachment, .. } = &found.status;
+    if inside.is_some() && inside == attachment.word.as_deref() {
+        bail!(
+            "this terminal is inside the session at port {port}, which would show itself: attach from another one, or \
+             unset {SESSION_VARIABLE} if that is left over"
+        );
+    }
+    Ok(())
+}
+
 /// Asks a session's server for its next client's key, and prints the key.
-fn announce_next(clock: Clock, found: &Found, way: AttachWay) -> anyhow::Result<()> {
+fn announce_next(
+    clock: Clock,
+    found: &Found,
+    way: AttachWay,
+    inside: Option<&str>,
+) -> anyhow::Result<()> {
+    check_outside(found, inside)?;
     let coming = match way {
         AttachWay::TakeOver => Coming::TakeOver,
         AttachWay::View => Coming::View,

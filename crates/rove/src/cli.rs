@@ -384,8 +384,8 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
             }
             finish(speaker, crate::server::run(options))
         }
-        Ok(ServerCall::Attach(session, way)) => {
-            finish(speaker, crate::attach::run(session.as_ref(), way))
+        Ok(ServerCall::Attach(session, way, inside)) => {
+            finish(speaker, crate::attach::run(session.as_ref(), way, inside.as_deref()))
         }
         Err(error) => {
             warn(speaker, &error.to_string());

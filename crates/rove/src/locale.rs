@@ -4,6 +4,7 @@
 use std::env;
 
 use rove_bootstrap::ProgramName;
+use rove_bootstrap::remote::SESSION_VARIABLE;
 
 /// The locale variables that are passed to the server with `-l`, in this order. Source: Mosh 1.4.0 as observed.
 pub(crate) const VARIABLES: [&str; 15] = [
@@ -37,14 +38,17 @@ pub(crate) fn from_environment() -> Vec<(String, String)> {
     VARIABLES.into_iter().filter_map(variable).collect()
 }
 
-/// Returns the variables that are sent to the server. For `rove` they include a UTF-8 locale and `COLORTERM`.
+/// Returns the variables that are sent to the server. For `rove` they include a UTF-8 locale, `COLORTERM`, and the word of
+/// the session that this process is inside.
 pub(crate) fn for_server(name: ProgramName) -> Vec<(String, String)> {
     let variables = from_environment();
     if name == ProgramName::Mosh {
         return variables;
     }
     let colorterm = variable(COLORTERM).filter(|(_, value)| !value.is_empty());
-    as_utf8(variables).into_iter().chain(colorterm).collect()
+    let is_word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
+    let inside = variable(SESSION_VARIABLE).filter(|(_, value)| is_word(value));
+    as_utf8(variables).into_iter().chain(colorterm).chain(inside).collect()
 }
 
 fn variable(name: &str) -> Option<(String, String)> {

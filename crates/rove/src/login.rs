@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rove_bootstrap::quote;
+use rove_bootstrap::remote::SESSION_VARIABLE;
 use rove_platform::program::{Program, assignment, c_string, candidates};
 use rustix::process::Rlimit;
 
@@ -33,6 +34,8 @@ type Environment = BTreeMap<OsString, OsString>;
 pub(crate) struct Login<'a> {
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: &'a [OsString],
+    /// The random word by which the session is known.
+    pub(crate) word: &'a str,
     /// How many colours the user's terminal has.
     pub(crate) colors: Option<u32>,
     /// The user's locale, for when ours is not UTF-8, and `COLORTERM`.
@@ -102,6 +105,7 @@ impl Login<'_> {
         }
         // Line drawing goes over the wire as UTF-8, never as a shifted character set.
         environment.insert("NCURSES_NO_UTF8_ACS".into(), "1".into());
+        environment.insert(SESSION_VARIABLE.into(), self.word.into());
         // GNU screen refuses to start inside what this variable claims to be a screen.
         environment.remove(OsStr::new("STY"));
         if home.is_dir() {
@@ -259,7 +263,7 @@ mod tests {
         let user =
             Some(User { name: "nobody".into(), home: "/".into(), shell: "/bin/recorded".into() });
         let core_limit = Rlimit { current: None, maximum: None };
-        Login { command, colors, offered: &[], user, terminal: None, core_limit }
+        Login { command, word: "abc", colors, offered: &[], user, terminal: None, core_limit }
     }
 
     fn texts(strings: &[CString]) -> Vec<&str> {

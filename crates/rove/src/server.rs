@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
+use rove_bootstrap::remote::SESSION_VARIABLE;
 use rove_bootstrap::{ProgramName, SessionLabel};
 use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_labels};
 use rove_platform::clock::{self, Clock};
@@ -86,7 +87,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let lock = options.session.as_ref().map(|_| lock_labels()).transpose();
     let lock = lock.context("cannot give the session a name")?;
     if let Some(name) = &options.session
-        && attach::run_if_there(name)?
+        && attach::run_if_there(name, inside(&options))?
     {
         return Ok(0);
     }
@@ -149,6 +150,8 @@ pub(crate) struct PreparedServer {
     told_of_sessions: Option<OsString>,
     name: ProgramName,
     session: Option<SessionLabel>,
+    /// The random word in the environment of the session's programs.
+    word: String,
     /// The lock on session labels, so that no other session gets the same label at the same time. `None` without a
     /// label.
     lock: Option<OwnedFd>,
@@ -169,7 +172,9 @@ impl PreparedServer {
         let size = tty::window_size(stdio::stdin()).unwrap_or(Size::DEFAULT);
         let pty = Pty::open(size).context("cannot open a pseudo-terminal")?;
         let terminal = pty.terminal_name();
+        let word = entropy::challenge().context("cannot draw a session's word")?.to_string();
         let login = Login {
+            word: &word,
             command: &options.command,
             colors: options.colors,
             offered: &options.locale,
@@ -189,6 +194,7 @@ impl PreparedServer {
             told_of_sessions: login.told_of_sessions(std::env::var_os("HOME")),
             name: options.name,
             session: options.session.clone(),
+            word,
             lock: None,
             network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE, detached_max(options.name)),
             signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE, None),
@@ -261,11 +267,18 @@ impl PreparedServer {
             command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
             attachment: Attachment {
                 session: self.session.as_ref().map(ToString::to_string),
+                word: Some(self.word.clone()),
                 ..Attachment::default()
             },
             ..SessionStatus::default()
         }
     }
+}
+
+/// Returns the word of the session in which the user asks, if in one.
+fn inside(options: &ServerOptions) -> Option<&str> {
+    let found = options.locale.iter().find(|(name, _)| name == SESSION_VARIABLE);
+    found.map(|(_, word)| word.as_str())
 }
 
 /// Binds the address that the user chose, or else all addresses.

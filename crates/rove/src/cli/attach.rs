@@ -36,6 +36,8 @@ pub(crate) static MANUAL: Manual = Manual {
          own client ends the joined ones with Ctrl-^ e, and locks the session with Ctrl-^ l. The setting share = false lets \
          nobody join. The window of the session's own client decides the size, unless that says otherwise with --size. A \
          smaller window shows the rows down to the cursor.",
+        "A terminal inside a session cannot attach to that session, which would show itself. rove knows it by ROVE_SESSION in \
+         the environment; other sessions can be attached to.",
         "The host needs rove. Sessions of a stock mosh-server cannot be attached to: they give no second key.",
         "The other options are those of a session; see rove --help-all.",
     ],
@@ -46,7 +48,10 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove attach --view host", "the session that has a client, to look on"),
         ("rove list host", "what there is to attach to"),
     ],
-    environment: &[],
+    environment: &[(
+        "ROVE_SESSION",
+        "The session that this terminal is inside; its server sets it.",
+    )],
     files: &[],
     exit_status: &[
         ("0 to 254", "As of a session; see rove --help-all."),

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, ArgAction, Command};
+use rove_bootstrap::remote::SESSION_VARIABLE;
 use rove_bootstrap::{AttachWay, LabelError, ProgramName, SessionRef};
 use rove_cli_docs::{Manual, Words};
 use rove_udp::PortRange;
@@ -25,8 +26,8 @@ pub(crate) enum ServerCall {
         complaints: Vec<String>,
     },
     /// Print the port of a running session, and a key for its next client. `None` means the only session, or the only
-    /// detached one.
-    Attach(Option<SessionRef>, AttachWay),
+    /// detached one. The text is the word of the session in which the user asks, if in one.
+    Attach(Option<SessionRef>, AttachWay, Option<String>),
 }
 
 pub(crate) static MANUAL: Manual = Manual {
@@ -164,11 +165,23 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
         Some((first, rest)) if first == "attach" && name == ProgramName::Rove => {
             let way = rest.first().and_then(|word| AttachWay::of_option(word));
             let words = if way.is_some() { &rest[1..] } else { rest };
-            return Ok(ServerCall::Attach(session(words)?, way.unwrap_or_default()));
+            let (words, inside) = inside(words);
+            return Ok(ServerCall::Attach(session(words)?, way.unwrap_or_default(), inside));
         }
         _ => parse_legacy(options, &args, &mut complaints)?,
     };
     Ok(ServerCall::Run { options, complaints })
+}
+
+/// Reads `-l NAME=VALUE` at the beginning, which says in which session the user asks. Returns the other words and this.
+fn inside(words: &[OsString]) -> (&[OsString], Option<String>) {
+    let [option, variable, rest @ ..] = words else { return (words, None) };
+    if option != "-l" {
+        return (words, None);
+    }
+    let variable = variable.to_string_lossy();
+    let word = variable.split_once('=').filter(|(name, _)| *name == SESSION_VARIABLE);
+    (rest, word.map(|(_, word)| word.to_owned()))
 }
 
 /// Returns the session that the words name. `None` without words.
@@ -442,11 +455,17 @@ mod tests {
         };
         for line in ["attach", "attach 60001", "attach work"] {
             let session = line.strip_prefix("attach ").map(|word| word.parse().unwrap());
-            assert_eq!(own(line), Ok(ServerCall::Attach(session, AttachWay::TakeOver)), "{line}");
+            assert_eq!(
+                own(line),
+                Ok(ServerCall::Attach(session, AttachWay::TakeOver, None)),
+                "{line}"
+            );
         }
-        let joined = ServerCall::Attach("work".parse().ok(), AttachWay::View);
+        let joined = ServerCall::Attach("work".parse().ok(), AttachWay::View, None);
         assert_eq!(own("attach --view work"), Ok(joined));
-        assert_eq!(own("attach --share"), Ok(ServerCall::Attach(None, AttachWay::Share)));
+        assert_eq!(own("attach --share"), Ok(ServerCall::Attach(None, AttachWay::Share, None)));
+        let inside = ServerCall::Attach("7".parse().ok(), AttachWay::View, Some("ab".to_owned()));
+        assert_eq!(own("attach --view -l ROVE_SESSION=ab 7"), Ok(inside));
         for line in
             ["attach a b", "attach -x", "attach a --view", "attach A", "new -n 60001", "new -n -x"]
         {

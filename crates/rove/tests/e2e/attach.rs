@@ -6,7 +6,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, rove, side_by_side, within_guard,
+    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, require, rove, side_by_side,
+    within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -294,4 +295,41 @@ fn nobody_joins_where_the_configuration_says_so() {
     assert!(refused.output().contains("share = false"), "{}", refused.output());
     owner.send("\x04");
     owner.wait_exit().assert_code(0);
+}
+
+#[test]
+fn nobody_attaches_to_the_session_that_he_is_in() {
+    let sshd = Sshd::start(Far::default());
+    let mut outer = Terminal::start(&call(&sshd, &["--session", "work", "far", "--", "sh"]), SIZE);
+    let rove = rove();
+    let say = |words: &str, mark: usize| {
+        let line = format!("{} {words}; echo end{mark}: $?\r", rove.display());
+        outer.send(format!("printf '\\033[H\\033[J'; {line}"));
+    };
+    let program = require("ssh", "openssh-client");
+    let ssh = format!("--ssh='{}'", sshd.ssh().replacen("ssh", &program.to_string_lossy(), 1));
+    for (mark, words) in [
+        format!("attach {ssh} far"),
+        format!("attach {ssh} --view far work"),
+        format!("attach {ssh} --tunnel --share far work"),
+        format!("{ssh} --session work far"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        say(&words, mark);
+        outer.wait_for_text(&format!("end{mark}: 10"));
+        let text = outer.screen().contents().replace("\n", " ");
+        assert!(text.contains("this terminal is inside the session"), "{words}: {text}");
+    }
+    // Another session is nobody's own.
+    let mut other = start(&sshd, &["--session", "mail"]);
+    say(&format!("attach {ssh} far mail"), 9);
+    other.wait_exit().assert_code(79);
+    outer.wait_for_text("here");
+    talk(&outer, "nested");
+    outer.send("\x04");
+    outer.wait_for_text("end9: 0");
+    outer.send("exit\r");
+    outer.wait_exit().assert_code(0);
 }
