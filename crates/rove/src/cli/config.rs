@@ -50,7 +50,7 @@ struct Section {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) at: usize,
-    sentence: String,
+    pub(crate) sentence: String,
 }
 
 /// Why the user's file is not used.

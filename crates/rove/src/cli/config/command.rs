@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn the_help_names_every_setting() {
         for key in KEYS {
-            let is_named = MANUAL.notes[3..5].iter().any(|note| note.contains(key.name));
+            let is_named = MANUAL.notes[3..6].iter().any(|note| note.contains(key.name));
             assert!(is_named, "{}", key.name);
         }
     }

@@ -10,7 +10,9 @@ fn call(name: ProgramName, line: &str) -> Result<HostCall, UsageError> {
 /// Reads a line of rove's with a file of settings.
 fn call_with(file: &str, line: &str) -> Result<HostCall, UsageError> {
     let words = line.split_whitespace().map(OsString::from).collect();
-    parse(ProgramName::Rove, words, || Ok(Config::parse(file.as_bytes()).unwrap()))
+    let config = Config::parse(file.as_bytes());
+    let config = config.map_err(|fault| UsageError::without_usage(fault.sentence))?;
+    parse(ProgramName::Rove, words, || Ok(config))
 }
 
 fn connected(call: Result<HostCall, UsageError>) -> HostOptions {
@@ -266,7 +268,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         ssh: vec!["ssh".to_owned(), "-v".to_owned()],
         ssh_pty: false,
         local: false,
-        tunnel: TunnelUse::Never,
+        tunnel: TunnelUse::Auto,
         remote_ip: Some(RemoteIp::Local),
         escape_key: Some(Some(0x1d)),
         quiet: false,
