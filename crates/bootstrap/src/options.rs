@@ -52,6 +52,38 @@ pub struct HostOptions {
     pub command: Vec<OsString>,
     /// The session to start or to attach to.
     pub session: WantedSession,
+    /// What a login does about sessions without a client, as the user said.
+    pub detached: DetachedUse,
+}
+
+/// What a login does about the user's sessions on the host that have no client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DetachedUse {
+    /// It names them on the screen, with the command to type.
+    #[default]
+    Hint,
+    /// It asks which one to go on with.
+    Ask,
+    /// It goes on with the newest.
+    Newest,
+    /// It is silent.
+    Never,
+}
+
+impl DetachedUse {
+    /// The values of the setting.
+    pub const NAMES: &'static [&'static str] = &["hint", "ask", "newest", "never"];
+
+    /// Returns the use of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Hint, Self::Ask, Self::Newest, Self::Never];
+        Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
+    }
+
+    /// Returns the name.
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
 }
 
 /// The session that a login asks for.
@@ -89,6 +121,20 @@ impl HostOptions {
         let is_reached = matches!(self.bind_server, BindServer::Open | BindServer::Any);
         let is_asked = self.tunnel == TunnelUse::Auto && !self.local && !self.choices.strict;
         is_asked && is_ours && is_reached && ssh_config::is_ssh(&self.ssh)
+    }
+
+    /// Returns what this login does about sessions without a client. Only a login of rove's own for a new session looks
+    /// for others, and one that must be quiet neither asks nor goes on with any.
+    pub fn detached_use(&self) -> DetachedUse {
+        let is_login = self.name == ProgramName::Rove
+            && self.session == WantedSession::New
+            && self.command.is_empty()
+            && !self.choices.strict;
+        match self.detached {
+            DetachedUse::Ask | DetachedUse::Newest if self.quiet => DetachedUse::Hint,
+            known if is_login => known,
+            _ => DetachedUse::Hint,
+        }
     }
 
     /// Returns whether the user chose a range of UDP ports.
@@ -160,4 +206,33 @@ pub enum RemoteIp {
     Remote,
     /// From resolving the host's name on this computer.
     Local,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_login_of_a_new_shell_is_about_sessions_without_a_client() {
+        use DetachedUse::{Ask, Hint, Never, Newest};
+        let login = |detached| HostOptions { detached, ..HostOptions::default() };
+        for use_ in [Hint, Ask, Newest, Never] {
+            assert_eq!(login(use_).detached_use(), use_);
+            assert_eq!(DetachedUse::from_name(use_.name()), Some(use_));
+            let command = HostOptions { command: vec!["ls".into()], ..login(use_) };
+            let mosh = HostOptions { name: ProgramName::Mosh, ..login(use_) };
+            let named = WantedSession::Named("work".parse().unwrap());
+            let named = HostOptions { session: named, ..login(use_) };
+            let mut strict = login(use_);
+            strict.choices.strict = true;
+            for other in [command, mosh, named, strict] {
+                assert_eq!(other.detached_use(), Hint, "{other:?}");
+            }
+        }
+        for (use_, wanted) in [(Ask, Hint), (Newest, Hint), (Never, Never)] {
+            let quiet = HostOptions { quiet: true, ..login(use_) };
+            assert_eq!(quiet.detached_use(), wanted);
+        }
+        assert_eq!(DetachedUse::from_name("always"), None);
+    }
 }

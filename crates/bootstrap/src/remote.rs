@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::iter;
 
 use crate::challenge::Challenge;
-use crate::options::{BindServer, HostOptions, WantedSession};
+use crate::options::{BindServer, DetachedUse, HostOptions, WantedSession};
 use crate::quote;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
@@ -30,6 +30,9 @@ pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 
 /// Environment variable of a session's programs: a random word by which the session is known. It travels with `-l`.
 pub const SESSION_VARIABLE: &str = "ROVE_SESSION";
+
+/// The name with which [`DetachedUse`] travels with `-l`. An older server and a stock one make nothing of it.
+pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 
 /// Shell text that prints the address at which the host's sshd was reached. It equals stock Mosh's byte for byte.
 /// Source: Mosh 1.4.0 as observed.
@@ -86,6 +89,10 @@ pub fn server_arguments(
     let is_new = options.session == WantedSession::New;
     for (name, value) in variables.into_iter().filter(|it| !is_new || !is_inside(it)) {
         args.extend(["-l".into(), format!("{name}={value}").into()]);
+    }
+    let detached = options.detached_use();
+    if detached != DetachedUse::Hint {
+        args.extend(["-l".into(), format!("{DETACHED_VARIABLE}={}", detached.name()).into()]);
     }
     if !options.command.is_empty() {
         args.push("--".into());

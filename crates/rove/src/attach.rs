@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use anyhow::{Context, bail};
 use rove_bootstrap::remote::SESSION_VARIABLE;
 use rove_bootstrap::startup::{CHOICE, CHOICES_MAX};
-use rove_bootstrap::{AttachWay, SessionLabel, SessionRef};
+use rove_bootstrap::{AttachWay, DetachedUse, SessionLabel, SessionRef};
 use rove_control::AskError;
 use rove_control::{
     Coming, Conversation, Found, ReplyError, Request, SessionStatus, State, survey,
@@ -76,6 +76,27 @@ pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow:
     }
 }
 
+/// Does for a login what the user wants of sessions without a client, and returns its exit code. `None` if the login is to
+/// start a session.
+pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
+    if matches!(wanted, DetachedUse::Hint | DetachedUse::Never) {
+        return None;
+    }
+    let clock = Clock::start();
+    let sessions = survey(clock, clock.now() + PATIENCE).sessions;
+    let is_detached = |found: &&Found| found.status.state == State::Detached;
+    let detached: Vec<&Found> = sessions.iter().filter(is_detached).collect();
+    if wanted == DetachedUse::Ask {
+        return (!detached.is_empty()).then(|| offer(&detached));
+    }
+    let newest = detached.into_iter().max_by_key(|found| found.status.started_at)?;
+    // A session that cannot be had is named on the screen of the new one.
+    let key = next_key(clock, newest, AttachWay::TakeOver, None).ok()?;
+    let what = describe_running(&newest.status);
+    say(std::io::stderr(), &format!("rove: going on with your newest session, {what}"));
+    announcement::print(newest.status.port, &key).is_ok().then_some(0)
+}
+
 /// Prints the sessions that the user may choose from. Returns the exit code for an undecided choice.
 fn offer(sessions: &[&Found]) -> u8 {
     for found in sessions.iter().take(CHOICES_MAX) {
@@ -104,6 +125,17 @@ fn announce_next(
     way: AttachWay,
     inside: Option<&str>,
 ) -> anyhow::Result<()> {
+    let key = next_key(clock, found, way, inside)?;
+    announcement::print(found.status.port, &key)
+}
+
+/// Asks a server for its next client's key.
+fn next_key(
+    clock: Clock,
+    found: &Found,
+    way: AttachWay,
+    inside: Option<&str>,
+) -> anyhow::Result<Key> {
     check_outside(found, inside)?;
     let coming = match way {
         AttachWay::TakeOver => Coming::TakeOver,
@@ -125,8 +157,7 @@ fn announce_next(
     let key = answer.key.with_context(|| {
         format!("the server of the session at port {port} gives no key; its rove may be older")
     })?;
-    let key = Key::from_text(&key).context("the server gives something else than a key")?;
-    announcement::print(port, &key)
+    Key::from_text(&key).context("the server gives something else than a key")
 }
 
 /// Returns the client's address from sshd's `client-ip client-port ...`, or `None` if it names none.

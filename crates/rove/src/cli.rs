@@ -7,7 +7,7 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use rove_bootstrap::{HostOptions, NoSession, ProgramName};
+use rove_bootstrap::{DetachedUse, HostOptions, NoSession, ProgramName};
 use rove_cli_docs::completions::{COMMAND, answer};
 use rove_cli_docs::{Book, Manual};
 
@@ -23,6 +23,7 @@ use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::messages::{say, warn};
 use crate::program::ROVE;
+use crate::question;
 use crate::resume_command::Resumption;
 
 mod attach;
@@ -238,6 +239,9 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
         Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(speaker, &ssh, &host),
         Ok(HostCall::Connect(options)) => {
             let mut options = *options;
+            if options.detached == DetachedUse::Ask && !question::can_be_asked() {
+                options.detached = DetachedUse::Hint;
+            }
             loop {
                 let Err(error) = bootstrap::run(&options, invocation);
                 if let Some(chosen) = bootstrap::choice::offer(&options, &error) {

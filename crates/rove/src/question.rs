@@ -1,6 +1,6 @@
 //! Asks the user questions on the terminal.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, Read as _, Write};
 
 use crate::messages::wrapped_for;
 
@@ -28,16 +28,31 @@ pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
 /// Asks for a number from 1 to `count`, and returns the index of the choice, from 0. Returns `None` for any other
 /// input, and without a terminal.
 pub(crate) fn choose(question: &str, count: usize) -> Option<usize> {
-    let mut stderr = io::stderr();
-    let text = wrapped_for(&stderr, "rove", &format!("{question} [1-{count}] "));
-    let is_asked = can_be_asked() && stderr.write_all(text.as_bytes()).is_ok();
-    (is_asked && stderr.flush().is_ok()).then(|| number(io::stdin().lock(), count)).flatten()
+    number(&answer_to(&format!("{question} [1-{count}] "))?, count)
 }
 
-fn number(input: impl BufRead, count: usize) -> Option<usize> {
+/// Asks like [`choose`], where Enter alone is an answer too: `Some(None)`.
+pub(crate) fn choose_or_enter(question: &str, count: usize) -> Option<Option<usize>> {
+    let answer = answer_to(question)?;
+    let is_enter = matches!(answer.as_slice(), b"\n" | b"\r\n");
+    if is_enter { Some(None) } else { number(&answer, count).map(Some) }
+}
+
+/// Returns the line that the user answers, `None` without a terminal.
+fn answer_to(question: &str) -> Option<Vec<u8>> {
+    let mut stderr = io::stderr();
+    let text = wrapped_for(&stderr, "rove", question);
+    let is_asked = can_be_asked() && stderr.write_all(text.as_bytes()).is_ok();
+    if !is_asked || stderr.flush().is_err() {
+        return None;
+    }
     let mut answer = Vec::new();
-    input.take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer).ok()?;
-    let number: usize = str::from_utf8(&answer).ok()?.trim().parse().ok()?;
+    io::stdin().lock().take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer).ok()?;
+    Some(answer)
+}
+
+fn number(answer: &[u8], count: usize) -> Option<usize> {
+    let number: usize = str::from_utf8(answer).ok()?.trim().parse().ok()?;
     number.checked_sub(1).filter(|index| *index < count)
 }
 

@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
-use rove_bootstrap::remote::SESSION_VARIABLE;
-use rove_bootstrap::{ProgramName, SessionLabel};
+use rove_bootstrap::remote::{DETACHED_VARIABLE, SESSION_VARIABLE};
+use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
 use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_labels};
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
@@ -90,6 +90,9 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
         && attach::run_if_there(name, inside(&options))?
     {
         return Ok(0);
+    }
+    if let Some(code) = attach::instead_of_new(detached_use(&options)) {
+        return Ok(code);
     }
     let prepared = PreparedServer { lock, ..PreparedServer::prepare(&options)? };
     let (clock, events) = start_loop()?;
@@ -191,7 +194,9 @@ impl PreparedServer {
             pty,
             size,
             program: login.program(std::env::vars_os()),
-            told_of_sessions: login.told_of_sessions(std::env::var_os("HOME")),
+            told_of_sessions: login
+                .told_of_sessions(std::env::var_os("HOME"))
+                .filter(|_| detached_use(options) != DetachedUse::Never),
             name: options.name,
             session: options.session.clone(),
             word,
@@ -277,8 +282,18 @@ impl PreparedServer {
 
 /// Returns the word of the session in which the user asks, if in one.
 fn inside(options: &ServerOptions) -> Option<&str> {
-    let found = options.locale.iter().find(|(name, _)| name == SESSION_VARIABLE);
-    found.map(|(_, word)| word.as_str())
+    offered(options, SESSION_VARIABLE)
+}
+
+/// Returns what this login does about sessions without a client.
+fn detached_use(options: &ServerOptions) -> DetachedUse {
+    let name = offered(options, DETACHED_VARIABLE).filter(|_| options.name == ProgramName::Rove);
+    name.and_then(DetachedUse::from_name).unwrap_or_default()
+}
+
+fn offered<'a>(options: &'a ServerOptions, variable: &str) -> Option<&'a str> {
+    let found = options.locale.iter().find(|(name, _)| name == variable);
+    found.map(|(_, value)| value.as_str())
 }
 
 /// Binds the address that the user chose, or else all addresses.

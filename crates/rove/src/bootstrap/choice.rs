@@ -2,14 +2,15 @@
 
 use std::io;
 
-use rove_bootstrap::{AttachWay, HostOptions, NoSession, SessionRef, WantedSession};
+use rove_bootstrap::{AttachWay, DetachedUse, HostOptions, NoSession, SessionRef, WantedSession};
 
 use crate::bootstrap::error::BootstrapError;
 use crate::messages::say;
 use crate::question;
 
 /// Asks the user which of several sessions on the host is meant; returns the options to log in to that one. `None` if
-/// nothing was chosen. Without a terminal the sessions are only listed.
+/// nothing was chosen. A login that attaches to none starts a new one by Enter. Without a terminal the sessions are only
+/// listed.
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
     let BootstrapError::NoSession(NoSession::SeveralSessions { sessions, .. }) = error else {
         return None;
@@ -18,10 +19,18 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
         let line = format!("  {number}  port {}, {}", session.port, session.description);
         say(io::stderr(), &line);
     }
-    let chosen = question::choose("which session?", sessions.len())?;
-    let way = match options.session {
-        WantedSession::Attached(_, way) => way,
-        WantedSession::New | WantedSession::Named(_) => AttachWay::TakeOver,
+    let (chosen, way) = match options.session {
+        WantedSession::Attached(_, way) => {
+            (question::choose("which session?", sessions.len())?, way)
+        }
+        WantedSession::New | WantedSession::Named(_) => {
+            let ask = format!("go on with which? [1-{}, Enter: a new one] ", sessions.len());
+            let Some(chosen) = question::choose_or_enter(&ask, sessions.len())? else {
+                // The user knows of them, and wants none.
+                return Some(HostOptions { detached: DetachedUse::Never, ..options.clone() });
+            };
+            (chosen, AttachWay::TakeOver)
+        }
     };
     let session = SessionRef::Number(sessions[chosen].port.into());
     let session = WantedSession::Attached(Some(session), way);

@@ -9,8 +9,8 @@ use std::str::FromStr;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_bootstrap::{
-    BindServer, Choices, HANDS_OVER, HostOptions, InstallPolicy, ProgramName, RemoteIp,
-    SessionLabel, TunnelUse, WantedSession,
+    BindServer, Choices, DetachedUse, HANDS_OVER, HostOptions, InstallPolicy, ProgramName,
+    RemoteIp, SessionLabel, TunnelUse, WantedSession,
 };
 use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
@@ -348,6 +348,7 @@ pub(crate) fn parse(
         quiet: args.quiet,
         verbose: args.verbose,
         install: settings.text("install").and_then(InstallPolicy::from_name).unwrap_or_default(),
+        detached: settings.text("attach").and_then(DetachedUse::from_name).unwrap_or_default(),
         prompt_memory: settings.flag("prompt-memory").unwrap_or(true),
         host: host.clone(),
         command: command_words.to_vec(),

@@ -333,3 +333,70 @@ fn nobody_attaches_to_the_session_that_he_is_in() {
     outer.send("exit\r");
     outer.wait_exit().assert_code(0);
 }
+
+/// Returns the text of a login with this setting, once it shows `wanted`.
+fn login(sshd: &Sshd, scratch: &Scratch, setting: &str, options: &[&str]) -> Terminal {
+    let file = scratch.path(setting);
+    std::fs::write(&file, format!("[host.far]\nattach = \"{setting}\"\n")).expect("a file");
+    let call = call(sshd, &[options, &["far"]].concat()).env("ROVE_CONFIG", &file);
+    Terminal::start(&call, SIZE)
+}
+
+#[test]
+fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
+    let sshd = Sshd::start(Far::default());
+    let scratch = Scratch::new();
+    // There is nothing to ask yet.
+    let mut first = login(&sshd, &scratch, "ask", &[]);
+    first.wait_for_text("#");
+    first.send("exit\r");
+    first.wait_exit().assert_code(0);
+    for word in ["old", "new"] {
+        let mut session = start(&sshd, &["--session", word]);
+        talk(&session, word);
+        session.signal(Signal::KILL);
+        session.wait_exit();
+        // Sessions are as old as their second.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+    }
+    std::thread::sleep(std::time::Duration::from_secs(31));
+
+    let hint = "2 sessions of yours on this computer have no client";
+    for (setting, options) in [("hint", &[][..]), ("newest", &["-q"]), ("never", &[])] {
+        let mut shell = login(&sshd, &scratch, setting, options);
+        shell.send("echo a$((1+1))b\r");
+        shell.wait_for_text("a2b");
+        let screen = shell.screen().contents();
+        assert_eq!(screen.contains(hint), setting != "never", "{setting}: {screen}");
+        shell.send("exit\r");
+        shell.wait_exit().assert_code(0);
+        assert!(!shell.output().contains("go on with which"), "{}", shell.output());
+    }
+    let mut asked = login(&sshd, &scratch, "ask", &[]);
+    asked.wait_for_text("go on with which? [1-2, Enter: a new one]");
+    asked.send("\r");
+    asked.send("echo a$((1+1))b\r");
+    asked.wait_for_text("a2b");
+    assert!(!asked.screen().contents().contains(hint), "{}", asked.dump());
+    asked.send("exit\r");
+    asked.wait_exit().assert_code(0);
+
+    let mut newest = login(&sshd, &scratch, "newest", &[]);
+    newest.wait_for_text("got new");
+    talk(&newest, "more");
+    assert!(newest.output().contains("going on with your newest session"), "{}", newest.dump());
+    newest.send("\x04");
+    newest.wait_exit().assert_code(0);
+
+    let mut last = login(&sshd, &scratch, "ask", &["--tunnel"]);
+    last.wait_for_text("go on with which? [1-1, Enter: a new one]");
+    last.send("1\r");
+    last.wait_for_text("got old");
+    last.send("\x04");
+    last.wait_exit().assert_code(0);
+
+    let mut wrong = login(&sshd, &scratch, "always", &[]);
+    wrong.wait_exit().assert_code(255);
+    let output = wrong.output().replace("\r\n", " ");
+    assert!(output.contains("attach: \"always\" is none of hint, ask, newest, never"), "{output}");
+}

@@ -34,6 +34,9 @@ pub(crate) static MANUAL: Manual = Manual {
          read-copied, prompt-memory, share, resume.",
         "tunnel: whether ssh carries the session, with true (always), false (never) or \"auto\" (the default: while UDP is \
          not answered).",
+        "attach: what a login does about sessions of yours on the host that have no client, with hint (the default: names \
+         them), ask (shows a list first; Enter starts a new one), newest (goes on with the newest) or never (is silent). \
+         Only a login without a command asks, and none with -q, --strict or --session.",
         "install: whether rove is copied to a host that has no server, with ask (the default), always or \
          never; see rove install.",
         "read-copied lets programs on the host ask for what a program of the session has copied last (OSC 52), never for \
@@ -184,7 +187,7 @@ mod tests {
     #[test]
     fn the_help_names_every_setting() {
         for key in KEYS {
-            let is_named = MANUAL.notes[3..6].iter().any(|note| note.contains(key.name));
+            let is_named = MANUAL.notes[3..7].iter().any(|note| note.contains(key.name));
             assert!(is_named, "{}", key.name);
         }
     }

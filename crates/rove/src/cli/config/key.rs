@@ -1,6 +1,6 @@
 //! The keys of the configuration: the long options that make sense for more than one session.
 
-use rove_bootstrap::InstallPolicy;
+use rove_bootstrap::{DetachedUse, InstallPolicy};
 
 use crate::cli::option_values::{self, ValueError};
 use crate::escape_key;
@@ -25,7 +25,7 @@ pub(super) enum Shape {
 }
 
 /// All keys, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 23] = [
+pub(super) const KEYS: [Key; 24] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(mode)),
@@ -47,6 +47,7 @@ pub(super) const KEYS: [Key; 23] = [
     key("read-copied", Shape::Flag),
     key("prompt-memory", Shape::Flag),
     key("share", Shape::Flag),
+    key("attach", Shape::Text(attach)),
     key("size", Shape::Text(option_values::check_size_rule)),
     key("resume", Shape::FlagOr("reboot")),
 ];
@@ -84,6 +85,10 @@ fn remote_ip(text: &str) -> Result<(), ValueError> {
 
 fn install(text: &str) -> Result<(), ValueError> {
     one_of(text, InstallPolicy::NAMES)
+}
+
+fn attach(text: &str) -> Result<(), ValueError> {
+    one_of(text, DetachedUse::NAMES)
 }
 
 fn ssh(text: &str) -> Result<(), ValueError> {

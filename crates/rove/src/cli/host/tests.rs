@@ -48,6 +48,7 @@ fn defaults_are_stocks() {
         verbose: false,
         install: InstallPolicy::Ask,
         prompt_memory: true,
+        detached: DetachedUse::Hint,
         host: "me@host".into(),
         command: Vec::new(),
     };
@@ -240,7 +241,7 @@ fn the_proxy_role_has_its_own_words() {
 fn the_file_holds_where_the_line_says_nothing() {
     let file = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
-                 read-copied = true\nresume = 'reboot'\nprompt-memory = false\nshare = false\nsize = '80x24'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
+                 read-copied = true\nresume = 'reboot'\nprompt-memory = false\nattach = 'newest'\nshare = false\nsize = '80x24'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
                  experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
     let connect = |line: &str| connected(call_with(file, line));
     let from_file = connect("host");
@@ -275,6 +276,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         verbose: false,
         install: InstallPolicy::Never,
         prompt_memory: false,
+        detached: DetachedUse::Newest,
         host: "host".into(),
         command: Vec::new(),
     };
