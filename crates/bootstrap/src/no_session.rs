@@ -43,6 +43,12 @@ pub enum NoSession {
     /// The host has no such session, or the session's server gives no key. The host has printed which.
     #[error("nothing to attach to on {} ({status}); what it said stands above", host.display())]
     NotAttached { host: OsString, status: ExitStatus },
+    /// The session's server listens on the host's loopback only, and ssh carries nothing to it.
+    #[error(
+        "the session's server listens on the loopback of {} only, as --tunnel has it, and no datagram reaches it but \
+         through ssh: attach with --tunnel", host.display()
+    )]
+    BehindTunnel { host: OsString },
     /// The host's rove does not know the requested command.
     #[error(
         "the rove on {} is older and has neither `rove attach` nor --session: `rove install {}` copies this one \

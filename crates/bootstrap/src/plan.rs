@@ -204,7 +204,15 @@ impl Plan {
     ) -> Result<(ServerAddress, Connect), NoSession> {
         let address = self.address(options, &announced);
         let is_failure = self.is_ssh_failure(status);
+        let is_here = |address: &ServerAddress| {
+            address.text.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+        };
         match (address, announced.connect.take()) {
+            (Some(address), Some(_))
+                if !is_failure && announced.is_loopback && !self.carries && !is_here(&address) =>
+            {
+                Err(NoSession::BehindTunnel { host: options.host.clone() })
+            }
             (Some(address), Some(connect)) if !is_failure => Ok((address, connect)),
             (_, Some(_)) if is_failure => Err(NoSession::ssh_failed(options)),
             (_, Some(_)) => Err(NoSession::NoAddress),
@@ -363,7 +371,7 @@ fn without_tokens(word: &OsStr) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::RemoteIp;
+    use crate::options::{RemoteIp, TunnelUse};
 
     #[test]
     fn the_proxy_command_survives_spaces_quotes_and_percent_signs() {
@@ -432,5 +440,42 @@ mod tests {
         let master = || Route::Known([V4, V6].map(str::to_owned).to_vec());
         assert_eq!(of("", master(), "", "10.0.0.7", &[]), "10.0.0.7 2001:db8::7");
         assert_eq!(of("local", Route::Local(V4.to_owned()), "", V6, &[]), "");
+    }
+
+    #[test]
+    fn a_session_on_the_loopback_of_another_host_needs_an_ssh_that_carries_it() {
+        for (tunnel, address, is_loopback, is_refused) in [
+            (TunnelUse::Never, "192.0.2.7", true, true),
+            (TunnelUse::Never, "192.0.2.7", false, false),
+            (TunnelUse::Never, "127.0.0.1", true, false),
+            (TunnelUse::Never, "::1", true, false),
+            (TunnelUse::Auto, "192.0.2.7", true, false),
+        ] {
+            let (ssh, name) = (vec!["ssh".to_owned()], ProgramName::Rove);
+            let options = HostOptions { tunnel, ssh, name, ..HostOptions::default() };
+            let route = Route::Known(vec![address.to_owned()]);
+            let way = Way {
+                route,
+                destination: OsString::new(),
+                config: SshConfig::default(),
+                own: None,
+            };
+            let challenge = Challenge::from_bytes([0; 16]);
+            let plan = Plan::new(&options, way, challenge, &[], "", OsStr::new(""));
+            let mut startup = crate::startup::Startup::new(plan.rules());
+            let loopback = if is_loopback { "ROVE LOOPBACK\n" } else { "" };
+            let lines = format!(
+                "{}\n{loopback}MOSH CONNECT 60001 {}\n",
+                remote::first_line(&plan.challenge),
+                "k".repeat(22)
+            );
+            let stream = crate::startup::Stream::Output;
+            let mut text = Vec::new();
+            startup.read(stream, lines.as_bytes(), &mut text).unwrap();
+            assert!(text.is_empty(), "the lines are rove's");
+            let judged = plan.judge(&options, startup.announced, ExitStatus::default());
+            let found = matches!(&judged, Err(NoSession::BehindTunnel { .. }));
+            assert_eq!((found, judged.is_err()), (is_refused, is_refused), "{tunnel:?} {address}");
+        }
     }
 }

@@ -50,6 +50,9 @@ const PORT_REFUSED: &[u8] = b"Bad UDP port";
 /// Begins a line that tells `rove attach` about a session to choose from. The port and a description follow.
 pub const CHOICE: &str = "ROVE SESSION";
 
+/// The line that tells `rove attach` that the session's server listens on the host's loopback only.
+pub const LOOPBACK: &str = "ROVE LOOPBACK";
+
 /// Most sessions to choose from. Chosen: one digit is enough to choose.
 pub const CHOICES_MAX: usize = 9;
 
@@ -126,6 +129,8 @@ pub struct Announced {
     pub port_refused: bool,
     /// The running sessions from which the user is to choose, at most [`CHOICES_MAX`].
     pub sessions: Vec<RunningSession>,
+    /// Whether the session's server listens on the host's loopback only.
+    pub is_loopback: bool,
     /// Whether the host's rove did not know the command.
     pub is_older: bool,
 }
@@ -204,6 +209,7 @@ enum Line {
     NoTunnelProgram,
     System(Option<Platform>),
     Session(RunningSession),
+    Loopback,
     Malformed(&'static str),
     Text,
 }
@@ -346,6 +352,7 @@ impl Startup {
             Line::SshConnection(address) => announced.server_address = Some(address),
             Line::StockServer => announced.is_stock = true,
             Line::NoServerProgram => announced.no_server_program = true,
+            Line::Loopback => announced.is_loopback = true,
             Line::NoTunnelProgram => announced.no_tunnel_program = true,
             Line::System(platform) => announced.platform = platform,
             Line::Session(session) => {
@@ -403,6 +410,7 @@ impl Rules {
             match line {
                 NO_SERVER_PROGRAM => return Line::NoServerProgram,
                 NO_TUNNEL_PROGRAM => return Line::NoTunnelProgram,
+                LOOPBACK => return Line::Loopback,
                 _ => {}
             }
             if let Some(names) = line.strip_prefix(SYSTEM).and_then(|it| it.strip_prefix(' ')) {

@@ -146,6 +146,9 @@ pub struct Attachment {
     /// `None` from an older server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub word: Option<String>,
+    /// Whether the server listens on the loopback only, so that a client elsewhere comes through a tunnel.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub loopback: bool,
     /// Number of times that another client has taken the session over.
     pub takeovers: u32,
     /// The clients that have joined: where their users asked from, their processes and what they do.
@@ -442,6 +445,7 @@ mod tests {
                     session: Some(long(TEXT_BYTES_MAX + extra)),
                     word: Some(long(TEXT_BYTES_MAX + extra)),
                     takeovers: u32::MAX,
+                    loopback: true,
                     joined: vec![long(JOINED_BYTES_MAX + extra); JOINED_MAX + extra],
                 },
                 command: vec![long(COMMAND_BYTES_MAX / 8 + extra); COMMAND_WORDS_MAX + extra],

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use anyhow::{Context, bail};
 use rove_bootstrap::remote::SESSION_VARIABLE;
-use rove_bootstrap::startup::{CHOICE, CHOICES_MAX};
+use rove_bootstrap::startup::{CHOICE, CHOICES_MAX, LOOPBACK};
 use rove_bootstrap::{AttachWay, DetachedUse, SessionLabel, SessionRef};
 use rove_control::AskError;
 use rove_control::{
@@ -94,7 +94,7 @@ pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
     let key = next_key(clock, newest, AttachWay::TakeOver, None).ok()?;
     let what = describe_running(&newest.status);
     say(std::io::stderr(), &format!("rove: going on with your newest session, {what}"));
-    announcement::print(newest.status.port, &key).is_ok().then_some(0)
+    announce(&newest.status, &key).is_ok().then_some(0)
 }
 
 /// Prints the sessions that the user may choose from. Returns the exit code for an undecided choice.
@@ -126,7 +126,14 @@ fn announce_next(
     inside: Option<&str>,
 ) -> anyhow::Result<()> {
     let key = next_key(clock, found, way, inside)?;
-    announcement::print(found.status.port, &key)
+    announce(&found.status, &key)
+}
+
+fn announce(status: &SessionStatus, key: &Key) -> anyhow::Result<()> {
+    if status.attachment.loopback {
+        say(std::io::stdout(), LOOPBACK);
+    }
+    announcement::print(status.port, key)
 }
 
 /// Asks a server for its next client's key.

@@ -273,6 +273,7 @@ impl PreparedServer {
             attachment: Attachment {
                 session: self.session.as_ref().map(ToString::to_string),
                 word: Some(self.word.clone()),
+                loopback: self.socket.local_addr().ip().to_canonical().is_loopback(),
                 ..Attachment::default()
             },
             ..SessionStatus::default()

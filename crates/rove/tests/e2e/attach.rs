@@ -334,7 +334,20 @@ fn nobody_attaches_to_the_session_that_he_is_in() {
     outer.wait_exit().assert_code(0);
 }
 
-/// Returns the text of a login with this setting, once it shows `wanted`.
+#[test]
+fn a_session_behind_a_tunnel_is_attached_to_through_ssh_without_a_word() {
+    let sshd = Sshd::start(Far::default());
+    let mut first = start(&sshd, &["--tunnel", "--session", "work"]);
+    talk(&first, "one");
+    let mut second = attach(&sshd, &["far", "work"]);
+    second.wait_for_text("got one");
+    first.wait_exit().assert_code(79);
+    talk(&second, "two");
+    second.send("\x04");
+    second.wait_exit().assert_code(0);
+}
+
+/// Logs in with this setting.
 fn login(sshd: &Sshd, scratch: &Scratch, setting: &str, options: &[&str]) -> Terminal {
     let file = scratch.path(setting);
     std::fs::write(&file, format!("[host.far]\nattach = \"{setting}\"\n")).expect("a file");
