@@ -238,16 +238,7 @@ fn parse_new(
                 options.session = Some(name.parse()?);
             }
             Item::Value('c', colors) => options.colors = color_count(&colors)?,
-            Item::Value('l', variable) => {
-                // A word without "=" counts as no word, as with stock.
-                let variable = variable.to_string_lossy();
-                if let Some((name, value)) = variable.split_once('=')
-                    && !name.is_empty()
-                    && !variable.contains('\0')
-                {
-                    options.locale.push((name.to_owned(), value.to_owned()));
-                }
-            }
+            Item::Value('l', word) => options.locale.extend(variable(&word)),
             // "-@ WORD" lets a wrapper put options before a command line, "new" included; other words mean nothing.
             Item::Value(..) | Item::Word(_) => {}
             Item::Complaint(complaint) => {
@@ -260,6 +251,13 @@ fn parse_new(
     }
     options.command = line.rest;
     Ok(options)
+}
+
+/// Returns the name and the value in `NAME=VALUE`. A word without `=` counts as no word, as with stock.
+fn variable(word: &OsStr) -> Option<(String, String)> {
+    let word = word.to_string_lossy();
+    let (name, value) = word.split_once('=')?;
+    (!name.is_empty() && !word.contains('\0')).then(|| (name.to_owned(), value.to_owned()))
 }
 
 fn bind_address(text: &OsStr, complaints: &mut Vec<String>) -> BindAddress {
