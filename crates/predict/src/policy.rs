@@ -11,7 +11,7 @@ const SHOWN_ABOVE: Duration = Duration::from_millis(30);
 /// Send interval at or below which predictions are hidden again, if none is pending.
 const HIDDEN_AT: Duration = Duration::from_millis(20);
 /// SRTT above which predictions are visible by rove's own rules. Chosen: the lowest one at which no key is slower and
-/// no more keys change after they were seen; docs/prediction.md has the table.
+/// no more keys change after they were seen.
 const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
 /// SRTT at or below which predictions are hidden again by rove's own rules, if none is pending.
 const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);

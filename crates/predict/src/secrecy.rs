@@ -31,7 +31,7 @@ use crate::prompt_memory::PromptMemory;
 use crate::scene::{self, Pane};
 
 /// Lines that must have been typed and echoed at the prompt of a shell before the first characters of the next line are
-/// shown. Chosen: two lines may come from a script that imitates the prompt; docs/prediction.md has the cost.
+/// shown. Chosen: two lines may come from a script that imitates the prompt.
 const LINES_MIN: u16 = 3;
 
 /// Most places that are remembered; the one that took input least recently goes. Chosen: a session has a handful.
