@@ -66,8 +66,8 @@ fn keys(bytes: &[u8], ends_read: impl Fn(usize) -> bool) -> Vec<Keystroke> {
     keys
 }
 
-/// Frames are sound for all keys and drawings; and once the host has had its time to answer and nothing
-/// happens any more, the user sees what the host has drawn.
+/// Frames are sound for all keys and drawings. Once the host has had its time to answer and nothing happens any more, the
+/// user sees the host's drawing.
 pub fn predictions_vanish(data: &[u8]) {
     let [flags, columns, rows, data @ ..] = data else { return };
     let mut world = World::new(*flags, size(*columns, *rows));

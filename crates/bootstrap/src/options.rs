@@ -52,11 +52,11 @@ pub struct HostOptions {
     pub command: Vec<OsString>,
     /// The session to start or to attach to.
     pub session: WantedSession,
-    /// What a login does about sessions without a client, as the user said.
+    /// The login's treatment of sessions without a client.
     pub detached: DetachedUse,
 }
 
-/// What a login does about the user's sessions on the host that have no client.
+/// A login's treatment of the user's sessions on the host that have no client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetachedUse {
     /// It names them on the screen, with the command to type.

@@ -51,8 +51,8 @@ const WAITS: &str = "while sleep 1; do echo; done; ";
 const DIRECTORIES: [&str; 4] =
     ["$HOME/.local/bin", "$HOME/.cargo/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// Returns the arguments of the server, which stock Mosh servers accept as well as rove's. Of [`SESSION_VARIABLE`] learns
-/// only a server that may have to do with a session that runs.
+/// Returns the arguments of the server, which stock Mosh servers accept as well as rove's. Only a server
+/// that may look at running sessions gets [`SESSION_VARIABLE`].
 pub fn server_arguments(
     options: &HostOptions,
     colors: u32,

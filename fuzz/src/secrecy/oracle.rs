@@ -1,5 +1,5 @@
-//! The rules by which a letter of a secret may be shown, as SECURITY.md and docs/prediction.md state them, read from
-//! the truth of the host and from the screens of the client.
+//! The rules by which a letter of a secret may be shown, as SECURITY.md and docs/prediction.md state them. They read the
+//! truth of the host and the screens of the client.
 //!
 //! The rules are stated generously where a permission depends on the engine's own doubts: a letter is reported only
 //! where no reader of these pages would expect it.

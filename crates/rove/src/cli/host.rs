@@ -1,27 +1,29 @@
 //! The command line of `mosh` and of `rove host`. clap defines the options, [`getopt_long`] reads them as stock's users
 //! write them, [`own_line`] as ssh's users do, and [`HostOptions`] is the result.
 
+mod values;
+
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::str::FromStr;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_bootstrap::{
-    BindServer, Choices, DetachedUse, HANDS_OVER, HostOptions, InstallPolicy, ProgramName,
-    RemoteIp, SessionLabel, TunnelUse, WantedSession,
+    Choices, DetachedUse, HANDS_OVER, HostOptions, InstallPolicy, ProgramName, SessionLabel,
+    TunnelUse, WantedSession,
 };
 use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
 
+use self::values::{
+    bind_server, check_host, check_option_port, family, no_host, prediction, remote_ip, tunnel_use,
+};
 use crate::cli::client;
 use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::help;
-use crate::cli::option_values::{
-    self, ADDRESS_FAMILIES, MODES, REMOTE_IPS, ValueError, check_own_port, check_port, ssh_words,
-};
+use crate::cli::option_values::{self, ADDRESS_FAMILIES, MODES, REMOTE_IPS, ssh_words};
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::escape_key;
@@ -533,151 +535,6 @@ impl UsageError {
 
     fn without_usage(message: impl ToString) -> Self {
         Self { message: message.to_string(), usage: None }
-    }
-}
-
-fn prediction(
-    name: ProgramName,
-    args: &HostArgs,
-    environment: Option<&OsStr>,
-) -> Result<Preference, UsageError> {
-    if args.always {
-        return Ok(Preference::Always);
-    }
-    if args.never {
-        return Ok(Preference::Never);
-    }
-    let (mode, from) = match (&args.predict, environment) {
-        (Some(mode), _) => (mode.clone(), ""),
-        (None, Some(mode)) => {
-            (mode.to_string_lossy().into_owned(), " (MOSH_PREDICTION_DISPLAY in environment)")
-        }
-        (None, None) => return Ok(Preference::default()),
-    };
-    Preference::from_name(&mode).ok_or_else(|| match name {
-        ProgramName::Rove => {
-            let source = if from.is_empty() { "--predict" } else { "MOSH_PREDICTION_DISPLAY" };
-            let mode = mode.escape_debug();
-            UsageError::without_usage(format!(
-                "{source} is one of {}, not \"{mode}\"",
-                MODES.join(", ")
-            ))
-        }
-        ProgramName::Mosh => UsageError::without_usage(format!(
-            "Unknown mode \"{mode}\"{from}: know adaptive, always, never and experimental"
-        )),
-    })
-}
-
-fn remote_ip(text: &str) -> Result<RemoteIp, UsageError> {
-    match text {
-        "proxy" => Ok(RemoteIp::Proxy),
-        "remote" => Ok(RemoteIp::Remote),
-        "local" => Ok(RemoteIp::Local),
-        _ => Err(UsageError::without_usage(format!(
-            "--experimental-remote-ip is proxy, remote or local, not \"{text}\""
-        ))),
-    }
-}
-
-/// Returns the address family in lower case. Stock treats an unknown word as `auto`, so `mosh` does too.
-fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
-    let family = match &args.family {
-        _ if args.inet => "inet".to_owned(),
-        _ if args.inet6 => "inet6".to_owned(),
-        Some(family) => family.to_lowercase(),
-        None => "prefer-inet".to_owned(),
-    };
-    if name == ProgramName::Rove && !ADDRESS_FAMILIES.contains(&family.as_str()) {
-        return Err(UsageError::without_usage(format!(
-            "--family is one of {}, not \"{family}\"",
-            ADDRESS_FAMILIES.join(", ")
-        )));
-    }
-    Ok(family)
-}
-
-/// Checks the value of `--port`.
-fn check_option_port(name: ProgramName, text: Option<&str>) -> Result<(), UsageError> {
-    match (name, text) {
-        (_, None) => Ok(()),
-        (ProgramName::Rove, Some(text)) => check_own_port(text)
-            .map_err(|fault| UsageError::without_usage(format!("--port: {fault}"))),
-        (ProgramName::Mosh, Some(text)) => check_port(text).map_err(UsageError::without_usage),
-    }
-}
-
-/// Returns the message for a line without a host. Stock prints only its usage.
-const fn no_host(name: ProgramName) -> &'static str {
-    match name {
-        ProgramName::Rove => "no host is named",
-        ProgramName::Mosh => "",
-    }
-}
-
-/// Refuses a host that ssh would take for an option: there is no `--` before the host in ssh's command line. `user@`
-/// without a name is refused too, except under stock's name; ssh would run our proxy command without a host.
-fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
-    let text = host.to_string_lossy();
-    let lacks_part =
-        text.rsplit_once('@').is_some_and(|(user, host)| user.is_empty() || host.is_empty());
-    let is_option = text.len() > 1 && text.starts_with('-');
-    if text.is_empty() || is_option || (lacks_part && name == ProgramName::Rove) {
-        let sentence = format!("\"{}\" is not a host name", text.escape_debug());
-        return Err(UsageError::without_usage(sentence));
-    }
-    Ok(())
-}
-
-/// Returns when the session goes through ssh, unless that is impossible.
-fn tunnel_use(
-    name: ProgramName,
-    args: &HostArgs,
-    settings: &Settings,
-) -> Result<TunnelUse, UsageError> {
-    let setting = settings.flag("tunnel").map(|flag| if flag { "true" } else { "false" });
-    let setting = setting.or_else(|| settings.text("tunnel"));
-    let word = args.tunnel.as_deref().or(if args.no_tunnel { Some("false") } else { setting });
-    let usual = if name == ProgramName::Rove { "auto" } else { "false" };
-    let word = word.unwrap_or(usual);
-    let tunnel = TunnelUse::from_name(word).ok_or_else(|| {
-        let (text, words) = (word.to_owned(), TunnelUse::NAMES);
-        UsageError::without_usage(format!("--tunnel: {}", ValueError::NoneOf { text, words }))
-    })?;
-    check_tunnel(tunnel, args).map(|()| tunnel)
-}
-
-/// Refuses `--tunnel` together with options that rule a tunnel out.
-fn check_tunnel(tunnel: TunnelUse, args: &HostArgs) -> Result<(), UsageError> {
-    match (tunnel == TunnelUse::Always, args.local, &args.client) {
-        (true, true, _) => Err(UsageError::without_usage(
-            "--tunnel goes through ssh and --local does without it: leave one of them out",
-        )),
-        (true, _, Some(_)) => Err(UsageError::without_usage(
-            "--tunnel needs rove's own client: leave out --client, or the setting client",
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Reads the address that the server binds. Stock accepts any word, and its server then binds any address.
-fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, UsageError> {
-    let Some(text) = text else {
-        return Ok(match name {
-            ProgramName::Rove => BindServer::Open,
-            ProgramName::Mosh => BindServer::Ssh,
-        });
-    };
-    match text.to_ascii_lowercase().as_str() {
-        "ssh" => Ok(BindServer::Ssh),
-        "any" => Ok(BindServer::Any),
-        _ if name == ProgramName::Mosh || text.parse::<IpAddr>().is_ok() => {
-            Ok(BindServer::Address(text.to_owned()))
-        }
-        _ => Err(UsageError::without_usage(format!(
-            "--bind-server is ssh, any or a numeric IP address, not \"{}\"",
-            text.escape_debug()
-        ))),
     }
 }
 

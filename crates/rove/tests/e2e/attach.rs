@@ -300,11 +300,11 @@ fn nobody_joins_where_the_configuration_says_so() {
 #[test]
 fn nobody_attaches_to_the_session_that_he_is_in() {
     let sshd = Sshd::start(Far::default());
-    let mut outer = Terminal::start(&call(&sshd, &["--session", "work", "far", "--", "sh"]), SIZE);
+    let mut around = Terminal::start(&call(&sshd, &["--session", "work", "far", "--", "sh"]), SIZE);
     let rove = rove();
     let say = |words: &str, mark: usize| {
         let line = format!("{} {words}; echo end{mark}: $?\r", rove.display());
-        outer.send(format!("printf '\\033[H\\033[J'; {line}"));
+        around.send(format!("printf '\\033[H\\033[J'; {line}"));
     };
     let program = require("ssh", "openssh-client");
     let ssh = format!("--ssh='{}'", sshd.ssh().replacen("ssh", &program.to_string_lossy(), 1));
@@ -318,20 +318,20 @@ fn nobody_attaches_to_the_session_that_he_is_in() {
     .enumerate()
     {
         say(&words, mark);
-        outer.wait_for_text(&format!("end{mark}: 10"));
-        let text = outer.screen().contents().replace("\n", " ");
+        around.wait_for_text(&format!("end{mark}: 10"));
+        let text = around.screen().contents().replace("\n", " ");
         assert!(text.contains("this terminal is inside the session"), "{words}: {text}");
     }
     // Another session is nobody's own.
     let mut other = start(&sshd, &["--session", "mail"]);
     say(&format!("attach {ssh} far mail"), 9);
     other.wait_exit().assert_code(79);
-    outer.wait_for_text("here");
-    talk(&outer, "nested");
-    outer.send("\x04");
-    outer.wait_for_text("end9: 0");
-    outer.send("exit\r");
-    outer.wait_exit().assert_code(0);
+    around.wait_for_text("here");
+    talk(&around, "nested");
+    around.send("\x04");
+    around.wait_for_text("end9: 0");
+    around.send("exit\r");
+    around.wait_exit().assert_code(0);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use rove_bootstrap::Resume;
+use rove_bootstrap::{BindServer, RemoteIp, Resume};
 
 use super::*;
 use crate::cli::help::BRIEF;
