@@ -19,6 +19,7 @@ use rove_ssp::{
 use rove_terminal::Size;
 use rove_units::{Bytes, Duration, Instant};
 
+use self::company::Company;
 use self::display::{Display, network};
 use self::end_request::EndRequest;
 pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
@@ -99,7 +100,7 @@ impl Client {
             ),
             uplink: Uplink::new(size),
             display: Display::new(terminal, query, prediction, config.running, size),
-            notice_bar: NoticeBar::new(notices, now),
+            notice_bar: NoticeBar::new(notices, Company::new(escape.name()), now),
             escape,
             suspend_due: false,
             login_due: false,

@@ -390,17 +390,29 @@ impl EscapeKey {
                 "\"r\" logs in again, \".\" quits".to_owned(),
             ]);
         }
-        let (title, status, short) = if self.is_status_key(Some(STATUS)) {
-            ("", "\"s\" shows status, ", "\".\" quits, \"s\" shows status")
+        let pass = quoted(pass);
+        let (full, short) = if self.is_status_key(Some(STATUS)) {
+            let others = [(LOCK, "\"l\" locks, "), (DISMISS, "\"e\" ends others, ")];
+            let is_named = |&(byte, _): &(u8, _)| !is_pass_key(self.key, Some(byte));
+            let others: String =
+                others.into_iter().filter(is_named).map(|(_, words)| words).collect();
+            (
+                format!("\".\" quits, ^Z suspends, \"s\" status, {others}{pass} itself"),
+                "\".\" quits, \"s\" shows status",
+            )
         } else {
-            ("Commands: ", "", "\".\" quits, Ctrl-Z suspends")
+            let key = key_name(key);
+            (
+                format!("Commands: Ctrl-Z suspends, \".\" quits, {pass} gives literal {key}"),
+                "\".\" quits, Ctrl-Z suspends",
+            )
         };
-        let full = format!(
-            "{title}Ctrl-Z suspends, \".\" quits, {status}{} gives literal {}",
-            quoted(pass),
-            key_name(key),
-        );
         Some(vec![full, short.to_owned()])
+    }
+
+    /// Returns the name of the escape key. `None` if there is none.
+    pub(crate) fn name(&self) -> Option<String> {
+        self.key.map(key_name)
     }
 
     /// Returns the hint how to quit, for the end of a notice. `None` without an escape key.

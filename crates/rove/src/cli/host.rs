@@ -41,7 +41,7 @@ pub(crate) static MANUAL: Manual = Manual {
         "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
          is --ssh='ssh -p 2222', which rove offers after a failed login with -p where ssh answers. Neither agent, ports nor X11 are forwarded.",
         "In the session the escape key is Ctrl-^: then \".\" quits (a second time at once, if the server does not \
-         answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
+         answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"l\" locks the session and \"e\" ends the clients that have joined it, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
          Another key shows these commands and is not sent.",
         "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these \
          programs.",

@@ -10,6 +10,8 @@ use crate::wish::{Door, Wish};
 /// The joined clients that the user was told of, and who may join.
 #[derive(Debug, Default)]
 pub(super) struct Company {
+    /// The name of the escape key, if there is one.
+    escape_key: Option<String>,
     /// The state that was looked at last.
     seen: Joined,
     /// The door as the user's configuration has it.
@@ -27,6 +29,11 @@ pub(super) struct News {
 }
 
 impl Company {
+    /// Creates the company of a client with an escape key of this name.
+    pub(super) fn new(escape_key: Option<String>) -> Self {
+        Self { escape_key, ..Self::default() }
+    }
+
     /// Sets who may join, and returns the wish that says so.
     pub(super) const fn set_usual(&mut self, door: Door) -> Wish {
         self.usual = door;
@@ -64,8 +71,9 @@ impl Company {
         }
         let has_joined = after.len() > before.len() && new.own == 0;
         let text = (!sentences.is_empty()).then(|| {
+            let key = self.escape_key.as_ref().filter(|_| has_joined);
             let hint =
-                if has_joined { "; the escape key and e ends that, and l locks" } else { "" };
+                key.map_or(String::new(), |key| format!("; {key} e ends that, {key} l locks"));
             format!("{}{hint}.", sentences.join(", "))
         });
         News { text, have_others_typed: new.inputs != old.inputs }
@@ -146,11 +154,14 @@ mod tests {
 
     #[test]
     fn each_join_and_each_leaving_is_told_even_one_that_no_state_shows() {
-        let mut company = Company::default();
+        let mut company = Company::new(Some("Ctrl-B".to_owned()));
         let first = (1, Way::View);
         for (new, parts) in [
             (state(0, 0, &[]), &[][..]),
-            (state(1, 0, &[first]), &["192.0.2.1", "joined to view", "l locks"]),
+            (
+                state(1, 0, &[first]),
+                &["192.0.2.1", "joined to view", "; Ctrl-B e ends that, Ctrl-B l locks."],
+            ),
             (
                 state(3, 0, &[first, (3, Way::Share)]),
                 &["192.0.2.3", "type", "1 more came and left"],
@@ -166,6 +177,8 @@ mod tests {
             assert!(!text.contains('\u{202e}'), "{text}");
         }
         assert_eq!(company.lines().len(), 1);
+        let text = Company::new(None).look(&state(1, 0, &[first])).text.unwrap();
+        assert!(text.ends_with("joined to view."), "{text}");
     }
 
     #[test]

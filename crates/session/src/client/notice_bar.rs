@@ -45,11 +45,11 @@ pub(super) struct NoticeBar {
 
 impl NoticeBar {
     /// Creates the notices of a client that starts now.
-    pub(super) fn new(notices: Notices, now: Instant) -> Self {
+    pub(super) fn new(notices: Notices, company: Company, now: Instant) -> Self {
         Self {
             notices,
             status: StatusView::default(),
-            company: Company::default(),
+            company,
             overlay: Overlay::default(),
             bar_due: None,
             start: now,

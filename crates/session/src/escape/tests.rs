@@ -285,10 +285,18 @@ fn the_status_is_shown_where_it_is_offered_and_no_other_command_has_its_key() {
         assert_eq!(escape.handle(at(0), typed.as_bytes(), &mut read), requests, "{key} {typed:?}");
         assert_eq!(String::from_utf8(read).unwrap(), out, "{key} {typed:?}");
     }
-    for (key, is_named) in [(0x1e, true), (0x13, false)] {
+    for (key, named) in [
+        (0x1e, &["\"s\" status, ", "\"l\" locks, ", "\"e\" ends others, "][..]),
+        (0x13, &[]),
+        (0x0c, &["\"s\" status, ", "\"e\" ends others, "]),
+        (0x05, &["\"s\" status, ", "\"l\" locks, "]),
+    ] {
         let mut escape = EscapeKey::new(Some(key), true);
         escape.handle(at(0), &[key], &mut Vec::new());
-        assert_eq!(escape.help().unwrap()[0].contains("\"s\" shows status, "), is_named);
+        let help = &escape.help().unwrap()[0];
+        for words in ["\"s\" status, ", "\"l\" locks, ", "\"e\" ends others, "] {
+            assert_eq!(help.contains(words), named.contains(&words), "{key}: {help}");
+        }
     }
 }
 
