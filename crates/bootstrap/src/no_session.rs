@@ -51,10 +51,10 @@ pub enum NoSession {
     BehindTunnel { host: OsString },
     /// The host's rove does not know the requested command.
     #[error(
-        "the rove on {} is older and has neither `rove attach` nor --session: `rove install {}` copies this one \
-         there", host.display(), host.display()
+        "the rove on {} is older and has no {lacks}: `rove install {}` copies this one there", host.display(),
+        host.display()
     )]
-    OlderRove { host: OsString },
+    OlderRove { host: OsString, lacks: &'static str },
     /// A server was announced on the host before rove's command had begun.
     #[error(
         "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
@@ -93,7 +93,7 @@ impl NoSession {
         } else if !announced.sessions.is_empty() {
             Self::SeveralSessions { host, sessions: announced.sessions.clone() }
         } else if announced.has_started && announced.is_older {
-            Self::OlderRove { host }
+            Self::OlderRove { host, lacks: feature(&options.session) }
         } else if announced.has_started && matches!(options.session, WantedSession::Attached(..)) {
             Self::NotAttached { host, status }
         } else if announced.has_started {
@@ -110,9 +110,45 @@ impl NoSession {
     }
 }
 
+/// Returns the feature that a rove must have for this session.
+const fn feature(session: &WantedSession) -> &'static str {
+    match session {
+        WantedSession::New => "rove server new",
+        WantedSession::Named(_) => "--session",
+        WantedSession::Attached(_, way) => way.command(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::challenge::Challenge;
+    use crate::remote;
+    use crate::session_ref::AttachWay;
+    use crate::startup::{Rules, Startup, Stream};
+
+    #[test]
+    fn a_host_with_an_older_rove_is_said_to_lack_what_was_asked_for() {
+        for (way, answer, lacks) in [
+            (AttachWay::TakeOver, "rove server: the first word must be \"new\"", "no rove attach:"),
+            (AttachWay::View, "rove server: attach takes one session", "no rove attach --view:"),
+            (
+                AttachWay::Share,
+                "rove server: a session's name begins with a letter or a digit, and \"--share\" does not",
+                "no rove attach --share:",
+            ),
+        ] {
+            let session = WantedSession::Attached(None, way);
+            let options = HostOptions { session, host: "far".into(), ..HostOptions::default() };
+            let challenge = Challenge::from_bytes([0; 16]);
+            let lines = format!("{}\n{answer}\n", remote::first_line(&challenge));
+            let mut startup = Startup::new(Rules::Tolerant { challenge, proxy: true, start: true });
+            startup.read(Stream::Output, lines.as_bytes(), &mut Vec::new()).unwrap();
+            let status = ExitStatus::default();
+            let text = NoSession::of(&options, &startup.announced, status, false).to_string();
+            assert!(text.contains(lacks) && text.contains("rove install far"), "{text}");
+        }
+    }
 
     #[test]
     fn an_ssh_that_was_hushed_is_not_said_to_have_spoken() {

@@ -79,6 +79,15 @@ impl AttachWay {
         }
     }
 
+    /// Returns the command that asks for this way.
+    pub const fn command(self) -> &'static str {
+        match self {
+            Self::TakeOver => "rove attach",
+            Self::View => "rove attach --view",
+            Self::Share => "rove attach --share",
+        }
+    }
+
     /// Returns the way that an option asks for. `None` for other words.
     pub fn of_option(word: &OsStr) -> Option<Self> {
         [Self::View, Self::Share].into_iter().find(|way| way.option().is_some_and(|it| word == it))

@@ -56,8 +56,12 @@ pub const LOOPBACK: &str = "ROVE LOOPBACK";
 /// Most sessions to choose from. Chosen: one digit is enough to choose.
 pub const CHOICES_MAX: usize = 9;
 
-/// The answer of a rove server that does not know the command `server attach`.
-const COMMAND_REFUSED: &[u8] = b"the first word must be \"new\"";
+/// The answers of a rove server that does not know the command `server attach`, or options of it.
+const COMMAND_REFUSED: [&[u8]; 3] = [
+    b"the first word must be \"new\"",
+    b"attach takes one session",
+    b"begins with a letter or a digit, and \"--",
+];
 
 /// An output stream of ssh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,7 +309,7 @@ impl Startup {
             text.extend(end);
             let says = |text: &[u8]| line.bytes.windows(text.len()).any(|window| window == text);
             self.announced.port_refused |= says(PORT_REFUSED);
-            self.announced.is_older |= says(COMMAND_REFUSED);
+            self.announced.is_older |= COMMAND_REFUSED.into_iter().any(says);
         }
         Ok(())
     }

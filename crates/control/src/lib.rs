@@ -26,7 +26,8 @@ pub use directory::{
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;
 pub use protocol::{
-    Answer, Attachment, Coming, KeyText, ReplyError, Request, SessionStatus, State, Window,
+    Answer, Attachment, Coming, KeyText, ReplyError, Request, RequestError, SessionStatus, State,
+    Window,
 };
 #[doc(hidden)]
 pub use protocol::{decode_reply, decode_request};

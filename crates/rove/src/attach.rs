@@ -9,7 +9,7 @@ use rove_bootstrap::startup::{CHOICE, CHOICES_MAX, LOOPBACK};
 use rove_bootstrap::{AttachWay, DetachedUse, SessionLabel, SessionRef};
 use rove_control::AskError;
 use rove_control::{
-    Coming, Conversation, Found, ReplyError, Request, SessionStatus, State, survey,
+    Coming, Conversation, Found, ReplyError, Request, RequestError, SessionStatus, State, survey,
 };
 use rove_platform::clock::Clock;
 use rove_ssp::Key;
@@ -157,7 +157,7 @@ fn next_key(
         .and_then(|mut conversation| conversation.reply(clock.now() + PATIENCE));
     let answer = match answer {
         Err(AskError::Reply(ReplyError::Refused(refusal))) => {
-            bail!("the session at port {port}: {refusal}")
+            bail!("the session at port {port}: {}", reason(refusal, way))
         }
         answer => answer.with_context(|| format!("the session at port {port}"))?,
     };
@@ -165,6 +165,17 @@ fn next_key(
         format!("the server of the session at port {port} gives no key; its rove may be older")
     })?;
     Key::from_text(&key).context("the server gives something else than a key")
+}
+
+/// Returns why a session's server gives no key. A server that runs since before the host's rove was renewed may know less.
+fn reason(refusal: String, way: AttachWay) -> String {
+    if refusal != RequestError::Unknown.to_string() {
+        return refusal;
+    }
+    let lacks = way.command();
+    format!(
+        "its server was started by an older rove, which has no {lacks}; only its own client can go on with it"
+    )
 }
 
 /// Returns the client's address from sshd's `client-ip client-port ...`, or `None` if it names none.
@@ -176,6 +187,19 @@ fn client_address(connection: &OsStr) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_of_an_older_rove_is_said_to_lack_what_was_asked_for() {
+        for (way, lacks) in [
+            (AttachWay::TakeOver, "no rove attach;"),
+            (AttachWay::View, "no rove attach --view;"),
+            (AttachWay::Share, "no rove attach --share;"),
+        ] {
+            let text = reason(RequestError::Unknown.to_string(), way);
+            assert!(text.contains("older rove") && text.contains(lacks), "{text}");
+            assert_eq!(reason("nobody may".to_owned(), way), "nobody may");
+        }
+    }
 
     #[test]
     fn the_users_address_is_the_first_word_of_ssh_connection() {
