@@ -163,13 +163,7 @@ fn session(options: ClientOptions, saved: Option<Saved>) -> anyhow::Result<End> 
     let session = start(config, record.as_mut(), saved, clock.now());
     let mut session = session.context("the session cannot be resumed")?;
     hardening::keep_in_memory(session.key_memory());
-    if choices.read_copied {
-        session.allow(TerminalReport::ReadCopied);
-    }
-    if let Some(rule) = choices.size.as_ref().and_then(|rule| rule.parse().ok()) {
-        session.set_size_rule(rule);
-    }
-    session.set_door(if choices.share { Door::Open } else { Door::Closed });
+    allow(&mut session, &choices);
     match (wire.tunnel().is_some(), wire.has_pipe()) {
         (true, _) => session.handle_tunnel(clock.now(), None),
         (false, is_beside) => session.handle_side_path(clock.now(), is_beside),
@@ -220,6 +214,17 @@ fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> an
     }
     let sockets = DualStackSockets::open(server).context("cannot open a UDP socket")?;
     Ok(Wire::sockets(sockets, beside.map(Spare::take).transpose()?))
+}
+
+/// Gives the session the user's choices of who may ask, join, and lead the size.
+fn allow(session: &mut Client, choices: &Choices) {
+    if choices.read_copied {
+        session.allow(TerminalReport::ReadCopied);
+    }
+    if let Some(rule) = choices.size.as_ref().and_then(|rule| rule.parse().ok()) {
+        session.set_size_rule(rule);
+    }
+    session.set_door(if choices.share { Door::Open } else { Door::Closed });
 }
 
 /// Hands the session the prompts that earlier ones with this account knew; returns what keeps those of this one.
