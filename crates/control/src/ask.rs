@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 use socket2::{Domain, SockAddr, Socket, Type};
 use zeroize::Zeroizing;
 
-use crate::directory::{is_for_later, is_peer};
+use crate::directory::{self, is_for_later, is_peer};
 use crate::protocol::{Answer, REPLY_LEN_MAX, ReplyError, Request, decode_reply, encode_request};
 
 /// The reason for which a server did not answer.
@@ -47,6 +47,16 @@ impl From<io::Error> for AskError {
             io::ErrorKind::WouldBlock => Self::Silent,
             _ => Self::Io(error),
         }
+    }
+}
+
+/// Tells this user's server at UDP port `port` something, without waiting for the answer. A server that has no control
+/// socket does not hear it.
+pub fn tell(port: u16, request: Request) {
+    let sockets = directory::existing().0.into_iter().flat_map(|it| it.sockets());
+    for (_, path) in sockets.filter(|(name, _)| name.port == port) {
+        // A server that has ended may have left a socket of the same port.
+        let _ = Conversation::start(Clock::start(), &path, request);
     }
 }
 

@@ -19,15 +19,15 @@ mod listener;
 mod protocol;
 mod survey;
 
-pub use ask::{AskError, Conversation};
+pub use ask::{AskError, Conversation, tell};
 pub use directory::{
     Directory, DirectoryError, SessionName, lock_labels, private_socket, runtime_directory,
 };
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;
 pub use protocol::{
-    Answer, Attachment, Coming, KeyText, ReplyError, Request, RequestError, SessionStatus, State,
-    Window,
+    Answer, Attachment, Carrier, ClientPath, Coming, KeyText, ReplyError, Request, RequestError,
+    SessionStatus, State, Window,
 };
 #[doc(hidden)]
 pub use protocol::{decode_reply, decode_request};

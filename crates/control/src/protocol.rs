@@ -4,7 +4,8 @@
 //! the session, and its exit closes the connection. `rove/1 attach [ADDRESS]` is answered by
 //! `{"protocol":1,"session":{...},"key":"..."}`. The key is for a client that takes the session over, and ADDRESS is
 //! where the user asks from. `rove/1 view [ADDRESS]` and `rove/1 share [ADDRESS]` are answered alike, with the key of a
-//! client that joins. Refusals and other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
+//! client that joins. `rove/1 tunnel PORT` tells the UDP port on this computer from which an ssh's end sends the client's
+//! datagrams, and is answered as `status`. Refusals and other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
 //! which old readers skip. A change of an existing field needs another protocol number.
 
 use std::net::IpAddr;
@@ -51,6 +52,8 @@ pub enum Request {
     End,
     /// Asks for a key with which another client comes. The address is where the user asks from.
     Attach(Coming, Option<IpAddr>),
+    /// Tells the UDP port on this computer from which an ssh's end sends the client's datagrams.
+    Tunnel(u16),
 }
 
 /// The way in which another client comes to a session.
@@ -156,6 +159,38 @@ pub struct Attachment {
     pub joined: Vec<String>,
 }
 
+/// The carrier of a client's datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Carrier {
+    /// The network carries them from the client to the server.
+    Udp,
+    /// An ssh carries them to this computer.
+    Ssh,
+}
+
+impl Carrier {
+    /// Returns its name, as users read it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Udp => "UDP",
+            Self::Ssh => "ssh",
+        }
+    }
+}
+
+/// The path of a session's client. All fields are `None` if no client ever connected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClientPath {
+    /// The client's last known address and port. Through ssh these are of ssh's end on this computer.
+    pub client: Option<String>,
+    /// The carrier of the client's datagrams. `None` also from a server that does not tell it.
+    pub path: Option<Carrier>,
+    /// Seconds since the client changed to this carrier.
+    pub path_age_seconds: Option<u64>,
+}
+
 /// A server's description of its session. It has no text of the screen but the title, and no key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -174,8 +209,9 @@ pub struct SessionStatus {
     pub started_at: u64,
     /// How long ago the session started, in seconds.
     pub age_seconds: u64,
-    /// The client's last known address and port. `None` if no client ever connected.
-    pub client: Option<String>,
+    /// The path of the client.
+    #[serde(flatten)]
+    pub path: ClientPath,
     /// Seconds since the last datagram of the client. `None` if there was none.
     pub contact_age_seconds: Option<u64>,
     /// Seconds since the client's last key. `None` if there was none.
@@ -233,6 +269,7 @@ pub(crate) fn encode_request(request: Request) -> String {
     match request {
         Request::Status => format!("rove/{PROTOCOL} status\n"),
         Request::End => format!("rove/{PROTOCOL} end\n"),
+        Request::Tunnel(port) => format!("rove/{PROTOCOL} tunnel {port}\n"),
         Request::Attach(way, None) => format!("rove/{PROTOCOL} {}\n", way.word()),
         Request::Attach(way, Some(by)) => format!("rove/{PROTOCOL} {} {by}\n", way.word()),
     }
@@ -255,6 +292,7 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     match (word, by) {
         ("status", "") => Ok(Request::Status),
         ("end", "") => Ok(Request::End),
+        ("tunnel", port) => port.parse().map(Request::Tunnel).map_err(|_| RequestError::Unknown),
         _ => {
             let way = way.ok_or(RequestError::Unknown)?;
             let by = (!by.is_empty()).then(|| by.parse()).transpose();
@@ -311,6 +349,7 @@ impl SessionStatus {
             clip(text, TEXT_BYTES_MAX);
         }
         for text in self
+            .path
             .client
             .iter_mut()
             .chain(&mut self.attachment.session)
@@ -347,7 +386,11 @@ mod tests {
             port: 60_001,
             name: "rove".to_owned(),
             state: State::Detached,
-            client: Some("[2001:db8::1]:4242".to_owned()),
+            path: ClientPath {
+                client: Some("[2001:db8::1]:4242".to_owned()),
+                path: Some(Carrier::Udp),
+                path_age_seconds: Some(7),
+            },
             contact_age_seconds: Some(31),
             title: "a \"title\"\n".to_owned(),
             command: vec!["sh".to_owned(), String::new(), "é\u{1b}".to_owned()],
@@ -361,7 +404,9 @@ mod tests {
         let long = by("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
         let ways = Coming::ALL.map(|way| Request::Attach(way, None));
         for request in
-            [Request::Status, Request::End, by("192.0.2.1"), long].into_iter().chain(ways)
+            [Request::Status, Request::End, Request::Tunnel(u16::MAX), by("192.0.2.1"), long]
+                .into_iter()
+                .chain(ways)
         {
             let line = encode_request(request);
             assert!(line.len() <= REQUEST_LEN_MAX && line.ends_with('\n'), "{line:?}");
@@ -379,6 +424,8 @@ mod tests {
             ("rove/1 dance", RequestError::Unknown),
             ("rove/1 status x", RequestError::Unknown),
             ("rove/1 attach host", RequestError::Unknown),
+            ("rove/1 tunnel", RequestError::Unknown),
+            ("rove/1 tunnel 65536", RequestError::Unknown),
             ("rove/1 view host", RequestError::Unknown),
             ("rove/1", RequestError::Unknown),
             ("GET / HTTP/1.1", RequestError::Unknown),
@@ -438,7 +485,11 @@ mod tests {
                 window: Window { columns: u16::MAX, rows: u16::MAX },
                 name: long(TEXT_BYTES_MAX + extra),
                 version: long(TEXT_BYTES_MAX + extra),
-                client: Some(long(TEXT_BYTES_MAX + extra)),
+                path: ClientPath {
+                    client: Some(long(TEXT_BYTES_MAX + extra)),
+                    path: Some(Carrier::Ssh),
+                    path_age_seconds: Some(u64::MAX),
+                },
                 terminal: long(TEXT_BYTES_MAX + extra),
                 title: long(TEXT_BYTES_MAX + extra),
                 attachment: Attachment {

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rove_bootstrap::HostOptions;
+use rove_bootstrap::{HostOptions, TunnelUse};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_udp::Refusal;
@@ -111,7 +111,9 @@ fn look_there(
     events: &mut EventLoop,
 ) -> Result<Host, Stop> {
     let name = survey::printable(&options.host.to_string_lossy());
-    let mut host = Host { name, ..Host::default() };
+    let tunnel = Some(options.tunnel)
+        .filter(|&tunnel| tunnel == TunnelUse::Always || options.carries_beside());
+    let mut host = Host { name, tunnel, ..Host::default() };
     match addresses(&options) {
         Some(addresses) => host.addresses = addresses,
         None => {

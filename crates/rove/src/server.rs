@@ -29,6 +29,7 @@ use crate::messages::say;
 use crate::sys::{self, Fork};
 use crate::{announcement, attach, detached, entropy, getent, hardening, logging, utmp};
 
+mod client_path;
 mod linger;
 mod pump;
 mod visitors;

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use rove_bootstrap::TunnelUse;
 use rove_udp::Refusal;
 use rove_units::Duration;
 
@@ -31,6 +32,8 @@ pub(crate) struct Host {
     /// The host's name, as the user wrote it.
     pub(crate) name: String,
     pub(crate) addresses: Vec<String>,
+    /// When a session with these options goes through ssh. `None` means never, even if the host's rove could.
+    pub(crate) tunnel: Option<TunnelUse>,
     /// The jump host or proxy through which ssh connects, in ssh's words. `None` if it connects directly.
     pub(crate) detour: Option<String>,
     /// The result of ssh's login.

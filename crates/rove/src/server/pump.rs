@@ -2,7 +2,7 @@
 //! the pty.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use rove_control::{
@@ -17,6 +17,7 @@ use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOut
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
+use crate::server::client_path::PathWatch;
 use crate::server::linger::linger;
 use crate::server::visitors;
 use crate::server::wire::Wire;
@@ -91,12 +92,13 @@ pub(super) struct Control {
     listener: Listener,
     /// The facts about the session that are constant.
     card: SessionStatus,
+    path: PathWatch,
 }
 
 impl Control {
     /// Opens the control socket of the session with this name.
     pub(super) fn open(name: SessionName, card: SessionStatus) -> Self {
-        Self { listener: Listener::open(name), card }
+        Self { listener: Listener::open(name), card, path: PathWatch::default() }
     }
 }
 
@@ -239,9 +241,13 @@ impl Pump {
     /// Answers requests at the control socket, and ends the session if one asks for that.
     fn answer_control(&mut self, now: Instant) {
         let Some(mut control) = self.host.control.take() else { return };
-        let Control { listener, card } = &mut control;
+        let Control { listener, card, path } = &mut control;
         let is_end = listener.turn(|request, peer| {
-            let answer = Answer { status: self.status(now, card), ..Answer::default() };
+            if let Request::Tunnel(port) = request {
+                path.handle_far_end(now, port);
+            }
+            let status = SessionStatus { path: path.status(now), ..self.status(now, card) };
+            let answer = Answer { status, ..Answer::default() };
             match request {
                 Request::Attach(way, by) => {
                     match self.invite(now, way, visitors::From { by, peer }) {
@@ -249,7 +255,7 @@ impl Pump {
                         Err(refusal) => Answer { refusal: Some(refusal.to_string()), ..answer },
                     }
                 }
-                Request::Status | Request::End => answer,
+                Request::Status | Request::End | Request::Tunnel(_) => answer,
             }
         });
         self.host.control = Some(control);
@@ -286,9 +292,6 @@ impl Pump {
         SessionStatus {
             state: self.state(now),
             age_seconds: age(self.started),
-            client: self.session.client_address().map(|address| {
-                SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
-            }),
             contact_age_seconds: self.session.client_heard_at().map(age),
             key_age_seconds: self.session.key_arrived_at().map(age),
             window: Window { columns: size.columns(), rows: size.rows() },
@@ -330,7 +333,12 @@ impl Pump {
                         tracing::debug!(%error, "window size not set");
                     }
                 }
-                ServerEvent::ClientMoved(address) => self.show_client(Some(address.ip())),
+                ServerEvent::ClientMoved(address) => {
+                    if let Some(control) = &mut self.host.control {
+                        control.path.handle_client(self.events.now(), address);
+                    }
+                    self.show_client(Some(address.ip()));
+                }
                 ServerEvent::ClientLost => self.show_client(None),
                 ServerEvent::ClientChanged => {
                     let client = self.session.client_address().map(|address| address.ip());

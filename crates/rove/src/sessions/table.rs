@@ -1,6 +1,6 @@
 //! Formats sessions as lines of text.
 
-use rove_control::SessionStatus;
+use rove_control::{ClientPath, SessionStatus};
 
 use crate::sessions::computer::Computer;
 
@@ -8,7 +8,8 @@ use crate::sessions::computer::Computer;
 /// common.
 pub(super) const COMMAND_WIDTH: usize = 60;
 
-const HEADINGS: [&str; 8] = ["PID", "PORT", "STATE", "AGE", "CONTACT", "KEY", "SIZE", "CLIENT"];
+const HEADINGS: [&str; 9] =
+    ["PID", "PORT", "STATE", "AGE", "CONTACT", "KEY", "SIZE", "PATH", "CLIENT"];
 const LAST_HEADING: &str = "COMMAND";
 
 /// Returns a table of sessions, with the one on `own_terminal` marked and commands cut to
@@ -32,7 +33,8 @@ pub(super) fn sessions(
             ago(status.contact_age_seconds),
             ago(status.key_age_seconds),
             format!("{}x{}", status.window.columns, status.window.rows),
-            status.client.as_deref().map_or("-".to_owned(), printable),
+            path(status),
+            status.path.client.as_deref().map_or("-".to_owned(), printable),
         ]);
         last.push(cut(&command(status), command_width));
     }
@@ -70,7 +72,7 @@ pub(super) fn stock(servers: &[u32], computer: &Computer) -> String {
 
 /// Returns the words that name one session in a message.
 pub(crate) fn one(status: &SessionStatus) -> String {
-    let client = match &status.client {
+    let client = match &status.path.client {
         Some(client) => format!(", client {}", printable(client)),
         None => String::new(),
     };
@@ -96,6 +98,15 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     };
     let command = cut(&command(status), COMMAND_WIDTH);
     format!("{} (port {}{contact}): {command}", status.pid, status.port)
+}
+
+/// Returns the carrier of the client's datagrams, and how long it has carried them.
+fn path(status: &SessionStatus) -> String {
+    let ClientPath { path: Some(carrier), path_age_seconds, .. } = &status.path else {
+        return "-".to_owned();
+    };
+    let span = path_age_seconds.map_or(String::new(), |seconds| format!(" {}", age(seconds)));
+    format!("{}{span}", carrier.as_str())
 }
 
 /// Returns a duration, rounded down, in the largest unit of which it has at least two.
@@ -137,7 +148,7 @@ fn cut(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rove_control::{Attachment, State, Window};
+    use rove_control::{Attachment, Carrier, State, Window};
 
     fn status() -> SessionStatus {
         SessionStatus {
@@ -145,7 +156,11 @@ mod tests {
             port: 60_001,
             state: State::Detached,
             age_seconds: 200_000,
-            client: Some("192.0.2.1:4242".to_owned()),
+            path: ClientPath {
+                client: Some("192.0.2.1:4242".to_owned()),
+                path: Some(Carrier::Udp),
+                path_age_seconds: Some(7200),
+            },
             contact_age_seconds: Some(7200),
             key_age_seconds: Some(10_000),
             window: Window { columns: 80, rows: 24 },
@@ -163,9 +178,9 @@ mod tests {
         let text = sessions(&[status(), new], Some("/dev/pts/3"), 12);
         assert_eq!(
             text,
-            "PID   PORT   STATE            AGE  CONTACT  KEY  SIZE   CLIENT          COMMAND\n\
-             1234  60001  detached (here)  2 d  2 h      2 h  80x24  192.0.2.1:4242  -bash [ma...\n\
-             5     60002  waiting          0 s  -        -    0x0    -               work: \n"
+            "PID   PORT   STATE            AGE  CONTACT  KEY  SIZE   PATH     CLIENT          COMMAND\n\
+             1234  60001  detached (here)  2 d  2 h      2 h  80x24  UDP 2 h  192.0.2.1:4242  -bash [ma...\n\
+             5     60002  waiting          0 s  -        -    0x0    -        -               work: \n"
         );
     }
 

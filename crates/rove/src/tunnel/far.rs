@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use anyhow::Context;
 use rove_bootstrap::tunnel::MARK;
 use rove_bootstrap::tunnel::carrier::{Arrival, Carrier};
+use rove_control::Request;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
@@ -41,7 +42,8 @@ pub(crate) fn run(port: u16) -> anyhow::Result<()> {
         rustix::io::ioctl_fionbio(descriptor, true).context("cannot use ssh's pipes")?;
     }
     let events = EventLoop::new(Clock::start(), &[]).context("cannot wait")?;
-    Pump { events, socket, carrier: Carrier::default(), buffer: vec![0; READ_LEN] }.run()
+    let buffer = vec![0; READ_LEN];
+    Pump { events, socket, carrier: Carrier::default(), buffer, is_told: false }.run(port)
 }
 
 struct Pump {
@@ -49,10 +51,12 @@ struct Pump {
     socket: UdpSocket,
     carrier: Carrier,
     buffer: Vec<u8>,
+    /// Whether the server has been told of this end.
+    is_told: bool,
 }
 
 impl Pump {
-    fn run(mut self) -> anyhow::Result<()> {
+    fn run(mut self, port: u16) -> anyhow::Result<()> {
         loop {
             if !self.write()? {
                 return Ok(());
@@ -71,6 +75,12 @@ impl Pump {
             }
             if has_datagrams {
                 self.receive();
+                // A server that has answered has its control socket.
+                if !std::mem::replace(&mut self.is_told, true)
+                    && let Ok(end) = self.socket.local_addr()
+                {
+                    rove_control::tell(port, Request::Tunnel(end.port()));
+                }
             }
         }
     }

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use rove_platform::clock::Clock;
+use serde_json::Value;
 
 use crate::support::{
     Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, pause, rove,
+    within_guard,
 };
 
 /// Answers every line and reports it, first where it is.
@@ -43,6 +45,17 @@ fn call(sshd: &Sshd, options: &[&str]) -> Invocation {
     call.arg(format!("--ssh={}", sshd.ssh())).args(options).arg("far")
 }
 
+/// Returns the path that `rove list` there names, which has just begun.
+fn listed_path(sshd: &Sshd) -> String {
+    let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", sshd.path("sockets"));
+    let call = call.args(["list", "--json"]);
+    let output = within_guard("rove list", move || call.command().output().expect("rove starts"));
+    let listing: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
+    let session = &listing["sessions"][0];
+    assert!(session["path_age_seconds"].as_u64().is_some_and(|age| age < 60), "{session}");
+    session["path"].as_str().expect("there is a client").to_owned()
+}
+
 impl Crossing {
     /// Types a line and returns how long its answer took.
     fn talk(&self, line: &str) -> Duration {
@@ -75,6 +88,7 @@ fn where_udp_is_open_the_session_is_on_it_and_ssh_ends() {
     terminal.send("\x1es");
     terminal.wait_for_text("to 127.0.0.1:");
     assert!(!terminal.screen().contents().contains("ssh"), "{}", terminal.dump());
+    assert_eq!(listed_path(&sshd), "udp");
     terminal.send("q");
     terminal.close_window();
 }
@@ -89,10 +103,12 @@ fn where_udp_is_blocked_keys_go_through_ssh_and_the_user_reads_why() {
         let port = crossing.border.port;
         crossing.terminal.wait_for_text(&format!("UDP port {port} is silent: using ssh."));
         crossing.wait_for_path(&format!("as 127.0.0.1:{port} is silent"));
+        assert_eq!(listed_path(&crossing.border.sshd), "ssh");
         crossing.border.let_pass(true, true);
         crossing.border.sshd.wait_alone();
         crossing.talk("line 6");
         crossing.wait_for_path(&format!("to 127.0.0.1:{port} from"));
+        assert_eq!(listed_path(&crossing.border.sshd), "udp");
         let lines: Vec<String> = (1..=6).map(|number| format!("line {number}")).collect();
         assert_eq!(crossing.report.wait_line("line 6")[1..], lines);
     }

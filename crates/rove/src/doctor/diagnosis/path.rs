@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 
+use rove_bootstrap::TunnelUse;
 use rove_udp::Refusal;
 
 use super::{Diagnosis, Finding, note, ok, problem, unchecked};
@@ -19,15 +20,23 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
         return;
     };
     check_path(host, server, path, diagnosis);
-    diagnosis.push("tunnel", tunnel(host));
+    diagnosis.push("tunnel", tunnel(host, path));
 }
 
-/// Checks whether the host could carry a session through ssh, for users whose UDP fails some day.
-fn tunnel(host: &Host) -> Finding {
+/// Returns which way a session goes at present and why, and whether the host could carry it through ssh.
+fn tunnel(host: &Host, path: &Path) -> Finding {
     match host.far.as_ref().map(|far| far.version.as_str()) {
-        Some(version) if version.starts_with("rove ") => {
-            ok("where no UDP passes, --tunnel carries a session through ssh")
-        }
+        Some(version) if version.starts_with("rove ") => ok(match (host.tunnel, path.answered) {
+            (Some(TunnelUse::Always), _) => "a session goes through ssh, as --tunnel asks",
+            (Some(_), Some(_)) => {
+                "a session goes by UDP, which is answered, and through ssh while it is not"
+            }
+            (Some(_), None) => "a session goes through ssh, as UDP is not answered",
+            (None, Some(_)) => {
+                "a session goes by UDP; where no UDP passes, --tunnel carries a session through ssh"
+            }
+            (None, None) => "where no UDP passes, --tunnel carries a session through ssh",
+        }),
         Some(version) if !version.is_empty() => {
             note("where no UDP passes, --tunnel needs rove on the host, which it lacks")
         }
