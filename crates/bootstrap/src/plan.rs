@@ -146,10 +146,9 @@ impl Plan {
         self.own.as_ref().is_some_and(|own| !own.is_open)
     }
 
-    /// Returns whether the end of the terminal must not end ssh: it carries the session's orderly end. But an ssh that waits
-    /// for a copy of rove ends with the terminal alone, should this process be killed.
+    /// Returns whether the end of the terminal must not end ssh: it carries the session's orderly end.
     pub fn outlives_terminal(&self) -> bool {
-        self.carries && !self.waits()
+        self.carries
     }
 
     /// Returns a plan that runs this shell text on the host instead, by the same route.

@@ -77,6 +77,11 @@ impl Running {
         })
     }
 
+    /// Returns the number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Has its output read byte by byte, so that no more is taken than is asked for.
     pub(crate) fn read_singly(&mut self) {
         self.output_len = 1;

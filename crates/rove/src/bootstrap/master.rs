@@ -3,11 +3,11 @@
 //!
 //! The ssh that looks for a server is the master. It stays only if there is none, while its command waits on the host.
 //! Its socket is in the folder of the control sockets, which only the user may enter. The master ends with the run:
-//! with the terminal's Ctrl-C, as it is in the foreground, and if rove was killed, because nobody reads its output
-//! (`remote::searching`).
+//! with the terminal's Ctrl-C, as it is in the foreground, and with a [`Watch`] if rove was killed.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 use rove_bootstrap::{
     HostOptions, InstallPolicy, ProgramName, Shared, Sharing, TunnelUse, ssh_config,
@@ -30,6 +30,7 @@ pub(crate) struct Master {
     path: PathBuf,
     /// The ssh that keeps the connection open. `None` if the connection is not open.
     ssh: Option<Box<Running>>,
+    watch: Option<Watch>,
     /// The host's addresses; empty if our proxy command has not told them.
     addresses: Vec<String>,
     /// The modes of the user's terminal before ssh changed them. `None` without a terminal.
@@ -56,11 +57,12 @@ impl Master {
         let sharing = path.to_str().filter(|_| is_short).map(sharing::judge)?;
         let is_free = sharing == Sharing::Trusted { is_open: false };
         let modes = tcgetattr(io::stdin()).ok();
-        is_free.then(|| Self { path, ssh: None, addresses: Vec::new(), modes })
+        is_free.then(|| Self { path, ssh: None, watch: None, addresses: Vec::new(), modes })
     }
 
     /// Keeps the connection open, by an ssh whose command waits. `addresses` are the host's, empty if unknown.
     pub(crate) fn keep(&mut self, ssh: Box<Running>, addresses: Vec<String>) {
+        self.watch = Watch::start(ssh.id()).ok();
         self.ssh = Some(ssh);
         self.addresses = addresses;
         // ssh has made the terminal raw for its command, and the user is asked next.
@@ -92,11 +94,36 @@ impl Master {
 impl Drop for Master {
     fn drop(&mut self) {
         let Some(mut ssh) = self.ssh.take() else { return };
+        // First, as the number of its process may be another's afterwards.
+        drop(self.watch.take());
         // An ssh that does not end when asked is killed when dropped.
         if let Ok(mut events) = EventLoop::new(Clock::start(), &[SIGCHLD]) {
             ssh.end(&mut events);
         }
         drop(ssh);
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A shell that ends an ssh if this process is killed. That ssh ignores the terminal's end, and with a terminal on the host
+/// it does not end because nobody reads its output.
+struct Watch(Child);
+
+impl Watch {
+    const SCRIPT: &str = "trap '' HUP INT QUIT TSTP; read -r line || kill \"$1\"";
+
+    fn start(pid: u32) -> io::Result<Self> {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", Self::SCRIPT, "rove", &pid.to_string()]).stdin(Stdio::piped());
+        shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(Self)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(mut input) = self.0.stdin.take() {
+            let _ = input.write_all(b"\n");
+        }
+        let _ = self.0.wait();
     }
 }

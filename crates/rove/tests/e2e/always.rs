@@ -186,3 +186,12 @@ fn after_a_password_only_the_user_logs_in_again() {
     terminal.send("\r");
     terminal.wait_for_text("got x");
 }
+
+#[test]
+fn a_closed_window_ends_the_session_through_ssh_in_order() {
+    let Some(crossing) = cross(false, false) else { return };
+    crossing.talk("line 1");
+    let Crossing { terminal, _server: server, border: _border, .. } = crossing;
+    terminal.close_window();
+    assert!(server.wait_gone(), "ssh ended with the window");
+}

@@ -350,6 +350,16 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
 }
 
 #[test]
+fn a_window_closed_at_the_offer_ends_the_connection() {
+    let scratch = Scratch::new();
+    let sshd = Sshd::start(EMPTY);
+    let terminal = Terminal::start(&session(&scratch, &sshd, ""), SIZE);
+    terminal.wait_for_text("[y/N]");
+    terminal.close_window();
+    sshd.wait_alone();
+}
+
+#[test]
 fn an_offered_copy_leads_into_the_session_with_any_connections() {
     for (case, logins) in [
         ("usual", 1),
