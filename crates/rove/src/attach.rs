@@ -39,7 +39,7 @@ pub(crate) fn run(
     if let [own] = &sessions[..] {
         check_outside(own, inside)?;
     }
-    // Nobody means the session that he is in, unless he says so.
+    // A user means another session than that around this terminal, unless the line names it.
     sessions.retain(|found| session.is_some() || check_outside(found, inside).is_ok());
     let is_meant = |found: &&Found| match session {
         Some(session) => means(session, &found.status),

@@ -43,8 +43,7 @@ pub(crate) static MANUAL: Manual = Manual {
         "In the session the escape key is Ctrl-^: then \".\" quits (a second time at once, if the server does not \
          answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"l\" locks the session and \"e\" ends the clients that have joined it, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
          Another key shows these commands and is not sent.",
-        "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these \
-         programs.",
+        "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these programs.",
     ],
     lists: &[],
     examples: &[

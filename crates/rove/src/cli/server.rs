@@ -44,7 +44,7 @@ pub(crate) static MANUAL: Manual = Manual {
          does.",
         "rove server attach prints the port of a session that runs already, and a key for its next client, which \
          takes the session over. With --view or --share first, that client joins beside the present one. rove attach calls \
-         it over ssh.",
+         it over ssh. The line ROVE LOOPBACK stands above the key where the server listens on the loopback only.",
         "The command does not inherit what ends with the ssh connection: the SSH_AUTH_SOCK of a forwarded \
          agent and the DISPLAY of forwarded X11. SSH_TTY becomes the session's own terminal. \
          SSH_CONNECTION and SSH_CLIENT stay.",

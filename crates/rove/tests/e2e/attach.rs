@@ -153,7 +153,7 @@ fn a_stock_client_that_is_replaced_ends_as_after_any_session() {
     let told = within_guard("a key", move || ask.command().output().expect("rove starts"));
     let told = String::from_utf8(told.stdout).expect("a line");
     let words: Vec<&str> = told.split_whitespace().collect();
-    let ["MOSH", "CONNECT", found, key] = words[..] else { panic!("{told}") };
+    let ["ROVE", "LOOPBACK", "MOSH", "CONNECT", found, key] = words[..] else { panic!("{told}") };
     assert_eq!(found, port);
     assert_ne!(key, server.key, "each client has a key of its own");
     let address = SocketAddr::new(LOCALHOST, server.address.port());
@@ -347,6 +347,20 @@ fn a_session_behind_a_tunnel_is_attached_to_through_ssh_without_a_word() {
     second.wait_exit().assert_code(0);
 }
 
+/// Waits until all sessions on the host are like this.
+fn wait_for_sessions(sshd: &Sshd, is_wanted: fn(&Value) -> bool) {
+    let list = command(sshd, "list", &["far", "--json"]);
+    within_guard("sessions", move || {
+        loop {
+            let listing = list.command().output().expect("rove").stdout;
+            let listing: Value = serde_json::from_slice(&listing).expect("a line of JSON");
+            if listing["sessions"].as_array().is_some_and(|them| them.iter().all(is_wanted)) {
+                return;
+            }
+        }
+    });
+}
+
 /// Logs in with this setting.
 fn login(sshd: &Sshd, scratch: &Scratch, setting: &str, options: &[&str]) -> Terminal {
     let file = scratch.path(setting);
@@ -369,10 +383,10 @@ fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
         talk(&session, word);
         session.signal(Signal::KILL);
         session.wait_exit();
-        // Sessions are as old as their second.
-        std::thread::sleep(std::time::Duration::from_millis(1100));
+        // The next one is newer by whole seconds.
+        wait_for_sessions(&sshd, |it| it["age_seconds"].as_u64() >= Some(2));
     }
-    std::thread::sleep(std::time::Duration::from_secs(31));
+    wait_for_sessions(&sshd, |it| it["state"] == "detached");
 
     let hint = "2 sessions of yours on this computer have no client";
     for (setting, options) in [("hint", &[][..]), ("newest", &["-q"]), ("never", &[])] {
