@@ -78,12 +78,14 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
     keys: Directory,
-    /// In memory, and on the disk.
-    records: [Directory; 2],
+    /// The records in memory.
+    memory: Directory,
+    /// The records on the disk. The folder is there once a record is kept in it.
+    disk: PathBuf,
 }
 
 impl Folders {
-    /// Returns the user's folders, which are created where there are none.
+    /// Returns the user's folders. The folders of keys and of records in memory are created where there are none.
     pub(crate) fn create() -> Result<Self, ResumeFileError> {
         let folder = |kind: Folder| kind.path(|name| env::var_os(name));
         let own = |kind| folder(kind).map(|it| it.join("rove")).ok_or(ResumeFileError::NoPlace);
@@ -92,12 +94,7 @@ impl Folders {
     }
 
     pub(super) fn at(keys: &Path, memory: Directory, disk: &Path) -> Result<Self, ResumeFileError> {
-        for folder in [keys, disk] {
-            if let Some(parent) = folder.parent() {
-                DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-            }
-        }
-        Ok(Self { keys: Directory::create(keys)?, records: [memory, Directory::create(disk)?] })
+        Ok(Self { keys: create(keys)?, memory, disk: disk.to_owned() })
     }
 
     fn key_path(&self, name: &str) -> PathBuf {
@@ -105,7 +102,8 @@ impl Folders {
     }
 
     fn record_path(&self, name: &str, is_on_disk: bool) -> PathBuf {
-        self.records[usize::from(is_on_disk)].path().join(format!("{PREFIX}{name}"))
+        let folder = if is_on_disk { &self.disk } else { self.memory.path() };
+        folder.join(format!("{PREFIX}{name}"))
     }
 
     /// Returns the sessions whose client is gone, in the order of their records' ages, and why others cannot be resumed. What is left
@@ -254,6 +252,9 @@ impl<D: Disk> Store<D> {
         let key_file = open(&folders.key_path(&name), &mut options.clone())?;
         lock(&key_file)?;
         disk.write(&key_file, &format::encode_secret(&secret), 0)?;
+        if is_on_disk {
+            create(&folders.disk)?;
+        }
         let path = folders.record_path(&name, is_on_disk).with_extension(PROGRESS);
         let progress_file = open(&path, OpenOptions::new().write(true).create_new(true))?;
         let progress = Progress::default();
@@ -333,6 +334,14 @@ impl<D: Disk> Store<D> {
     pub(crate) fn remove(self) {
         self.folders.remove(&self.name);
     }
+}
+
+/// Returns a folder that only the user may enter, and creates it where there is none.
+fn create(folder: &Path) -> Result<Directory, ResumeFileError> {
+    if let Some(parent) = folder.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    }
+    Ok(Directory::create(folder)?)
 }
 
 /// Opens a file of the user's own; no link is followed, and no pipe without an end waited for.

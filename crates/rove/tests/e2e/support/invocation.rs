@@ -24,6 +24,7 @@ impl Invocation {
             .env("ROVE_CONFIG", "")
             // Nothing is remembered from one test to the next.
             .env("XDG_STATE_HOME", "/dev/null")
+            .env("XDG_DATA_HOME", "/dev/null")
             .env("SHELL", "/bin/sh")
             .env("TERM", "xterm-256color")
     }
