@@ -32,6 +32,7 @@ use crate::{announcement, attach, detached, entropy, getent, hardening, logging,
 mod client_path;
 mod linger;
 mod pump;
+mod scope;
 mod visitors;
 mod wire;
 
@@ -95,6 +96,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     if let Some(code) = attach::instead_of_new(detached_use(&options)) {
         return Ok(code);
     }
+    scope::leave_login(options.name);
     let prepared = PreparedServer { lock, ..PreparedServer::prepare(&options)? };
     let (clock, events) = start_loop()?;
     let nothing = open_nothing().context("cannot open /dev/null")?;

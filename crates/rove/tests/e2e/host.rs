@@ -6,8 +6,8 @@ use std::process::Stdio;
 use rustix::process::Signal;
 
 use crate::support::{
-    ANSWERING, Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair, lossy,
-    side_by_side, within_guard,
+    ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair,
+    lossy, rove, side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -34,6 +34,35 @@ fn a_server_announces_itself_in_one_line_and_lets_go_of_its_descriptors() {
         Signal::TERM,
     )
     .expect("the announced server runs");
+}
+
+#[test]
+fn a_login_that_takes_its_processes_along_is_left_by_roves_own_servers_only() {
+    let has_systemd =
+        ["/etc/systemd", "/var/lib/systemd"].map(std::path::Path::new).iter().all(|it| it.is_dir());
+    if !rustix::process::geteuid().is_root() || !has_systemd {
+        return; // only root can mount other settings, and only over those of systemd
+    }
+    // The stand-in shows whether its caller is the server's own process, and refuses.
+    let computer = r#"
+        mount -t tmpfs none /etc/systemd && mount -t tmpfs none /var/lib/systemd && cd "$XDG_RUNTIME_DIR" || exit
+        printf '[Login]\nKillUserProcesses=yes\nKillExcludeUsers=\n' >/etc/systemd/logind.conf
+        mkdir /var/lib/systemd/linger && : >"/var/lib/systemd/linger/$(id -un)" && : >bus && mkdir bin
+        printf '#!/bin/sh\ncase "$*" in *StartTransientUnit*" 1 $PPID "*) echo "$1" >>asked;; esac; exit 1' >bin/busctl
+        chmod 755 bin/busctl; PATH=$PWD/bin:$PATH; "$@"
+    "#;
+    for (is_rove, asked) in [(true, 3), (false, 0)] {
+        let scratch = Scratch::new();
+        let mosh = scratch.path("mosh-server");
+        std::os::unix::fs::symlink(rove(), &mosh).expect("the scratch folder takes links");
+        let call = if is_rove { Maker::Rove.server() } else { Invocation::new(mosh) };
+        let call = call.env("XDG_RUNTIME_DIR", scratch.folder());
+        let call = call.behind(&["unshare", "--mount", "sh", "-c", computer, "sh"]);
+        let server = Server::start_with(call, LOCALHOST, &["cat"]);
+        assert!(server.is_running(), "a refusal does no harm");
+        let calls = std::fs::read_to_string(scratch.path("asked")).unwrap_or_default();
+        assert_eq!(calls, "--user\n".repeat(asked), "{is_rove}");
+    }
 }
 
 #[test]

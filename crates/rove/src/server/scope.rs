@@ -1,0 +1,317 @@
+//! Moves a server out of its login where systemd-logind ends the login's processes at logout (`KillUserProcesses`).
+//!
+//! The user's service manager gives the server a scope of its own, as `systemd-run --user --scope` does. That manager
+//! outlives the logout only where the user lingers (`loginctl enable-linger`). Elsewhere a server stays in its login.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rove_bootstrap::ProgramName;
+use rove_platform::clock::{self, Clock};
+use rove_units::{Duration, Instant};
+use rustix::event::{Timespec, poll};
+
+use crate::getent;
+
+/// How long a login waits for its scope. Chosen: less than a second. systemd 252 needs 10 to
+/// 30 ms.
+const PATIENCE: Duration = Duration::from_millis(800);
+/// How long to wait between two looks at the own control group.
+const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+
+/// Folders of systemd's configuration; a file in an earlier one replaces its namesakes. Source: `logind.conf(5)`.
+const FOLDERS: [&str; 4] =
+    ["etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd"];
+
+/// The call for a new scope, without its arguments. Source: `org.freedesktop.systemd1(5)`.
+const START: &str = "--user call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
+                     org.freedesktop.systemd1.Manager StartTransientUnit ssa(sv)a(sa(sv))";
+/// Properties of a scope that only newer managers know, the better known first: systemd 236 forgets a failed scope, and
+/// 253 would else end the session when the kernel ends one of its programs for lack of memory.
+const OPTIONAL: [[&str; 3]; 2] =
+    [["CollectMode", "s", "inactive-or-failed"], ["OOMPolicy", "s", "continue"]];
+
+/// Moves this process into a scope of its own if its login's end would end it. Where that fails, it stays in the login.
+/// Call this first: the manager looks at the process, and a forked child has the same scope. A server called as
+/// stock's stays where scripts expect it.
+pub(super) fn leave_login(name: ProgramName) {
+    let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    // sshd sets the variable for a login that logind knows. No other login ends its processes.
+    let is_meant = |folder: &PathBuf| name == ProgramName::Rove && folder.is_absolute();
+    let Some(runtime) = runtime.filter(is_meant) else { return };
+    let host = Host { root: Path::new("/"), runtime: &runtime, busctl: OsStr::new("busctl") };
+    host.leave_login(|| getent::own_user().map(|user| user.name));
+}
+
+/// The parts of this computer that have a say.
+struct Host<'a> {
+    /// The folder of all files but those below `runtime`.
+    root: &'a Path,
+    /// The user's folder for sockets (`XDG_RUNTIME_DIR`).
+    runtime: &'a Path,
+    /// systemd's program that talks to the user's manager.
+    busctl: &'a OsStr,
+}
+
+impl Host<'_> {
+    /// Returns whether this process has left the login. The user is asked for only where logind ends processes.
+    fn leave_login(&self, user: impl FnOnce() -> Option<OsString>) -> bool {
+        let logind = Logind::read(self.root);
+        let is_possible = |user: &OsString| {
+            user.to_str().is_some_and(|user| logind.ends_processes_of(user))
+                && self.root.join("var/lib/systemd/linger").join(user).exists()
+                && self.runtime.join("bus").exists()
+        };
+        logind.ends_processes && user().as_ref().is_some_and(is_possible) && self.enter_scope()
+    }
+
+    /// Asks the manager for a scope with this process in it, and waits until it is there.
+    fn enter_scope(&self) -> bool {
+        let clock = Clock::start();
+        let until = clock.now() + PATIENCE;
+        // The scope outlives this process, whose number may come again.
+        let scope = format!("rove-{}-{}.scope", std::process::id(), clock::unix_seconds());
+        for count in (0..=OPTIONAL.len()).rev() {
+            let Ok(mut call) = self.call(&scope, &OPTIONAL[..count]) else { return false };
+            let is_in = self.wait(clock, until, &mut call, &scope);
+            let _ = call.kill();
+            let _ = call.wait();
+            if is_in || clock.now() >= until {
+                return is_in;
+            }
+        }
+        false
+    }
+
+    fn call(&self, scope: &str, optional: &[[&str; 3]]) -> io::Result<Child> {
+        let count = (optional.len() + 2).to_string();
+        let process = std::process::id().to_string();
+        Command::new(self.busctl)
+            .args(START.split(' '))
+            .args([scope, "fail", &count, "Description", "s", "rove session"])
+            .args(["PIDs", "au", "1", &process])
+            .args(optional.as_flattened())
+            .arg("0")
+            // Another bus than the manager's may be the login's.
+            .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            .env("XDG_RUNTIME_DIR", self.runtime)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+    }
+
+    /// Returns whether this process has come into the scope. The manager answers the call before it moves the process.
+    fn wait(&self, clock: Clock, until: Instant, call: &mut Child, scope: &str) -> bool {
+        loop {
+            let groups = read(&self.root.join("proc/self/cgroup")).unwrap_or_default();
+            if groups.lines().any(|group| group.rsplit('/').next() == Some(scope)) {
+                return true;
+            }
+            let has_failed = call.try_wait().map_or(true, |it| it.is_some_and(|it| !it.success()));
+            if has_failed || clock.now() >= until {
+                return false;
+            }
+            let _ = poll(&mut [], Some(&STEP));
+        }
+    }
+}
+
+/// The settings of systemd-logind about processes of users who have logged out.
+#[derive(Debug, Default)]
+struct Logind {
+    /// Whether processes are ended (`KillUserProcesses`).
+    ends_processes: bool,
+    /// The only users whose processes are ended (`KillOnlyUsers`); empty for all.
+    only: Vec<String>,
+    /// The users whose processes stay (`KillExcludeUsers`). `None` for root alone.
+    excluded: Option<Vec<String>>,
+}
+
+impl Logind {
+    fn read(root: &Path) -> Self {
+        let mut logind = Self::default();
+        let folders = FOLDERS.map(|folder| root.join(folder));
+        let main = folders.iter().find_map(|folder| read(&folder.join("logind.conf")));
+        logind.apply(&main.unwrap_or_default());
+        let mut additions = BTreeMap::new();
+        for folder in &folders {
+            let Ok(entries) = fs::read_dir(folder.join("logind.conf.d")) else { continue };
+            for path in entries.flatten().map(|entry| entry.path()) {
+                let name = path.file_name().unwrap_or_default().to_owned();
+                additions.entry(name).or_insert(path);
+            }
+        }
+        let is_read = |path: &&PathBuf| path.extension() == Some(OsStr::new("conf"));
+        for path in additions.values().filter(is_read) {
+            logind.apply(&read(path).unwrap_or_default());
+        }
+        logind
+    }
+
+    /// Applies a file's settings. Later ones replace earlier ones, and lists grow until an empty one.
+    fn apply(&mut self, text: &str) {
+        let mut section = "";
+        for line in text.lines().map(str::trim) {
+            if line.starts_with('[') {
+                section = line;
+            }
+            let Some((name, value)) = line.split_once('=').filter(|_| section == "[Login]") else {
+                continue;
+            };
+            let list = match name.trim_end() {
+                "KillUserProcesses" => {
+                    self.ends_processes = boolean(value.trim()).unwrap_or(self.ends_processes);
+                    continue;
+                }
+                "KillOnlyUsers" => &mut self.only,
+                "KillExcludeUsers" => self.excluded.get_or_insert_default(),
+                _ => continue,
+            };
+            if value.trim().is_empty() {
+                list.clear();
+            }
+            list.extend(value.split_whitespace().map(str::to_owned));
+        }
+    }
+
+    fn ends_processes_of(&self, user: &str) -> bool {
+        let has = |list: &[String]| list.iter().any(|name| name == user);
+        let is_excluded = self.excluded.as_deref().map_or(user == "root", has);
+        self.ends_processes && !is_excluded && (self.only.is_empty() || has(&self.only))
+    }
+}
+
+/// Returns the truth value that systemd reads in `text`. Source: `systemd.syntax(7)`.
+fn boolean(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "yes" | "y" | "true" | "t" | "on" => Some(true),
+        "0" | "no" | "n" | "false" | "f" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+fn read(path: &Path) -> Option<String> {
+    fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_scripts::install_script;
+
+    /// A computer in a folder of its own, where user `me` lingers.
+    struct Computer(PathBuf);
+
+    impl Computer {
+        fn new(name: &str) -> Self {
+            let root = env::temp_dir().join(format!("rove-scope-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&root);
+            let computer = Self(root);
+            computer.write("var/lib/systemd/linger/me", "");
+            computer.write("bus", "");
+            computer.write("proc/self/cgroup", "0::/user.slice/session-3.scope\n");
+            computer
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.0.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        /// Lets a script stand for busctl, and returns whether a login of `user` is left and how often it was asked.
+        fn login(&self, user: &str, busctl: &str) -> (bool, usize) {
+            let root = self.0.display();
+            let program = self.0.join("busctl");
+            install_script(&program, &format!("#!/bin/sh\necho \"$*\" >>{root}/asked\n{busctl}"));
+            let host = Host { root: &self.0, runtime: &self.0, busctl: program.as_os_str() };
+            let has_left = host.leave_login(|| Some(user.into()));
+            let asked = fs::read_to_string(self.0.join("asked")).unwrap_or_default();
+            (has_left, asked.lines().count())
+        }
+
+        /// A script that moves the process, as a manager does that does not know the newest property.
+        fn manager(&self) -> String {
+            let groups = self.0.join("proc/self/cgroup");
+            format!(
+                "case \"$*\" in *OOMPolicy*) exit 1;; esac; [ -z \"$DBUS_SESSION_BUS_ADDRESS\" ] || exit 1\n\
+                 for a; do case $a in rove-*.scope) echo 0::/app.slice/$a >{};; esac; done",
+                groups.display()
+            )
+        }
+    }
+
+    impl Drop for Computer {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_last_setting_counts_and_its_exceptions() {
+        for (main, addition, mine, roots) in [
+            ("", "", false, false),
+            ("[Login]\n#KillUserProcesses=yes\n", "", false, false),
+            ("[Login]\nKillUserProcesses = Yes\n", "", true, false),
+            ("[Other]\nKillUserProcesses=yes\n", "", false, false),
+            ("[Login]\nKillUserProcesses=yes", "[Login]\nKillUserProcesses=off", false, false),
+            ("[Login]\nKillUserProcesses=0", "[Login]\nKillUserProcesses=1", true, false),
+            ("[Login]\nKillUserProcesses=1", "[Login]\nKillUserProcesses=maybe", true, false),
+            ("[Login]\nKillUserProcesses=1\nKillExcludeUsers=you me", "", false, true),
+            (
+                "[Login]\nKillUserProcesses=1\nKillExcludeUsers=me",
+                "[Login]\nKillExcludeUsers=",
+                true,
+                true,
+            ),
+            ("[Login]\nKillUserProcesses=1\nKillOnlyUsers=you", "", false, false),
+            (
+                "[Login]\nKillUserProcesses=1\nKillOnlyUsers=you",
+                "[Login]\nKillOnlyUsers=me",
+                true,
+                false,
+            ),
+        ] {
+            let computer = Computer::new("settings");
+            computer.write("etc/systemd/logind.conf", main);
+            computer.write("usr/lib/systemd/logind.conf", "[Login]\nKillUserProcesses=yes\n");
+            computer.write("etc/systemd/logind.conf.d/5.conf", addition);
+            computer.write("run/systemd/logind.conf.d/5.conf", "[Login]\nKillUserProcesses=yes\n");
+            computer.write("run/systemd/logind.conf.d/9.bak", "[Login]\nKillUserProcesses=yes\n");
+            let logind = Logind::read(&computer.0);
+            let found = ["me", "root"].map(|user| logind.ends_processes_of(user));
+            assert_eq!(found, [mine, roots], "{main:?} {addition:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_login_whose_end_ends_its_processes_is_left_and_only_into_a_manager_that_stays() {
+        let computer = Computer::new("manager");
+        let manager = computer.manager();
+        assert_eq!(computer.login("me", &manager), (false, 0), "logind leaves processes alone");
+        computer.write("etc/systemd/logind.conf", "[Login]\nKillUserProcesses=yes\n");
+        assert_eq!(computer.login("you", &manager), (false, 0), "no lingering");
+        assert_eq!(computer.login("me", "exit 1"), (false, 3), "the manager refuses");
+        assert_eq!(computer.login("me", &manager), (true, 3 + 2), "asked again without OOMPolicy");
+        fs::remove_file(computer.0.join("bus")).unwrap();
+        assert_eq!(computer.login("me", &manager), (false, 5), "no bus");
+    }
+
+    #[test]
+    fn a_manager_that_does_not_move_the_process_delays_a_login_by_less_than_a_second() {
+        for (name, busctl) in [("deaf", "exec sleep 60"), ("idle", "exit 0")] {
+            let computer = Computer::new(name);
+            computer.write("etc/systemd/logind.conf", "[Login]\nKillUserProcesses=yes\n");
+            let clock = Clock::start();
+            let begin = clock.now();
+            assert_eq!(computer.login("me", busctl), (false, 1), "{name}");
+            assert!(clock.now() < begin + PATIENCE * 4, "{name}");
+        }
+    }
+}
