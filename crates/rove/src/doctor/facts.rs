@@ -102,6 +102,18 @@ pub(crate) struct Far {
     pub(crate) version: String,
     /// How many seconds the host's clock is ahead of ours. `None` if unknown.
     pub(crate) ahead_seconds: Option<i64>,
+    /// What happens to processes that the user leaves running at logout. `None` if unknown.
+    pub(crate) logout: Option<Logout>,
+}
+
+/// What systemd-logind does with processes that a user leaves running at logout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Logout {
+    Leaves,
+    /// It ends them, and those of the user's service manager too.
+    Ends,
+    /// It ends them, but the user's service manager stays, in which rove's server can have a scope.
+    EndsThoughLingering,
 }
 
 /// A server that announced itself.
@@ -161,6 +173,4 @@ pub(crate) struct Aftermath {
     pub(crate) heard: Option<bool>,
     /// Whether the server's UDP port was still bound. `None` if unknown.
     pub(crate) bound: Option<bool>,
-    /// Whether logind kills processes that a user leaves running after logout.
-    pub(crate) ends_leftovers: Option<bool>,
 }

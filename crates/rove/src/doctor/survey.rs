@@ -8,7 +8,7 @@ use std::ffi::OsString;
 
 use rove_bootstrap::{Challenge, remote};
 
-use crate::doctor::facts::{Aftermath, Far};
+use crate::doctor::facts::{Aftermath, Far, Logout};
 
 /// Beginning of the lines that the survey prints.
 const MARKER: &str = "ROVE DOCTOR ";
@@ -18,6 +18,16 @@ const BEGIN: &str = "ROVE DOCTOR begin";
 
 /// An sh function that prints a line of the survey: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
+
+/// sh code that says what systemd-logind does with processes that this user leaves behind at logout. It says nothing
+/// without logind. A login that logind does not know (no `XDG_SESSION_ID`) has no processes that end with it.
+const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
+    k=$(busctl --timeout=2 get-property org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager
+    KillUserProcesses KillOnlyUsers KillExcludeUsers 2>/dev/null);
+    case "$k" in "b true"*) e=stay; o=${k%as *};
+    case "$XDG_SESSION_ID/${k##*as }" in /*|*"\"$u\""*) ;; *) case "$o" in *"as 0"*|*"\"$u\""*) e=end;; esac;; esac;
+    case "$e $(loginctl show-user "$u" -p Linger 2>/dev/null)" in "end Linger=yes") e="end lingering";; esac;
+    d leftovers $e;; "b "*) d leftovers stay;; esac; "#;
 
 /// Longest value kept from a line of the survey, in characters. Chosen: several times the longest PATH in the wild.
 const VALUE_LEN_MAX: usize = 4096;
@@ -34,7 +44,8 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
          d charset \"$(locale charmap 2>/dev/null)\"; \
          d locale \"${{LC_ALL:-${{LC_CTYPE:-$LANG}}}}\"; \
          d system \"$(uname -sr 2>/dev/null)\"; \
-         d clock \"$(date +%s 2>/dev/null)\"; {}",
+         d clock \"$(date +%s 2>/dev/null)\"; {} {}",
+        LEFTOVERS.split_whitespace().collect::<Vec<_>>().join(" "),
         if searches { remote::search(found, found) } else { String::new() }
     )
 }
@@ -56,6 +67,13 @@ pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
         "system" => far.system = value,
         "server" => far.server = value,
         "version" => far.version = value,
+        "leftovers" => {
+            far.logout = match value.as_str() {
+                "end" => Some(Logout::Ends),
+                "end lingering" => Some(Logout::EndsThoughLingering),
+                _ => Some(Logout::Leaves),
+            }
+        }
         "clock" => {
             far.ahead_seconds = value.parse::<i64>().ok().map(|far| far.saturating_sub(seconds));
         }
@@ -101,11 +119,7 @@ pub(crate) fn aftermath_script(
          if [ -r /proc/net/udp ]; then b=no; \
          for f in /proc/net/udp /proc/net/udp6; do if [ -r $f ]; then \
          while read -r n a r; do case \"$a\" in *:{port:04X}) b=yes;; esac; done < $f; fi; done; \
-         d bound $b; fi; \
-         k=$(busctl get-property org.freedesktop.login1 /org/freedesktop/login1 \
-         org.freedesktop.login1.Manager KillUserProcesses 2>/dev/null); \
-         l=$(loginctl show-user \"$(id -un)\" -p Linger 2>/dev/null); \
-         case \"$k $l\" in \"b true Linger=no\") d leftovers end;; \"b \"*) d leftovers stay;; esac"
+         d bound $b; fi"
     )
 }
 
@@ -118,7 +132,6 @@ pub(crate) fn aftermath(challenge: &Challenge, output: &str) -> Aftermath {
             "alive" => aftermath.alive = Some(value == "yes"),
             "heard" => aftermath.heard = Some(value == "yes"),
             "bound" => aftermath.bound = Some(value == "yes"),
-            "leftovers" => aftermath.ends_leftovers = Some(value == "end"),
             _ => {}
         }
     }
@@ -158,6 +171,31 @@ mod tests {
         assert!(output.lines().skip(1).all(|line| take(line, 0, &mut far)), "{output}");
         assert_eq!(far.path, std::env::var("PATH").unwrap());
         assert!(!far.system.is_empty() && far.ahead_seconds.is_some(), "{far:?}");
+    }
+
+    #[test]
+    fn the_survey_tells_whose_processes_logind_ends() {
+        let usual = "b true\nas 0\nas 1 \"root\"";
+        for (settings, session, linger, expected) in [
+            ("", "3", "no", None),
+            ("b false\nas 0\nas 1 \"root\"", "3", "no", Some(Logout::Leaves)),
+            (usual, "", "no", Some(Logout::Leaves)),
+            (usual, "3", "no", Some(Logout::Ends)),
+            (usual, "3", "yes", Some(Logout::EndsThoughLingering)),
+            ("b true\nas 0\nas 2 \"you\" \"me\"", "3", "no", Some(Logout::Leaves)),
+            ("b true\nas 1 \"you\"\nas 0", "3", "yes", Some(Logout::Leaves)),
+            ("b true\nas 1 \"me\"\nas 0", "3", "no", Some(Logout::Ends)),
+        ] {
+            let programs = format!(
+                "busctl() {{ echo '{settings}'; }}; loginctl() {{ echo Linger={linger}; }}; \
+                 id() {{ echo me; }}; XDG_SESSION_ID={session}; "
+            );
+            let mut far = Far::default();
+            for line in run(&(programs + &script(&Challenge::from_bytes([7; 16]), false))).lines() {
+                take(line, 0, &mut far);
+            }
+            assert_eq!(far.logout, expected, "{settings} {session} {linger}");
+        }
     }
 
     #[test]

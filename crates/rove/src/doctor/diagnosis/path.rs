@@ -7,7 +7,13 @@ use rove_bootstrap::TunnelUse;
 use rove_udp::Refusal;
 
 use super::{Diagnosis, Finding, note, ok, problem, unchecked};
-use crate::doctor::facts::{Aftermath, Host, Large, Path, Server};
+use crate::doctor::facts::{Aftermath, Host, Large, Logout, Path, Server};
+
+/// The remedy that lets rove keep sessions where logind ends the processes of a login.
+const LINGER: &str =
+    "`loginctl enable-linger` there (as the user, or by root with the user's name)";
+/// The remedy for all programs.
+const SETTING: &str = "KillUserProcesses=no in logind.conf";
 
 /// Checks the legs of datagrams, and adds the results to `diagnosis`.
 pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
@@ -58,7 +64,7 @@ fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnos
         }
         return;
     }
-    diagnosis.push("server-alive", ok("the server outlives the ssh connection"));
+    diagnosis.push("server-alive", alive(host));
     diagnosis
         .push("udp-out", ok(format!("the server hears this computer at port {}", server.port)));
     let back = "this computer hears the server";
@@ -82,7 +88,7 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     // If the process number is unknown, the port tells whether the server runs.
     let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
     match (alive, aftermath.heard) {
-        (Some(false), _) => [gone(host, aftermath), later(), later()],
+        (Some(false), _) => [gone(host), later(), later()],
         (alive, Some(true)) => [
             alive_or_unknown(alive),
             ok(format!("the server heard this computer at port {}", server.port)),
@@ -108,6 +114,18 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     }
 }
 
+/// Returns the finding from a server that answers. Its login may not have ended: a shared ssh connection keeps it.
+fn alive(host: &Host) -> Finding {
+    match logout(host) {
+        Some(Logout::Ends) => note(format!(
+            "the server outlives the ssh connection, but systemd-logind on {} ends sessions at logout: \
+             {LINGER} lets rove keep them",
+            host.name
+        )),
+        _ => ok("the server outlives the ssh connection"),
+    }
+}
+
 fn alive_or_unknown(alive: Option<bool>) -> Finding {
     match alive {
         Some(_) => ok("the server outlives the ssh connection"),
@@ -115,23 +133,35 @@ fn alive_or_unknown(alive: Option<bool>) -> Finding {
     }
 }
 
-fn gone(host: &Host, aftermath: &Aftermath) -> Finding {
+fn gone(host: &Host) -> Finding {
     let seen = "the server ran, but is gone since ssh has ended";
-    let linger = "`loginctl enable-linger` there (as the user, or by root with the user's name), or \
-                  KillUserProcesses=no in logind.conf";
-    match aftermath.ends_leftovers {
-        Some(true) => problem(
-            format!("{seen}: systemd-logind ends what users of {} leave behind", host.name),
-            linger,
+    let logind = format!("{seen}: systemd-logind ends what users of {} leave behind", host.name);
+    match logout(host) {
+        Some(Logout::Ends) => problem(
+            logind,
+            format!(
+                "{LINGER}, which lets rove on the host keep sessions; or {SETTING}, for mosh-server too"
+            ),
         ),
-        _ => problem(
+        Some(Logout::EndsThoughLingering) => problem(
+            logind,
+            format!(
+                "the user lingers there, so rove on the host keeps sessions where the user has a bus (package \
+                 dbus-user-session); mosh-server needs {SETTING}"
+            ),
+        ),
+        Some(Logout::Leaves) | None => problem(
             seen,
             format!(
-                "something on the host ends what a login leaves behind. With systemd-logind: {linger}; \
-                 else look for job limits, a container that ends with its session, or a crash in the log"
+                "something on the host ends what a login leaves behind. With systemd-logind: {LINGER}, or \
+                 {SETTING}; else look for job limits, a container that ends with its session, or a crash in the log"
             ),
         ),
     }
+}
+
+fn logout(host: &Host) -> Option<Logout> {
+    host.far.as_ref().and_then(|far| far.logout)
 }
 
 /// Returns the observation and the advice for a server that should run and does not answer.

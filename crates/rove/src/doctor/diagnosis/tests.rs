@@ -3,7 +3,7 @@ use std::time::Duration;
 use rove_udp::Refusal;
 
 use super::*;
-use crate::doctor::facts::{Aftermath, Far, Large, Path};
+use crate::doctor::facts::{Aftermath, Far, Large, Logout, Path};
 use crate::install::remedy::Remedy;
 
 /// Returns the facts of a path without faults.
@@ -140,21 +140,18 @@ fn every_leg_that_fails_is_named_with_what_to_do() {
 
 #[test]
 fn silence_is_told_apart_by_what_a_second_login_finds() {
-    let found = |alive, heard, ends_leftovers| {
-        Some(Aftermath { alive, heard, ends_leftovers, bound: None })
-    };
+    let found = |alive, heard| Some(Aftermath { alive, heard, bound: None });
     let (yes, no) = (Some(true), Some(false));
     for (refusal, aftermath, expected, part) in [
-        (None, found(no, no, None), "server-alive", "loginctl enable-linger"),
-        (None, found(no, no, yes), "server-alive", "logind ends"),
-        (Some(Refusal::Port), found(no, no, None), "server-alive", "gone since ssh has ended"),
-        (None, found(yes, yes, None), "udp-back", "lets UDP out and not in"),
-        (None, found(None, yes, None), "udp-back", "lets UDP out and not in"),
-        (None, found(yes, no, None), "udp-out", "ufw allow"),
+        (None, found(no, no), "server-alive", "loginctl enable-linger"),
+        (Some(Refusal::Port), found(no, no), "server-alive", "gone since ssh has ended"),
+        (None, found(yes, yes), "udp-back", "lets UDP out and not in"),
+        (None, found(None, yes), "udp-back", "lets UDP out and not in"),
+        (None, found(yes, no), "udp-out", "ufw allow"),
         (None, None, "udp-out", "dropped on the way"),
-        (Some(Refusal::Port), found(yes, no, None), "udp-out", "though the server runs"),
+        (Some(Refusal::Port), found(yes, no), "udp-out", "though the server runs"),
         (Some(Refusal::Port), None, "udp-out", "either the server has ended"),
-        (Some(Refusal::Host), found(yes, no, None), "udp-out", "a route is missing"),
+        (Some(Refusal::Host), found(yes, no), "udp-out", "a route is missing"),
         (Some(Refusal::Network), None, "udp-out", "no route"),
         (Some(Refusal::Here), None, "udp-out", "forbids outgoing UDP"),
         (Some(Refusal::Other("x".to_owned())), None, "udp-out", "fail: x"),
@@ -165,6 +162,18 @@ fn silence_is_told_apart_by_what_a_second_login_finds() {
         let (leg, text) = of_silence(refusal, aftermath);
         assert_eq!(leg, Some(expected), "{case}");
         assert!(text.contains(part), "{case}: {part} in {text}");
+    }
+    for (logout, seen, remedy) in [
+        (Logout::Ends, "logind ends", "enable-linger"),
+        (Logout::EndsThoughLingering, "logind ends", "dbus-user-session"),
+        (Logout::Leaves, "is gone since", "a crash in the log"),
+    ] {
+        let (leg, text) = of_host(|host| {
+            host.far.as_mut().unwrap().logout = Some(logout);
+            (host.path, host.aftermath) = (Some(silent(None)), found(no, no));
+        });
+        assert_eq!(leg, Some("server-alive"), "{logout:?}");
+        assert!(text.contains(seen) && text.contains(remedy), "{logout:?}: {text}");
     }
     let (leg, text) = of_host(|host| host.path = Some(Path { foreign: 1, ..silent(None) }));
     assert_eq!(leg, Some("udp-out"));
@@ -208,6 +217,13 @@ fn harmless_findings_are_notes() {
         ),
         (|f| f.host.as_mut().unwrap().server.as_mut().unwrap().holds_ssh = true, "server-start"),
         (|f| f.host.as_mut().unwrap().path.as_mut().unwrap().ended = false, "session-end"),
+        (
+            |f| {
+                let far = f.host.as_mut().unwrap().far.as_mut().unwrap();
+                far.logout = Some(Logout::Ends);
+            },
+            "server-alive",
+        ),
     ] {
         assert_eq!(status(change, leg), Status::Note, "{leg}");
     }
