@@ -46,6 +46,10 @@ const TELLS_ADDRESS: &str =
 /// that rove has ended, in whatever way.
 const WAITS: &str = "while sleep 1; do echo; done; ";
 
+/// Shell text, within a loop, that keeps the connection open until rove sends a line. Then the loop begins again. The
+/// end of the input means that rove has ended.
+const WAITS_FOR_A_LINE: &str = "read -r line || exit 127; ";
+
 /// Directories searched for programs besides `PATH`, which is short in a login without a terminal. They are those of
 /// users, of cargo, of administrators and of Homebrew.
 const DIRECTORIES: [&str; 4] =
@@ -123,7 +127,7 @@ pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsSt
 /// Returns the usual command of `rove`, for any login shell. It runs the first server program that it finds, a rove
 /// before a stock Mosh. `preamble` is shell text that runs first. `bind` is added for a stock server, after the first
 /// word. `None` if only a rove will do. If there is no server and it `waits`, the connection stays open. A rove that
-/// `carries` is followed by a tunnel's end.
+/// `carries` is followed by a tunnel's end. With both, the command searches again for each line that it reads.
 pub fn searching(
     preamble: &str,
     challenge: &Challenge,
@@ -132,7 +136,12 @@ pub fn searching(
     waits: bool,
     carries: bool,
 ) -> OsString {
-    let mut script = format!("{preamble}{}", starts(challenge));
+    let (head, end) = match (waits, carries) {
+        (true, true) => ("while :; do ", format!("{WAITS_FOR_A_LINE}done")),
+        (true, false) => ("", format!("{WAITS}exit 127")),
+        (false, _) => ("", "exit 127".to_owned()),
+    };
+    let mut script = format!("{preamble}{head}{}", starts(challenge));
     let stock = format!("echo \"{STOCK_SERVER} {challenge}\"; ");
     let carrying = carrying("\"$p\" server", "p");
     let ours = if carries { &carrying } else { "exec \"$p\" server \"$@\"" };
@@ -144,8 +153,7 @@ pub fn searching(
         None => search_for("rove", ours),
     });
     // A shell exits with 127 if it does not find a command.
-    let wait = if waits { WAITS } else { "" };
-    script.push_str(&format!("{} echo {NO_SERVER_PROGRAM}; {wait}exit 127", tells_system()));
+    script.push_str(&format!("{} echo {NO_SERVER_PROGRAM}; {end}", tells_system()));
     with_arguments(&script, args)
 }
 

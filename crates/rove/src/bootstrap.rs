@@ -87,26 +87,10 @@ fn start(
     invocation: &Invocation,
     master: &mut Option<Master>,
 ) -> Result<Infallible, BootstrapError> {
-    check_terminal(options)?;
-    check_client(options)?;
-    if let Some(hint) = options.port_hint().filter(|_| !options.quiet) {
-        tell(&invocation.speaker(), &hint);
-    }
-    let colors = color_count(options)?;
-    let challenge = entropy::challenge()?;
-    if options.tunnel == TunnelUse::Always {
-        return Err(start_in_tunnel(options, invocation, colors, challenge));
-    }
-    let plan = prepare::plan(options, invocation, colors, challenge, "", master.as_ref())?;
-    let plan = plan.without_key_question();
-    let local = |what| move |error| BootstrapError::Local { what, error };
-    if plan.outlives_terminal() {
-        sys::ignore_signal(libc::SIGHUP).map_err(local("ignoring SIGHUP"))?;
-    }
-    for note in plan.config.notes(&options.host).iter().filter(|_| !options.quiet) {
-        tell(&invocation.speaker(), note);
-    }
-    let (plan, Launch { announced, end }) = log_in(options, plan)?;
+    let (plan, Launch { announced, end }) = match master.as_mut().and_then(Master::take_waiting) {
+        Some(waiting) => waiting.search(options)?,
+        None => first_login(options, invocation, master.as_ref())?,
+    };
     let mut carrier = None;
     let status = match end {
         End::Ended(status) => status,
@@ -116,9 +100,9 @@ fn start(
             ExitStatus::default()
         }
         End::Refused(refusal) => return Err(refusal.into()),
-        End::Waits(ssh) => {
+        End::Waits(waiting) => {
             if let Some(master) = master {
-                master.keep(ssh, announced.addresses());
+                master.keep(waiting);
             }
             return Err(BootstrapError::no_server(options, announced.platform));
         }
@@ -148,9 +132,39 @@ fn start(
     let tunnel = carrier.map(|(ssh, asks_nothing)| {
         ssh.bequeath(tunnel::again_beside(options, &plan, &connect.port, asks_nothing))
     });
-    let tunnel = tunnel.transpose().map_err(local("a pipe to ssh"))?;
+    let local = |error| BootstrapError::Local { what: "a pipe to ssh", error };
+    let tunnel = tunnel.transpose().map_err(local)?;
     let call = SessionCall { others, tunnel, ..session_call(options, plan.config.account()) };
     Err(become_client(options, invocation, &server.text, &connect, &call))
+}
+
+/// Checks what a session needs of this computer, and lets ssh log in for it. Returns the result, and the plan that was
+/// used.
+fn first_login(
+    options: &HostOptions,
+    invocation: &Invocation,
+    master: Option<&Master>,
+) -> Result<(Plan, Launch), BootstrapError> {
+    check_terminal(options)?;
+    check_client(options)?;
+    if let Some(hint) = options.port_hint().filter(|_| !options.quiet) {
+        tell(&invocation.speaker(), &hint);
+    }
+    let colors = color_count(options)?;
+    let challenge = entropy::challenge()?;
+    if options.tunnel == TunnelUse::Always {
+        return Err(start_in_tunnel(options, invocation, colors, challenge));
+    }
+    let plan = prepare::plan(options, invocation, colors, challenge, "", master)?;
+    let plan = plan.without_key_question();
+    if plan.outlives_terminal() {
+        let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
+        sys::ignore_signal(libc::SIGHUP).map_err(local)?;
+    }
+    for note in plan.config.notes(&options.host).iter().filter(|_| !options.quiet) {
+        tell(&invocation.speaker(), note);
+    }
+    log_in(options, plan)
 }
 
 /// Starts a server that is reached through ssh, and becomes its client. Returns only if that fails, with the reason.
@@ -175,11 +189,12 @@ fn start_in_tunnel(
 
 /// Lets ssh log in, and ask the user about an unknown host key. Returns the result, and the plan that was used.
 fn log_in(options: &HostOptions, plan: Plan) -> Result<(Plan, Launch), BootstrapError> {
-    let launch = launch::start_server(options, &plan)?;
+    let start = |plan| launch::start_server(options, plan, prepare::command(plan, options));
+    let launch = start(&plan)?;
     if let End::Refused(Refusal::UnknownKey { .. }) = launch.end
         && let Some(asking) = plan.with_key_question(&launch.announced)
     {
-        let launch = launch::start_server(options, &asking)?;
+        let launch = start(&asking)?;
         return Ok((asking, launch));
     }
     Ok((plan, launch))

@@ -1,6 +1,6 @@
 //! Running a command and reading its two output streams, to their end and no longer than it may take.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
@@ -105,6 +105,11 @@ impl Running {
         // They are the other program's now.
         core::mem::forget((descriptors, self));
         Ok(inherited)
+    }
+
+    /// Sends an empty line to its standard input.
+    pub(crate) fn send_line(&mut self) -> io::Result<()> {
+        self.child.stdin.as_mut().map_or(Ok(()), |input| input.write_all(b"\n"))
     }
 
     /// Returns the pipe to the command's standard input. `None` if there is none. Close the pipe to end the input.

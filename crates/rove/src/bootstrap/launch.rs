@@ -1,6 +1,6 @@
 //! Running ssh, or the local server, from its start to its end.
 
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::{LastWords, Refusal};
 use rove_bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
@@ -11,7 +11,6 @@ use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::prepare;
 use crate::bootstrap::questions::Questions;
 use crate::bootstrap::screen::{Screen, tell_running};
 
@@ -28,7 +27,7 @@ pub(super) enum End {
     /// ssh failed for this reason.
     Refused(Refusal),
     /// The host has no server, and ssh keeps the connection open.
-    Waits(Box<Running>),
+    Waits(Box<Waiting>),
     /// The server is ours, and ssh carries datagrams to it.
     Carries {
         ssh: Box<Running>,
@@ -37,19 +36,58 @@ pub(super) enum End {
     },
 }
 
-/// Runs ssh (or the local server) to its end, or until the host turns out to have no server. Shows the user its output
-/// until the server has announced itself.
+/// An ssh that waits on a host without a server.
+pub(super) struct Waiting {
+    pub(super) ssh: Box<Running>,
+    plan: Plan,
+    announced: Announced,
+    asks_nothing: bool,
+}
+
+impl Waiting {
+    /// Returns the addresses of the host; empty if our proxy command has not told them.
+    pub(super) fn addresses(&self) -> Vec<String> {
+        self.announced.addresses()
+    }
+
+    /// Returns whether the ssh can search the host again.
+    pub(super) const fn can_search(&self) -> bool {
+        self.plan.carries
+    }
+
+    /// Has the ssh search the host again, after rove was copied there. Returns the result, and the plan that was used.
+    ///
+    /// # Errors
+    ///
+    /// As [`start_server`].
+    pub(super) fn search(self, options: &HostOptions) -> Result<(Plan, Launch), BootstrapError> {
+        let Self { mut ssh, plan, announced, asks_nothing } = self;
+        let events = events()?;
+        // The end of ssh is noticed when its output is read.
+        let _ = ssh.send_line();
+        let mut startup = Startup::new(plan.rules());
+        startup.announced = Announced { no_server_program: false, ..announced };
+        let questions = Questions::after(asks_nothing, events.now());
+        let launch = listen(options, &plan, *ssh, events, questions, startup)?;
+        Ok((plan, launch))
+    }
+}
+
+/// Runs ssh (or the local server) by the plan's `command` to its end, or until the host turns out to have no server.
+/// Shows the user its output until the server has announced itself.
 ///
 /// # Errors
 ///
 /// Returns that ssh cannot be run, or what stock's rules refuse.
-pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch, BootstrapError> {
-    let mut command = prepare::command(plan, options);
+pub(super) fn start_server(
+    options: &HostOptions,
+    plan: &Plan,
+    mut command: Command,
+) -> Result<Launch, BootstrapError> {
     tell_running(options, &command);
     // The loop exists before ssh is started, so that ssh's end is never missed.
-    let mut events = EventLoop::new(Clock::start(), &[SIGCHLD])
-        .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })?;
-    let mut questions = Questions::watch(events.now());
+    let events = events()?;
+    let questions = Questions::watch(events.now());
     if plan.carries {
         command.stdin(Stdio::piped());
     }
@@ -58,8 +96,25 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
     if plan.carries {
         ssh.read_singly();
     }
+    listen(options, plan, ssh, events, questions, Startup::new(plan.rules()))
+}
+
+fn events() -> Result<EventLoop, BootstrapError> {
+    EventLoop::new(Clock::start(), &[SIGCHLD])
+        .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })
+}
+
+/// Reads the output of a running ssh. `startup` holds the facts that are known.
+fn listen(
+    options: &HostOptions,
+    plan: &Plan,
+    mut ssh: Running,
+    mut events: EventLoop,
+    mut questions: Questions,
+    startup: Startup,
+) -> Result<Launch, BootstrapError> {
     let mut listener = Listener {
-        startup: Startup::new(plan.rules()),
+        startup,
         screen: Screen::new(options.name),
         last_words: LastWords::new(&options.host, &plan.config, options.verbose),
         has_terminal: options.ssh_pty,
@@ -75,15 +130,18 @@ pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch,
                     return Err(error.into());
                 }
                 let is_announced = listener.is_announced;
+                let asks_nothing = !questions.have_come(events.now());
                 if plan.carries && is_announced && !listener.startup.announced.is_stock {
-                    let asks_nothing = !questions.have_come(events.now());
                     let (announced, _) = listener.conclude(false)?;
                     let end = End::Carries { ssh: Box::new(ssh), asks_nothing };
                     return Ok(Launch { announced, end });
                 }
                 if plan.waits() && listener.startup.announced.no_server_program {
                     let (announced, _) = listener.conclude(false)?;
-                    return Ok(Launch { announced, end: End::Waits(Box::new(ssh)) });
+                    let (ssh, plan) = (Box::new(ssh), plan.clone());
+                    let known = announced.clone();
+                    let waiting = Waiting { ssh, plan, announced: known, asks_nothing };
+                    return Ok(Launch { announced, end: End::Waits(Box::new(waiting)) });
                 }
             }
             Ok(Step::Ended(status)) => {

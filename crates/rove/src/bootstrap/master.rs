@@ -2,8 +2,8 @@
 //! everything that the run does on the host: look for a server, copy rove there, and start it.
 //!
 //! The ssh that looks for a server is the master. It stays only if there is none, while its command waits on the host.
-//! Its socket is in the folder of the control sockets, which only the user may enter. The master ends with the run:
-//! with the terminal's Ctrl-C, as it is in the foreground, and with a [`Watch`] if rove was killed.
+//! Its socket is in the folder of the control sockets, which only the user may enter. After the copy the command searches
+//! again, and the ssh can carry the session as any login's. Else the master ends with the run: with the terminal's Ctrl-C, as it is in the foreground, and with a [`Watch`] if rove was killed.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use rove_platform::event_loop::EventLoop;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::SIGCHLD;
 
-use crate::bootstrap::command::Running;
+use crate::bootstrap::launch::Waiting;
 use crate::bootstrap::sharing;
 use crate::question;
 
@@ -29,7 +29,7 @@ const PATH_BYTES_MAX: usize = 103 - 17;
 pub(crate) struct Master {
     path: PathBuf,
     /// The ssh that keeps the connection open. `None` if the connection is not open.
-    ssh: Option<Box<Running>>,
+    ssh: Option<Box<Waiting>>,
     watch: Option<Watch>,
     /// The host's addresses; empty if our proxy command has not told them.
     addresses: Vec<String>,
@@ -60,15 +60,24 @@ impl Master {
         is_free.then(|| Self { path, ssh: None, watch: None, addresses: Vec::new(), modes })
     }
 
-    /// Keeps the connection open, by an ssh whose command waits. `addresses` are the host's, empty if unknown.
-    pub(crate) fn keep(&mut self, ssh: Box<Running>, addresses: Vec<String>) {
-        self.watch = Watch::start(ssh.id()).ok();
-        self.ssh = Some(ssh);
-        self.addresses = addresses;
+    /// Keeps the connection open, by an ssh whose command waits.
+    pub(super) fn keep(&mut self, waiting: Box<Waiting>) {
+        self.watch = Watch::start(waiting.ssh.id()).ok();
+        self.addresses = waiting.addresses();
+        self.ssh = Some(waiting);
         // ssh has made the terminal raw for its command, and the user is asked next.
         if let Some(modes) = &self.modes {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, modes);
         }
+    }
+
+    /// Gives away the ssh that keeps the connection open, if it can search the host again. Nobody goes through the
+    /// connection any more.
+    pub(super) fn take_waiting(&mut self) -> Option<Box<Waiting>> {
+        let waiting = self.ssh.take_if(|waiting| waiting.can_search())?;
+        drop(self.watch.take());
+        self.abandon();
+        Some(waiting)
     }
 
     /// Leaves the ssh that was to have it open to other work: nobody goes through it any more.
@@ -93,14 +102,14 @@ impl Master {
 
 impl Drop for Master {
     fn drop(&mut self) {
-        let Some(mut ssh) = self.ssh.take() else { return };
+        let Some(mut waiting) = self.ssh.take() else { return };
         // First, as the number of its process may be another's afterwards.
         drop(self.watch.take());
         // An ssh that does not end when asked is killed when dropped.
         if let Ok(mut events) = EventLoop::new(Clock::start(), &[SIGCHLD]) {
-            ssh.end(&mut events);
+            waiting.ssh.end(&mut events);
         }
-        drop(ssh);
+        drop(waiting);
         let _ = std::fs::remove_file(&self.path);
     }
 }

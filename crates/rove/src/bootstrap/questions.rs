@@ -27,6 +27,11 @@ impl Questions {
         Self { started_at: now, echoed: echoes(), have_come: false }
     }
 
+    /// Begins again for an ssh that has logged in and, as far as is known, `asks_nothing`.
+    pub(super) fn after(asks_nothing: bool, now: Instant) -> Self {
+        Self { have_come: !asks_nothing, ..Self::watch(now) }
+    }
+
     /// Looks at the terminal; returns when to do so again.
     pub(super) fn look(&mut self, now: Instant) -> Instant {
         self.have_come |= self.echoed && !echoes();

@@ -150,6 +150,27 @@ fn the_end_of_a_session_through_ssh_is_orderly_and_keeps_the_exit_status() {
 }
 
 #[test]
+fn the_login_at_which_a_copy_was_offered_carries_the_session() {
+    for config in ["", "no-ssh-pty = true"] {
+        let far = Far { programs: &[], ..Far::default() };
+        let Some(border) = Border::start(far, false, false) else { return };
+        let scratch = Scratch::new();
+        let config = format!("port = {}\n{config}", border.port);
+        let script = "echo hello from afar; exit 7";
+        let call = crate::install::session_by(&scratch, &border.sshd.ssh(), &config, script);
+        let call = call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("to far:~/.local/bin? [y/N]");
+        terminal.send("y\r");
+        let exit = terminal.wait_exit();
+        assert!(exit.output.contains("hello from afar"), "{}", exit.output.escape_debug());
+        exit.assert_code(7).assert_restored(Maker::Rove);
+        border.sshd.wait_alone();
+        assert_eq!(border.sshd.connections(), 1);
+    }
+}
+
+#[test]
 fn a_stock_server_is_served_as_ever() {
     let sshd = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
     let call = sshd.without_offer(call(&sshd, &[]));

@@ -222,7 +222,7 @@ fn session(scratch: &Scratch, sshd: &Sshd, config: &str) -> Invocation {
 }
 
 /// Returns the same by this ssh, with this piece of sh as the session's command.
-fn session_by(scratch: &Scratch, ssh: &str, config: &str, script: &str) -> Invocation {
+pub(crate) fn session_by(scratch: &Scratch, ssh: &str, config: &str, script: &str) -> Invocation {
     let program = build(scratch);
     let builds = scratch.path("data/rove/builds");
     fs::create_dir_all(&builds).expect("the scratch folder takes folders");
