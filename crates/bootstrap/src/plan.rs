@@ -11,7 +11,7 @@ use crate::program_name::ProgramName;
 use crate::sharing::Shared;
 use crate::ssh_config::{self, SshConfig};
 use crate::startup::{Announced, Connect, Rules, StockAddress};
-use crate::{quote, remote};
+use crate::{quote, remote, tunnel};
 
 /// How ssh reaches the host, and how the host's address becomes known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum Route {
     Known(Vec<String>),
     /// ssh connects to this address.
     Address(String),
+    /// ssh connects as configured, and carries the whole session.
+    Tunnel,
     /// There is no ssh. The server runs on this computer, at this address.
     Local(String),
 }
@@ -90,8 +92,13 @@ impl Plan {
         let waits = own.as_ref().is_some_and(|own| !own.is_open);
         // An open connection of the run's own ends with the run.
         let is_lasting = own.as_ref().is_none_or(|own| !own.is_open);
-        let carries = options.carries_beside() && preamble.is_empty() && is_lasting;
+        let may_carry = options.carries_beside() && preamble.is_empty() && is_lasting;
+        let carries = route == Route::Tunnel || may_carry;
         let remote = match (options.name, &options.server, &route) {
+            (name, server, Route::Tunnel) => {
+                let stock = (name == ProgramName::Mosh).then_some(OsStr::new("mosh-server"));
+                remote::tunnel(server.as_deref().or(stock), &challenge, args, waits)
+            }
             (ProgramName::Mosh, server, route) => {
                 let server = server.as_deref().unwrap_or(OsStr::new("mosh-server"));
                 remote::stock(server, args, *route == Route::Direct)
@@ -173,20 +180,30 @@ impl Plan {
         }
     }
 
+    /// Returns whether ssh carries all of the session's datagrams.
+    pub fn is_tunnel(&self) -> bool {
+        self.route == Route::Tunnel
+    }
+
+    /// Returns whether the command is of rove's own wording.
+    fn is_ours(&self) -> bool {
+        self.name == ProgramName::Rove || self.is_tunnel()
+    }
+
     /// Returns the rules by which the output is read.
     pub fn rules(&self) -> Rules {
-        match self.name {
-            ProgramName::Mosh => Rules::Stock(match self.route {
-                Route::Proxy(_) => StockAddress::Proxy,
-                Route::Direct | Route::Detour(_) | Route::Known(_) => StockAddress::Host,
-                Route::Address(_) | Route::Local(_) => StockAddress::Known,
-            }),
-            ProgramName::Rove => Rules::Tolerant {
+        if self.is_ours() {
+            return Rules::Tolerant {
                 challenge: self.challenge.clone(),
                 proxy: matches!(self.route, Route::Proxy(_)),
                 start: !matches!(self.route, Route::Local(_)),
-            },
+            };
         }
+        Rules::Stock(match self.route {
+            Route::Proxy(_) => StockAddress::Proxy,
+            Route::Address(_) | Route::Local(_) => StockAddress::Known,
+            _ => StockAddress::Host,
+        })
     }
 
     /// Returns the address and the announcement of the session. If ssh has failed, an announcement is not trusted,
@@ -215,11 +232,11 @@ impl Plan {
             (Some(address), Some(connect)) if !is_failure => Ok((address, connect)),
             (_, Some(_)) if is_failure => Err(NoSession::ssh_failed(options)),
             (_, Some(_)) => Err(NoSession::NoAddress),
-            (None, None) if self.name == ProgramName::Mosh => Err(NoSession::NoAddress),
+            (None, None) if !self.is_ours() => Err(NoSession::NoAddress),
             (_, None) if announced.port_refused && options.has_port_range() => {
                 Err(NoSession::NoPortRange)
             }
-            (_, None) if self.name == ProgramName::Mosh => {
+            (_, None) if !self.is_ours() => {
                 Err(NoSession::NoAnnouncement { host: options.host.clone(), status })
             }
             (_, None) => Err(NoSession::of(options, &announced, status, is_failure)),
@@ -229,7 +246,7 @@ impl Plan {
     /// Returns the host's other addresses at which the announced session may be, in the order to try them. It is empty
     /// if the user said how to find the address.
     pub fn other_addresses(&self, options: &HostOptions, announced: &Announced) -> Vec<String> {
-        let is_open = options.remote_ip.is_none() && self.name == ProgramName::Rove;
+        let is_open = options.remote_ip.is_none() && self.is_ours() && !self.is_tunnel();
         let first = self.address(options, announced);
         let Some(first) = first.filter(|_| is_open && !options.local) else { return Vec::new() };
         let is_of_family = |address: &IpAddr| match options.family.as_str() {
@@ -258,12 +275,13 @@ impl Plan {
 
     fn address(&self, options: &HostOptions, announced: &Announced) -> Option<ServerAddress> {
         let told = match &self.route {
-            Route::Address(text) | Route::Local(text) => Some(text),
-            Route::Known(addresses) => Some(addresses.first().expect("there is an address")),
-            _ => announced.proxy_address.as_ref(),
+            Route::Address(text) | Route::Local(text) => Some(text.as_str()),
+            Route::Known(addresses) => Some(&**addresses.first().expect("there is an address")),
+            Route::Tunnel => Some(tunnel::SERVER),
+            _ => announced.proxy_address.as_deref(),
         };
         if let Some(text) = told {
-            return Some(ServerAddress { text: text.clone(), note: None });
+            return Some(ServerAddress { text: text.to_owned(), note: None });
         }
         let text = announced.server_address.clone()?;
         let host = options.host.display();
@@ -294,6 +312,9 @@ impl Plan {
         let mut command = Command::new(program);
         command.args(args).args(self.config.overrides());
         match (self.carries, options.ssh_pty) {
+            (true, false) if self.is_tunnel() => &mut command,
+            // A server that the user named may leave the terminal in a mode that changes bytes.
+            (true, true) if self.is_tunnel() => command.arg("-T"),
             // A stock server has the terminal as ever. The far end of a tunnel makes it pass bytes as they are.
             (true, true) => command.args(["-tt", "-e", "none"]),
             (true, false) => command.arg("-T"),
@@ -301,7 +322,7 @@ impl Plan {
             (false, false) => command.arg("-n"),
         };
         // Stock Mosh passes the address family only if ssh connects by itself.
-        let is_told = self.name == ProgramName::Rove || self.route == Route::Direct;
+        let is_told = self.is_ours() || self.route == Route::Direct;
         command.args(options.family_word().filter(|_| is_told));
         match (&self.own, &self.route) {
             (Some(own), _) => command.args(own.last_words()),
@@ -313,7 +334,7 @@ impl Plan {
             }
             _ => command.args(self.config.sharing.words()),
         };
-        if self.carries && self.own.is_none() {
+        if self.carries && self.own.is_none() && ssh_config::is_ssh(&options.ssh) {
             // Others must be able to end with theirs while the session goes on, and the other way round.
             command.args(["-o", "ControlMaster=no"]);
         }

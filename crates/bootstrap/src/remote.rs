@@ -48,7 +48,7 @@ const WAITS: &str = "while sleep 1; do echo; done; ";
 
 /// Shell text, within a loop, that keeps the connection open until rove sends a line. Then the loop begins again. The
 /// end of the input means that rove has ended.
-const WAITS_FOR_A_LINE: &str = "read -r line || exit 127; ";
+const SEARCHES_AGAIN: &str = "read -r line || exit 127; continue; ";
 
 /// Directories searched for programs besides `PATH`, which is short in a login without a terminal. They are those of
 /// users, of cargo, of administrators and of Homebrew.
@@ -137,7 +137,7 @@ pub fn searching(
     carries: bool,
 ) -> OsString {
     let (head, end) = match (waits, carries) {
-        (true, true) => ("while :; do ", format!("{WAITS_FOR_A_LINE}done")),
+        (true, true) => ("while :; do ", format!("{SEARCHES_AGAIN}done")),
         (true, false) => ("", format!("{WAITS}exit 127")),
         (false, _) => ("", "exit 127".to_owned()),
     };
@@ -158,15 +158,24 @@ pub fn searching(
 }
 
 /// Returns the command for a session through a tunnel, for any login shell. It runs a server (rove's, unless the user
-/// named one), prints the server's output, and becomes the tunnel's end on the host.
+/// named one), prints the server's output, and becomes the tunnel's end on the host. If there is no rove and it `waits`,
+/// the command searches again for each line that it reads.
 ///
 /// A server that the user named is shell text here, as the login shell may be unable to process its output.
-pub fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsString]) -> OsString {
+pub fn tunnel(
+    server: Option<&OsStr>,
+    challenge: &Challenge,
+    args: &[OsString],
+    waits: bool,
+) -> OsString {
     let server = server.map_or("\"$t\" server".into(), OsStr::to_string_lossy);
+    let (head, missing, end) =
+        if waits { ("while :; do ", SEARCHES_AGAIN, "; done") } else { ("", "exit 127; ", "") };
+    let otherwise = format!("{} echo {NO_TUNNEL_PROGRAM}; {missing}", tells_system());
     let script = format!(
-        "{}{} {}",
+        "{head}{}{} {}{end}",
         starts(challenge),
-        find_rove(NO_TUNNEL_PROGRAM, &tells_system()),
+        find_rove(&otherwise),
         carrying(&server, "t")
     );
     with_arguments(&script, args)
@@ -185,11 +194,11 @@ fn carrying(server: &str, rove: &str) -> String {
 /// Returns the command that runs the host's rove with these arguments, for any login shell. It tells rove the name by
 /// which the user calls the host. It does not print addresses, because no session's server is involved.
 pub fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString {
-    let missing = format!("\"{NO_ROVE} {challenge}\"");
+    let missing = format!("echo \"{NO_ROVE} {challenge}\"; exit 127; ");
     let name = format!("{ASKED_AS_VARIABLE}=\"$1\"; export {ASKED_AS_VARIABLE}; shift;");
     let run = format!("echo \"{START} {challenge}\"; exec \"$t\" \"$@\"");
     let args: Vec<OsString> = iter::once(host.to_owned()).chain(args.iter().cloned()).collect();
-    with_arguments(&format!("echo; {} {name} {run}", find_rove(&missing, "")), &args)
+    with_arguments(&format!("echo; {} {name} {run}", find_rove(&missing)), &args)
 }
 
 /// Returns the command that runs shell text with these arguments, for any login shell.
@@ -210,7 +219,8 @@ fn starts(challenge: &Challenge) -> String {
 /// Returns the command that starts another far end for a server at this port. The run's word stands above its first line.
 pub fn tunnel_again(port: &str, challenge: &Challenge) -> OsString {
     let begins = format!("echo; echo \"{}\"; ", first_line(challenge));
-    script(&format!("{begins}{} exec \"$t\" tunnel {port}", find_rove(NO_TUNNEL_PROGRAM, "")))
+    let missing = format!("echo {NO_TUNNEL_PROGRAM}; exit 127; ");
+    script(&format!("{begins}{} exec \"$t\" tunnel {port}", find_rove(&missing)))
 }
 
 /// Returns the shell text that prints the host's system and processor, by which rove chooses a program to install.
@@ -218,13 +228,10 @@ fn tells_system() -> String {
     format!("echo \"{SYSTEM} $(uname -s) $(uname -m)\";")
 }
 
-/// Returns shell text that sets `$t` to the path of `rove`, or else runs `otherwise`, prints `missing` and exits.
-fn find_rove(missing: &str, otherwise: &str) -> String {
+/// Returns shell text that sets `$t` to the path of `rove`, or else runs `otherwise`.
+fn find_rove(otherwise: &str) -> String {
     let found = "if [ -z \"$t\" ]; then t=\"$p\"; fi";
-    format!(
-        "t=; {}if [ -z \"$t\" ]; then {otherwise} echo {missing}; exit 127; fi;",
-        search_for("rove", found)
-    )
+    format!("t=; {}if [ -z \"$t\" ]; then {otherwise}fi;", search_for("rove", found))
 }
 
 /// Returns shell text that sets `$p` to each server program of the host in turn. It runs `rove` for a rove, and `mosh`

@@ -225,9 +225,9 @@ impl fmt::Debug for Connect {
 }
 
 impl Announced {
-    /// Returns whether there is no server because the host has no program for one.
-    pub const fn lacks_server(&self) -> bool {
-        self.connect.is_none() && self.no_server_program
+    /// Returns whether there is no server because the host has no program for one, or for its tunnel.
+    pub const fn lacks_program(&self) -> bool {
+        self.connect.is_none() && (self.no_server_program || self.no_tunnel_program)
     }
 
     /// Returns the addresses of the host that rove's proxy command knows, the connected address first.

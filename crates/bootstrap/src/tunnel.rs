@@ -9,5 +9,8 @@ pub mod standby;
 /// The first line of the host's end. Output of start-up files precedes it. The number is the protocol's version.
 pub const MARK: &str = "ROVE TUNNEL 1";
 
+/// The address where the server of a session that always uses ssh listens: only ssh's end on the host sends to it.
+pub const SERVER: &str = "127.0.0.1";
+
 /// The line that the host prints if it has no `rove` for the tunnel's end.
 pub const NO_TUNNEL_PROGRAM: &str = "ROVE NO TUNNEL PROGRAM";

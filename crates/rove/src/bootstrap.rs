@@ -5,9 +5,9 @@
 //! shows the user the output that is not the announcement. [`proxy`] is the proxy command that learns the host's
 //! address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, and [`sharing`] decides which open
 //! connection ssh may use; [`master`] is one of our own. [`ssh_port`] explains `-p` after a failed login, and
-//! [`choice`] asks which of several sessions is meant. [`questions`] watches whether a login asks the user. If no UDP
-//! passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands than a server on the host, for `rove list host` and the like. Source:
-//! Mosh 1.4.0 as observed.
+//! [`choice`] asks which of several sessions is meant. [`questions`] watches whether a login asks the user. [`tunnel`]
+//! is the command of another ssh for the session's datagrams. [`remote_command`] runs other commands than a server on
+//! the host, for `rove list host` and the like. Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
 use std::env;
@@ -20,7 +20,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use rove_bootstrap::last_words::Refusal;
 use rove_bootstrap::startup::Connect;
 use rove_bootstrap::{
-    Account, AttachWay, Challenge, HostOptions, Plan, ProgramName, Resume, TunnelUse, WantedSession,
+    Account, AttachWay, HostOptions, Plan, ProgramName, Resume, TunnelUse, WantedSession,
 };
 use rustix::fs::Access;
 
@@ -29,7 +29,6 @@ use crate::bootstrap::invocation::find_in_path;
 use crate::bootstrap::launch::{End, Launch};
 use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::tell;
-use crate::bootstrap::tunnel::Started;
 use crate::install::{self, InstallOptions};
 use crate::session_call::{self, SessionCall};
 use crate::{colors, entropy, escape_key, sys};
@@ -104,13 +103,13 @@ fn start(
             if let Some(master) = master {
                 master.keep(waiting);
             }
-            return Err(BootstrapError::no_server(options, announced.platform));
+            return Err(BootstrapError::no_program(options, announced));
         }
     };
     // The client is another program, which does not know of the connection.
     *master = None;
-    if announced.lacks_server() {
-        return Err(BootstrapError::no_server(options, announced.platform));
+    if announced.lacks_program() {
+        return Err(BootstrapError::no_program(options, announced));
     }
     let is_stock = announced.is_stock;
     let others = plan.other_addresses(options, &announced);
@@ -124,13 +123,16 @@ fn start(
     }
     if options.verbose {
         let mut place = format!("the server is at {}, UDP port {}", server.text, connect.port);
-        if !others.is_empty() {
+        if plan.is_tunnel() {
+            let host = options.host.display();
+            place = format!("the server is at UDP port {} of {host}, through ssh", connect.port);
+        } else if !others.is_empty() {
             place.push_str(&format!(", or at {}", others.join(" or ")));
         }
         tell(&invocation.speaker(), &place);
     }
     let tunnel = carrier.map(|(ssh, asks_nothing)| {
-        ssh.bequeath(tunnel::again_beside(options, &plan, &connect.port, asks_nothing))
+        ssh.bequeath(tunnel::again(options, &plan, &connect.port, asks_nothing))
     });
     let local = |error| BootstrapError::Local { what: "a pipe to ssh", error };
     let tunnel = tunnel.transpose().map_err(local)?;
@@ -152,9 +154,6 @@ fn first_login(
     }
     let colors = color_count(options)?;
     let challenge = entropy::challenge()?;
-    if options.tunnel == TunnelUse::Always {
-        return Err(start_in_tunnel(options, invocation, colors, challenge));
-    }
     let plan = prepare::plan(options, invocation, colors, challenge, "", master)?;
     let plan = plan.without_key_question();
     if plan.outlives_terminal() {
@@ -165,26 +164,6 @@ fn first_login(
         tell(&invocation.speaker(), note);
     }
     log_in(options, plan)
-}
-
-/// Starts a server that is reached through ssh, and becomes its client. Returns only if that fails, with the reason.
-fn start_in_tunnel(
-    options: &HostOptions,
-    invocation: &Invocation,
-    colors: u32,
-    challenge: Challenge,
-) -> BootstrapError {
-    let Started { connect, tunnel, account } = match tunnel::start(options, colors, challenge) {
-        Ok(started) => started,
-        Err(error) => return error,
-    };
-    if options.verbose {
-        let (host, port) = (options.host.display(), &connect.port);
-        let place = format!("the server is at UDP port {port} of {host}, reached through ssh");
-        tell(&invocation.speaker(), &place);
-    }
-    let call = SessionCall { tunnel: Some(tunnel), ..session_call(options, account) };
-    become_client(options, invocation, tunnel::SERVER, &connect, &call)
 }
 
 /// Lets ssh log in, and ask the user about an unknown host key. Returns the result, and the plan that was used.

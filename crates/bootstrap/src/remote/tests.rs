@@ -136,18 +136,16 @@ fn the_search_says_when_it_found_nothing() {
     // The machine that runs the tests may have a mosh-server: a command that looks for others.
     let host = Host::new("nothing");
     let system = host.run("sh", OsStr::new("echo $(uname -s) $(uname -m)")).unwrap();
-    let command =
-        searching("", &challenge(), &arguments(), Some(""), false, false).into_string().unwrap();
-    let command = OsString::from(
-        command.replace("mosh-server", "no-such-server").replace("p in rove", "p in no-rove"),
-    );
-    for shell in SHELLS {
-        if let Some(output) = host.run(shell, &command) {
-            assert_eq!(
-                output,
-                format!("{ADDRESS}{SYSTEM} {system}{NO_SERVER_PROGRAM}\n"),
-                "{shell}"
-            );
+    // With both, it waits for a line and ends with its input.
+    for both in [false, true] {
+        let command = searching("", &challenge(), &arguments(), Some(""), both, both);
+        let command = command.into_string().unwrap().replace("mosh-server", "no-such-server");
+        let command = OsString::from(command.replace("p in rove", "p in no-rove"));
+        for shell in SHELLS {
+            if let Some(output) = host.run(shell, &command) {
+                let wanted = format!("{ADDRESS}{SYSTEM} {system}{NO_SERVER_PROGRAM}\n");
+                assert_eq!(output, wanted, "{shell}");
+            }
         }
     }
 }
@@ -174,12 +172,14 @@ fn every_login_shell_starts_a_server_and_then_the_far_end_of_a_tunnel() {
     let said = "MOSH CONNECT 60001 key\n";
     for shell in SHELLS {
         let server = OsStr::new("env A=b my-server -x");
-        if let Some(output) = host.run(shell, &tunnel(Some(server), &challenge(), &arguments())) {
+        if let Some(output) =
+            host.run(shell, &tunnel(Some(server), &challenge(), &arguments(), false))
+        {
             let received = RECEIVED.trim_end().replace("] [", "][");
             let wanted = format!("{ADDRESS}\n{said}[-x]{received}\nrove [tunnel] [60001]\n");
             assert_eq!(output, wanted, "{shell}");
         }
-        if let Some(output) = host.run(shell, &tunnel(None, &challenge(), &arguments())) {
+        if let Some(output) = host.run(shell, &tunnel(None, &challenge(), &arguments(), true)) {
             let wanted = format!("{ADDRESS}rove [server] {RECEIVED}rove [tunnel] []\n");
             assert_eq!(output, wanted, "{shell}");
         }
@@ -187,7 +187,7 @@ fn every_login_shell_starts_a_server_and_then_the_far_end_of_a_tunnel() {
             let first = first_line(&challenge());
             assert_eq!(output, format!("\n{first}\nrove [tunnel] [60001]\n"), "{shell}");
         }
-        let carrying = searching("", &challenge(), &arguments(), Some("-s"), false, true);
+        let carrying = searching("", &challenge(), &arguments(), Some("-s"), true, true);
         if let Some(output) = host.run(shell, &carrying) {
             let wanted = format!("{ADDRESS}rove [server] {RECEIVED}rove [tunnel] []\n");
             assert_eq!(output, wanted, "{shell}");

@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitStatus;
 
 use rove_bootstrap::last_words::Refusal;
-use rove_bootstrap::startup::StartupError;
+use rove_bootstrap::startup::{Announced, StartupError};
 use rove_bootstrap::{HostOptions, NoSession, Platform, ProgramName, WantedSession};
 
 use crate::bootstrap::address::AddressError;
@@ -87,13 +87,17 @@ impl BootstrapError {
         Self::SshMissing { program: program.to_owned(), error, advice }
     }
 
-    /// Returns the error that a host of this platform has no server program.
-    pub(super) fn no_server(options: &HostOptions, platform: Option<Platform>) -> Self {
-        let remedy = Remedy::of(&options.host, platform.as_ref());
-        if options.session != WantedSession::New {
-            return Self::NoRove { host: options.host.clone(), remedy };
+    /// Returns the error that a host has no program for the session.
+    pub(super) fn no_program(options: &HostOptions, announced: Announced) -> Self {
+        let (host, platform) = (options.host.clone(), announced.platform);
+        let remedy = Remedy::of(&host, platform.as_ref());
+        if announced.no_tunnel_program {
+            return Self::NoTunnelProgram { host, platform, remedy };
         }
-        Self::NoServerProgram { host: options.host.clone(), platform, remedy }
+        if options.session != WantedSession::New {
+            return Self::NoRove { host, remedy };
+        }
+        Self::NoServerProgram { host, platform, remedy }
     }
 
     pub(crate) fn exit_code(&self) -> u8 {

@@ -66,7 +66,8 @@ impl Waiting {
         // The end of ssh is noticed when its output is read.
         let _ = ssh.send_line();
         let mut startup = Startup::new(plan.rules());
-        startup.announced = Announced { no_server_program: false, ..announced };
+        startup.announced =
+            Announced { no_server_program: false, no_tunnel_program: false, ..announced };
         let questions = Questions::after(asks_nothing, events.now());
         let launch = listen(options, &plan, *ssh, events, questions, startup)?;
         Ok((plan, launch))
@@ -117,7 +118,7 @@ fn listen(
         startup,
         screen: Screen::new(options.name),
         last_words: LastWords::new(&options.host, &plan.config, options.verbose),
-        has_terminal: options.ssh_pty,
+        has_terminal: options.ssh_pty && !plan.is_tunnel(),
         is_announced: false,
         after_announcement: Vec::new(),
     };
@@ -136,7 +137,7 @@ fn listen(
                     let end = End::Carries { ssh: Box::new(ssh), asks_nothing };
                     return Ok(Launch { announced, end });
                 }
-                if plan.waits() && listener.startup.announced.no_server_program {
+                if plan.waits() && listener.startup.announced.lacks_program() {
                     let (announced, _) = listener.conclude(false)?;
                     let (ssh, plan) = (Box::new(ssh), plan.clone());
                     let known = announced.clone();

@@ -9,9 +9,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use rove_bootstrap::{
-    HostOptions, InstallPolicy, ProgramName, Shared, Sharing, TunnelUse, ssh_config,
-};
+use rove_bootstrap::{HostOptions, InstallPolicy, ProgramName, Shared, Sharing, ssh_config};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -46,9 +44,7 @@ impl Master {
             InstallPolicy::Ask => question::can_be_asked(),
             InstallPolicy::Never => false,
         };
-        let is_ours = options.name == ProgramName::Rove
-            && !options.local
-            && options.tunnel != TunnelUse::Always;
+        let is_ours = options.name == ProgramName::Rove && !options.local;
         if !may_copy || !is_ours || options.server.is_some() || !ssh_config::is_ssh(&options.ssh) {
             return None;
         }

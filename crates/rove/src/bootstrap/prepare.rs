@@ -8,7 +8,8 @@ use std::process::Command;
 
 use rove_bootstrap::ssh_config::SshConfig;
 use rove_bootstrap::{
-    Challenge, HostOptions, Plan, ProgramName, RemoteIp, Route, Sharing, Way, proxy_option, remote,
+    BindServer, Challenge, HostOptions, Plan, ProgramName, RemoteIp, Route, Sharing, TunnelUse,
+    Way, proxy_option, remote, tunnel,
 };
 
 use crate::bootstrap::error::BootstrapError;
@@ -35,6 +36,7 @@ pub(crate) fn plan(
 ) -> Result<Plan, BootstrapError> {
     let mut config = ssh_query::config(options);
     let (route, destination) = match master.map(Master::addresses) {
+        _ if options.tunnel == TunnelUse::Always => (Route::Tunnel, options.host.clone()),
         Some(addresses @ [_, ..]) => (Route::Known(addresses.to_vec()), options.host.clone()),
         _ => route(options, invocation, &challenge, &config)?,
     };
@@ -42,6 +44,7 @@ pub(crate) fn plan(
     let is_users = match route {
         Route::Proxy(_) => false,
         Route::Local(_) => true,
+        Route::Tunnel => config.sharing.has_master(),
         _ => matches!(config.sharing, Sharing::Trusted { .. }),
     };
     let own = master.filter(|master| master.is_open() || !is_users).map(Master::shared);
@@ -50,7 +53,11 @@ pub(crate) fn plan(
         config.sharing = ssh_query::sharing(options, &destination);
     }
     let variables = locale::for_server(options.name);
-    let args = remote::server_arguments(options, colors, variables);
+    let mut bound = options.clone();
+    if route == Route::Tunnel {
+        bound.bind_server = BindServer::Address(tunnel::SERVER.to_owned());
+    }
+    let args = remote::server_arguments(&bound, colors, variables);
     let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
     let way = Way { route, destination, config, own };
     Ok(Plan::new(options, way, challenge, &args, preamble, ourselves.as_os_str()))

@@ -314,7 +314,7 @@ impl Listener {
             .flatten()
             .cloned()
             .collect();
-        if announced.lacks_server() {
+        if announced.lacks_program() {
             host.no_server_program = Some(Remedy::of(&options.host, announced.platform.as_ref()));
             return None;
         }
