@@ -22,6 +22,7 @@ A remote shell that survives the network: sleep, roaming, loss and outages
   rove doctor host                     name what fails on the way to a session
   rove install host                    copy rove to a host, without root
   rove attach host                     go on with a session of yours there
+  rove resume                          go on after a client that was killed here
   rove list [host]                     show your sessions, here or on a host
   rove kill [host] PORT                end one of them
   rove config check                    check the file ~/.config/rove/config.toml
