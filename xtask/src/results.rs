@@ -15,7 +15,7 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than five minutes on two cores.
 #[rustfmt::skip]
-const TABLES: [Table; 16] = [
+const TABLES: [Table; 17] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
     ("end", "rove-lab figures end --full --out target/figures", &[""]),
@@ -37,6 +37,8 @@ const TABLES: [Table; 16] = [
         &["--ends stock", "--ends rove", "--ends rove --sender-without news"]),
     ("predictions", "rove-lab replay --traces lab/rove-lab/traces --pace look --link rtt=500ms,jitter=30ms",
         &["--engine stock", "--engine replay"]),
+    ("people", "rove-lab replay --traces $ROVE_TRACES/keys agd-short agd-trace-01 agd-zippy bash-readline python-repl \
+        tmux-irssi-links vim-edit --seeds 3 --link rtt=500ms,jitter=30ms", &["", "--prompt-memory"]),
     ("agents", "rove-lab replay --traces lab/rove-lab/traces agent-filter agent-ink agent-ratatui agent-stream --seeds 40 \
         --link rtt=100ms,loss=5% --link rtt=300ms,loss=5%",
         &["--engine none", "--engine stock", "--engine replay"]),
@@ -87,10 +89,11 @@ fn head(root: &Path) -> Result<String> {
     Ok(format!("Commit {}{changed}; {model}, {cores} cores, {kernel}.", commit.trim()))
 }
 
-/// Runs a command line, in which rove-lab is the release build, and returns what it prints.
+/// Runs a command line, in which rove-lab is the release build and `$ROVE_TRACES` the variable. Returns what it prints.
 fn run(root: &Path, line: &str) -> Result<String> {
     eprintln!("xtask: {line}");
     let line = line.replace("rove-lab ", "cargo run --quiet --locked --release -p rove-lab -- ");
+    let line = line.replace("$ROVE_TRACES", &std::env::var("ROVE_TRACES").unwrap_or_default());
     let mut words = line.split_whitespace();
     let program = words.next().context("a command line is empty")?;
     let mut command = Command::new(program);

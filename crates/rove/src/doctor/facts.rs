@@ -102,17 +102,18 @@ pub(crate) struct Far {
     pub(crate) version: String,
     /// How many seconds the host's clock is ahead of ours. `None` if unknown.
     pub(crate) ahead_seconds: Option<i64>,
-    /// What happens to processes that the user leaves running at logout. `None` if unknown.
+    /// The fate of processes that the user leaves running at logout. `None` if unknown.
     pub(crate) logout: Option<Logout>,
 }
 
-/// What systemd-logind does with processes that a user leaves running at logout.
+/// The treatment by systemd-logind of processes that a user leaves running at logout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Logout {
+    /// The processes go on.
     Leaves,
-    /// It ends them, and those of the user's service manager too.
+    /// The processes end, and so do those of the user's service manager.
     Ends,
-    /// It ends them, but the user's service manager stays, in which rove's server can have a scope.
+    /// The processes end. The user's service manager stays, and can give rove's server a scope.
     EndsThoughLingering,
 }
 

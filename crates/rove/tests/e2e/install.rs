@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 
 use crate::bootstrap::Master;
 use crate::support::{
-    Far, Invocation, Maker, PASSWORD, SIZE, Scratch, Sshd, Terminal, install_script, pause,
-    require, rove, side_by_side,
+    Far, Invocation, Maker, PASSWORD, SIZE, Scratch, Sshd, Terminal, install_script, require, rove,
+    side_by_side, within_guard,
 };
 
 /// A host with neither rove nor mosh-server.
@@ -297,6 +297,12 @@ enum Answer {
     Death,
 }
 
+/// Returns the number of sockets in a folder, in which a running session also keeps its record.
+fn count_sockets(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).expect("rove made it").map_while(Result::ok);
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())).count()
+}
+
 #[test]
 fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
     let ways = [
@@ -320,11 +326,7 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
         terminal.wait_for_text("password:");
         terminal.send(format!("{PASSWORD}\r"));
         terminal.wait_for_text("to far:~/.local/bin? [y/N]");
-        // A running session keeps its record there, too.
-        let is_socket = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_socket());
-        let entries = || fs::read_dir(&sockets).expect("rove made it").map_while(Result::ok);
-        let names = || entries().filter(is_socket).count();
-        assert_eq!(names(), 1, "the connection is open");
+        assert_eq!(count_sockets(&sockets), 1, "the connection is open");
         match answer {
             Answer::Yes | Answer::Vain => terminal.send("y\r"),
             Answer::No => terminal.send("\r"),
@@ -337,7 +339,7 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
                 // The session needs none of it.
                 sshd.wait_alone();
             }
-            assert_eq!(names(), 0);
+            assert_eq!(count_sockets(&sockets), 0);
             terminal.send("\r");
         }
         let exit = terminal.wait_exit();
@@ -348,11 +350,13 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
         assert_eq!(exit.output.contains("hello from afar"), answer == Answer::Yes, "{said}");
         sshd.wait_alone();
         // ssh removes its socket after it has left the host.
-        let is_gone = (0..100).any(|_| {
-            pause(std::time::Duration::from_millis(20));
-            names() == 0
-        });
-        assert!(answer == Answer::Death || is_gone, "{answer:?} leaves a socket");
+        if answer != Answer::Death {
+            within_guard("the end of the socket", move || {
+                while count_sockets(&sockets) > 0 {
+                    std::thread::yield_now();
+                }
+            });
+        }
     });
 }
 

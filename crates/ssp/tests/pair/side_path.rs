@@ -19,7 +19,7 @@ const UDP_DELAY: Duration = ms(25);
 const SSH_DELAY: Duration = ms(27);
 const ROUND_TRIP: Duration = ms(54);
 
-/// What the computer's network carries.
+/// The datagrams and connections that the computer's network carries.
 #[derive(Clone, Copy, Debug)]
 struct Network {
     up: bool,
