@@ -25,7 +25,7 @@ const MAY_DEPEND_ON: [(&str, &str); 19] = [
     ("crates/cli-docs", ""),
     ("crates/platform", "units terminal"),
     ("crates/udp", "units ssp"),
-    ("crates/control", "units platform"),
+    ("crates/control", "units session platform"),
     ("crates/bootstrap", "units ssp terminal session"),
     ("crates/rove", "units ssp terminal link session platform udp control bootstrap cli-docs"),
     ("lab/link", "units"),

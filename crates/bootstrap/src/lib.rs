@@ -49,5 +49,5 @@ pub use plan::{HANDS_OVER, Plan, Route, SSH_FAILURE, ServerAddress, Way, proxy_o
 pub use platform::Platform;
 pub use printable::Printable;
 pub use program_name::ProgramName;
-pub use session_ref::{AttachWay, LabelError, SessionLabel, SessionRef};
+pub use session_ref::{LabelError, SessionLabel, SessionRef, attach_command};
 pub use sharing::{Shared, Sharing};

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitStatus;
 
 use crate::options::{HostOptions, WantedSession};
+use crate::session_ref::attach_command;
 use crate::startup::{Announced, ProxyFailure, RunningSession};
 
 /// The reason for which ssh has brought no session.
@@ -115,7 +116,7 @@ const fn feature(session: &WantedSession) -> &'static str {
     match session {
         WantedSession::New => "rove server new",
         WantedSession::Named(_) => "--session",
-        WantedSession::Attached(_, way) => way.command(),
+        WantedSession::Attached(_, way) => attach_command(*way),
     }
 }
 
@@ -124,16 +125,20 @@ mod tests {
     use super::*;
     use crate::challenge::Challenge;
     use crate::remote;
-    use crate::session_ref::AttachWay;
     use crate::startup::{Rules, Startup, Stream};
+    use rove_session::JoinMode;
 
     #[test]
     fn a_host_with_an_older_rove_is_said_to_lack_what_was_asked_for() {
         for (way, answer, lacks) in [
-            (AttachWay::TakeOver, "rove server: the first word must be \"new\"", "no rove attach:"),
-            (AttachWay::View, "rove server: attach takes one session", "no rove attach --view:"),
+            (None, "rove server: the first word must be \"new\"", "no rove attach:"),
             (
-                AttachWay::Share,
+                Some(JoinMode::View),
+                "rove server: attach takes one session",
+                "no rove attach --view:",
+            ),
+            (
+                Some(JoinMode::Share),
                 "rove server: a session's name begins with a letter or a digit, and \"--share\" does not",
                 "no rove attach --share:",
             ),

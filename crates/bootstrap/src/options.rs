@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 
+use rove_session::JoinMode;
+
 use crate::choices::Choices;
 use crate::install_policy::InstallPolicy;
 use crate::program_name::ProgramName;
-use crate::session_ref::{AttachWay, SessionLabel, SessionRef};
+use crate::session_ref::{SessionLabel, SessionRef};
 use crate::ssh_config;
 
 /// The user's options for a session to start.
@@ -94,9 +96,9 @@ pub enum WantedSession {
     New,
     /// The session with this name. If it does not run, a new session gets the name.
     Named(SessionLabel),
-    /// A running session, and the way to come to it. `None` is the only session without a client, or to join, the only one
+    /// A running session, and how a client joins it, or `None` to take it over. `None` is the only session without a client, or to join, the only one
     /// with a client.
-    Attached(Option<SessionRef>, AttachWay),
+    Attached(Option<SessionRef>, Option<JoinMode>),
 }
 
 /// The first port that an ordinary user can bind. Lower ports need root, and ssh's own port is usually among them.

@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::iter;
 
+use rove_session::JoinMode;
+
 use crate::challenge::Challenge;
 use crate::options::{BindServer, DetachedUse, HostOptions, WantedSession};
 use crate::quote;
@@ -64,7 +66,7 @@ pub fn server_arguments(
 ) -> Vec<OsString> {
     let is_inside = |(name, _): &(String, String)| name == SESSION_VARIABLE;
     if let WantedSession::Attached(session, way) = &options.session {
-        let words = iter::once("attach").chain(way.option()).map(str::to_owned);
+        let words = iter::once("attach").chain(way.map(JoinMode::option)).map(str::to_owned);
         let inside = variables.into_iter().find(is_inside);
         let inside = inside.map(|(name, value)| ["-l".to_owned(), format!("{name}={value}")]);
         return words

@@ -1,8 +1,9 @@
 //! The ways in which a user names a session.
 
-use std::ffi::OsStr;
 use std::fmt::{self, Display};
 use std::str::FromStr;
+
+use rove_session::JoinMode;
 
 /// Longest name of a session, in bytes. Chosen: a word that a person types.
 const LABEL_BYTES_MAX: usize = 64;
@@ -57,40 +58,12 @@ impl Display for SessionLabel {
     }
 }
 
-/// The way in which a client comes to a session that runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AttachWay {
-    /// The client takes the session over.
-    #[default]
-    TakeOver,
-    /// The client joins beside the session's own client, and views the session.
-    View,
-    /// The client joins, views the session and types.
-    Share,
-}
-
-impl AttachWay {
-    /// Returns the option that asks for this way. `None` to take the session over.
-    pub const fn option(self) -> Option<&'static str> {
-        match self {
-            Self::TakeOver => None,
-            Self::View => Some("--view"),
-            Self::Share => Some("--share"),
-        }
-    }
-
-    /// Returns the command that asks for this way.
-    pub const fn command(self) -> &'static str {
-        match self {
-            Self::TakeOver => "rove attach",
-            Self::View => "rove attach --view",
-            Self::Share => "rove attach --share",
-        }
-    }
-
-    /// Returns the way that an option asks for. `None` for other words.
-    pub fn of_option(word: &OsStr) -> Option<Self> {
-        [Self::View, Self::Share].into_iter().find(|way| way.option().is_some_and(|it| word == it))
+/// Returns the command that attaches in this mode; `None` takes the session over.
+pub const fn attach_command(mode: Option<JoinMode>) -> &'static str {
+    match mode {
+        None => "rove attach",
+        Some(JoinMode::View) => "rove attach --view",
+        Some(JoinMode::Share) => "rove attach --share",
     }
 }
 

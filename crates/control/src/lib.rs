@@ -26,7 +26,7 @@ pub use directory::{
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;
 pub use protocol::{
-    Answer, Attachment, Carrier, ClientPath, Coming, KeyText, ReplyError, Request, RequestError,
+    Answer, Attachment, Carrier, ClientPath, KeyText, ReplyError, Request, RequestError,
     SessionStatus, State, Window,
 };
 #[doc(hidden)]

@@ -10,6 +10,7 @@
 
 use std::net::IpAddr;
 
+use rove_session::JoinMode;
 use rove_units::Duration;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -50,34 +51,11 @@ pub enum Request {
     Status,
     /// Asks the server to end its session in order.
     End,
-    /// Asks for a key with which another client comes. The address is where the user asks from.
-    Attach(Coming, Option<IpAddr>),
+    /// Asks for a key with which another client joins, or takes the session over (`None`). The address is where the user
+    /// asks from.
+    Attach(Option<JoinMode>, Option<IpAddr>),
     /// Tells the UDP port on this computer from which an ssh's end sends the client's datagrams.
     Tunnel(u16),
-}
-
-/// The way in which another client comes to a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coming {
-    /// The client takes the session over.
-    TakeOver,
-    /// The client joins and views the session.
-    View,
-    /// The client joins, views the session and types.
-    Share,
-}
-
-impl Coming {
-    const ALL: [Self; 3] = [Self::TakeOver, Self::View, Self::Share];
-
-    /// Returns the word of a request that asks for it.
-    const fn word(self) -> &'static str {
-        match self {
-            Self::TakeOver => "attach",
-            Self::View => "view",
-            Self::Share => "share",
-        }
-    }
 }
 
 /// The text of a session key, which is wiped from memory when it is dropped.
@@ -270,8 +248,20 @@ pub(crate) fn encode_request(request: Request) -> String {
         Request::Status => format!("rove/{PROTOCOL} status\n"),
         Request::End => format!("rove/{PROTOCOL} end\n"),
         Request::Tunnel(port) => format!("rove/{PROTOCOL} tunnel {port}\n"),
-        Request::Attach(way, None) => format!("rove/{PROTOCOL} {}\n", way.word()),
-        Request::Attach(way, Some(by)) => format!("rove/{PROTOCOL} {} {by}\n", way.word()),
+        Request::Attach(mode, None) => format!("rove/{PROTOCOL} {}\n", attach_word(mode)),
+        Request::Attach(mode, Some(by)) => format!("rove/{PROTOCOL} {} {by}\n", attach_word(mode)),
+    }
+}
+
+/// The modes in which another client may come; `None` takes the session over.
+const ATTACH_MODES: [Option<JoinMode>; 3] = [None, Some(JoinMode::View), Some(JoinMode::Share)];
+
+/// Returns the word of a request for a key.
+const fn attach_word(mode: Option<JoinMode>) -> &'static str {
+    match mode {
+        None => "attach",
+        Some(JoinMode::View) => "view",
+        Some(JoinMode::Share) => "share",
     }
 }
 
@@ -288,15 +278,15 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
         return Err(RequestError::Version);
     }
     let (word, by) = word.split_once(' ').unwrap_or((word, ""));
-    let way = Coming::ALL.into_iter().find(|way| way.word() == word);
+    let mode = ATTACH_MODES.into_iter().find(|mode| attach_word(*mode) == word);
     match (word, by) {
         ("status", "") => Ok(Request::Status),
         ("end", "") => Ok(Request::End),
         ("tunnel", port) => port.parse().map(Request::Tunnel).map_err(|_| RequestError::Unknown),
         _ => {
-            let way = way.ok_or(RequestError::Unknown)?;
+            let mode = mode.ok_or(RequestError::Unknown)?;
             let by = (!by.is_empty()).then(|| by.parse()).transpose();
-            by.map(|by| Request::Attach(way, by)).map_err(|_| RequestError::Unknown)
+            by.map(|by| Request::Attach(mode, by)).map_err(|_| RequestError::Unknown)
         }
     }
 }
@@ -400,13 +390,12 @@ mod tests {
 
     #[test]
     fn a_request_is_one_short_line_and_reads_as_it_was_written() {
-        let by = |text: &str| Request::Attach(Coming::Share, Some(text.parse().unwrap()));
+        let by = |text: &str| Request::Attach(Some(JoinMode::Share), Some(text.parse().unwrap()));
         let long = by("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
-        let ways = Coming::ALL.map(|way| Request::Attach(way, None));
         for request in
             [Request::Status, Request::End, Request::Tunnel(u16::MAX), by("192.0.2.1"), long]
                 .into_iter()
-                .chain(ways)
+                .chain(ATTACH_MODES.map(|mode| Request::Attach(mode, None)))
         {
             let line = encode_request(request);
             assert!(line.len() <= REQUEST_LEN_MAX && line.ends_with('\n'), "{line:?}");

@@ -6,12 +6,13 @@ use std::net::IpAddr;
 use anyhow::{Context, bail};
 use rove_bootstrap::remote::SESSION_VARIABLE;
 use rove_bootstrap::startup::{CHOICE, CHOICES_MAX, LOOPBACK};
-use rove_bootstrap::{AttachWay, DetachedUse, SessionLabel, SessionRef};
+use rove_bootstrap::{DetachedUse, SessionLabel, SessionRef, attach_command};
 use rove_control::AskError;
 use rove_control::{
-    Coming, Conversation, Found, ReplyError, Request, RequestError, SessionStatus, State, survey,
+    Conversation, Found, ReplyError, Request, RequestError, SessionStatus, State, survey,
 };
 use rove_platform::clock::Clock;
+use rove_session::JoinMode;
 use rove_ssp::Key;
 use rove_units::Duration;
 
@@ -31,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Returns why there is no such session or key. If several sessions match, they are printed for the user to choose.
 pub(crate) fn run(
     session: Option<&SessionRef>,
-    way: AttachWay,
+    way: Option<JoinMode>,
     inside: Option<&str>,
 ) -> anyhow::Result<u8> {
     let clock = Clock::start();
@@ -43,7 +44,7 @@ pub(crate) fn run(
     sessions.retain(|found| session.is_some() || check_outside(found, inside).is_ok());
     let is_meant = |found: &&Found| match session {
         Some(session) => means(session, &found.status),
-        None if way == AttachWay::TakeOver => found.status.state == State::Detached,
+        None if way.is_none() => found.status.state == State::Detached,
         None => found.status.state == State::Attached,
     };
     let mut meant: Vec<&Found> = sessions.iter().filter(is_meant).collect();
@@ -71,7 +72,7 @@ pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow:
     let survey = survey(clock, clock.now() + PATIENCE);
     let session = SessionRef::Named(name.clone());
     match survey.sessions.iter().find(|found| means(&session, &found.status)) {
-        Some(found) => announce_next(clock, found, AttachWay::TakeOver, inside).map(|()| true),
+        Some(found) => announce_next(clock, found, None, inside).map(|()| true),
         None => Ok(false),
     }
 }
@@ -91,7 +92,7 @@ pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
     }
     let newest = detached.into_iter().max_by_key(|found| found.status.started_at)?;
     // A session that cannot be had is named on the screen of the new one.
-    let key = next_key(clock, newest, AttachWay::TakeOver, None).ok()?;
+    let key = next_key(clock, newest, None, None).ok()?;
     let what = describe_running(&newest.status);
     say(std::io::stderr(), &format!("rove: going on with your newest session, {what}"));
     announce(&newest.status, &key).is_ok().then_some(0)
@@ -122,7 +123,7 @@ fn check_outside(found: &Found, inside: Option<&str>) -> anyhow::Result<()> {
 fn announce_next(
     clock: Clock,
     found: &Found,
-    way: AttachWay,
+    way: Option<JoinMode>,
     inside: Option<&str>,
 ) -> anyhow::Result<()> {
     let key = next_key(clock, found, way, inside)?;
@@ -140,20 +141,15 @@ fn announce(status: &SessionStatus, key: &Key) -> anyhow::Result<()> {
 fn next_key(
     clock: Clock,
     found: &Found,
-    way: AttachWay,
+    way: Option<JoinMode>,
     inside: Option<&str>,
 ) -> anyhow::Result<Key> {
     check_outside(found, inside)?;
-    let coming = match way {
-        AttachWay::TakeOver => Coming::TakeOver,
-        AttachWay::View => Coming::View,
-        AttachWay::Share => Coming::Share,
-    };
     let by = ["SSH_CONNECTION", "SSH_CLIENT"]
         .into_iter()
         .find_map(|variable| client_address(std::env::var_os(variable).as_deref()?));
     let port = found.status.port;
-    let answer = Conversation::start(clock, &found.path, Request::Attach(coming, by))
+    let answer = Conversation::start(clock, &found.path, Request::Attach(way, by))
         .and_then(|mut conversation| conversation.reply(clock.now() + PATIENCE));
     let answer = match answer {
         Err(AskError::Reply(ReplyError::Refused(refusal))) => {
@@ -168,11 +164,11 @@ fn next_key(
 }
 
 /// Returns why a session's server gives no key. A server that runs since before the host's rove was renewed may know less.
-fn reason(refusal: String, way: AttachWay) -> String {
+fn reason(refusal: String, way: Option<JoinMode>) -> String {
     if refusal != RequestError::Unknown.to_string() {
         return refusal;
     }
-    let lacks = way.command();
+    let lacks = attach_command(way);
     format!(
         "its server was started by an older rove, which has no {lacks}; only its own client can go on with it"
     )
@@ -191,9 +187,9 @@ mod tests {
     #[test]
     fn a_server_of_an_older_rove_is_said_to_lack_what_was_asked_for() {
         for (way, lacks) in [
-            (AttachWay::TakeOver, "no rove attach;"),
-            (AttachWay::View, "no rove attach --view;"),
-            (AttachWay::Share, "no rove attach --share;"),
+            (None, "no rove attach;"),
+            (Some(JoinMode::View), "no rove attach --view;"),
+            (Some(JoinMode::Share), "no rove attach --share;"),
         ] {
             let text = reason(RequestError::Unknown.to_string(), way);
             assert!(text.contains("older rove") && text.contains(lacks), "{text}");

@@ -19,9 +19,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::Refusal;
 use rove_bootstrap::startup::Connect;
-use rove_bootstrap::{
-    Account, AttachWay, HostOptions, Plan, ProgramName, Resume, TunnelUse, WantedSession,
-};
+use rove_bootstrap::{Account, HostOptions, Plan, ProgramName, Resume, TunnelUse, WantedSession};
 use rustix::fs::Access;
 
 use crate::bootstrap::error::BootstrapError;
@@ -292,7 +290,7 @@ fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall 
     let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
     let is_rove = options.name == ProgramName::Rove;
     let mut choices = session_call::with_environment(options.choices.clone());
-    if matches!(options.session, WantedSession::Attached(_, AttachWay::View | AttachWay::Share)) {
+    if matches!(options.session, WantedSession::Attached(_, Some(_))) {
         // A client that resumes takes the session over, which a joined one must not.
         choices.resume = Resume::Never;
     }

@@ -71,7 +71,7 @@ pub use client::{
 };
 pub use host_screen::HostScreen;
 pub use last_screen::{MissingLines, Running};
-pub use parts::joined::{JOINED_MAX, JoinedClient, Way};
+pub use parts::joined::{JOINED_MAX, JoinMode, JoinedClient};
 pub use report::TerminalReport;
 pub use rove_predict::{
     Effect, EngineKind, Explanation, Mechanism, Mechanisms, Prediction, Preference, PromptHash,

@@ -6,8 +6,8 @@ use common::clients::*;
 use common::*;
 use rove_link::LinkConfig;
 use rove_session::{
-    ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, Outside, ServerEvent, SizeRule, Tty,
-    Uninvited, Way,
+    ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, JoinMode, Outside, ServerEvent,
+    SizeRule, Tty, Uninvited,
 };
 use rove_ssp::{Config, Key};
 use rove_terminal::Size;
@@ -27,7 +27,7 @@ fn refusal(trio: &mut Trio) -> Option<Uninvited> {
     let now = trio.now();
     let chaff = Seed::new(9).stream("server.chaff");
     let server = &mut trio.right.0.server;
-    server.invite_to_join(now, &Key::from_bytes([99; 16]), chaff, (Way::View, "nobody")).err()
+    server.invite_to_join(now, &Key::from_bytes([99; 16]), chaff, (JoinMode::View, "nobody")).err()
 }
 
 /// Presses the escape key and a letter.
@@ -38,7 +38,7 @@ fn command(trio: &mut Trio, client: usize, letter: u8) {
 
 #[test]
 fn a_viewers_keys_and_sizes_reach_nothing() {
-    let mut trio = shared_session(&near_link(), &[Way::View], Seed::new(1));
+    let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(1));
     program(&mut trio, b"$ text");
     trio.run_for(secs(1));
     assert_eq!(trio.left.0[1].client.screen().row_text(0), "$ text");
@@ -47,7 +47,7 @@ fn a_viewers_keys_and_sizes_reach_nothing() {
         transport: Config { capabilities: Some(rove_session::CAPABILITIES), ..Config::client() },
         ..roves()
     };
-    let config = invite_to_join(&mut trio, Way::View, hostile);
+    let config = invite_to_join(&mut trio, JoinMode::View, hostile);
     come(&mut trio, config);
     // The first keys are typed before the client knows that it only views.
     types(&mut trio, 2, b"rm -rf /\r\x03\x1b[A");
@@ -66,7 +66,7 @@ fn a_viewers_keys_and_sizes_reach_nothing() {
 fn two_clients_type_and_both_see_all_of_it() {
     for loss in [0.0, 0.29] {
         let link = LinkConfig { loss, ..near_link() };
-        let mut trio = shared_session(&link, &[Way::Share], Seed::new(2));
+        let mut trio = shared_session(&link, &[JoinMode::Share], Seed::new(2));
         for round in 0..5 {
             types(&mut trio, 0, format!("<{round}").as_bytes());
             trio.run_for(secs(6));
@@ -82,9 +82,9 @@ fn two_clients_type_and_both_see_all_of_it() {
 
 #[test]
 fn every_client_is_shown_each_join_and_each_leaving_at_once() {
-    let mut trio = shared_session(&near_link(), &[Way::View], Seed::new(3));
+    let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(3));
     trio.run_for(secs(20));
-    let config = invite_to_join(&mut trio, Way::Share, roves());
+    let config = invite_to_join(&mut trio, JoinMode::Share, roves());
     come(&mut trio, config);
     // One way of 50 ms to the server, and one back to each client.
     trio.run_for(ms(150));
@@ -129,7 +129,7 @@ fn nobody_joins_a_session_whose_client_does_not_show_it_or_is_closed_or_locked()
     // The lock ends invitations that nobody has used.
     trio.left.0[0].client.set_door(Door::Open);
     trio.run_for(secs(1));
-    let invited = invite_to_join(&mut trio, Way::Share, roves());
+    let invited = invite_to_join(&mut trio, JoinMode::Share, roves());
     let heir = invite(&mut trio, ClientConfig { key: Key::from_bytes([97; 16]), ..roves() });
     command(&mut trio, 0, b'l');
     assert!(bar(&trio, 0).contains("Locked"));
@@ -145,7 +145,7 @@ fn nobody_joins_a_session_whose_client_does_not_show_it_or_is_closed_or_locked()
 
 #[test]
 fn the_owner_ends_joined_clients_and_nobody_else_does() {
-    let mut trio = shared_session(&near_link(), &[Way::View, Way::Share], Seed::new(5));
+    let mut trio = shared_session(&near_link(), &[JoinMode::View, JoinMode::Share], Seed::new(5));
     for client in [1, 2] {
         command(&mut trio, client, b'e');
         command(&mut trio, client, b'l');
@@ -166,13 +166,13 @@ fn the_owner_ends_joined_clients_and_nobody_else_does() {
 #[test]
 fn only_a_client_that_shows_joined_clients_may_join_and_only_beside_one() {
     let mut trio = shared_session(&near_link(), &[], Seed::new(6));
-    let config = invite_to_join(&mut trio, Way::Share, client_config(stock(Config::client())));
+    let config = invite_to_join(&mut trio, JoinMode::Share, client_config(stock(Config::client())));
     come(&mut trio, config);
     types(&mut trio, 1, b"x");
     trio.run_for(secs(5));
     assert!(trio.right.0.program.typed.is_empty());
     // Where a stock client takes over, joined clients end.
-    let mut trio = shared_session(&near_link(), &[Way::View], Seed::new(6));
+    let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(6));
     let config = invite(&mut trio, client_config(stock(Config::client())));
     come(&mut trio, config);
     trio.run_for(secs(5));
@@ -182,12 +182,12 @@ fn only_a_client_that_shows_joined_clients_may_join_and_only_beside_one() {
 
 #[test]
 fn a_session_takes_so_many_clients_and_an_unused_invitation_keeps_nobody_out() {
-    let ways = [Way::View; JOINED_MAX - 1];
+    let ways = [JoinMode::View; JOINED_MAX - 1];
     let mut trio = shared_session(&near_link(), &ways, Seed::new(7));
     for _ in 0..20 {
         assert_eq!(refusal(&mut trio), None);
     }
-    let config = invite_to_join(&mut trio, Way::View, roves());
+    let config = invite_to_join(&mut trio, JoinMode::View, roves());
     come(&mut trio, config);
     trio.run_for(secs(3));
     program(&mut trio, b"all of you");
@@ -201,7 +201,8 @@ fn a_session_takes_so_many_clients_and_an_unused_invitation_keeps_nobody_out() {
 #[test]
 fn the_end_of_the_session_reaches_all_clients() {
     for quits in [true, false] {
-        let mut trio = shared_session(&near_link(), &[Way::View, Way::Share], Seed::new(8));
+        let mut trio =
+            shared_session(&near_link(), &[JoinMode::View, JoinMode::Share], Seed::new(8));
         let now = trio.now();
         if quits {
             command(&mut trio, 0, b'.');
@@ -223,7 +224,7 @@ fn events_of_the_past_do_not_happen_again_for_a_client_that_joins() {
     trio.left.0[0].client.set_door(Door::Open);
     program(&mut trio, b"\x07\x07\x07\x1b]52;c;b2xk\x07\x1b]9;past\x07text");
     trio.run_for(secs(5));
-    for way in [Way::View, Way::Share] {
+    for way in [JoinMode::View, JoinMode::Share] {
         let config = invite_to_join(&mut trio, way, wide(Size::DEFAULT));
         come(&mut trio, config);
     }
@@ -251,7 +252,7 @@ fn a_statement_of_a_prompt_ends_with_anothers_key_and_never_reaches_a_joined_cli
     let mut trio = session(busiest_client(Size::DEFAULT), &near_link(), Seed::new(10));
     trio.left.0[0].client.set_door(Door::Open);
     trio.run_for(secs(2));
-    let config = invite_to_join(&mut trio, Way::Share, busiest_client(Size::DEFAULT));
+    let config = invite_to_join(&mut trio, JoinMode::Share, busiest_client(Size::DEFAULT));
     come(&mut trio, config);
     types(&mut trio, 0, b"x");
     trio.run_for(secs(2));
@@ -275,7 +276,7 @@ fn a_statement_of_a_prompt_ends_with_anothers_key_and_never_reaches_a_joined_cli
 
 #[test]
 fn a_datagram_of_one_client_is_nothing_when_it_comes_again_from_anywhere() {
-    let mut trio = shared_session(&near_link(), &[Way::View, Way::Share], Seed::new(11));
+    let mut trio = shared_session(&near_link(), &[JoinMode::View, JoinMode::Share], Seed::new(11));
     let now = trio.now();
     types(&mut trio, 2, b"once");
     let transmit = trio.left.0[2].client.poll_transmit(now).expect("keys");
@@ -304,7 +305,7 @@ fn the_owner_decides_whose_window_leads_and_a_viewers_never_does() {
     ] {
         let mut trio = shared_session(&near_link(), &[], Seed::new(12));
         trio.left.0[0].client.set_size_rule(rule);
-        for (way, window) in [(Way::View, size(40, 10)), (Way::Share, size(100, 40))] {
+        for (way, window) in [(JoinMode::View, size(40, 10)), (JoinMode::Share, size(100, 40))] {
             let config = invite_to_join(&mut trio, way, wide(window));
             come(&mut trio, config);
             trio.run_for(secs(3));
@@ -339,7 +340,7 @@ fn the_owner_decides_whose_window_leads_and_a_viewers_never_does() {
 fn two_typists_in_turns_change_the_size_now_and_then_only() {
     let mut trio = shared_session(&near_link(), &[], Seed::new(13));
     trio.left.0[0].client.set_size_rule(SizeRule::Typist);
-    let config = invite_to_join(&mut trio, Way::Share, wide(size(100, 40)));
+    let config = invite_to_join(&mut trio, JoinMode::Share, wide(size(100, 40)));
     come(&mut trio, config);
     trio.run_for(secs(5));
     trio.right.0.program.events.clear();
@@ -357,7 +358,7 @@ fn two_typists_in_turns_change_the_size_now_and_then_only() {
 #[test]
 fn the_smallest_window_leads_only_by_the_owners_choice_and_a_viewers_is_none() {
     let mut trio = shared_session(&near_link(), &[], Seed::new(14));
-    let config = invite_to_join(&mut trio, Way::Share, wide(size(60, 20)));
+    let config = invite_to_join(&mut trio, JoinMode::Share, wide(size(60, 20)));
     come(&mut trio, config);
     trio.run_for(secs(3));
     assert_eq!(trio.right.0.server.screen().size(), Size::DEFAULT);
@@ -371,7 +372,7 @@ fn the_smallest_window_leads_only_by_the_owners_choice_and_a_viewers_is_none() {
 
 #[test]
 fn a_viewers_key_used_from_two_addresses_disturbs_nobody_else() {
-    let mut trio = shared_session(&near_link(), &[Way::View, Way::Share], Seed::new(15));
+    let mut trio = shared_session(&near_link(), &[JoinMode::View, JoinMode::Share], Seed::new(15));
     let stolen = ClientConfig { key: Key::from_bytes([1; 16]), ..wide(Size::DEFAULT) };
     come(&mut trio, stolen);
     types(&mut trio, 3, b"stolen");
@@ -388,7 +389,7 @@ fn a_viewers_key_used_from_two_addresses_disturbs_nobody_else() {
 fn echo_median(viewers: usize, seed: u64) -> u64 {
     let mut trio = shared_session(&near_link(), &[], Seed::new(seed));
     for _ in 0..viewers {
-        let config = invite_to_join(&mut trio, Way::View, wide(Size::DEFAULT));
+        let config = invite_to_join(&mut trio, JoinMode::View, wide(Size::DEFAULT));
         come(&mut trio, config);
     }
     trio.right.1 = Some((0.29, Seed::new(seed).stream("viewers.loss"), 0));

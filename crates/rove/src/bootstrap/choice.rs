@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rove_bootstrap::{AttachWay, DetachedUse, HostOptions, NoSession, SessionRef, WantedSession};
+use rove_bootstrap::{DetachedUse, HostOptions, NoSession, SessionRef, WantedSession};
 
 use crate::bootstrap::error::BootstrapError;
 use crate::messages::say;
@@ -29,7 +29,7 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
                 // The user knows of them, and wants none.
                 return Some(HostOptions { detached: DetachedUse::Never, ..options.clone() });
             };
-            (chosen, AttachWay::TakeOver)
+            (chosen, None)
         }
     };
     let session = SessionRef::Number(sessions[chosen].port.into());

@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction};
-use rove_bootstrap::{AttachWay, LabelError, ProgramName, WantedSession};
+use rove_bootstrap::{LabelError, ProgramName, WantedSession};
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::{Config, ConfigError};
 use crate::cli::host::{self, HostCall, UsageError};
 use crate::program::ROVE;
+use rove_session::JoinMode;
 
 pub(crate) static MANUAL: Manual = Manual {
     program: &ROVE,
@@ -75,7 +76,7 @@ pub(crate) fn parse(
 ) -> Result<HostCall, UsageError> {
     let wrong =
         |message: String| UsageError { message, usage: Some(rove_cli_docs::usage_hint(&MANUAL)) };
-    let (args, way) = take_way(args).ok_or_else(|| {
+    let (args, mode) = take_mode(args).ok_or_else(|| {
         wrong("--view sees and does not type, --share does both; give one of them".to_owned())
     })?;
     let mut options = match host::parse(ProgramName::Rove, args, load)? {
@@ -101,7 +102,7 @@ pub(crate) fn parse(
         }
     };
     options.command.clear();
-    options.session = WantedSession::Attached(session, way);
+    options.session = WantedSession::Attached(session, mode);
     Ok(HostCall::Connect(options))
 }
 
@@ -109,14 +110,15 @@ fn option(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// Returns a line without the options that say how the client comes, and that way; `None` if the line has both options.
-fn take_way(mut args: Vec<OsString>) -> Option<(Vec<OsString>, AttachWay)> {
-    let mut ways: Vec<AttachWay> = args.iter().filter_map(|it| AttachWay::of_option(it)).collect();
-    args.retain(|word| AttachWay::of_option(word).is_none());
-    ways.dedup();
-    match ways[..] {
-        [] => Some((args, AttachWay::TakeOver)),
-        [way] => Some((args, way)),
+/// Returns a line without `--view` and `--share`, and the mode that it asks for. `None` if the line has both options.
+fn take_mode(mut args: Vec<OsString>) -> Option<(Vec<OsString>, Option<JoinMode>)> {
+    let mode = |word: &OsString| JoinMode::from_option(word.to_str()?);
+    let mut modes: Vec<JoinMode> = args.iter().filter_map(mode).collect();
+    args.retain(|word| mode(word).is_none());
+    modes.dedup();
+    match modes[..] {
+        [] => Some((args, None)),
+        [mode] => Some((args, Some(mode))),
         _ => None,
     }
 }
@@ -140,15 +142,11 @@ mod tests {
         ] {
             let session = session.map(|word| word.parse().unwrap());
             let Ok(HostCall::Connect(options)) = call(line) else { panic!("{line}") };
-            assert_eq!(
-                options.session,
-                WantedSession::Attached(session, AttachWay::TakeOver),
-                "{line}"
-            );
+            assert_eq!(options.session, WantedSession::Attached(session, None), "{line}");
             assert!(options.command.is_empty());
         }
         for (line, way) in
-            [("host --view", AttachWay::View), ("--share host work", AttachWay::Share)]
+            [("host --view", Some(JoinMode::View)), ("--share host work", Some(JoinMode::Share))]
         {
             let Ok(HostCall::Connect(options)) = call(line) else { panic!("{line}") };
             assert!(matches!(options.session, WantedSession::Attached(_, meant) if meant == way));

@@ -4,13 +4,14 @@ use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, ArgAction, Command};
 use rove_bootstrap::remote::SESSION_VARIABLE;
-use rove_bootstrap::{AttachWay, LabelError, ProgramName, SessionRef};
+use rove_bootstrap::{LabelError, ProgramName, SessionRef};
 use rove_cli_docs::{Manual, Words};
 use rove_udp::PortRange;
 
 use crate::cli::getopt::{self, Item};
 use crate::program::ROVE;
 use crate::server::{BindAddress, ServerOptions};
+use rove_session::JoinMode;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ServerCall {
@@ -27,7 +28,7 @@ pub(crate) enum ServerCall {
     },
     /// Print the port of a running session, and a key for its next client. `None` means the only session, or the only
     /// detached one. The text is the word of the session in which the user asks, if in one.
-    Attach(Option<SessionRef>, AttachWay, Option<String>),
+    Attach(Option<SessionRef>, Option<JoinMode>, Option<String>),
 }
 
 pub(crate) static MANUAL: Manual = Manual {
@@ -163,10 +164,10 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
             parse_new(options, rest.to_vec(), &mut complaints)?
         }
         Some((first, rest)) if first == "attach" && name == ProgramName::Rove => {
-            let way = rest.first().and_then(|word| AttachWay::of_option(word));
+            let way = rest.first().and_then(|word| JoinMode::from_option(word.to_str()?));
             let words = if way.is_some() { &rest[1..] } else { rest };
             let (words, inside) = inside(words);
-            return Ok(ServerCall::Attach(session(words)?, way.unwrap_or_default(), inside));
+            return Ok(ServerCall::Attach(session(words)?, way, inside));
         }
         _ => parse_legacy(options, &args, &mut complaints)?,
     };
@@ -453,16 +454,16 @@ mod tests {
         };
         for line in ["attach", "attach 60001", "attach work"] {
             let session = line.strip_prefix("attach ").map(|word| word.parse().unwrap());
-            assert_eq!(
-                own(line),
-                Ok(ServerCall::Attach(session, AttachWay::TakeOver, None)),
-                "{line}"
-            );
+            assert_eq!(own(line), Ok(ServerCall::Attach(session, None, None)), "{line}");
         }
-        let joined = ServerCall::Attach("work".parse().ok(), AttachWay::View, None);
+        let joined = ServerCall::Attach("work".parse().ok(), Some(JoinMode::View), None);
         assert_eq!(own("attach --view work"), Ok(joined));
-        assert_eq!(own("attach --share"), Ok(ServerCall::Attach(None, AttachWay::Share, None)));
-        let inside = ServerCall::Attach("7".parse().ok(), AttachWay::View, Some("ab".to_owned()));
+        assert_eq!(
+            own("attach --share"),
+            Ok(ServerCall::Attach(None, Some(JoinMode::Share), None))
+        );
+        let inside =
+            ServerCall::Attach("7".parse().ok(), Some(JoinMode::View), Some("ab".to_owned()));
         assert_eq!(own("attach --view -l ROVE_SESSION=ab 7"), Ok(inside));
         for line in
             ["attach a b", "attach -x", "attach a --view", "attach A", "new -n 60001", "new -n -x"]

@@ -6,14 +6,15 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use rove_control::{
-    Answer, Attachment, Coming, KeyText, Listener, Request, SessionName, SessionStatus, State,
-    Window,
+    Answer, Attachment, KeyText, Listener, Request, SessionName, SessionStatus, State, Window,
 };
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::Failure;
 use rove_platform::pty::{Child, Master, PromptWatch};
 use rove_platform::tty_watch::TtyWatch;
-use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOutcome, Tty};
+use rove_session::{
+    ExitStatus, InputNum, JoinMode, Outside, Server, ServerEvent, ServerOutcome, Tty,
+};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
@@ -274,7 +275,7 @@ impl Pump {
     fn invite(
         &mut self,
         now: Instant,
-        way: Coming,
+        way: Option<JoinMode>,
         from: visitors::From,
     ) -> Result<Option<KeyText>, visitors::Refusal> {
         let is_attached = self.state(now) == State::Attached;

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use rove_control::{Coming, KeyText};
-use rove_session::{Door, JoinedClient, Server, Uninvited, Way};
+use rove_control::KeyText;
+use rove_session::{Door, JoinMode, JoinedClient, Server, Uninvited};
 use rove_units::Instant;
 
 use crate::{entropy, hardening, syslog};
@@ -44,33 +44,29 @@ pub(super) enum Refusal {
 pub(super) fn invite(
     session: &mut Server,
     now: Instant,
-    way: Coming,
+    way: Option<JoinMode>,
     from: From,
     is_attached: bool,
 ) -> Result<Option<KeyText>, Refusal> {
     let (Ok(key), Ok(seed)) = (entropy::key(), entropy::seed()) else { return Ok(None) };
     let (chaff, who) = (seed.stream("server.chaff"), describe(from));
-    let joined_way = match way {
-        Coming::TakeOver if is_attached && session.door() == Door::Locked => {
-            return Err(Refusal::Locked);
-        }
-        Coming::TakeOver => None,
-        _ if !is_attached => return Err(Refusal::Silent),
-        Coming::View => Some(Way::View),
-        Coming::Share => Some(Way::Share),
-    };
-    let memory = match joined_way {
+    match way {
+        None if is_attached && session.door() == Door::Locked => return Err(Refusal::Locked),
+        Some(_) if !is_attached => return Err(Refusal::Silent),
+        _ => {}
+    }
+    let memory = match way {
         None => {
             session.invite(now, &key, chaff, from.by);
             session.invited_key_memory()
         }
-        Some(way) => {
-            let joined = session.invite_to_join(now, &key, chaff, (way, &who));
+        Some(mode) => {
+            let joined = session.invite_to_join(now, &key, chaff, (mode, &who));
             Some(joined?)
         }
     };
     memory.into_iter().for_each(hardening::keep_in_memory);
-    let purpose = joined_way.map_or("take over", does);
+    let purpose = way.map_or("take over", does);
     let user = rustix::process::geteuid().as_raw();
     syslog::tell(&format!("user {user} asks from {who}: {purpose} this session"));
     Ok(Some(key.to_text()))
@@ -87,10 +83,10 @@ pub(super) fn note(known: &mut Vec<String>, clients: &[JoinedClient]) {
     }
 }
 
-const fn does(way: Way) -> &'static str {
+const fn does(way: JoinMode) -> &'static str {
     match way {
-        Way::View => "view",
-        Way::Share => "type",
+        JoinMode::View => "view",
+        JoinMode::Share => "type",
     }
 }
 

@@ -4,7 +4,7 @@ use rove_ssp::Capabilities;
 use rove_terminal::plain;
 
 use super::uplink::ClientTransport;
-use crate::parts::joined::{Joined, JoinedClient, Way};
+use crate::parts::joined::{JoinMode, Joined, JoinedClient};
 use crate::wish::{Door, Wish};
 
 /// The joined clients that the user was told of, and who may join.
@@ -52,7 +52,7 @@ impl Company {
         let (before, after) = (others(&old), others(new));
         let mut sentences = Vec::new();
         for client in after.iter().filter(|it| !before.contains(it)) {
-            let purpose = if client.way == Way::View { "view" } else { "type" };
+            let purpose = if client.way == JoinMode::View { "view" } else { "type" };
             sentences.push(format!("{} has joined to {purpose}", plain(&client.who)));
         }
         for client in before.iter().filter(|it| !after.contains(it)) {
@@ -82,7 +82,7 @@ impl Company {
     /// Returns whether this client sees and does not type.
     pub(super) fn is_viewer(&self) -> bool {
         let is_own = |it: &&JoinedClient| it.number == self.seen.own;
-        self.seen.clients.iter().find(is_own).is_some_and(|own| own.way == Way::View)
+        self.seen.clients.iter().find(is_own).is_some_and(|own| own.way == JoinMode::View)
     }
 
     /// Returns whether other clients are there.
@@ -128,7 +128,7 @@ impl Company {
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = (self.seen.clients.iter())
             .map(|client| {
-                let does = if client.way == Way::View { "views" } else { "types" };
+                let does = if client.way == JoinMode::View { "views" } else { "types" };
                 let own = if client.number == self.seen.own { " (this client)" } else { "" };
                 format!("{} {does}{own}", plain(&client.who))
             })
@@ -144,7 +144,7 @@ impl Company {
 mod tests {
     use super::*;
 
-    fn state(joins: u64, own: u64, there: &[(u64, Way)]) -> Joined {
+    fn state(joins: u64, own: u64, there: &[(u64, JoinMode)]) -> Joined {
         let clients = there.iter().map(|&(number, way)| {
             let who = format!("192.0.2.{number}\u{202e}").into();
             JoinedClient { number, way, who }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn each_join_and_each_leaving_is_told_even_one_that_no_state_shows() {
         let mut company = Company::new(Some("Ctrl-B".to_owned()));
-        let first = (1, Way::View);
+        let first = (1, JoinMode::View);
         for (new, parts) in [
             (state(0, 0, &[]), &[][..]),
             (
@@ -163,12 +163,12 @@ mod tests {
                 &["192.0.2.1", "joined to view", "; Ctrl-B e ends that, Ctrl-B l locks."],
             ),
             (
-                state(3, 0, &[first, (3, Way::Share)]),
+                state(3, 0, &[first, (3, JoinMode::Share)]),
                 &["192.0.2.3", "type", "1 more came and left"],
             ),
-            (state(3, 0, &[(3, Way::Share)]), &["192.0.2.1", "has left."]),
-            (state(4, 0, &[(3, Way::Share)]), &["1 more came and left"]),
-            (state(4, 0, &[(3, Way::Share)]), &[]),
+            (state(3, 0, &[(3, JoinMode::Share)]), &["192.0.2.1", "has left."]),
+            (state(4, 0, &[(3, JoinMode::Share)]), &["1 more came and left"]),
+            (state(4, 0, &[(3, JoinMode::Share)]), &[]),
         ] {
             let text = company.look(&new).text;
             assert_eq!(text.is_some(), !parts.is_empty(), "{text:?}");
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_client_that_has_joined_is_told_its_own_part() {
         let mut company = Company::default();
-        let text = company.look(&state(2, 2, &[(1, Way::Share), (2, Way::View)])).text;
+        let text = company.look(&state(2, 2, &[(1, JoinMode::Share), (2, JoinMode::View)])).text;
         assert!(
             text.is_some_and(|text| text.starts_with("You view") && text.contains("192.0.2.1"))
         );

@@ -23,13 +23,30 @@ const CLIENT_NUMBER: u32 = 1;
 const CLIENT_TYPES: u32 = 2;
 const CLIENT_WHO: u32 = 3;
 
-/// The permission with which a client joins a session.
+/// The permission with which a client joins a session beside the session's own client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum JoinMode {
     /// The client sees the session and cannot type.
     View,
     /// The client sees the session and types.
     Share,
+}
+
+impl JoinMode {
+    const ALL: [Self; 2] = [Self::View, Self::Share];
+
+    /// Returns the option of `rove attach` that asks for this mode.
+    pub const fn option(self) -> &'static str {
+        match self {
+            Self::View => "--view",
+            Self::Share => "--share",
+        }
+    }
+
+    /// Returns the mode that an option asks for. `None` for other words.
+    pub fn from_option(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.option() == word)
+    }
 }
 
 /// A client that has joined a session, as the other clients are told.
@@ -38,7 +55,7 @@ pub struct JoinedClient {
     /// The client's number in the order of joining, from 1.
     pub number: u64,
     /// Whether the client only views or also types.
-    pub way: Way,
+    pub way: JoinMode,
     /// The origin of the client's request to join (address, process, user), in the host's words.
     pub who: Arc<str>,
 }
@@ -73,7 +90,7 @@ impl Part for Joined {
             for client in &*self.clients {
                 let mut one = Vec::with_capacity(client.who.len() + 16);
                 put_varint_field(&mut one, CLIENT_NUMBER, client.number);
-                put_varint_field(&mut one, CLIENT_TYPES, (client.way == Way::Share).into());
+                put_varint_field(&mut one, CLIENT_TYPES, (client.way == JoinMode::Share).into());
                 put_bytes_field(&mut one, CLIENT_WHO, client.who.as_bytes());
                 put_bytes_field(&mut body, CLIENT, &one);
             }
@@ -97,7 +114,8 @@ impl Part for Joined {
             if clients.len() == JOINED_MAX || who.len() > WHO_BYTES_MAX {
                 return Err(refused("more joined clients than there can be"));
             }
-            let way = if number(one, CLIENT_TYPES)? == 0 { Way::View } else { Way::Share };
+            let way =
+                if number(one, CLIENT_TYPES)? == 0 { JoinMode::View } else { JoinMode::Share };
             let number = number(one, CLIENT_NUMBER)?;
             clients.push(JoinedClient { number, way, who: who.into() });
         }
@@ -124,7 +142,7 @@ mod tests {
 
     fn joined(count: usize, who: &str) -> Joined {
         let client = |number: u64| {
-            let way = if number.is_multiple_of(2) { Way::View } else { Way::Share };
+            let way = if number.is_multiple_of(2) { JoinMode::View } else { JoinMode::Share };
             JoinedClient { number, way, who: who.into() }
         };
         let joins = u64::try_from(count).unwrap();

@@ -15,7 +15,7 @@ use rove_units::{Duration, Instant};
 
 use super::input::{Input, News};
 use super::publisher::Publisher;
-use crate::parts::joined::{JOINED_MAX, JoinedClient, Way};
+use crate::parts::joined::{JOINED_MAX, JoinMode, JoinedClient};
 
 /// How long an invitation to join is valid. Source: how long a server waits for its first client, Mosh 1.4.0 as
 /// observed.
@@ -43,7 +43,7 @@ pub(super) struct Audience {
 pub(super) struct Member {
     pub(super) publisher: Publisher,
     input: Input,
-    way: Way,
+    way: JoinMode,
     who: Arc<str>,
     phase: Phase,
 }
@@ -66,7 +66,7 @@ impl Audience {
         &mut self,
         now: Instant,
         publisher: Publisher,
-        way: Way,
+        way: JoinMode,
         who: &str,
     ) -> Option<Range<*const u8>> {
         let is_invited = |member: &Member| matches!(member.phase, Phase::Invited(_));
@@ -124,7 +124,7 @@ impl Audience {
     /// Returns the numbers and window sizes of the joined clients that may type. A client that only views affects no
     /// size.
     pub(super) fn windows(&self) -> impl Iterator<Item = (u64, Size)> {
-        self.members.iter().filter(|member| member.way == Way::Share).filter_map(|member| {
+        self.members.iter().filter(|member| member.way == JoinMode::Share).filter_map(|member| {
             let Phase::Joined(number) = member.phase else { return None };
             Some((number, member.publisher.window?))
         })
@@ -239,9 +239,9 @@ impl Member {
     ) -> Option<News> {
         let Publisher { transport, window, .. } = &mut self.publisher;
         let news = match self.way {
-            Way::Share => self.input.deliver(now, transport, application_cursor_keys, out)?,
-            Way::View if transport.remote().viewer_window() == *window => return None,
-            Way::View => News { size: transport.remote().viewer_window(), ..News::default() },
+            JoinMode::Share => self.input.deliver(now, transport, application_cursor_keys, out)?,
+            JoinMode::View if transport.remote().viewer_window() == *window => return None,
+            JoinMode::View => News { size: transport.remote().viewer_window(), ..News::default() },
         };
         *window = news.size.or(*window);
         Some(news)

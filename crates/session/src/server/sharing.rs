@@ -8,7 +8,7 @@ use rove_units::{Instant, Stream};
 
 use super::publisher::Publisher;
 use super::{Server, ServerEvent, Uninvited};
-use crate::parts::joined::{Joined, Way};
+use crate::parts::joined::{JoinMode, Joined};
 use crate::wish::{Door, Wish};
 
 impl Server {
@@ -23,7 +23,7 @@ impl Server {
         now: Instant,
         key: &Key,
         chaff: Stream,
-        (way, who): (Way, &str),
+        (way, who): (JoinMode, &str),
     ) -> Result<Range<*const u8>, Uninvited> {
         match self.door {
             Door::Open if self.publisher.tells_joined() => {}

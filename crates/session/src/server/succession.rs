@@ -15,7 +15,7 @@ use rove_units::{Duration, Instant, Stream};
 
 use super::publisher::Publisher;
 use crate::host_screen::HostScreen;
-use crate::parts::joined::Way;
+use crate::parts::joined::JoinMode;
 use crate::user_stream::UserStream;
 
 /// How long an invitation to take over is valid. Source: how long a server waits for its first client, Mosh 1.4.0 as
@@ -59,10 +59,10 @@ impl Succession {
         key: &Key,
         chaff: Stream,
         size: Size,
-        joins: Option<Way>,
+        joins: Option<JoinMode>,
     ) -> Publisher {
         let role = Role::Server { ipv6: self.ipv6 };
-        let views = joins == Some(Way::View);
+        let views = joins == Some(JoinMode::View);
         let input = if views { UserStream::of_viewer() } else { UserStream::new() };
         let mut config = self.config.clone();
         let is_strict = config.capabilities.is_none();

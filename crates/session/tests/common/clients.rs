@@ -4,7 +4,7 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use rove_link::LinkConfig;
 use rove_link::net::{End, LEFT_ADDRESS, Net};
-use rove_session::{ClientConfig, Door, Way};
+use rove_session::{ClientConfig, Door, JoinMode};
 use rove_ssp::{Config, Key};
 use rove_terminal::display::Repertoire;
 use rove_terminal::{Size, TerminalCapabilities};
@@ -142,7 +142,7 @@ pub fn is_in_sync(trio: &Trio, client: usize) -> bool {
 }
 
 /// Lets a client join in some way, and returns the config that it comes with.
-pub fn invite_to_join(trio: &mut Trio, way: Way, config: ClientConfig) -> ClientConfig {
+pub fn invite_to_join(trio: &mut Trio, way: JoinMode, config: ClientConfig) -> ClientConfig {
     let now = trio.now();
     let count = u8::try_from(trio.left.0.len()).expect("few clients");
     let key = || Key::from_bytes([count; 16]);
@@ -153,7 +153,7 @@ pub fn invite_to_join(trio: &mut Trio, way: Way, config: ClientConfig) -> Client
 }
 
 /// Returns a session whose first client lets others join, and a client that has joined in each way.
-pub fn shared_session(link: &LinkConfig, ways: &[Way], seed: Seed) -> Trio {
+pub fn shared_session(link: &LinkConfig, ways: &[JoinMode], seed: Seed) -> Trio {
     let mut trio = session(wide(Size::DEFAULT), link, seed);
     trio.left.0[0].client.set_door(Door::Open);
     trio.run_for(secs(5));
