@@ -36,7 +36,7 @@
 //! - `server` puts this together. Its `publisher` decides what a client is shown, and its `input` hands on what the client
 //!   types. Its `succession` hands the session to another client, its `audience` holds clients that have joined, and `lead`
 //!   decides whose window counts.
-//!   `host_input` waits for the pty, `sharing` joins what concerns them, `interface` has its driver's types, and `view` answers questions about it.
+//!   `host_input` waits for the pty, `interface` has its driver's types, and `view` answers questions about it.
 //!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 

@@ -6,12 +6,12 @@ mod input;
 mod interface;
 mod lead;
 mod publisher;
-mod sharing;
 mod succession;
 mod view;
 
 use core::mem;
 use core::net::{IpAddr, SocketAddr};
+use core::ops::Range;
 use std::collections::VecDeque;
 
 use rove_ssp::{Ecn, Event, Key, ReceiveError, Transmit};
@@ -22,10 +22,10 @@ use self::audience::Audience;
 use self::host_input::HostInput;
 use self::input::Input;
 pub use self::interface::{ServerConfig, ServerEvent, ServerOutcome, Uninvited};
-use self::lead::Lead;
 use self::publisher::Publisher;
 use self::succession::{Newcomer, Succession};
-use crate::wish::Door;
+use crate::parts::joined::JoinMode;
+use crate::wish::{Door, Wish};
 
 /// Most bytes of input that wait for the pty. Above this bound the clients keep their input, so that a program that has
 /// stopped reading loses nothing and the server's memory is bounded. A single client message may exceed it by its own
@@ -52,8 +52,6 @@ pub struct Server {
     succession: Succession,
     /// The clients that are invited or have joined beside the session's own client.
     audience: Audience,
-    lead: Lead,
-    door: Door,
     terminal: Terminal,
     host_input: HostInput,
     input: Input,
@@ -85,8 +83,6 @@ impl Server {
             publisher: succession.publisher(now, &key, chaff, size, None),
             succession,
             audience: Audience::default(),
-            lead: Lead::default(),
-            door: Door::default(),
             terminal: Terminal::host(size),
             host_input: HostInput::default(),
             input: Input::default(),
@@ -135,6 +131,24 @@ impl Server {
         });
         self.note_transport_events();
         result
+    }
+
+    /// Invites another client to join beside the present one with `key`, which must be new. `who` describes it to all
+    /// clients. Returns the memory range of its keys; see [`Server::key_memory`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the client may not join.
+    pub fn invite_to_join(
+        &mut self,
+        now: Instant,
+        key: &Key,
+        chaff: Stream,
+        (way, who): (JoinMode, &str),
+    ) -> Result<Range<*const u8>, Uninvited> {
+        let size = self.terminal.screen().size();
+        let publisher = self.succession.publisher(now, key, chaff, size, Some(way));
+        self.audience.invite(now, &self.publisher, publisher, (way, who))
     }
 
     /// Lets another client take the session over with `key`, which must be new. The present client stays until the
@@ -284,7 +298,6 @@ impl Server {
             self.publisher.transport.poll_timeout(),
             self.succession.poll_timeout(),
             self.audience.poll_timeout(),
-            self.lead.poll_timeout(),
             self.input.keys.poll_timeout(),
             self.no_client_deadline(),
             self.network_deadline(),
@@ -307,7 +320,7 @@ impl Server {
         self.publisher.succeed(lines, &self.terminal);
         self.terminal.set_user_terminal(UserTerminal::default());
         self.input = Input::default();
-        (self.door, self.lead) = (Door::default(), Lead::default());
+        self.audience.forget_own();
         self.tell_joined();
         self.note(ServerEvent::ClientChanged);
         if let Some(status) = ended {
@@ -323,12 +336,13 @@ impl Server {
         let mut user_terminal = *self.terminal.user_terminal();
         news.reports.iter().for_each(|report| report.add_to(&mut user_terminal));
         self.terminal.set_user_terminal(user_terminal);
-        self.lead.owner = news.size.or(self.lead.owner);
-        self.publisher.window = self.lead.owner;
-        if news.has_keys {
-            self.lead.note_keys(0);
+        self.publisher.window = self.audience.handle_own(news.size, news.has_keys);
+        for wish in &news.wishes {
+            self.audience.obey(now, *wish, &mut self.terminal);
+            if *wish == Wish::Door(Door::Locked) {
+                self.succession.withdraw();
+            }
         }
-        news.wishes.iter().for_each(|wish| self.obey(now, *wish));
         self.settle_size(now, news.size.is_some());
         self.answer_programs();
         if news.is_first && !mem::replace(&mut self.has_started, true) {
@@ -339,9 +353,41 @@ impl Server {
         }
         if news.has_keys {
             self.key_arrived_at = Some(now);
-            self.audience.members_mut().for_each(|it| it.publisher.handle_others_keys());
         }
         self.after_delivery(now);
+    }
+
+    /// Delivers the keys of joined clients. Their keys void what was known of the own client's prompt.
+    fn deliver_joined(&mut self, now: Instant) {
+        let has_keys = self.audience.deliver(now, &mut self.terminal, &mut self.host_input.bytes);
+        self.settle_size(now, false);
+        if has_keys {
+            self.key_arrived_at = Some(now);
+            self.input.others_typed_at = Some(self.input.num);
+            self.publisher.handle_others_keys();
+            self.after_delivery(now);
+        }
+    }
+
+    fn settle_size(&mut self, now: Instant, is_own: bool) {
+        if let Some(size) = self.audience.settle_size(now, is_own, &mut self.terminal) {
+            self.note(ServerEvent::Resize(size));
+        }
+    }
+
+    /// Follows joins, leavings and changes of size, and tells all clients of them.
+    fn settle_audience(&mut self, now: Instant) {
+        self.settle_size(now, false);
+        if self.audience.settle(now, &self.publisher, &mut self.terminal) {
+            self.settle_size(now, false);
+            self.tell_joined();
+            self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
+        }
+    }
+
+    fn tell_joined(&mut self) {
+        let clients = self.audience.tell(&mut self.publisher);
+        self.note(ServerEvent::Joined(clients));
     }
 
     /// Publishes the screen after input, and stops further input if too much waits for the pty.

@@ -9,13 +9,16 @@ use core::net::SocketAddr;
 use core::ops::Range;
 use std::sync::Arc;
 
-use rove_ssp::{Ecn, Transmit};
+use rove_ssp::{Ecn, Peer, Transmit};
 use rove_terminal::{ExitStatus, Outside, Size, Terminal};
 use rove_units::{Duration, Instant};
 
+use super::Uninvited;
 use super::input::{Input, News};
+use super::lead::Lead;
 use super::publisher::Publisher;
-use crate::parts::joined::{JOINED_MAX, JoinMode, JoinedClient};
+use crate::parts::joined::{JOINED_MAX, JoinMode, Joined, JoinedClient};
+use crate::wish::{Door, Wish};
 
 /// How long an invitation to join is valid. Source: how long a server waits for its first client, Mosh 1.4.0 as
 /// observed.
@@ -37,6 +40,9 @@ pub(super) struct Audience {
     joins: u64,
     /// Whether a client has joined or left since the last [`Audience::settle`].
     has_changed: bool,
+    /// Whether other clients may join or take over, as the session's own client wishes.
+    door: Door,
+    lead: Lead,
 }
 
 /// A client beside the session's own: invited, joined or leaving.
@@ -61,17 +67,26 @@ enum Phase {
 
 impl Audience {
     /// Invites a client that has the key of this publisher. If all places are taken, the oldest unused invitation ends.
-    /// Returns the memory range of the client's keys, or `None` if all places are taken by clients that have joined.
+    /// Returns the memory range of the client's keys.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why the client may not join.
     pub(super) fn invite(
         &mut self,
         now: Instant,
+        own: &Publisher,
         publisher: Publisher,
-        way: JoinMode,
-        who: &str,
-    ) -> Option<Range<*const u8>> {
+        (way, who): (JoinMode, &str),
+    ) -> Result<Range<*const u8>, Uninvited> {
+        match self.door {
+            Door::Open if own.tells_joined() => {}
+            Door::Open | Door::Unknown => return Err(Uninvited::Unseen),
+            Door::Closed | Door::Locked => return Err(Uninvited::Closed),
+        }
         let is_invited = |member: &Member| matches!(member.phase, Phase::Invited(_));
         if self.members.len() == JOINED_MAX {
-            let oldest = self.members.iter().position(is_invited)?;
+            let oldest = self.members.iter().position(is_invited).ok_or(Uninvited::Full)?;
             self.members.remove(oldest);
         }
         let memory = publisher.transport.key_memory();
@@ -84,11 +99,111 @@ impl Audience {
             phase,
         });
         debug_assert!(self.members.len() <= JOINED_MAX, "nobody joins beyond the bound");
-        Some(memory)
+        Ok(memory)
+    }
+
+    /// Returns whether others may join or take the session over, as its own client has decided.
+    pub(super) const fn door(&self) -> Door {
+        self.door
+    }
+
+    /// Applies a wish of the session's own client.
+    pub(super) fn obey(&mut self, now: Instant, wish: Wish, terminal: &mut Terminal) {
+        match wish {
+            Wish::Door(door) => {
+                self.door = door;
+                if door != Door::Open {
+                    self.withdraw();
+                }
+            }
+            Wish::Size(rule) => self.lead.rule = rule,
+            Wish::Dismiss => {
+                self.dismiss(now, Some(ExitStatus::Outside(Outside::Dismissed)), terminal);
+            }
+        }
+    }
+
+    /// Forgets the wishes and the window of the session's own client, because another client takes its place.
+    pub(super) fn forget_own(&mut self) {
+        (self.door, self.lead) = (Door::default(), Lead::default());
+    }
+
+    /// Handles input of the session's own client. Its keys end what joined clients know of a prompt. Returns the newest
+    /// size of its window.
+    pub(super) fn handle_own(&mut self, window: Option<Size>, has_keys: bool) -> Option<Size> {
+        self.lead.owner = window.or(self.lead.owner);
+        if has_keys {
+            self.lead.note_keys(0);
+            self.members_mut().for_each(|it| it.publisher.handle_others_keys());
+        }
+        self.lead.owner
+    }
+
+    /// Delivers the keys of joined clients to `out`. Returns whether there were any. The keys of one client end what the
+    /// others know of a prompt.
+    pub(super) fn deliver(
+        &mut self,
+        now: Instant,
+        terminal: &mut Terminal,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let application = terminal.screen().application_cursor_keys();
+        let mut typists = Vec::new();
+        for member in self.members_mut() {
+            if let Some(news) = member.deliver(now, application, out) {
+                if news.has_keys {
+                    member.publisher.handle_input(now);
+                    typists.push(member.number());
+                }
+                member.publisher.publish_when_drawn(now, terminal);
+            }
+        }
+        typists.iter().for_each(|typist| self.lead.note_keys(*typist));
+        for member in self.members_mut() {
+            if typists.iter().any(|typist| *typist != member.number()) {
+                member.publisher.handle_others_keys();
+            }
+        }
+        !typists.is_empty()
+    }
+
+    /// Changes the session's size as its rule says, and returns the new size. A change of the own client's window
+    /// (`is_own`) counts at once.
+    pub(super) fn settle_size(
+        &mut self,
+        now: Instant,
+        is_own: bool,
+        terminal: &mut Terminal,
+    ) -> Option<Size> {
+        self.lead.handle_timeout(now);
+        let size = self.lead.size(self.windows())?;
+        let is_due = is_own || size != terminal.screen().size() && self.lead.may_change(now);
+        is_due.then(|| {
+            terminal.resize(size);
+            size
+        })
+    }
+
+    /// Tells all clients who has joined. Returns the list.
+    pub(super) fn tell(&mut self, own: &mut Publisher) -> Vec<JoinedClient> {
+        let client = |member: &Member| match member.phase {
+            Phase::Joined(number) => {
+                Some(JoinedClient { number, way: member.way, who: member.who.clone() })
+            }
+            Phase::Invited(_) | Phase::Leaving(_) => None,
+        };
+        let clients = self.members.iter().filter_map(client).collect();
+        let joined = Joined { joins: self.joins, clients, ..Joined::default() };
+        for member in self.members_mut() {
+            let own = member.number();
+            member.publisher.handle_joined(Joined { own, ..joined.clone() });
+        }
+        own.handle_joined(joined.clone());
+        joined.clients.to_vec()
     }
 
     /// Ends all invitations that are unused.
-    pub(super) fn withdraw(&mut self) {
+    fn withdraw(&mut self) {
         self.members.retain(|member| !matches!(member.phase, Phase::Invited(_)));
     }
 
@@ -123,22 +238,11 @@ impl Audience {
 
     /// Returns the numbers and window sizes of the joined clients that may type. A client that only views affects no
     /// size.
-    pub(super) fn windows(&self) -> impl Iterator<Item = (u64, Size)> {
+    fn windows(&self) -> impl Iterator<Item = (u64, Size)> {
         self.members.iter().filter(|member| member.way == JoinMode::Share).filter_map(|member| {
             let Phase::Joined(number) = member.phase else { return None };
             Some((number, member.publisher.window?))
         })
-    }
-
-    /// Returns the list of joined clients, and how many clients have joined since the session began.
-    pub(super) fn clients(&self) -> (Arc<[JoinedClient]>, u64) {
-        let client = |member: &Member| match member.phase {
-            Phase::Joined(number) => {
-                Some(JoinedClient { number, way: member.way, who: member.who.clone() })
-            }
-            Phase::Invited(_) | Phase::Leaving(_) => None,
-        };
-        (self.members.iter().filter_map(client).collect(), self.joins)
     }
 
     /// Tells all joined clients that they must end, for the reason `status`, and ends all invitations.
@@ -174,9 +278,19 @@ impl Audience {
         }
     }
 
-    /// Ends joined clients that have left or were silent for too long. Returns whether a client has joined or left
-    /// since the last call.
-    pub(super) fn settle(&mut self, now: Instant, terminal: &mut Terminal) -> bool {
+    /// Ends joined clients that have left or were silent for too long, and all once the session's own client does not show
+    /// them. Returns whether a client has joined or left since the last call.
+    pub(super) fn settle(
+        &mut self,
+        now: Instant,
+        own: &Publisher,
+        terminal: &mut Terminal,
+    ) -> bool {
+        if own.transport.closed().is_some() {
+            self.dismiss(now, None, terminal);
+        } else if own.transport.peer() != Peer::Unknown && !own.tells_joined() {
+            self.dismiss(now, Some(ExitStatus::Outside(Outside::Dismissed)), terminal);
+        }
         for member in &mut self.members {
             // Transport events are dropped: only the session's own client has an entry among logged-in users.
             while member.publisher.transport.poll_event().is_some() {}
@@ -209,7 +323,7 @@ impl Audience {
 
     /// Returns when to call [`Audience::handle_timeout`]. `None` if there is no client.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        self.members.iter().filter_map(Member::poll_timeout).min()
+        self.members.iter().filter_map(Member::poll_timeout).chain(self.lead.poll_timeout()).min()
     }
 
     /// Returns whether no joined or leaving client remains to be told of the session's end.
@@ -231,7 +345,7 @@ impl Audience {
 impl Member {
     /// Appends the client's new keys to `out` if it may type. Returns its other news: of a client that only views, a
     /// new window size. Returns `None` if there is no news.
-    pub(super) fn deliver(
+    fn deliver(
         &mut self,
         now: Instant,
         application_cursor_keys: bool,
@@ -248,7 +362,7 @@ impl Member {
     }
 
     /// Returns the client's number in the order of joining; 0 for a client that has not joined or is leaving.
-    pub(super) const fn number(&self) -> u64 {
+    const fn number(&self) -> u64 {
         match self.phase {
             Phase::Joined(number) => number,
             Phase::Invited(_) | Phase::Leaving(_) => 0,

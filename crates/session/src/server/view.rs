@@ -81,7 +81,7 @@ impl Server {
 
     /// Returns whether others may join or take the session over, as its client has decided.
     pub const fn door(&self) -> Door {
-        self.door
+        self.audience.door()
     }
 
     /// Returns the memory range of the invited client's keys; see [`Server::key_memory`]. `None` if no client is
