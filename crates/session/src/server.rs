@@ -333,9 +333,6 @@ impl Server {
         let application = self.terminal.screen().application_cursor_keys();
         let (transport, out) = (&self.publisher.transport, &mut self.host_input.bytes);
         let Some(news) = self.input.deliver(now, transport, application, out) else { return };
-        let mut user_terminal = *self.terminal.user_terminal();
-        news.reports.iter().for_each(|report| report.add_to(&mut user_terminal));
-        self.terminal.set_user_terminal(user_terminal);
         self.publisher.window = self.audience.handle_own(news.size, news.has_keys);
         for wish in &news.wishes {
             self.audience.obey(now, *wish, &mut self.terminal);
@@ -344,7 +341,6 @@ impl Server {
             }
         }
         self.settle_size(now, news.size.is_some());
-        self.answer_programs();
         if news.is_first && !mem::replace(&mut self.has_started, true) {
             self.note(ServerEvent::Start);
         }
@@ -369,8 +365,16 @@ impl Server {
         }
     }
 
+    /// Lets the size and the terminal of the client that leads count, and publishes a change at once.
     fn settle_size(&mut self, now: Instant, is_own: bool) {
-        if let Some(size) = self.audience.settle_size(now, is_own, &mut self.terminal) {
+        let (counting, own_terminal) =
+            (self.terminal.screen().cluster_widths(), self.input.user_terminal);
+        let size = self.audience.settle_size(now, is_own, own_terminal, &mut self.terminal);
+        self.answer_programs();
+        if size.is_some() || counting != self.terminal.screen().cluster_widths() {
+            self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
+        }
+        if let Some(size) = size {
             self.note(ServerEvent::Resize(size));
         }
     }

@@ -10,7 +10,7 @@ use rove_session::{
     SizeRule, Tty, Uninvited,
 };
 use rove_ssp::{Config, Key};
-use rove_terminal::Size;
+use rove_terminal::{ClusterWidths, Size, UserTerminal};
 use rove_units::{Instant, Seed};
 
 fn near_link() -> LinkConfig {
@@ -421,5 +421,68 @@ fn ten_viewers_that_lose_much_slow_no_typist() {
         let (alone, beside) = (echo_median(0, seed), echo_median(10, seed));
         println!("seed {seed}: echo median alone {alone} ms, beside ten viewers {beside} ms");
         assert!(beside * 100 <= alone * 105);
+    }
+}
+
+/// Returns a client whose terminal counts clusters of these kinds, and tells so when it is asked.
+fn come_counting(trio: &mut Trio, config: ClientConfig, cluster_widths: ClusterWidths) -> usize {
+    come(trio, ClientConfig { query: true, ..config });
+    let client = trio.left.0.len() - 1;
+    let counting = UserTerminal { cluster_widths, ..UserTerminal::default() };
+    trio.left.0[client].terminal.set_user_terminal(counting);
+    trio.run_for(secs(1));
+    let answers = core::mem::take(&mut trio.left.0[client].user.replies);
+    types(trio, client, &answers);
+    trio.run_for(secs(6));
+    client
+}
+
+/// Returns in how many columns the session counts a joined emoji, and the host's answer about mode 2027.
+fn counted(trio: &mut Trio) -> String {
+    trio.right.0.program.typed.clear();
+    program(trio, "\r\u{1f469}\u{200d}\u{1f52c}\x1b[6n\x1b[?2027$p\r\n".as_bytes());
+    trio.run_for(secs(1));
+    String::from_utf8_lossy(&trio.right.0.program.typed).replace("\x1b[", " ")
+}
+
+#[test]
+fn the_client_whose_window_leads_sets_how_clusters_count() {
+    const POINTS: &str = "5R ?2027;4$y";
+    const CLUSTERS: &str = "3R ?2027;3$y";
+    for (rule, window, expected) in [
+        (SizeRule::Owner, size(60, 20), [POINTS, POINTS]),
+        (SizeRule::Typist, size(60, 20), [POINTS, CLUSTERS]),
+        (SizeRule::Typist, size(100, 40), [POINTS, CLUSTERS]),
+        (SizeRule::Smallest, size(60, 20), [CLUSTERS, CLUSTERS]),
+        (SizeRule::Smallest, size(60, 40), [CLUSTERS, CLUSTERS]),
+        (SizeRule::Smallest, size(80, 20), [POINTS, POINTS]),
+        (SizeRule::Fixed(size(90, 20)), size(60, 20), [POINTS, POINTS]),
+    ] {
+        let link = LinkConfig { loss: 0.05, ..near_link() };
+        let mut trio = shared_session(&link, &[], Seed::new(16));
+        trio.left.0[0].client.set_size_rule(rule);
+        for (way, window) in [(JoinMode::View, size(20, 10)), (JoinMode::Share, window)] {
+            let config = invite_to_join(&mut trio, way, wide(window));
+            come_counting(&mut trio, config, ClusterWidths::ALL);
+        }
+        for round in 0..3 {
+            for (client, expected) in [0, 2].into_iter().zip(expected) {
+                types(&mut trio, client, b"x");
+                trio.run_for(secs(4));
+                let counted = counted(&mut trio);
+                assert!(counted.ends_with(expected), "{rule:?} {window:?} {round} {counted:?}");
+            }
+            trio.run_for(secs(5));
+            for client in [0, 2] {
+                let (ours, theirs) = (&trio.left.0[client].client, trio.right.0.server.screen());
+                assert_eq!(ours.screen().cluster_widths(), theirs.cluster_widths());
+                let is_whole = ours.screen().size() == theirs.size();
+                assert!(!is_whole || same_picture(&trio.left.0[client], &trio.right.0));
+            }
+        }
+        // A client that has left leads no more.
+        command(&mut trio, 2, b'.');
+        trio.run_for(secs(5));
+        assert!(counted(&mut trio).ends_with(POINTS), "{rule:?} {window:?}");
     }
 }

@@ -10,7 +10,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use rove_ssp::{Ecn, Peer, Transmit};
-use rove_terminal::{ExitStatus, Outside, Size, Terminal};
+use rove_terminal::{ExitStatus, Outside, Size, Terminal, UserTerminal};
 use rove_units::{Duration, Instant};
 
 use super::Uninvited;
@@ -168,20 +168,25 @@ impl Audience {
     }
 
     /// Changes the session's size as its rule says, and returns the new size. A change of the own client's window
-    /// (`is_own`) counts at once.
+    /// (`is_own`) counts at once. Clusters count as in the terminal of the client that leads; all else is as in
+    /// `own_terminal`, the terminal of the session's own client.
     pub(super) fn settle_size(
         &mut self,
         now: Instant,
         is_own: bool,
+        own_terminal: UserTerminal,
         terminal: &mut Terminal,
     ) -> Option<Size> {
-        self.lead.handle_timeout(now);
-        let size = self.lead.size(self.windows())?;
-        let is_due = is_own || size != terminal.screen().size() && self.lead.may_change(now);
-        is_due.then(|| {
-            terminal.resize(size);
-            size
-        })
+        let windows: Vec<_> = self.windows().collect();
+        let size = self.lead.settle(now, is_own, terminal.screen().size(), &windows);
+        let leader = self.lead.leader();
+        let leading = self.members_mut().find(|member| member.number() == leader);
+        let user_terminal = leading.map_or(own_terminal, |it| {
+            let UserTerminal { cluster_widths, newer_wide, .. } = it.input.user_terminal;
+            UserTerminal { cluster_widths, newer_wide, ..own_terminal }
+        });
+        terminal.set_user_terminal(user_terminal);
+        size.inspect(|size| terminal.resize(*size))
     }
 
     /// Tells all clients who has joined. Returns the list.

@@ -1,12 +1,11 @@
 //! The delivery of one client's input to the pty.
 
 use rove_ssp::StateNum;
-use rove_terminal::{InputNum, Size};
+use rove_terminal::{InputNum, Size, UserTerminal};
 use rove_units::Instant;
 
 use super::publisher::ServerTransport;
 use crate::keys::KeyTranslator;
-use crate::report::TerminalReport;
 use crate::user_stream::UserEvent;
 use crate::wish::Wish;
 
@@ -22,6 +21,8 @@ pub(super) struct Input {
     /// The value of `num` when another client last typed. `None` if none did. Prompts reported for input up to this
     /// number are void, because the other client has typed at them.
     pub(super) others_typed_at: Option<InputNum>,
+    /// The facts that the client has reported about its terminal.
+    pub(super) user_terminal: UserTerminal,
 }
 
 /// The news of a client's newest state, without the keys themselves.
@@ -34,7 +35,6 @@ pub(super) struct News {
     /// The newest window size. `None` if it did not change. Earlier sizes of the same state are dropped: no program
     /// could see them, and each would cost a new screen.
     pub(super) size: Option<Size>,
-    pub(super) reports: Vec<TerminalReport>,
     pub(super) wishes: Vec<Wish>,
 }
 
@@ -61,7 +61,7 @@ impl Input {
                     self.keys.translate(now, byte, application_cursor_keys, out);
                 }
                 UserEvent::Resize(size) => news.size = Some(size),
-                UserEvent::Terminal(report) => news.reports.push(report),
+                UserEvent::Terminal(report) => report.add_to(&mut self.user_terminal),
                 UserEvent::Wish(wish) => news.wishes.push(wish.into()),
             }
         }

@@ -1,4 +1,5 @@
-//! Decides the size of a session that several clients see: the client whose window decides it leads.
+//! Decides the size of a session that several clients see: the client whose window decides it leads. Characters count as
+//! in the leading client's terminal.
 
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
@@ -17,6 +18,8 @@ pub(super) struct Lead {
     pub(super) owner: Option<Size>,
     /// The number of the client that typed last; 0 is the session's own client.
     typist: u64,
+    /// The number of the client that leads; 0 is the session's own client.
+    leader: u64,
     /// Until when the size must stay though another client types. `None` if the size never changed.
     settled_until: Option<Instant>,
     /// When to try again to apply a size that came too soon. `None` if no size waits.
@@ -29,40 +32,63 @@ impl Lead {
         self.typist = client;
     }
 
-    /// Returns the size that the session should have. `others` are the windows of the joined clients that may type.
-    /// Returns `None` until the own client's window is known.
-    pub(super) fn size(&self, others: impl Iterator<Item = (u64, Size)>) -> Option<Size> {
+    /// Returns the number of the client that leads.
+    pub(super) const fn leader(&self) -> u64 {
+        self.leader
+    }
+
+    /// Lets the client lead that should, and returns the session's new size. Returns `None` if the size stays `size`.
+    /// `others` are the numbers and windows of the joined clients that may type. A change of the own client's window
+    /// (`is_own`) counts at once.
+    pub(super) fn settle(
+        &mut self,
+        now: Instant,
+        is_own: bool,
+        size: Size,
+        others: &[(u64, Size)],
+    ) -> Option<Size> {
+        self.due.take_if(|due| *due <= now);
+        let (leader, wanted) = self.wanted(others)?;
+        if !is_own && ((leader, wanted) == (self.leader, size) || !self.may_change(now)) {
+            return None;
+        }
+        self.leader = leader;
+        (is_own || wanted != size).then_some(wanted)
+    }
+
+    /// Returns the client that should lead, and the size that the session should have. Returns `None` until the own
+    /// client's window is known.
+    fn wanted(&self, others: &[(u64, Size)]) -> Option<(u64, Size)> {
         let owner = self.owner?;
         Some(match self.rule {
-            SizeRule::Owner => owner,
-            SizeRule::Fixed(size) => size,
-            SizeRule::Smallest => others.fold(owner, |least, (_, window)| {
-                let columns = least.columns().min(window.columns());
-                Size::clamped(columns, least.rows().min(window.rows()))
-            }),
+            SizeRule::Owner => (0, owner),
+            SizeRule::Fixed(size) => (0, size),
+            // The narrowest window leads, because characters count in columns.
+            SizeRule::Smallest => {
+                others.iter().fold((0, owner), |(leader, least), (it, window)| {
+                    let leader = if window.columns() < least.columns() { *it } else { leader };
+                    let columns = least.columns().min(window.columns());
+                    (leader, Size::clamped(columns, least.rows().min(window.rows())))
+                })
+            }
             // Typing never makes the session smaller than the own client's window.
             SizeRule::Typist => {
-                let window = others.filter(|(client, _)| *client == self.typist).map(|(_, it)| it);
-                window.fold(owner, |most, window| {
-                    let columns = most.columns().max(window.columns());
-                    Size::clamped(columns, most.rows().max(window.rows()))
+                let typist = others.iter().find(|(client, _)| *client == self.typist);
+                typist.map_or((0, owner), |(leader, window)| {
+                    let columns = owner.columns().max(window.columns());
+                    (*leader, Size::clamped(columns, owner.rows().max(window.rows())))
                 })
             }
         })
     }
 
-    /// Returns whether the session may change its size now, and starts the interval to the next change if so.
-    pub(super) fn may_change(&mut self, now: Instant) -> bool {
+    /// Returns whether another client may lead or the size may change now, and starts the interval to the next change if so.
+    fn may_change(&mut self, now: Instant) -> bool {
         self.due = self.settled_until.filter(|until| self.rule == SizeRule::Typist && now < *until);
         if self.due.is_none() {
             self.settled_until = Some(now + TYPIST_INTERVAL);
         }
         self.due.is_none()
-    }
-
-    /// Clears the time to try again once it is reached.
-    pub(super) fn handle_timeout(&mut self, now: Instant) {
-        self.due.take_if(|due| *due <= now);
     }
 
     /// Returns when to try again to apply a size that came too soon. `None` if no size waits.
@@ -81,19 +107,19 @@ mod tests {
         let windows = [(1, size(60, 50)), (2, size(120, 20))];
         let lead = |rule, typist| {
             let lead = Lead { rule, owner: Some(size(80, 24)), typist, ..Lead::default() };
-            lead.size(windows.into_iter())
+            lead.wanted(&windows)
         };
         for (rule, typist, expected) in [
-            (SizeRule::Owner, 1, size(80, 24)),
-            (SizeRule::Smallest, 0, size(60, 20)),
-            (SizeRule::Typist, 0, size(80, 24)),
-            (SizeRule::Typist, 1, size(80, 50)),
-            (SizeRule::Typist, 2, size(120, 24)),
-            (SizeRule::Typist, 9, size(80, 24)),
-            (SizeRule::Fixed(size(100, 30)), 1, size(100, 30)),
+            (SizeRule::Owner, 1, (0, size(80, 24))),
+            (SizeRule::Smallest, 0, (1, size(60, 20))),
+            (SizeRule::Typist, 0, (0, size(80, 24))),
+            (SizeRule::Typist, 1, (1, size(80, 50))),
+            (SizeRule::Typist, 2, (2, size(120, 24))),
+            (SizeRule::Typist, 9, (0, size(80, 24))),
+            (SizeRule::Fixed(size(100, 30)), 1, (0, size(100, 30))),
         ] {
             assert_eq!(lead(rule, typist), Some(expected), "{rule:?} {typist}");
         }
-        assert_eq!(Lead::default().size(windows.into_iter()), None);
+        assert_eq!(Lead::default().wanted(&windows), None);
     }
 }
