@@ -146,6 +146,22 @@ impl Book {
 }
 
 impl Manual {
+    /// Returns a manual of `program` in which nothing is written yet: the base of the others.
+    pub const fn of(program: &'static Program) -> Self {
+        Self {
+            program,
+            word: "",
+            definition: Command::default,
+            words: Words::Unknown,
+            notes: &[],
+            lists: &[],
+            examples: &[],
+            environment: &[],
+            files: &[],
+            exit_status: &[],
+        }
+    }
+
     /// Returns the words that call the command: `rove` or `rove demo`.
     pub fn called(&self) -> String {
         let program = self.program.name;

@@ -171,13 +171,11 @@ mod tests {
     use clap::{Arg, ArgAction, Command};
 
     use super::*;
-    use crate::manual::{Program, Words, matches};
+    use crate::manual::{Program, matches};
 
     static PROGRAM: Program = Program { name: "test", about: "", version: "1", see_also: &[] };
 
     static MANUAL: Manual = Manual {
-        program: &PROGRAM,
-        word: "",
         definition: || {
             let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
             Command::new("test")
@@ -193,13 +191,7 @@ mod tests {
                         .value_parser(clap::value_parser!(u16)),
                 )
         },
-        words: Words::Unknown,
-        notes: &[],
-        lists: &[],
-        examples: &[],
-        environment: &[],
-        files: &[],
-        exit_status: &[],
+        ..Manual::of(&PROGRAM)
     };
 
     #[test]

@@ -61,8 +61,6 @@ static BOOK: Book = Book {
 
 /// The help and manual page of the laboratory itself.
 static MANUAL: Manual = Manual {
-    program: &LABORATORY,
-    word: "",
     definition: || {
         clap::Command::new("rove-lab")
             .version(env!("CARGO_PKG_VERSION"))
@@ -70,8 +68,6 @@ static MANUAL: Manual = Manual {
             .override_usage("rove-lab COMMAND [options]")
     },
     words: Words::OurCommands,
-    notes: &[],
-    lists: &[],
     examples: &[
         (
             "rove-lab screen --size 80x24 < recording",
@@ -82,8 +78,6 @@ static MANUAL: Manual = Manual {
         ("rove-lab emulate --rtt 300ms -- ssh 100.64.0.1", "run a program behind a bad network"),
         ("rove-lab compare session.jsonl --link rtt=500ms", "ssh, Mosh and rove, side by side"),
     ],
-    environment: &[],
-    files: &[],
     exit_status: &[
         ("0", "It was done."),
         (
@@ -92,6 +86,7 @@ static MANUAL: Manual = Manual {
         ),
         ("2", "The command line is wrong."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// A command that is called by a word behind `rove-lab`.

@@ -12,7 +12,6 @@ use crate::program::ROVE;
 use rove_session::JoinMode;
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "attach",
     definition: || {
         host::definition()
@@ -42,7 +41,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "The host needs rove. Sessions of a stock mosh-server cannot be attached to: they give no second key.",
         "The other options are those of a session; see rove --help-all.",
     ],
-    lists: &[],
     examples: &[
         ("rove attach me@example.org", "the session that has no client"),
         ("rove attach host work", "the session that was started with --session work"),
@@ -53,7 +51,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "ROVE_SESSION",
         "The session that this terminal is inside; its server sets it.",
     )],
-    files: &[],
     exit_status: &[
         ("0 to 254", "As of a session; see rove --help-all."),
         ("10", "There is no such session, or the host could not be asked."),
@@ -63,6 +60,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("255", "The command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Reads the words after `attach`; `load` reads the user's configuration.

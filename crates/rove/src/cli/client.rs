@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use clap::{Arg, ArgAction, Command};
 use rove_bootstrap::ProgramName;
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 
 use crate::bootstrap::address;
 use crate::cli::getopt::{self, Item};
@@ -48,15 +48,12 @@ pub(crate) const ENGINE_NOTE: (&str, &str) = (
 );
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "client",
     definition,
-    words: Words::Unknown,
     notes: &[
         "It is what rove turns into once the server runs, and compatible with mosh-client: the \
               session key is taken from the environment.",
     ],
-    lists: &[],
     examples: &[("MOSH_KEY=4NeCCgvZFe2RnPgrcU1PQw rove client 192.0.2.1 60001", "join a session")],
     environment: &[
         ("MOSH_KEY", "The session key that the server printed."),
@@ -89,11 +86,11 @@ pub(crate) static MANUAL: Manual = Manual {
         ("ROVE_QUIET", "If set, nothing is said but what is wrong."),
         ("ROVE_LOG", "File that the log is appended to."),
     ],
-    files: &[],
     exit_status: &[
         ("0 to 254", "The remote command's own, between two roves; else 0 for an orderly end."),
         ("1", "The session failed, its server never answered, or the command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Returns the definition that help and manual are made from; getopt reads the letters in it.

@@ -6,20 +6,16 @@ use rove_cli_docs::{Manual, Words, completions};
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "completions",
     definition,
     words: Words::OneOf(completions::SHELLS),
-    notes: &[],
-    lists: &[],
     examples: &[
         ("source <(rove completions bash)", "in ~/.bashrc"),
         ("source <(rove completions zsh)", "in ~/.zshrc, behind compinit"),
         ("rove completions fish | source", "in ~/.config/fish/config.fish"),
     ],
-    environment: &[],
-    files: &[],
     exit_status: &[("0", "The script is on standard output."), ("255", "The shell is not known.")],
+    ..Manual::of(&ROVE)
 };
 
 fn definition() -> Command {

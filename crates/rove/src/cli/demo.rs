@@ -15,7 +15,6 @@ use crate::demo::DemoOptions;
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "demo",
     definition: DemoArgs::command,
     words: Words::Command,
@@ -25,14 +24,12 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove demo --rtt 500ms --predict never", "the same link without predictions"),
         ("rove demo --rtt 80ms --rate 1Mbit -- htop", "one command behind a narrow one"),
     ],
-    lists: &[],
-    environment: &[],
-    files: &[],
     exit_status: &[
         ("0 to 254", "The command's own."),
         ("1", "The session failed."),
         ("255", "The command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Shows a session over an emulated link, on this computer, without ssh and without root

@@ -12,7 +12,6 @@ use crate::doctor::DoctorOptions;
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "doctor",
     definition,
     words: Words::HostAndCommand,
@@ -27,14 +26,12 @@ pub(crate) static MANUAL: Manual = Manual {
          through) and session-end; tunnel (the way that a session takes at present, and whether ssh can carry it). Each is ok, note (it works, \
          with something to know), problem, or unchecked with the reason.",
     ],
-    lists: &[],
     examples: &[
         ("rove doctor me@example.org", "why is there no session?"),
         ("rove doctor -p 60010 --ssh='ssh -p 2222' host", "with the options of the session"),
         ("rove doctor --json host | jq -r .remedy", "what to do, for a program"),
         ("rove doctor", "this computer only"),
     ],
-    environment: &[],
     files: &[("~/.config/rove/config.toml", "Settings of hosts; see rove config.")],
     exit_status: &[
         ("0", "All is well."),
@@ -43,6 +40,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("130", "It was interrupted."),
         ("255", "The command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Options of a session that a diagnosis ignores.

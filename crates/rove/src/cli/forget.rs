@@ -11,7 +11,6 @@ use crate::cli::login::{self, Instead};
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "forget",
     definition: || login::definition(ForgetArgs::command()),
     words: Words::Host,
@@ -25,7 +24,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "The setting prompt-memory = false keeps nothing, for all hosts or for some; see rove config. Nor is anything kept \
          with --predict=never and --predict=experimental, and by a rove that is called mosh.",
     ],
-    lists: &[],
     examples: &[
         ("rove forget", "everything"),
         ("rove forget me@example.org", "one user on one host"),
@@ -38,6 +36,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("1", "It is not: a sentence says why."),
         ("255", "The command line or the configuration is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Forgets the prompts that rove remembers, of one host or of all

@@ -33,7 +33,6 @@ rove COMMAND --help those of a command.";
 
 /// The manual of `rove help`.
 pub(crate) static HELP: Manual = Manual {
-    program: &ROVE,
     word: "help",
     definition: || {
         Command::new("rove help")
@@ -42,31 +41,23 @@ pub(crate) static HELP: Manual = Manual {
             .arg(Arg::new("command").hide(true))
     },
     words: Words::OurCommands,
-    notes: &[],
-    lists: &[],
     examples: &[("rove help", "as rove --help"), ("rove help doctor", "as rove doctor --help")],
-    environment: &[],
-    files: &[],
     exit_status: &[("0", "The help is on standard output."), ("255", "There is no such command.")],
+    ..Manual::of(&ROVE)
 };
 
 /// The manual of `rove version`.
 pub(crate) static VERSION: Manual = Manual {
-    program: &ROVE,
     word: "version",
     definition: || {
         Command::new("rove version").about("Prints the version").override_usage("rove version")
     },
-    words: Words::Unknown,
-    notes: &[],
-    lists: &[],
     examples: &[("rove version", "as rove --version")],
-    environment: &[],
-    files: &[],
     exit_status: &[
         ("0", "The version is on standard output."),
         ("255", "The command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Returns the option `--help-all` of a session's command line. Stock and rove's commands do not have it.

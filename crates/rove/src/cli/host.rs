@@ -30,8 +30,6 @@ use crate::escape_key;
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
-    word: "",
     definition: || definition().arg(help::all()),
     words: Words::HostAndCommand,
     notes: &[
@@ -45,7 +43,6 @@ pub(crate) static MANUAL: Manual = Manual {
          Another key shows these commands and is not sent.",
         "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these programs.",
     ],
-    lists: &[],
     examples: &[
         ("rove me@example.org", "log in"),
         ("rove host -- tmux new -A -s main", "run a command there instead of a shell"),
@@ -90,6 +87,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("10", "The session could not be started."),
         ("255", "The command line or the configuration is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// The usage after an error; stock prints the whole help instead.

@@ -13,7 +13,6 @@ use crate::program::ROVE;
 
 /// The manual of `rove install`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "install",
     definition: || login::definition(InstallArgs::command()),
     words: Words::Host,
@@ -27,7 +26,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "rove HOST offers the same where it finds neither rove nor mosh-server; the setting install (ask, \
          always, never) answers it beforehand, see rove config.",
     ],
-    lists: &[],
     examples: &[
         ("rove install me@example.org", "copy rove there"),
         ("rove install --ssh='ssh -p 2222' host", "another ssh port"),
@@ -48,6 +46,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("1", "It has not: a sentence says why."),
         ("255", "The command line or the configuration is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Copies rove to a host, into ~/.local/bin there

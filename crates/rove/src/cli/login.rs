@@ -148,16 +148,10 @@ mod tests {
     }
 
     static MANUAL: Manual = Manual {
-        program: &ROVE,
         word: "test",
         definition: || definition(TestArgs::command()),
         words: Words::Host,
-        notes: &[],
-        lists: &[],
-        examples: &[],
-        environment: &[],
-        files: &[],
-        exit_status: &[],
+        ..Manual::of(&ROVE)
     };
 
     fn words(line: &str) -> Vec<OsString> {

@@ -3,15 +3,13 @@
 use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "resume",
     definition: ResumeArgs::command,
-    words: Words::Unknown,
     notes: &[
         "It goes on with a session whose client was killed on this computer. With resume = true in the configuration, that counts \
          for one whose terminal was closed, and with resume = \"reboot\" for one whose computer went down.",
@@ -23,7 +21,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "The record is encrypted. Its key is in another folder. resume = false writes none, and so do --strict and a rove that \
          is called mosh.",
     ],
-    lists: &[],
     examples: &[
         ("rove resume", "the session that waits, or a list to choose from"),
         ("rove resume me@example.org", "the one with this host"),
@@ -47,6 +44,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("1", "No session waits, or it cannot be resumed: a sentence says why."),
         ("255", "The command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Goes on with a session whose client was killed here

@@ -32,7 +32,6 @@ pub(crate) enum ServerCall {
 }
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "server",
     definition,
     words: Words::OneOf(&["new", "attach"]),
@@ -50,7 +49,6 @@ pub(crate) static MANUAL: Manual = Manual {
          agent and the DISPLAY of forwarded X11. SSH_TTY becomes the session's own terminal. \
          SSH_CONNECTION and SSH_CLIENT stay.",
     ],
-    lists: &[],
     examples: &[
         ("rove server new", "a login shell"),
         ("rove server new -p 60001:60010 -- top", "one command, a few ports"),
@@ -65,11 +63,11 @@ pub(crate) static MANUAL: Manual = Manual {
         ("SSH_CONNECTION", "Where -s finds its address."),
         ("ROVE_RUNTIME_DIR", "Directory of the control socket; see rove list."),
     ],
-    files: &[],
     exit_status: &[
         ("0", "The server runs, and its port and key are on standard output."),
         ("1", "It does not run, or the command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Returns the definition that help and manual are made from; getopt reads the letters in it.

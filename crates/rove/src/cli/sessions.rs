@@ -30,7 +30,6 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 pub(crate) static LIST: Manual = Manual {
-    program: &ROVE,
     word: "list",
     definition: || login::definition(ListArgs::command()),
     words: Words::Host,
@@ -41,7 +40,6 @@ pub(crate) static LIST: Manual = Manual {
          that it has given the window.",
         FAR,
     ],
-    lists: &[],
     examples: &[
         ("rove list", "your sessions on this computer"),
         ("rove list me@example.org", "those on another"),
@@ -56,10 +54,10 @@ pub(crate) static LIST: Manual = Manual {
         ("10", "The host could not be asked."),
         ("255", "The command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 pub(crate) static KILL: Manual = Manual {
-    program: &ROVE,
     word: "kill",
     definition: || login::definition(KillArgs::command()),
     words: Words::HostThenSessions,
@@ -68,7 +66,6 @@ pub(crate) static KILL: Manual = Manual {
         "A stock mosh-server cannot be asked; the system's own kill ends it.",
         FAR,
     ],
-    lists: &[],
     examples: &[
         ("rove kill 60001", "the session at this port"),
         ("rove kill --detached --older-than 2d", "those whose client is two days away"),
@@ -82,6 +79,7 @@ pub(crate) static KILL: Manual = Manual {
         ("10", "The host could not be asked."),
         ("255", "The command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Lists your sessions on this computer or another, oldest first

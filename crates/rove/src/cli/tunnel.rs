@@ -3,29 +3,25 @@
 use std::ffi::OsString;
 
 use clap::{Arg, Command};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "tunnel",
     definition,
-    words: Words::Unknown,
     notes: &[
         "It is what rove --tunnel runs on the host, for a server that is there: datagrams come in framed on \
          standard input and go to the port, and the server's go out on standard output. It ends with \
          its standard input. It holds no key and can read nothing of the session.",
     ],
-    lists: &[],
     examples: &[("ssh -T host rove tunnel 60001", "what rove --tunnel runs")],
-    environment: &[],
-    files: &[],
     exit_status: &[
         ("0", "Standard input has ended."),
         ("1", "It could not run, or standard input brought something else than frames."),
         ("255", "The command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 fn definition() -> Command {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Command, ValueEnum, ValueHint};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 use rove_units::{Duration, parse_duration};
 
 use crate::aoi::{AoiOptions, Artefacts, Part};
@@ -27,10 +27,8 @@ const SEEDS: [u64; 2] = [10, 40];
 
 /// The help and manual page of `rove-lab aoi`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "aoi",
     definition: || AoiArgs::augment_args(Command::new("rove-lab aoi")),
-    words: Words::Unknown,
     notes: &[
         "A sender that tells a receiver of its newest state by a difference must choose the older state that the \
          difference starts from: the one that is known to have arrived, or the newest that has no reason to be lost \
@@ -40,7 +38,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "The same seed loses the same datagrams whatever lambda is. docs/lab.md describes what is written, and \
          answers the study's questions.",
     ],
-    lists: &[],
     examples: &[
         ("rove-lab aoi", "everything, in short"),
         (
@@ -50,7 +47,6 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove-lab aoi study --log-on-receipt --json", "with a mistake in the receiver"),
         ("rove-lab aoi model --full", "closed forms, and long runs of their model"),
     ],
-    environment: &[],
     files: &[
         ("DIR/figures.html", "The figures of the transport on one page."),
         ("DIR/runs.jsonl", "The runs that have ended; what is there is not run again."),
@@ -60,6 +56,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("1", "A run could not be done, or a result not be written."),
         ("2", "The command line is wrong."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// Asks which state a difference should start from, by the age of information at the receiver

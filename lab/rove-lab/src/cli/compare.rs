@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Command, ValueHint};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 use rove_session::Preference;
 use rove_units::{Bytes, Duration, ParseUnitError, parse_duration};
 
@@ -17,7 +17,6 @@ use crate::replay::Pace;
 
 /// The manual of `rove-lab compare`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "compare",
     definition: || {
         CompareArgs::augment_args(Command::new("rove-lab compare"))
@@ -26,7 +25,6 @@ pub(crate) static MANUAL: Manual = Manual {
              rove-lab compare [options] --interrupt",
         )
     },
-    words: Words::Unknown,
     notes: &[
         "Recorded keys are typed at real clients, and each is timed until its answer is on the client's screen. Every \
          system runs on a testbed of its own (rove-lab emulate), one after another: at once they would take the \
@@ -37,7 +35,6 @@ pub(crate) static MANUAL: Manual = Manual {
          client can be judged from outside. docs/lab.md describes all of it.",
         "It needs what rove-lab emulate needs: root, or user namespaces.",
     ],
-    lists: &[],
     examples: &[
         (
             "rove-lab compare session.jsonl --link rtt=500ms",
@@ -58,7 +55,6 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
     ],
     environment: &[("ROVE", "The rove that is compared, where --rove names none.")],
-    files: &[],
     exit_status: &[
         ("0", "Everything was compared."),
         (
@@ -68,6 +64,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("2", "The command line is wrong."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// Types recorded keys at ssh, stock Mosh and rove over the same emulated link in real time, and compares the answers

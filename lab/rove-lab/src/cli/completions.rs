@@ -7,20 +7,16 @@ use crate::cli::program::LABORATORY;
 
 /// The help and manual page of `rove-lab completions`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "completions",
     definition,
     words: Words::OneOf(completions::SHELLS),
-    notes: &[],
-    lists: &[],
     examples: &[
         ("source <(rove-lab completions bash)", "in ~/.bashrc"),
         ("source <(rove-lab completions zsh)", "in ~/.zshrc, behind compinit"),
         ("rove-lab completions fish | source", "in ~/.config/fish/config.fish"),
     ],
-    environment: &[],
-    files: &[],
     exit_status: &[("0", "The script is on standard output."), ("2", "The shell is not known.")],
+    ..Manual::of(&LABORATORY)
 };
 
 fn definition() -> Command {

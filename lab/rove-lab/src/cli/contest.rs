@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Command, ValueHint};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 
 use crate::cli::program::LABORATORY;
 use crate::cli::{directory, named};
@@ -13,10 +13,8 @@ use crate::contest::{self, Contender, ContestOptions};
 
 /// The manual of `rove-lab contest`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "contest",
     definition: || ContestArgs::augment_args(Command::new("rove-lab contest")),
-    words: Words::Unknown,
     notes: &[
         "A flow with all the data of the world runs over each link in virtual time, 20 ms of delay each way and a queue that never \
          drops, for as long as the recording lasts; figures leave its first minute out. The score is kbit/s for each \
@@ -25,7 +23,6 @@ pub(crate) static MANUAL: Manual = Manual {
          some are drawn as Sprout's paper takes cellular links for.",
         "docs/lab.md shows how to enter a controller of one's own: a file of less than 60 lines.",
     ],
-    lists: &[],
     examples: &[
         ("rove-lab contest --traces DIR", "Sprout on all links of a directory"),
         (
@@ -35,12 +32,12 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove-lab contest --controller sprout --setting 50", "with a confidence of 50 %"),
     ],
     environment: &[("ROVE_TRACES", "The directory of recordings, where --traces names none.")],
-    files: &[],
     exit_status: &[
         ("0", "Everything was scored."),
         ("1", "The links could not be read, or the result not be written."),
         ("2", "The command line is wrong."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// Scores congestion controllers by throughput over delay, on recorded or drawn links

@@ -14,7 +14,6 @@ use crate::path::Path;
 
 /// The manual of `rove-lab emulate`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "emulate",
     definition: || {
         EmulateArgs::augment_args(Command::new("rove-lab emulate"))
@@ -99,6 +98,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("126", "The command cannot be executed."),
         ("127", "There is no such command."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// Runs a command behind an emulated link, in a network namespace of its own

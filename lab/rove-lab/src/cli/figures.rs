@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Command, ValueHint};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 
 use crate::cli::program::LABORATORY;
 use crate::cli::{directory, named};
@@ -11,10 +11,8 @@ use crate::experiment::{Engine, FiguresOptions, Shard};
 
 /// The manual of `rove-lab figures`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "figures",
     definition: || FiguresArgs::augment_args(Command::new("rove-lab figures")),
-    words: Words::Unknown,
     notes: &[
         "Each figure is a scenario: what is measured, of which systems, over which links, with which \
          recordings, and what others have published of it. The client and the server are those that ship. In \
@@ -27,7 +25,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "Runs that have ended are kept in the directory: after an interrupt, and with other names or more \
          seeds, only what is missing is run.",
     ],
-    lists: &[],
     examples: &[
         ("rove-lab figures", "every figure, in the quick profile"),
         (
@@ -54,6 +51,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("2", "The command line is wrong."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// Makes figures from experiments: tables, pictures, and one page of all

@@ -6,19 +6,16 @@ use crate::cli::program::LABORATORY;
 
 /// The help and manual page of `rove-lab man`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "man",
     definition: || man::definition("rove-lab man", "rove-lab man [COMMAND]"),
     words: Words::OurCommands,
     notes: &[
         "The page comes on standard output, for man or for a file in a directory where man looks.",
     ],
-    lists: &[],
     examples: &[
         ("rove-lab man | man -l -", "read the page of rove-lab"),
         ("rove-lab man replay > rove-lab-replay.1", "write the page of rove-lab replay"),
     ],
-    environment: &[],
-    files: &[],
     exit_status: &[("0", "The page is on standard output."), ("2", "There is no such command.")],
+    ..Manual::of(&LABORATORY)
 };

@@ -16,7 +16,6 @@ use crate::record::script::{SCRIPT_BYTES_MAX, Script};
 
 /// The help and manual page of `rove-lab record`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "record",
     definition: || {
         RecordArgs::augment_args(Command::new("rove-lab record"))
@@ -70,7 +69,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "TERM",
         "The type of terminal the command is told; xterm-256color where it is not set.",
     )],
-    files: &[],
     exit_status: &[
         ("0 to 255", "The command's own; 128 and the signal where one ended it, or us."),
         (
@@ -79,6 +77,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("2", "The command line or the script is wrong."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// Records a session of a command on a terminal of its own: both directions, with times

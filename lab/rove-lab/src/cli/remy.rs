@@ -13,7 +13,6 @@ use crate::remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
 
 /// The manual of `rove-lab remy`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "remy",
     definition: || RemyArgs::augment_args(Command::new("rove-lab remy")),
     words: Words::OneOf(&["describe", "convert", "evaluate", "train", "worker", "figures"]),
@@ -28,7 +27,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "A search writes its table, and beside it a checkpoint, after every improvement. The same command goes \
          on from the checkpoint, and ends with the table of a search that was not interrupted.",
     ],
-    lists: &[],
     examples: &[
         ("rove-lab remy describe table.dna --out table.svg", "rules, and a picture of them"),
         ("rove-lab remy convert table.dna --out table.toml", "the readable form"),
@@ -45,6 +43,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("1", "A table, a prior or a checkpoint could not be used, or a result not be written."),
         ("2", "The command line is wrong."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// The thing to be done.

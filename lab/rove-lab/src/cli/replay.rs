@@ -7,7 +7,7 @@ use std::path::{Path as FilePath, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command, ValueEnum, ValueHint};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 use rove_session::{EngineKind, Mechanism, Mechanisms, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 
@@ -17,14 +17,12 @@ use crate::replay::{Ends, Explained, Pace, Reference, ReplayOptions};
 
 /// The help and manual page of `rove-lab replay`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "replay",
     definition: || {
         ReplayArgs::augment_args(Command::new("rove-lab replay")).override_usage(
             "rove-lab replay [options] TRACE...\n       rove-lab replay [options] --traces DIR",
         )
     },
-    words: Words::Unknown,
     notes: &[
         "The table has a line for each recording, over all seeds: keys, those judged (that have an \
          answer), the share of them that is instant (under 5 ms) of all, of typing keys and of each class, \
@@ -32,7 +30,6 @@ pub(crate) static MANUAL: Manual = Manual {
          was drawn, how long that stayed (median / longest) and how often longer than the host's answer + \
          100 ms, and bytes up and down. docs/lab.md describes all of it.",
     ],
-    lists: &[],
     examples: &[
         (
             "rove-lab replay session.jsonl --link rtt=500ms,jitter=30ms --pace look",
@@ -63,13 +60,12 @@ pub(crate) static MANUAL: Manual = Manual {
             "twenty runs of each over two paths, pooled for each path",
         ),
     ],
-    environment: &[],
-    files: &[],
     exit_status: &[
         ("0", "Everything was replayed."),
         ("1", "A recording could not be read or replayed, or the output not written."),
         ("2", "The command line is wrong."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// Types recorded keys once more, over an emulated link in virtual time, and judges how soon and how truly

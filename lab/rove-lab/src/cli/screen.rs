@@ -1,7 +1,7 @@
 //! The command line of `rove-lab screen`.
 
 use clap::{Args, Command};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 use rove_terminal::Size;
 
 use crate::cli::program::LABORATORY;
@@ -9,13 +9,11 @@ use crate::screen::ScreenOptions;
 
 /// The help and manual page of `rove-lab screen`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "screen",
     definition: || {
         ScreenArgs::augment_args(Command::new("rove-lab screen"))
             .override_usage("rove-lab screen [options] < recording")
     },
-    words: Words::Unknown,
     notes: &[
         "Text output is one line for each row of the screen, always as many as the screen has, without \
          the blanks at the end of the line. Without --size the input is a typescript, as script writes it in a terminal: its \
@@ -57,13 +55,12 @@ pub(crate) static MANUAL: Manual = Manual {
             "how fast the emulator takes it",
         ),
     ],
-    environment: &[],
-    files: &[],
     exit_status: &[
         ("0", "The screen was written."),
         ("1", "The input could not be read, or the output not written."),
         ("2", "The command line is wrong, or standard input is a terminal."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// Shows the screen that a program's output makes: bytes on standard input, the screen on standard

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{Args, Command, ValueEnum, ValueHint};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 use rove_ssp::Key;
 use rove_units::{Duration, parse_duration};
 
@@ -23,10 +23,8 @@ const PORT: u16 = 61_013;
 
 /// The manual of `rove-lab sprout`.
 pub(crate) static MANUAL: Manual = Manual {
-    program: &LABORATORY,
     word: "sprout",
     definition: || SproutArgs::augment_args(Command::new("rove-lab sprout")),
-    words: Words::Unknown,
     notes: &[
         "Sprout infers from arrivals how fast a link is, forecasts how much it will carry, and has no more on its way than will \
          be through within 100 ms with a probability of 95 %. `figures` compares it with other congestion controllers in virtual time, \
@@ -35,7 +33,6 @@ pub(crate) static MANUAL: Manual = Manual {
          data of the world for as long as --for says. With --enter and --target the two carry the UDP packets of local programs instead, \
          with a queue for each of them that none of the others fills.",
     ],
-    lists: &[],
     examples: &[
         ("rove-lab sprout figures --traces DIR", "the figures about Sprout and other controllers"),
         ("rove-lab sprout serve", "a server for bulk data, which prints its key"),
@@ -58,6 +55,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("1", "A link could not be read, a socket not be had, or a result not be written."),
         ("2", "The command line is wrong."),
     ],
+    ..Manual::of(&LABORATORY)
 };
 
 /// The word that says what is to be done.

@@ -14,7 +14,6 @@ use crate::program::ROVE;
 const ACTIONS: &[&str] = &["path", "check", "show"];
 
 pub(crate) static MANUAL: Manual = Manual {
-    program: &ROVE,
     word: "config",
     definition: ConfigArgs::command,
     words: Words::OneOfThenHost(ACTIONS, "show"),
@@ -47,7 +46,6 @@ pub(crate) static MANUAL: Manual = Manual {
          whose terminal was closed (true), also after the computer was started again (\"reboot\"), or never (false).",
         "Called as mosh, rove reads no file.",
     ],
-    lists: &[],
     examples: &[
         ("rove config check", "say what is wrong with the file"),
         ("rove config show me@example.org", "the settings for a host"),
@@ -62,6 +60,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("1", "The file is wrong, others can write it, or it cannot be read: a sentence says why."),
         ("255", "The command line is wrong."),
     ],
+    ..Manual::of(&ROVE)
 };
 
 /// Shows and checks the file of settings
