@@ -78,11 +78,8 @@ impl Config {
 
     fn load_from(path: &Path) -> Result<Self, ConfigError> {
         let shown = path.display();
-        let bytes = match file::read(path) {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Ok(Self::default()),
-            Err(refusal) => return Err(ConfigError::Refused(refusal)),
-        };
+        let read = file::read(path).map_err(ConfigError::Refused)?;
+        let Some(bytes) = read else { return Ok(Self::default()) };
         let (config, faults) = Self::survey(&bytes);
         let Some(first) = faults.first() else { return Ok(config) };
         let more = match faults.len() - 1 {
@@ -96,11 +93,8 @@ impl Config {
     /// Checks the user's file; the error contains all of its faults.
     fn check(path: &Path) -> Result<(), ConfigError> {
         let shown = path.display();
-        let bytes = match file::read(path) {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Ok(()),
-            Err(refusal) => return Err(ConfigError::ToRepair(refusal)),
-        };
+        let read = file::read(path).map_err(ConfigError::ToRepair)?;
+        let Some(bytes) = read else { return Ok(()) };
         let (_, faults) = Self::survey(&bytes);
         let mut lines: Vec<String> = faults
             .iter()

@@ -28,9 +28,9 @@ pub(super) enum Shape {
 pub(super) const KEYS: [Key; 24] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
-    key("predict", Shape::Text(mode)),
+    key("predict", Shape::Text(|text| one_of(text, option_values::MODES))),
     key("predict-overwrite", Shape::Flag),
-    key("family", Shape::Text(family)),
+    key("family", Shape::Text(|text| one_of(text, option_values::ADDRESS_FAMILIES))),
     key("port", Shape::TextOrNumber(option_values::check_own_port)),
     key("bind-server", Shape::Text(not_empty)),
     key("ssh", Shape::Text(ssh)),
@@ -38,16 +38,16 @@ pub(super) const KEYS: [Key; 24] = [
     key("no-init", Shape::Flag),
     key("scrollback", Shape::Flag),
     key("tunnel", Shape::FlagOr("auto")),
-    key("experimental-remote-ip", Shape::Text(remote_ip)),
+    key("experimental-remote-ip", Shape::Text(|text| one_of(text, option_values::REMOTE_IPS))),
     key("escape-key", Shape::Text(escape)),
     key("strict", Shape::Flag),
     key("title-prefix", Shape::Flag),
     key("terminal-query", Shape::Flag),
-    key("install", Shape::Text(install)),
+    key("install", Shape::Text(|text| one_of(text, InstallPolicy::NAMES))),
     key("read-copied", Shape::Flag),
     key("prompt-memory", Shape::Flag),
     key("share", Shape::Flag),
-    key("attach", Shape::Text(attach)),
+    key("attach", Shape::Text(|text| one_of(text, DetachedUse::NAMES))),
     key("size", Shape::Text(option_values::check_size_rule)),
     key("resume", Shape::FlagOr("reboot")),
 ];
@@ -69,26 +69,6 @@ fn not_empty(text: &str) -> Result<(), ValueError> {
 fn one_of(text: &str, words: &'static [&'static str]) -> Result<(), ValueError> {
     let refused = || ValueError::NoneOf { text: text.to_owned(), words };
     words.contains(&text).then_some(()).ok_or_else(refused)
-}
-
-fn mode(text: &str) -> Result<(), ValueError> {
-    one_of(text, option_values::MODES)
-}
-
-fn family(text: &str) -> Result<(), ValueError> {
-    one_of(text, option_values::ADDRESS_FAMILIES)
-}
-
-fn remote_ip(text: &str) -> Result<(), ValueError> {
-    one_of(text, option_values::REMOTE_IPS)
-}
-
-fn install(text: &str) -> Result<(), ValueError> {
-    one_of(text, InstallPolicy::NAMES)
-}
-
-fn attach(text: &str) -> Result<(), ValueError> {
-    one_of(text, DetachedUse::NAMES)
 }
 
 fn ssh(text: &str) -> Result<(), ValueError> {
