@@ -11,7 +11,7 @@ mod answer;
 
 pub use answer::{Names, answer};
 
-/// The names of the shells with a completion script.
+/// The names of the shells with a completion script: bash from version 4.0 on, zsh from 5.0, fish from 3.0.
 pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
 
 /// The command by which a shell's script asks the program for completions.
@@ -73,37 +73,15 @@ complete -c PROGRAM -f -a '(__NAME_words)'
 complete -c PROGRAM -n '__NAME_answer | read -l kind; and test "$kind" = files' -F
 "#;
 
-/// A shell with a completion script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shell {
-    /// The shell bash, from version 4.0 on.
-    Bash,
-    /// The shell zsh, from version 5.0 on.
-    Zsh,
-    /// The shell fish, from version 3.0 on.
-    Fish,
-}
-
-impl Shell {
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "bash" => Some(Self::Bash),
-            "zsh" => Some(Self::Zsh),
-            "fish" => Some(Self::Fish),
-            _ => None,
-        }
-    }
-
-    /// Returns the script with which this shell completes the program's command lines.
-    pub fn script(self, book: &Book) -> String {
-        let script = match self {
-            Self::Bash => BASH,
-            Self::Zsh => ZSH,
-            Self::Fish => FISH,
-        };
-        let program = book.program.name;
-        script.replace("PROGRAM", program).replace("NAME", &program.replace('-', "_"))
-    }
+/// Returns the script with which a shell of [`SHELLS`] completes the program's command lines.
+pub fn script(shell: &str, book: &Book) -> String {
+    let script = match shell {
+        "bash" => BASH,
+        "zsh" => ZSH,
+        _ => FISH,
+    };
+    let program = book.program.name;
+    script.replace("PROGRAM", program).replace("NAME", &program.replace('-', "_"))
 }
 
 /// Returns the clap definition of a `completions` command whose name is `called`. [`parse`] reads its arguments.
@@ -117,10 +95,10 @@ pub fn definition(called: &'static str, about: &'static str, usage: &'static str
 /// # Errors
 ///
 /// Returns clap's error, which may be a request for help, or the refusal of an unknown shell.
-pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<Shell, clap::Error> {
+pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<&'static str, clap::Error> {
     let matches = matches(own, args)?;
     let name = matches.get_one::<String>("shell").map_or("", String::as_str);
-    Shell::from_name(name).ok_or_else(|| {
+    SHELLS.iter().find(|shell| **shell == name).copied().ok_or_else(|| {
         let name = name.escape_debug();
         let message = format!("no completions for \"{name}\": know {}\n", SHELLS.join(", "));
         clap::Error::raw(clap::error::ErrorKind::InvalidValue, message)

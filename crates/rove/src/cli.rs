@@ -157,7 +157,7 @@ static SUBCOMMANDS: [Subcommand; 16] = [
         manual: &completions::MANUAL,
         run: |args| {
             let shell = rove_cli_docs::completions::parse(&completions::MANUAL, args)?;
-            Ok(print(&shell.script(&BOOK)))
+            Ok(print(&rove_cli_docs::completions::script(shell, &BOOK)))
         },
     },
     Subcommand {
@@ -453,8 +453,6 @@ fn print(text: &str) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use rove_cli_docs::completions::Shell;
-
     use super::*;
 
     /// Returns the answer to a shell, each candidate between two spaces.
@@ -513,8 +511,8 @@ mod tests {
             let words = words.iter().map(OsString::from).collect();
             rove_cli_docs::completions::parse(&completions::MANUAL, words)
         };
-        for (name, shell) in [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)] {
-            assert_eq!(parse(&[name]).unwrap(), shell);
+        for shell in ["bash", "zsh", "fish"] {
+            assert_eq!(parse(&[shell]).unwrap(), shell);
         }
         for words in [&[][..], &["csh"], &["bash", "zsh"]] {
             assert!(parse(words).is_err());

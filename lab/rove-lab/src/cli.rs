@@ -192,7 +192,7 @@ fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
 
 fn run_completions(args: Vec<OsString>) -> u8 {
     match rove_cli_docs::completions::parse(&completions::MANUAL, args) {
-        Ok(shell) => print(&shell.script(&BOOK)),
+        Ok(shell) => print(&rove_cli_docs::completions::script(shell, &BOOK)),
         Err(error) => refuse(&completions::MANUAL, &error),
     }
 }
