@@ -55,7 +55,7 @@ pub enum Mechanism {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanisms(u32);
 
-const _: () = assert!(Mechanism::ALL.len() <= u32::BITS as usize);
+const _: () = assert!(TABLE.len() <= u32::BITS as usize);
 
 /// The error of a text that names no mechanism.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,81 +63,62 @@ const _: () = assert!(Mechanism::ALL.len() <= u32::BITS as usize);
 pub struct UnknownMechanism(String);
 
 impl Mechanism {
-    /// All mechanisms, in the order of tables.
-    pub const ALL: [Self; 19] = [
-        Self::ShellPrompts,
-        Self::Statements,
-        Self::EditorModes,
-        Self::Suggestions,
-        Self::LineKeys,
-        Self::WordKeys,
-        Self::Motions,
-        Self::Rulers,
-        Self::History,
-        Self::DrawnCursors,
-        Self::Wraps,
-        Self::Colors,
-        Self::Palettes,
-        Self::LateEchoes,
-        Self::Lateness,
-        Self::Latency,
-        Self::TypeAhead,
-        Self::NewPrompts,
-        Self::Paste,
-    ];
+    /// Returns all mechanisms, in the order of tables.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(|(mechanism, ..)| *mechanism)
+    }
 
     /// Returns the mechanism's name on command lines and in tables.
     pub const fn name(self) -> &'static str {
-        WORDS[self as usize].0
+        TABLE[self as usize].1
     }
 
     /// Returns a phrase that says what the mechanism does, for help texts.
     pub const fn description(self) -> &'static str {
-        WORDS[self as usize].1
+        TABLE[self as usize].2
     }
 
     fn names() -> String {
-        Self::ALL.map(Self::name).join(", ")
+        Self::all().map(Self::name).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The name and the description of each mechanism, in the order of [`Mechanism::ALL`].
+/// Each mechanism with its name and description, in the order of [`Mechanism`].
 #[rustfmt::skip]
-const WORDS: [(&str, &str); Mechanism::ALL.len()] = [
-    ("shell-prompts", "characters before their echo at shells, after three lines"),
-    ("statements", "the same where the server states that the shell waits"),
-    ("editor-modes", "the same in editors that name their mode"),
-    ("suggestions", "grey text behind the cursor is no input"),
-    ("line-keys", "Home, End, Delete, Ctrl-A, Ctrl-K and their like"),
-    ("word-keys", "keys that move by words or take them out"),
-    ("motions", "keys that were seen to move the cursor on the screen"),
-    ("rulers", "numbers that follow the cursor"),
-    ("history", "lines that Up and Down bring back"),
-    ("drawn-cursors", "cursors that programs draw, with the terminal's hidden"),
-    ("wraps", "input over the edge of its row"),
-    ("colors", "predictions painted as the text around them"),
-    ("palettes", "colours remembered from when text was typed"),
-    ("late-echoes", "overdue echoes are waited for and learned from"),
-    ("lateness", "how late echoes are sets how long to wait"),
-    ("latency", "a screen far sooner than all answers before is none"),
-    ("type-ahead", "text typed ahead, found behind a new prompt"),
-    ("new-prompts", "a known prompt answers Enter at once"),
-    ("paste", "a pasted line is text as if it were typed"),
+const TABLE: [(Mechanism, &str, &str); 19] = [
+    (Mechanism::ShellPrompts, "shell-prompts", "characters before their echo at shells, after three lines"),
+    (Mechanism::Statements, "statements", "the same where the server states that the shell waits"),
+    (Mechanism::EditorModes, "editor-modes", "the same in editors that name their mode"),
+    (Mechanism::Suggestions, "suggestions", "grey text behind the cursor is no input"),
+    (Mechanism::LineKeys, "line-keys", "Home, End, Delete, Ctrl-A, Ctrl-K and their like"),
+    (Mechanism::WordKeys, "word-keys", "keys that move by words or take them out"),
+    (Mechanism::Motions, "motions", "keys that were seen to move the cursor on the screen"),
+    (Mechanism::Rulers, "rulers", "numbers that follow the cursor"),
+    (Mechanism::History, "history", "lines that Up and Down bring back"),
+    (Mechanism::DrawnCursors, "drawn-cursors", "cursors that programs draw, with the terminal's hidden"),
+    (Mechanism::Wraps, "wraps", "input over the edge of its row"),
+    (Mechanism::Colors, "colors", "predictions painted as the text around them"),
+    (Mechanism::Palettes, "palettes", "colours remembered from when text was typed"),
+    (Mechanism::LateEchoes, "late-echoes", "overdue echoes are waited for and learned from"),
+    (Mechanism::Lateness, "lateness", "how late echoes are sets how long to wait"),
+    (Mechanism::Latency, "latency", "a screen far sooner than all answers before is none"),
+    (Mechanism::TypeAhead, "type-ahead", "text typed ahead, found behind a new prompt"),
+    (Mechanism::NewPrompts, "new-prompts", "a known prompt answers Enter at once"),
+    (Mechanism::Paste, "paste", "a pasted line is text as if it were typed"),
 ];
 
 impl FromStr for Mechanism {
     type Err = UnknownMechanism;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let mut all = Self::ALL.into_iter();
-        let found = all.find(|mechanism| mechanism.name() == name);
+        let found = Self::all().find(|mechanism| mechanism.name() == name);
         found.ok_or_else(|| UnknownMechanism(name.to_owned()))
     }
 }
 
 impl Mechanisms {
     /// All mechanisms, as in rove itself.
-    pub const ALL: Self = Self((1 << Mechanism::ALL.len()) - 1);
+    pub const ALL: Self = Self((1 << TABLE.len()) - 1);
 
     /// Returns the set without `mechanism`.
     #[must_use]
@@ -163,7 +144,7 @@ mod tests {
 
     #[test]
     fn each_has_a_name_of_its_own_and_a_line_of_description() {
-        for (index, mechanism) in Mechanism::ALL.into_iter().enumerate() {
+        for (index, mechanism) in Mechanism::all().enumerate() {
             assert_eq!(mechanism as usize, index, "{mechanism:?} is out of order");
             assert_eq!(mechanism.name().parse(), Ok(mechanism));
             assert!((1..=66).contains(&mechanism.description().len()), "{mechanism:?}");
@@ -174,9 +155,9 @@ mod tests {
 
     #[test]
     fn a_set_lacks_what_was_taken_out_and_nothing_else() {
-        for mechanism in Mechanism::ALL {
+        for mechanism in Mechanism::all() {
             let set = Mechanisms::default().without(mechanism);
-            for other in Mechanism::ALL {
+            for other in Mechanism::all() {
                 assert_eq!(set.contains(other), other != mechanism, "{other:?} of {mechanism:?}");
             }
         }

@@ -153,7 +153,7 @@ fn ablate(
 ) -> Result<()> {
     let mechanisms = options.prediction.mechanisms;
     let has = |mechanism: &Mechanism| mechanisms.contains(*mechanism);
-    let without = || [None].into_iter().chain(Mechanism::ALL.into_iter().filter(has).map(Some));
+    let without = || [None].into_iter().chain(Mechanism::all().filter(has).map(Some));
     let mut jobs = Vec::new();
     for (path, mechanism) in paths.iter().flat_map(|path| without().map(move |it| (path, it))) {
         for (script, seed) in scripts.iter().flat_map(|it| seeds(options).map(move |n| (it, n))) {
@@ -404,7 +404,7 @@ fn write_json(
 /// Returns an object that says how everything was played.
 fn described(options: &ReplayOptions) -> Value {
     let mechanisms = options.prediction.mechanisms;
-    let without = Mechanism::ALL.into_iter().filter(|mechanism| !mechanisms.contains(*mechanism));
+    let without = Mechanism::all().filter(|mechanism| !mechanisms.contains(*mechanism));
     json!({
         "engine": options.engine,
         "predict": options.prediction.preference.name(),

@@ -270,13 +270,13 @@ fn parse_host_delay(text: &str) -> Result<Duration, String> {
 /// Returns what reads the name of a mechanism, and knows all of them for help and completions.
 fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
     let value = |it: Mechanism| PossibleValue::new(it.name()).help(it.description());
-    PossibleValuesParser::new(Mechanism::ALL.map(value)).try_map(|name| name.parse())
+    PossibleValuesParser::new(Mechanism::all().map(value)).try_map(|name| name.parse())
 }
 
 /// Returns what reads the name of a mechanism of the sender.
 fn sender_mechanisms() -> impl TypedValueParser<Value = rove_ssp::Mechanism> {
     let value = |it: rove_ssp::Mechanism| PossibleValue::new(it.name()).help(it.description());
-    PossibleValuesParser::new(rove_ssp::Mechanism::ALL.map(value)).try_map(|name| name.parse())
+    PossibleValuesParser::new(rove_ssp::Mechanism::all().map(value)).try_map(|name| name.parse())
 }
 
 fn parse_preference(text: &str) -> Result<Preference, String> {

@@ -296,7 +296,7 @@ fn made(start: &str, keys: &[(&str, &str)], prompt: bool) -> Script {
 
 #[test]
 fn each_mechanism_changes_what_becomes_of_a_key() {
-    for mechanism in Mechanism::ALL {
+    for mechanism in Mechanism::all() {
         let script = evidence(mechanism);
         // A rove server acknowledges keys of a slow program late, a stock server does not.
         let (link, ends) = match mechanism {
@@ -321,7 +321,7 @@ fn each_mechanism_changes_what_becomes_of_a_key() {
 fn no_secret_is_shown_without_any_one_mechanism() {
     for known in TRACES.iter().filter(|known| !known.secrets.is_empty()) {
         let script = load(known.name);
-        for mechanism in Mechanism::ALL {
+        for mechanism in Mechanism::all() {
             let mechanisms = Mechanisms::ALL.without(mechanism);
             let prediction =
                 Prediction { preference: Preference::Always, mechanisms, ..Prediction::default() };
