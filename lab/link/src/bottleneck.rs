@@ -53,8 +53,7 @@ impl<P> Bottleneck<P> {
                     return tally.dropped(now, &item, DropCause::TooLarge);
                 }
                 if self.in_service.is_none() && self.queue.may_be_bypassed() {
-                    let size = item.size;
-                    self.in_service = Some((item, size));
+                    self.in_service = Some(whole(item));
                     return;
                 }
             }
@@ -180,6 +179,12 @@ impl Server {
     }
 }
 
+/// Returns a packet that is still to be sent as a whole, with its size.
+fn whole<P>(item: Item<P>) -> (Item<P>, Bytes) {
+    let size = item.size;
+    (item, size)
+}
+
 /// Removes and returns the next packet for which there are tokens by `until`, and when it passes. The packet that waits
 /// for tokens has left the queue. So a discipline decides when the last packet has passed, as under the kernel's tbf.
 fn serve_bucket<P>(
@@ -195,10 +200,7 @@ fn serve_bucket<P>(
             if turn > until {
                 return None;
             }
-            *in_service = queue.pop(turn, tally).map(|item| {
-                let size = item.size;
-                (item, size)
-            });
+            *in_service = queue.pop(turn, tally).map(whole);
         }
         let (item, size) = in_service.take()?;
         // A step may have made the bucket smaller than a packet that waits.
@@ -228,11 +230,7 @@ fn serve_opportunities<P>(
     loop {
         let at = opportunities.at;
         while opportunities.left > Bytes::ZERO {
-            let next = in_service.take().or_else(|| {
-                let item = queue.pop(at, tally)?;
-                let size = item.size;
-                Some((item, size))
-            });
+            let next = in_service.take().or_else(|| queue.pop(at, tally).map(whole));
             let Some((item, rest)) = next else {
                 opportunities.left = Bytes::ZERO;
                 break;

@@ -70,31 +70,20 @@ pub enum DropCause {
     TooLarge,
 }
 
-impl DropCause {
-    /// All causes, in the order of their declaration.
-    pub const ALL: [Self; 8] = [
-        Self::Loss,
-        Self::BurstLoss,
-        Self::Outage,
-        Self::LineFull,
-        Self::QueueFull,
-        Self::CoDel,
-        Self::Pie,
-        Self::TooLarge,
-    ];
-}
+/// All causes with their names, in the order of their declaration.
+pub(crate) const DROP_CAUSES: [(DropCause, &str); 8] = [
+    (DropCause::Loss, "loss"),
+    (DropCause::BurstLoss, "burst-loss"),
+    (DropCause::Outage, "outage"),
+    (DropCause::LineFull, "line-full"),
+    (DropCause::QueueFull, "queue-full"),
+    (DropCause::CoDel, "codel"),
+    (DropCause::Pie, "pie"),
+    (DropCause::TooLarge, "too-large"),
+];
 
 impl fmt::Display for DropCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Loss => "loss",
-            Self::BurstLoss => "burst-loss",
-            Self::Outage => "outage",
-            Self::LineFull => "line-full",
-            Self::QueueFull => "queue-full",
-            Self::CoDel => "codel",
-            Self::Pie => "pie",
-            Self::TooLarge => "too-large",
-        })
+        f.write_str(DROP_CAUSES[*self as usize].1)
     }
 }

@@ -103,15 +103,13 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
 
     /// Returns when to poll next. `None` if no packet will ever leave the link.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let mut next = self.exit.next_release();
-        if !self.delays_last {
-            next = earlier(next, self.line.next_release());
-        }
-        if !self.bottleneck.is_idle() {
-            next = earlier(next, self.bottleneck.next_service());
-            next = earlier(next, self.steps.next_change());
-        }
-        next
+        let times = [
+            self.exit.next_release(),
+            self.line.next_release().filter(|_| !self.delays_last),
+            self.bottleneck.next_service(),
+            self.steps.next_change().filter(|_| !self.bottleneck.is_idle()),
+        ];
+        times.into_iter().flatten().min()
     }
 
     /// Returns the instant until which a packet's time of entry does not matter. A packet that enters earlier waits for
@@ -153,11 +151,6 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     pub fn poll_event(&mut self, now: Instant) -> Option<Event> {
         self.advance(now);
         self.tally.poll_event(now)
-    }
-
-    /// Returns how many events were not kept because too many waited.
-    pub const fn events_missed(&self) -> u64 {
-        self.tally.missed()
     }
 
     /// Returns the packet counters of the link so far.
@@ -317,14 +310,6 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
             self.in_flight = bytes;
         }
         fits
-    }
-}
-
-fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, None) => one,
-        (None, other) => other,
     }
 }
 
