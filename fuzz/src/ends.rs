@@ -34,7 +34,7 @@ pub fn transport_survives(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let mut input = Unstructured::new(data);
     let (start, chaff) = (Instant::ZERO, Seed::new(1).stream("chaff"));
-    let capabilities = [None, Some(Capabilities::NONE), Some(rove_session::CAPABILITIES)];
+    let capabilities = [None, Some(Capabilities::empty()), Some(rove_session::CAPABILITIES)];
     let capabilities = capabilities[usize::from(flags >> 2) % 3];
     let (user, picture) = (UserStream::new(), Size::DEFAULT);
     if flags & 1 == 0 {

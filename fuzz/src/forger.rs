@@ -72,7 +72,7 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
         hello: (hello > 0).then(|| Hello {
             version: hello.into(),
             // Every capability there is, or some of the first.
-            capabilities: Capabilities::from_bits(if hello == 7 {
+            capabilities: Capabilities::from_bits_retain(if hello == 7 {
                 u64::MAX
             } else {
                 (hello - 1).into()

@@ -91,13 +91,13 @@ fn report(input: &mut Unstructured<'_>) -> Result<TerminalReport> {
 /// Panics unless the difference leads from `base` to `target`, at once and by way of midpoints.
 fn assert_leads(base: &UserStream, target: &UserStream) {
     let mut state = base.clone();
-    state.apply(&target.diff_from(base, Capabilities::NONE)).expect("our own diff");
+    state.apply(&target.diff_from(base, Capabilities::empty())).expect("our own diff");
     assert!(state.same_as(target) && state.end() == target.end());
     let mut state = base.clone();
     while let Some(middle) = target.midpoint(&state) {
         assert!(middle.follows(&state) && target.follows(&middle));
         assert!(middle.end() > state.end() && middle.end() < target.end(), "a step forward");
-        state.apply(&middle.diff_from(&state, Capabilities::NONE)).expect("our own diff");
+        state.apply(&middle.diff_from(&state, Capabilities::empty())).expect("our own diff");
         assert!(state.same_as(&middle));
     }
 }

@@ -164,7 +164,7 @@ impl World {
                 self.engines.iter_mut().for_each(Engine::reset);
             }
             1 => {
-                let modes = TtyModes::from_bits(script.byte()?.into());
+                let modes = TtyModes::from_bits_truncate(script.byte()?.into());
                 let characters = TtyCharacters::USUAL;
                 self.tty =
                     (script.byte()? & 3 != 0).then_some(Tty { modes, characters, prompt: None });

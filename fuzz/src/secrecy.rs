@@ -297,8 +297,9 @@ impl World {
     fn deliver(&mut self) {
         self.screen = self.host.snapshot();
         let is_open = self.host.is_open();
-        let kernel = TtyModes::USUAL.without(if is_open { TtyModes::NONE } else { TtyModes::ECHO });
-        let raw = TtyModes::USUAL.without(TtyModes::ECHO.union(TtyModes::CANONICAL));
+        let kernel =
+            TtyModes::USUAL.difference(if is_open { TtyModes::empty() } else { TtyModes::ECHO });
+        let raw = TtyModes::USUAL.difference(TtyModes::ECHO.union(TtyModes::CANONICAL));
         self.tty = match self.tells_tty {
             0 => None,
             1 => Some(Tty { modes: kernel, ..Tty::USUAL }),

@@ -53,7 +53,7 @@ fn microseconds(change: Change) -> f64 {
         let start = std::time::Instant::now();
         change(&mut terminal, frame);
         let newest = published(&terminal);
-        black_box(newest.diff_from(&shown, Capabilities::NONE));
+        black_box(newest.diff_from(&shown, Capabilities::empty()));
         shown = newest;
         start.elapsed().as_secs_f64() * 1e6
     });

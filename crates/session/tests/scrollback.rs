@@ -151,7 +151,7 @@ fn a_client_that_wants_no_lines_costs_nothing() {
         pair.right.traffic.payload.get()
     };
     let none = TerminalCapabilities { scrollback: false, ..wanting() };
-    let deaf = rove_session::CAPABILITIES.without(rove_ssp::Capabilities::SCROLLBACK);
+    let deaf = rove_session::CAPABILITIES.difference(rove_ssp::Capabilities::SCROLLBACK);
     let old = Config { capabilities: Some(deaf), ..Config::server() };
     let base = bytes(none.clone(), old.clone());
     assert_eq!(bytes(none, rove(Config::server())), base);

@@ -30,10 +30,10 @@ const UNKNOWN: [&str; 6] = ["Vault key: ", "Seed phrase? ", "vault> ", "$> ", "?
 const SHELLS: [&str; 4] = ["$ ", "ann@host:~$ ", "> ", "\x1b[32mann\x1b[m: "];
 
 /// Lines are read and nothing is echoed.
-const SILENT: Tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
+const SILENT: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
 
 /// A program reads keys.
-const RAW: Tty = Tty { modes: SILENT.modes.without(TtyModes::CANONICAL), ..Tty::USUAL };
+const RAW: Tty = Tty { modes: SILENT.modes.difference(TtyModes::CANONICAL), ..Tty::USUAL };
 
 /// How a program reads a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

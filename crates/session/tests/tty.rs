@@ -8,7 +8,7 @@ use rove_session::{ClientConfig, EngineKind, Prediction, Preference, Tty, TtyMod
 use rove_ssp::{Config, Mechanism};
 
 /// Lines are read and nothing is echoed.
-const SECRET: Tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
+const SECRET: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
 
 /// Returns two ends of which the client makes use of what is told.
 fn told_pair(link: &LinkConfig) -> Pair {

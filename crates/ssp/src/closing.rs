@@ -131,7 +131,7 @@ mod tests {
         let mut estimator = RttEstimator::new();
         estimator.handle_sample(Instant::ZERO, Duration::from_millis(rtt), &config.rtt);
         let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1214 };
-        act(&SendTiming::new(&config, &estimator, path, Capabilities::NONE))
+        act(&SendTiming::new(&config, &estimator, path, Capabilities::empty()))
     }
 
     /// Returns the closing of an end that has just acknowledged its peer's, at 1 s.

@@ -162,7 +162,7 @@ impl Config {
         shutdown_timeout: Duration::from_secs(10),
         quench_interval: Duration::from_secs(15),
         work_per_turn: WORK_PER_TURN,
-        capabilities: Some(Capabilities::NONE),
+        capabilities: Some(Capabilities::empty()),
         self_check: false,
     };
 }

@@ -4,71 +4,37 @@
 //! later version adds. An end puts it into every instruction until the peer has acknowledged one of its states. As
 //! every instruction so far carried it, a peer that acknowledges a state and has sent no hello is stock.
 
+use bitflags::bitflags;
 use prost::encoding::{decode_varint, encode_varint};
 
 use crate::num::StateNum;
 
-/// A set of extensions of the stock protocol, a bit for each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Capabilities(u64);
-
-impl Capabilities {
-    /// No extension: the stock protocol only.
-    pub const NONE: Self = Self(0);
-    /// The remote command's exit status travels with the screen.
-    pub const EXIT_STATUS: Self = Self(1);
-    /// The screen and its diff may hold more than a stock client understands.
-    pub const RICH_SCREEN: Self = Self(1 << 1);
-    /// The user stream may hold reports of what the client has learned of the user's terminal.
-    pub const TERMINAL_REPORT: Self = Self(1 << 2);
-    /// The remote programs' terminal modes (tty) travel with the screen, and an echo ack may come before its echo.
-    pub const TTY: Self = Self(1 << 3);
-    /// The lines that scroll off the host's screen travel to the client.
-    pub const SCROLLBACK: Self = Self(1 << 4);
-    /// An instruction may report how many of its receiver's datagrams were lost.
-    pub const LOSS_REPORT: Self = Self(1 << 5);
-    /// A server's heartbeat may announce when the next one follows; the client answers it.
-    pub const ANNOUNCED_HEARTBEAT: Self = Self(1 << 6);
-    /// Acknowledgments may wait for [`AckConfig::delay_late`](crate::AckConfig::delay_late), and are waited for as
-    /// long. Changes that are not urgent to the client ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) wait for
-    /// the next instruction.
-    pub const LATE_ACK: Self = Self(1 << 7);
-    /// Columns may be counted by grapheme clusters, as the user's terminal does.
-    pub const CLUSTERS: Self = Self(1 << 9);
-    /// The clients that have joined a session travel with the screen, and its own client says whether they may.
-    pub const JOINED: Self = Self(1 << 10);
-
-    /// Creates a set from its bits.
-    pub const fn from_bits(bits: u64) -> Self {
-        Self(bits)
-    }
-
-    /// Returns the bits.
-    pub const fn bits(self) -> u64 {
-        self.0
-    }
-
-    /// Returns whether every capability in `other` is in this set.
-    pub const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Returns the capabilities that are in both sets.
-    #[must_use]
-    pub const fn intersection(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    /// Returns the capabilities of this set that `other` lacks.
-    #[must_use]
-    pub const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    /// Returns the capabilities that are in at least one of the sets.
-    #[must_use]
-    pub const fn union(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+bitflags! {
+    /// A set of extensions of the stock protocol, a bit for each.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Capabilities: u64 {
+        /// The remote command's exit status travels with the screen.
+        const EXIT_STATUS = 1;
+        /// The screen and its diff may hold more than a stock client understands.
+        const RICH_SCREEN = 1 << 1;
+        /// The user stream may hold reports of what the client has learned of the user's terminal.
+        const TERMINAL_REPORT = 1 << 2;
+        /// The remote programs' terminal modes (tty) travel with the screen, and an echo ack may come before its echo.
+        const TTY = 1 << 3;
+        /// The lines that scroll off the host's screen travel to the client.
+        const SCROLLBACK = 1 << 4;
+        /// An instruction may report how many of its receiver's datagrams were lost.
+        const LOSS_REPORT = 1 << 5;
+        /// A server's heartbeat may announce when the next one follows; the client answers it.
+        const ANNOUNCED_HEARTBEAT = 1 << 6;
+        /// Acknowledgments may wait for [`AckConfig::delay_late`](crate::AckConfig::delay_late), and are waited for as
+        /// long. Changes that are not urgent to the client ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) wait for
+        /// the next instruction.
+        const LATE_ACK = 1 << 7;
+        /// Columns may be counted by grapheme clusters, as the user's terminal does.
+        const CLUSTERS = 1 << 9;
+        /// The clients that have joined a session travel with the screen, and its own client says whether they may.
+        const JOINED = 1 << 10;
     }
 }
 
@@ -102,7 +68,7 @@ impl Hello {
     /// Returns `None` for a hello that is cut short, which counts as no hello.
     pub fn decode(mut bytes: &[u8]) -> Option<Self> {
         let version = decode_varint(&mut bytes).ok()?;
-        let capabilities = Capabilities::from_bits(decode_varint(&mut bytes).ok()?);
+        let capabilities = Capabilities::from_bits_retain(decode_varint(&mut bytes).ok()?);
         Some(Self { version, capabilities })
     }
 }
@@ -137,15 +103,15 @@ impl Peer {
 mod tests {
     use super::*;
 
-    const EVERYTHING: Capabilities = Capabilities::from_bits(u64::MAX);
+    const EVERYTHING: Capabilities = Capabilities::from_bits_retain(u64::MAX);
 
     #[test]
     fn hello_has_these_bytes() {
         for (hello, bytes) in [
-            (Hello::new(Capabilities::NONE), vec![1, 0]),
+            (Hello::new(Capabilities::empty()), vec![1, 0]),
             (Hello::new(Capabilities::EXIT_STATUS), vec![1, 1]),
             (
-                Hello { version: 300, capabilities: Capabilities::from_bits(128) },
+                Hello { version: 300, capabilities: Capabilities::from_bits_retain(128) },
                 vec![0xac, 2, 0x80, 1],
             ),
         ] {
@@ -174,10 +140,10 @@ mod tests {
 
     #[test]
     fn capability_sets_are_sets() {
-        let (a, b) = (Capabilities::from_bits(0b011), Capabilities::from_bits(0b110));
+        let (a, b) = (Capabilities::from_bits_retain(0b011), Capabilities::from_bits_retain(0b110));
         assert_eq!(a.intersection(b).bits(), 0b010);
         assert_eq!(a.union(b).bits(), 0b111);
-        assert!(a.contains(a.intersection(b)) && a.contains(Capabilities::NONE));
+        assert!(a.contains(a.intersection(b)) && a.contains(Capabilities::empty()));
         assert!(!a.contains(b));
     }
 }

@@ -5,6 +5,7 @@
 //! emoji with its modifier, a flag or a syllable. Terminals know different kinds of clusters. So each kind has a bit,
 //! and rove measures it on the terminal.
 
+use bitflags::bitflags;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -18,64 +19,46 @@ const SAKOT: char = '\u{1a60}';
 const TEXT_SELECTOR: char = '\u{fe0e}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 
-/// The kinds of clusters that a terminal draws as one character, a bit for each kind. With no bit set, a width is the
-/// sum of its code points' widths, as in stock Mosh.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ClusterWidths(u8);
+bitflags! {
+    /// The kinds of clusters that a terminal draws as one character, a bit for each kind. With no bit set, a width is the
+    /// sum of its code points' widths, as in stock Mosh.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct ClusterWidths: u8 {
+        /// Joined emoji: a character after U+200D belongs to the cluster before it.
+        const JOINED = 1;
+        /// Skin tones: U+1F3FB to U+1F3FF belong to the emoji before them.
+        const MODIFIERS = 1 << 1;
+        /// Flags: a regional indicator (half of a flag) takes two columns, and so does the whole flag.
+        const FLAGS = 1 << 2;
+        /// Selector of the picture form: U+FE0F makes a narrow character wide. A terminal without this kind never widens a
+        /// cell after it was printed (tmux 3.3a as observed).
+        const EMOJI_SELECTOR = 1 << 3;
+        /// Selector of the text form: U+FE0E makes a wide character narrow.
+        const TEXT_SELECTOR = 1 << 4;
+        /// Syllables: several consonants joined to one syllable take at most two columns.
+        const SYLLABLES = 1 << 5;
+        /// Spacing marks: a mark takes no column.
+        const MARKS = 1 << 6;
+        /// Skin tones after any character, not only after an emoji, belong to the cluster before them.
+        const BARE_MODIFIERS = 1 << 7;
+    }
+}
 
 impl ClusterWidths {
     /// No kind of cluster: the width of a text is the sum of its code points' widths.
-    pub const CODE_POINTS: Self = Self(0);
-    /// Joined emoji: a character after U+200D belongs to the cluster before it.
-    pub const JOINED: Self = Self(1);
-    /// Skin tones: U+1F3FB to U+1F3FF belong to the emoji before them.
-    pub const MODIFIERS: Self = Self(1 << 1);
-    /// Flags: a regional indicator (half of a flag) takes two columns, and so does the whole flag.
-    pub const FLAGS: Self = Self(1 << 2);
-    /// Selector of the picture form: U+FE0F makes a narrow character wide. A terminal without this kind never widens a
-    /// cell after it was printed (tmux 3.3a as observed).
-    pub const EMOJI_SELECTOR: Self = Self(1 << 3);
-    /// Selector of the text form: U+FE0E makes a wide character narrow.
-    pub const TEXT_SELECTOR: Self = Self(1 << 4);
-    /// Syllables: several consonants joined to one syllable take at most two columns.
-    pub const SYLLABLES: Self = Self(1 << 5);
-    /// Spacing marks: a mark takes no column.
-    pub const MARKS: Self = Self(1 << 6);
-    /// Skin tones after any character, not only after an emoji, belong to the cluster before them.
-    pub const BARE_MODIFIERS: Self = Self(1 << 7);
-
+    pub const CODE_POINTS: Self = Self::empty();
     /// All kinds but [`Self::MARKS`] and [`Self::BARE_MODIFIERS`].
     /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
-    pub const ALL: Self = Self(0b11_1111);
-    /// Creates a set from its bits. Bits above the eighth are dropped.
-    pub const fn from_bits(bits: u64) -> Self {
-        Self(bits.to_le_bytes()[0])
-    }
-
-    /// Returns the set as bits.
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// Returns whether every kind in `other` is in `self`.
-    pub const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Returns the set with `other` added.
-    #[must_use]
-    pub const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
+    pub const ALL: Self = Self::from_bits_retain(0b11_1111);
 
     /// Returns whether no kind is set, so that a width is the sum of its code points' widths.
     pub const fn is_code_points(self) -> bool {
-        self.0 == 0
+        self.is_empty()
     }
 
     /// Returns whether the set has all kinds of emoji that the mode for clusters (2027) defines.
     pub const fn has_mode(self) -> bool {
-        self.contains(Self::JOINED.with(Self::MODIFIERS).with(Self::EMOJI_SELECTOR))
+        self.contains(Self::JOINED.union(Self::MODIFIERS).union(Self::EMOJI_SELECTOR))
     }
 
     /// Returns the columns, 0 to 2, of a character that no other character joins.

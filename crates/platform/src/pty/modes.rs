@@ -25,28 +25,28 @@ pub(super) fn tty(found: &Termios) -> Tty {
     let modes = modes
         .into_iter()
         .filter_map(|(is_on, mode)| is_on.then_some(mode))
-        .fold(TtyModes::NONE, TtyModes::union);
+        .fold(TtyModes::empty(), TtyModes::union);
     Tty { modes, characters: characters(found), prompt: None }
 }
 
 fn characters(found: &Termios) -> TtyCharacters {
     // A system that disables a character by another number has no rules of Linux either.
-    let code = |index| found.special_codes[index];
-    TtyCharacters {
-        erase: code(SpecialCodeIndex::VERASE),
-        kill: code(SpecialCodeIndex::VKILL),
-        word_erase: code(SpecialCodeIndex::VWERASE),
-        literal_next: code(SpecialCodeIndex::VLNEXT),
-        reprint: code(SpecialCodeIndex::VREPRINT),
-        end_of_file: code(SpecialCodeIndex::VEOF),
-        end_of_line: code(SpecialCodeIndex::VEOL),
-        end_of_line_2: code(SpecialCodeIndex::VEOL2),
-        interrupt: code(SpecialCodeIndex::VINTR),
-        quit: code(SpecialCodeIndex::VQUIT),
-        suspend: code(SpecialCodeIndex::VSUSP),
-        start: code(SpecialCodeIndex::VSTART),
-        stop: code(SpecialCodeIndex::VSTOP),
-    }
+    let codes = [
+        SpecialCodeIndex::VERASE,
+        SpecialCodeIndex::VKILL,
+        SpecialCodeIndex::VWERASE,
+        SpecialCodeIndex::VLNEXT,
+        SpecialCodeIndex::VREPRINT,
+        SpecialCodeIndex::VEOF,
+        SpecialCodeIndex::VEOL,
+        SpecialCodeIndex::VEOL2,
+        SpecialCodeIndex::VINTR,
+        SpecialCodeIndex::VQUIT,
+        SpecialCodeIndex::VSUSP,
+        SpecialCodeIndex::VSTART,
+        SpecialCodeIndex::VSTOP,
+    ];
+    TtyCharacters(codes.map(|index| found.special_codes[index]))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
@@ -95,7 +95,7 @@ mod tests {
     fn modes_that_programs_set_are_told_apart() {
         type Change = fn(&mut Termios);
         let table: [(Change, TtyModes); 14] = [
-            (|_| {}, TtyModes::NONE),
+            (|_| {}, TtyModes::empty()),
             (|t| t.local_modes.remove(LocalModes::ECHO), TtyModes::ECHO),
             (|t| t.local_modes.remove(LocalModes::ICANON), TtyModes::CANONICAL),
             (|t| t.local_modes.remove(LocalModes::ECHOCTL), TtyModes::ECHO_CONTROL),
@@ -117,13 +117,14 @@ mod tests {
             change(&mut changed);
             tcsetattr(&terminal, OptionalActions::Now, &changed).unwrap();
             let found = master.modes().unwrap();
-            assert_eq!(found.modes, TtyModes::USUAL.without(missing), "without {missing:?}");
+            assert_eq!(found.modes, TtyModes::USUAL.difference(missing), "without {missing:?}");
             assert_eq!(found.characters, TtyCharacters::USUAL);
         }
         let mut erasing = usual;
         erasing.special_codes[SpecialCodeIndex::VERASE] = 8;
         erasing.special_codes[SpecialCodeIndex::VSTOP] = 0;
-        let characters = TtyCharacters { erase: 8, stop: 0, ..TtyCharacters::USUAL };
+        let mut characters = TtyCharacters::USUAL;
+        (characters.0[0], characters.0[12]) = (8, 0);
         assert_eq!(tty(&erasing), Tty { characters, ..Tty::USUAL });
     }
 }

@@ -54,7 +54,7 @@ impl ClientConfig {
         ];
         let unused = unused.into_iter().filter(|(is_used, _)| !is_used);
         let capabilities = self.transport.capabilities?;
-        Some(unused.fold(capabilities, |set, (_, unused)| set.without(unused)))
+        Some(unused.fold(capabilities, |set, (_, unused)| set.difference(unused)))
     }
 }
 

@@ -250,13 +250,14 @@ fn put_states(out: &mut Vec<u8>, transport: &ClientTransport) {
         let diff = match before {
             Some((old_num, old)) => {
                 put_varint_field(&mut body, field::OLD_NUM, old_num.get());
-                state.diff_from(old, Capabilities::from_bits(u64::MAX))
+                state.diff_from(old, Capabilities::from_bits_retain(u64::MAX))
             }
             None => {
                 let size = state.screen().size();
                 put_varint_field(&mut body, field::COLUMNS, u64::from(size.columns()));
                 put_varint_field(&mut body, field::ROWS, u64::from(size.rows()));
-                state.diff_from(&HostScreen::replica(size), Capabilities::from_bits(u64::MAX))
+                state
+                    .diff_from(&HostScreen::replica(size), Capabilities::from_bits_retain(u64::MAX))
             }
         };
         put_varint_field(&mut body, field::NUM, num.get());

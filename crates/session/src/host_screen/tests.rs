@@ -12,7 +12,7 @@ use crate::parts::notifications::{Notifications, Recent};
 
 const ROVE: Capabilities = crate::CAPABILITIES;
 /// A rove that knows nothing of the terminal that programs run on.
-const UNTOLD: Capabilities = ROVE.without(Capabilities::TTY);
+const UNTOLD: Capabilities = ROVE.difference(Capabilities::TTY);
 
 fn size(columns: u16, rows: u16) -> Size {
     Size::new(columns, rows).unwrap()
@@ -94,7 +94,7 @@ fn a_diff_says_echo_ack_size_bytes_and_status_in_this_order() {
     assert_eq!(numbers(&diff), [EchoAck::MEMBER, RESIZE, HOST_BYTES, status]);
     let (replica, _) = followed(Size::DEFAULT, &[&base, &target]);
     assert!(replica.same_as(&target));
-    let stock = target.diff_from(&base, Capabilities::NONE);
+    let stock = target.diff_from(&base, Capabilities::empty());
     assert_eq!(members(&stock), members(&diff)[..3]);
 }
 
@@ -131,7 +131,7 @@ fn a_copy_is_told_to_a_rove_apart_from_the_picture_and_to_a_stock_client_within(
     let to_rove = target.diff_from(&base, ROVE);
     let piece = b"\x08\x01\x10\x00\x1a\x04aGk=\x22\x02pc\x28\x04".to_vec();
     assert_eq!(to_rove, diff_of(&[bells(1), (Clipboard::MEMBER, piece)]));
-    let to_stock = target.diff_from(&base, Capabilities::NONE);
+    let to_stock = target.diff_from(&base, Capabilities::empty());
     assert_eq!(to_stock, diff_of(&[host_bytes(b"\x07\x1b]52;c;aGk=\x07")]));
 }
 
@@ -216,7 +216,7 @@ fn notifications_are_told_whatever_the_client_missed() {
     }
     let (_, diff) = followed(Size::DEFAULT, &[&blank, &notifying(1_000)]);
     assert!(diff.len() < 150, "{}", diff.len());
-    assert_eq!(states[2].diff_from(&blank, Capabilities::NONE), b"");
+    assert_eq!(states[2].diff_from(&blank, Capabilities::empty()), b"");
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn notifications_that_break_a_rule_are_refused_and_unknown_ones_passed_over() {
 #[test]
 fn the_terminal_of_the_programs_is_told_on_change_and_to_no_stock_client() {
     let with = |bytes, tty| published(Size::DEFAULT, bytes, 0).with(|parts| parts.tty = tty);
-    let secret = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
+    let secret = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
     let (unknown, usual) = (with(b"$ ", None), with(b"$ ", Some(Tty::USUAL)));
     let asking = with(b"Password: ", Some(secret));
     for (base, target, wanted) in
@@ -343,7 +343,7 @@ fn a_midpoint_shows_half_and_acknowledges_nothing() {
 fn a_diff_that_leads_elsewhere_fails_the_self_check() {
     let state = |text: &str| published(Size::DEFAULT, text.as_bytes(), 0);
     let (base, target, other) = (state("a"), state("ab"), state("ac"));
-    for peer in [ROVE, Capabilities::NONE] {
+    for peer in [ROVE, Capabilities::empty()] {
         assert_eq!(target.check(&base, &target.diff_from(&base, peer), peer), Ok(()));
         for wrong in [other.diff_from(&base, peer), Vec::new(), b"\xff\xff".to_vec()] {
             assert!(target.check(&base, &wrong, peer).is_err(), "{wrong:?}");
@@ -403,7 +403,7 @@ proptest! {
         }
         // A remaining difference is a wrap that printing cannot set for certain, so no diff can say it.
         prop_assert_eq!(second.diff_from(&replica, ROVE), b"");
-        for peer in [ROVE, Capabilities::NONE] {
+        for peer in [ROVE, Capabilities::empty()] {
             prop_assert_eq!(second.check(&first, &second.diff_from(&first, peer), peer), Ok(()));
         }
     }

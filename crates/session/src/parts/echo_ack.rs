@@ -14,7 +14,7 @@ pub(crate) struct EchoAck(pub(crate) StateNum);
 impl Part for EchoAck {
     /// The protobuf field of the echo ack in a host instruction. Source: Mosh 1.4.0 as observed, docs/wire.md.
     const MEMBER: u32 = 7;
-    const EXTENSION: Capabilities = Capabilities::NONE;
+    const EXTENSION: Capabilities = Capabilities::empty();
     const IS_BEFORE_PICTURE: bool = true;
     const IS_SHOWN: bool = false;
 

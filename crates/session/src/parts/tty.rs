@@ -22,7 +22,7 @@ impl Part for Option<Tty> {
         let mut body = Vec::with_capacity(32);
         put_varint_field(&mut body, MODES, u64::from(tty.modes.bits()));
         if tty.characters != characters(*base) {
-            put_bytes_field(&mut body, CHARACTERS, &tty.characters.to_bytes());
+            put_bytes_field(&mut body, CHARACTERS, &tty.characters.0);
         }
         if let Some(prompt) = tty.prompt {
             put_varint_field(&mut body, PROMPT, prompt.get());
@@ -33,11 +33,11 @@ impl Part for Option<Tty> {
     /// Reads the settings. Unknown characters and modes, as a later version may send, are skipped.
     fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
         let known = u64::from(TtyModes::USUAL.bits());
-        let modes =
-            u32::try_from(number(body, MODES)? & known).map_or(TtyModes::NONE, TtyModes::from_bits);
+        let modes = u32::try_from(number(body, MODES)? & known)
+            .map_or(TtyModes::empty(), TtyModes::from_bits_truncate);
         let list = string(body, CHARACTERS)?;
         let characters = match list.first_chunk() {
-            Some(bytes) => TtyCharacters::from_bytes(*bytes),
+            Some(bytes) => TtyCharacters(*bytes),
             None if list.is_empty() => characters(*self),
             None => return Err(refused("special characters that are cut short")),
         };
@@ -68,7 +68,7 @@ mod tests {
     use crate::parts::tests::{applied, diff, member};
 
     fn secret() -> Tty {
-        Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL }
+        Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL }
     }
 
     fn at_prompt(num: u64) -> Tty {
@@ -76,7 +76,9 @@ mod tests {
     }
 
     fn with_erase(erase: u8) -> Tty {
-        Tty { characters: TtyCharacters { erase, ..TtyCharacters::USUAL }, ..Tty::USUAL }
+        let mut tty = Tty::USUAL;
+        tty.characters.0[0] = erase;
+        tty
     }
 
     #[test]
@@ -102,14 +104,14 @@ mod tests {
         put_varint_field(&mut body, MODES, u64::MAX);
         put_bytes_field(&mut body, CHARACTERS, &[7; TtyCharacters::COUNT + 1]);
         put_varint_field(&mut body, 4, 1);
-        let characters = TtyCharacters::from_bytes([7; TtyCharacters::COUNT]);
+        let characters = TtyCharacters([7; TtyCharacters::COUNT]);
         assert_eq!(
             applied(None, &member::<Option<Tty>>(&body)),
             Ok(Some(Tty { characters, ..Tty::USUAL }))
         );
         assert_eq!(
             applied(None, &member::<Option<Tty>>(b"")),
-            Ok(Some(Tty { modes: TtyModes::NONE, ..Tty::USUAL }))
+            Ok(Some(Tty { modes: TtyModes::empty(), ..Tty::USUAL }))
         );
         let mut body = Vec::new();
         put_bytes_field(&mut body, CHARACTERS, &[7; TtyCharacters::COUNT - 1]);

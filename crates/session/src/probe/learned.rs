@@ -37,7 +37,7 @@ impl Answer {
                 }
             }
             Self::Columns(kinds) => {
-                capabilities.cluster_widths = capabilities.cluster_widths.with(*kinds);
+                capabilities.cluster_widths = capabilities.cluster_widths.union(*kinds);
             }
             _ => {}
         }
@@ -103,7 +103,7 @@ mod tests {
     fn the_renderer_learns_what_it_draws_with_and_the_server_the_rest() {
         let mut capabilities =
             TerminalCapabilities { synchronized_output: true, ..TerminalCapabilities::default() };
-        let both = ClusterWidths::JOINED.with(ClusterWidths::FLAGS);
+        let both = ClusterWidths::JOINED.union(ClusterWidths::FLAGS);
         for (answer, report) in [
             (Answer::SynchronizedOutput(false), None),
             (Answer::AlternateScroll(Some(false)), None),

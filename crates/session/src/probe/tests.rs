@@ -308,9 +308,9 @@ fn the_place_of_the_cursor_tells_which_clusters_a_terminal_knows() {
     for (answered, kinds) in [
         ([4, 4, 1, 1, 2, 3, 2, 3], ClusterWidths::CODE_POINTS),
         ([2, 2, 2, 2, 1, 2, 2, 3], ClusterWidths::ALL),
-        ([2, 2, 2, 2, 1, 2, 2, 2], ClusterWidths::ALL.with(ClusterWidths::BARE_MODIFIERS)),
-        ([2, 2, 2, 2, 1, 2, 2, 1], ClusterWidths::ALL.with(ClusterWidths::BARE_MODIFIERS)),
-        ([2, 4, 1, 1, 2, 3, 1, 3], ClusterWidths::JOINED.with(ClusterWidths::MARKS)),
+        ([2, 2, 2, 2, 1, 2, 2, 2], ClusterWidths::ALL.union(ClusterWidths::BARE_MODIFIERS)),
+        ([2, 2, 2, 2, 1, 2, 2, 1], ClusterWidths::ALL.union(ClusterWidths::BARE_MODIFIERS)),
+        ([2, 4, 1, 1, 2, 3, 1, 3], ClusterWidths::JOINED.union(ClusterWidths::MARKS)),
     ] {
         let mut probe = asked();
         let keys = keys_of(&mut probe, 10, format!("{}\x1b[?62c", columns(answered)).as_bytes());

@@ -69,7 +69,7 @@ impl Succession {
         if joins.is_some() {
             // Scrolled-off lines are taken from the terminal once, for the session's own client.
             config.capabilities =
-                config.capabilities.map(|all| all.without(Capabilities::SCROLLBACK));
+                config.capabilities.map(|all| all.difference(Capabilities::SCROLLBACK));
         }
         let screen = HostScreen::initial(size);
         let transport = Transport::new(role, key, config, screen, input, chaff, now);

@@ -13,7 +13,7 @@ fn resize(columns: u16, rows: u16) -> UserEvent {
 }
 
 fn diff(to: &UserStream, from: &UserStream) -> Vec<u8> {
-    to.diff_from(from, Capabilities::NONE)
+    to.diff_from(from, Capabilities::empty())
 }
 
 fn events(stream: &UserStream) -> Vec<UserEvent> {
@@ -188,7 +188,7 @@ fn a_viewers_stream_counts_events_and_keeps_the_newest_size_alone() {
         sent.push_bytes(&[b'x'; 3_000]);
     }
     sent.push(UserEvent::Resize(window));
-    let diff = sent.diff_from(&UserStream::new(), Capabilities::NONE);
+    let diff = sent.diff_from(&UserStream::new(), Capabilities::empty());
     let mut viewer = UserStream::of_viewer();
     let before = viewer.bytes_beyond(None);
     viewer.apply(&diff).unwrap();

@@ -80,7 +80,9 @@ pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyEr
             TERMINAL_BACKGROUND => report = color.map(TerminalReport::Background),
             TERMINAL_CURSOR => report = color.map(TerminalReport::Cursor),
             TERMINAL_CLUSTER_WIDTHS => {
-                report = Some(TerminalReport::ClusterWidths(ClusterWidths::from_bits(value)));
+                report = Some(TerminalReport::ClusterWidths(ClusterWidths::from_bits_retain(
+                    value.to_le_bytes()[0],
+                )));
             }
             TERMINAL_NEWER_WIDE => {
                 let c = u32::try_from(value).ok().and_then(char::from_u32);

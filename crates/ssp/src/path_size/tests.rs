@@ -27,7 +27,7 @@ fn paced(loss_out: f64, run: impl FnOnce(&SendTiming)) {
         estimator.handle_sample(Instant::ZERO, Duration::from_millis(100), &config.rtt);
     }
     let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1_162 };
-    run(&SendTiming::new(&config, &estimator, path, Capabilities::NONE));
+    run(&SendTiming::new(&config, &estimator, path, Capabilities::empty()));
 }
 
 /// Earns the tries of a whole search.

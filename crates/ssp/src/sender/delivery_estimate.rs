@@ -324,7 +324,7 @@ mod tests {
         }
         let rtt_min = Some(ms(100 - queue));
         let path = PathView { rtt_min, loss_out: loss, loss_in: loss, contents_max: CONTENTS_MAX };
-        look(&SendTiming::new(&config, &rtt, path, Capabilities::NONE))
+        look(&SendTiming::new(&config, &rtt, path, Capabilities::empty()))
     }
 
     impl DeliveryEstimate {

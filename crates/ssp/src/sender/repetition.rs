@@ -214,7 +214,7 @@ mod tests {
         estimator.handle_sample(Instant::ZERO, ms(rtt), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(rtt_min)), loss_out, loss_in: 0.0, contents_max: 1214 };
-        let timing = SendTiming::new(config, &estimator, path, Capabilities::NONE);
+        let timing = SendTiming::new(config, &estimator, path, Capabilities::empty());
         let mut repetition = Repetition::new(Instant::ZERO);
         let mut sent = vec![0];
         repetition.handle_sent(&sending(Instant::ZERO, 1, diff_len, Occasion::News), ms(0));
@@ -257,7 +257,7 @@ mod tests {
             let wanted =
                 |peer| copies_wanted(&SendTiming::new(&config, &estimator, path, peer), loss_out);
             assert_eq!(wanted(Capabilities::LATE_ACK), late, "{loss_out}");
-            assert_eq!(wanted(Capabilities::NONE), old, "{loss_out}");
+            assert_eq!(wanted(Capabilities::empty()), old, "{loss_out}");
         }
     }
 
@@ -281,7 +281,7 @@ mod tests {
                 loss_in: 0.0,
                 contents_max: 1214,
             };
-            let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
+            let timing = SendTiming::new(&config, &estimator, path, Capabilities::empty());
             let mut repetition = Repetition::new(Instant::ZERO);
             let mut send = |at, num| {
                 let at = Instant::from_millis(at);
@@ -316,7 +316,7 @@ mod tests {
         estimator.handle_sample(Instant::ZERO, ms(20), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(20)), loss_out: 1.0, loss_in: 0.0, contents_max: 1214 };
-        let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &estimator, path, Capabilities::empty());
         let mut repetition = Repetition::new(Instant::ZERO);
         let (mut now, mut copies) = (Instant::ZERO, 0);
         let end = Instant::from_millis(20_000);
@@ -343,7 +343,7 @@ mod tests {
         estimator.handle_sample(Instant::ZERO, ms(160), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(160)), loss_out: 0.1, loss_in: 0.0, contents_max: 1214 };
-        let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &estimator, path, Capabilities::empty());
         let mut repetition = Repetition::new(Instant::ZERO);
         let due = |repetition: &Repetition| repetition.due(&timing);
         repetition.handle_sent(&sending(Instant::ZERO, 1, 10, Occasion::News), ms(0));

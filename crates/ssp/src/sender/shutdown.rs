@@ -97,7 +97,7 @@ mod tests {
         let mut rtt = RttEstimator::new();
         rtt.handle_sample(Instant::ZERO, Duration::from_millis(rtt_ms), &config.rtt);
         let path = PathView { rtt_min: None, loss_out: 0.0, loss_in, contents_max: 1214 };
-        let timing = SendTiming::new(&config, &rtt, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &rtt, path, Capabilities::empty());
         let mut shutdown = Shutdown::default();
         shutdown.start(Instant::ZERO);
         let (mut now, mut times) = (Instant::ZERO, Vec::new());
@@ -135,7 +135,7 @@ mod tests {
         let config = Config::client();
         let rtt = RttEstimator::new();
         let path = PathView { rtt_min: None, loss_out: 0.0, loss_in: 0.0, contents_max: 1214 };
-        let timing = SendTiming::new(&config, &rtt, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &rtt, path, Capabilities::empty());
         let mut shutdown = Shutdown::default();
         assert_eq!(shutdown.gives_up_at(Instant::ZERO, &timing), None);
         shutdown.start(Instant::from_millis(500));

@@ -118,7 +118,7 @@ mod tests {
         estimator.handle_sample(Instant::ZERO, ms(rtt), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(rtt_min)), loss_out, loss_in: 0.0, contents_max: 1214 };
-        look(&SendTiming::new(&config, &estimator, path, Capabilities::NONE))
+        look(&SendTiming::new(&config, &estimator, path, Capabilities::empty()))
     }
 
     /// Sends frames of so many bytes for 20 s, each as soon as it may go; returns how many went.
@@ -185,7 +185,7 @@ mod tests {
         estimator.handle_sample(Instant::ZERO, ms(500), &config.rtt);
         let path =
             PathView { rtt_min: Some(ms(500)), loss_out: 0.5, loss_in: 0.0, contents_max: 1214 };
-        let timing = SendTiming::new(&config, &estimator, path, Capabilities::NONE);
+        let timing = SendTiming::new(&config, &estimator, path, Capabilities::empty());
         let mut steady = SteadyOutput::new(Instant::ZERO);
         steady.heed(Instant::ZERO, None, &timing);
         assert!(!steady.is_active());

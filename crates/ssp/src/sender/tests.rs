@@ -15,7 +15,7 @@ const fn ms(millis: u64) -> Duration {
 const PATH: PathView =
     PathView { rtt_min: Some(ms(100)), loss_out: 0.0, loss_in: 0.0, contents_max: 1214 };
 
-const PEER: Capabilities = Capabilities::NONE;
+const PEER: Capabilities = Capabilities::empty();
 
 /// A sender whose round-trip time is 100 ms: RTO 300 ms at first, frames 50 ms apart.
 struct Bench {

@@ -127,7 +127,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     pub fn capabilities(&self) -> Capabilities {
         match (self.config.capabilities, self.peer) {
             (Some(ours), Peer::Rove(hello)) => ours.intersection(hello.capabilities),
-            _ => Capabilities::NONE,
+            _ => Capabilities::empty(),
         }
     }
 

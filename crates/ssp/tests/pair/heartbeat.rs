@@ -99,7 +99,7 @@ fn a_contact_that_is_lost_is_noticed_within_the_longest_pause_and_a_moment() {
 #[test]
 fn an_end_keeps_to_stocks_pace_unless_both_offer_more() {
     let [client, server] = roves();
-    let bare = |config| Config { capabilities: Some(Capabilities::NONE), ..config };
+    let bare = |config| Config { capabilities: Some(Capabilities::empty()), ..config };
     for configs in [
         [client.clone(), Config::server().stock()],
         [Config::client().stock(), server.clone()],

@@ -98,8 +98,9 @@ fn an_out_of_order_datagram_tells_nothing_but_its_payload_counts() {
 
 #[test]
 fn a_peer_is_recognised_by_its_hello_or_by_an_acknowledgment_without_one() {
-    let hello = |bits| Some(Hello { version: 1, capabilities: Capabilities::from_bits(bits) });
-    let ours = Capabilities::from_bits(0b011);
+    let hello =
+        |bits| Some(Hello { version: 1, capabilities: Capabilities::from_bits_retain(bits) });
+    let ours = Capabilities::from_bits_retain(0b011);
     for (offer, says, ack, peer, both) in [
         (Some(ours), None, 0, Peer::Unknown, 0),
         (Some(ours), None, 1, Peer::Stock, 0),
@@ -113,7 +114,7 @@ fn a_peer_is_recognised_by_its_hello_or_by_an_acknowledgment_without_one() {
         assert!(sent.iter().all(|i| i.hello.map(|h| h.capabilities) == offer));
         fake.say(&Instruction { hello: says, ..state(0, 1, ack) }).expect("taken");
         assert_eq!(fake.party.transport.peer(), peer);
-        assert_eq!(fake.party.transport.capabilities(), Capabilities::from_bits(both));
+        assert_eq!(fake.party.transport.capabilities(), Capabilities::from_bits_retain(both));
         fake.run_for(ms(7_000));
         let goes_on = ack == 0 && offer.is_some();
         assert!(fake.heard().iter().all(|i| i.hello.is_some() == goes_on), "{says:?} {ack}");
@@ -125,9 +126,9 @@ fn the_loss_is_told_only_where_both_ends_offer_it() {
     let reports = Capabilities::LOSS_REPORT;
     for (ours, theirs, is_told) in [
         (None, Some(reports), false),
-        (Some(Capabilities::NONE), Some(reports), false),
+        (Some(Capabilities::empty()), Some(reports), false),
         (Some(reports), None, false),
-        (Some(reports), Some(Capabilities::NONE), false),
+        (Some(reports), Some(Capabilities::empty()), false),
         (Some(reports), Some(reports), true),
     ] {
         let mut fake = server::<64>(Config { capabilities: ours, ..Config::server() });
@@ -167,7 +168,7 @@ fn instruction() -> impl Strategy<Value = Instruction> {
     let diff = prop::collection::vec(0..3_u8, 0..4);
     let hello = prop::option::of((any::<u64>(), any::<u64>()).prop_map(|(version, bits)| Hello {
         version,
-        capabilities: Capabilities::from_bits(bits),
+        capabilities: Capabilities::from_bits_retain(bits),
     }));
     let small = || prop_oneof![0..6_u32, any::<u32>()];
     let loss_report = prop::option::of((small(), small(), small(), small()).prop_map(

@@ -110,7 +110,7 @@ fn one_way(reports: Capabilities) -> Duration {
 
 #[test]
 fn a_server_knows_of_the_loss_on_the_way_to_its_client() {
-    let (known, unknown) = (one_way(Capabilities::LOSS_REPORT), one_way(Capabilities::NONE));
+    let (known, unknown) = (one_way(Capabilities::LOSS_REPORT), one_way(Capabilities::empty()));
     assert!(known < ms(75) && unknown > ms(90), "{known:?} {unknown:?}");
 }
 

@@ -106,8 +106,8 @@ impl Perform for Emulator {
                 self.answers.push(TERTIARY_ATTRIBUTES);
             }
             (b'=', b"", b'w') if !self.grid.is_host() => {
-                let bits = parameters.value(0).into();
-                self.grid.screen.cluster_widths = ClusterWidths::from_bits(bits);
+                let [bits, _] = parameters.value(0).to_le_bytes();
+                self.grid.screen.cluster_widths = ClusterWidths::from_bits_retain(bits);
             }
             (b'>', b"", b'q') if parameters.value(0) == 0 => self.answers.push(VERSION),
             (0, b"!", b'p') => self.soft_reset(),

@@ -371,7 +371,7 @@ fn tty(modes: trace::TtyModes) -> Tty {
     let mut usual = Tty::USUAL;
     for (is_set, mode) in [(modes.echo, TtyModes::ECHO), (modes.icanon, TtyModes::CANONICAL)] {
         if !is_set {
-            usual.modes = usual.modes.without(mode);
+            usual.modes = usual.modes.difference(mode);
         }
     }
     usual

@@ -115,7 +115,7 @@ impl Scenario {
     pub(super) fn capabilities(&self) -> Capabilities {
         match (self.client_capabilities, self.server_capabilities) {
             (Some(client), Some(server)) => client.intersection(server),
-            _ => Capabilities::NONE,
+            _ => Capabilities::empty(),
         }
     }
 }
@@ -124,7 +124,7 @@ impl Scenario {
 fn draw_capabilities(dice: &mut Dice) -> Option<Capabilities> {
     match dice.below(10) {
         0 => None,
-        1 => Some(Capabilities::from_bits(dice.draw().bits())),
+        1 => Some(Capabilities::from_bits_retain(dice.draw().bits())),
         _ => Some(CAPABILITIES),
     }
 }

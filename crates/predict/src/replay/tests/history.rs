@@ -299,7 +299,7 @@ fn a_line_that_is_not_echoed_is_not_remembered() {
 
 #[test]
 fn a_line_typed_while_the_terminal_hides_it_is_not_remembered() {
-    let tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
+    let tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
     let mut rig = Rig::new(Historian::new(Habit::Keeps, &[]));
     enter(&mut rig, &["ls"]);
     rig.tell(tty);

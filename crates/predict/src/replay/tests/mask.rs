@@ -37,12 +37,12 @@ impl Program for Vault {
 
 /// A program reads keys.
 const RAW: Tty = Tty {
-    modes: TtyModes::USUAL.without(TtyModes::ECHO).without(TtyModes::CANONICAL),
+    modes: TtyModes::USUAL.difference(TtyModes::ECHO).difference(TtyModes::CANONICAL),
     ..Tty::USUAL
 };
 
 /// Lines are read and nothing is echoed.
-const SILENT: Tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
+const SILENT: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
 
 const SECRET: &str = "s3*ret";
 

@@ -96,11 +96,11 @@ mod tests {
             let screen = terminal.screen().clone();
             let screen = HostScreen::published(screen, StateNum::INITIAL);
             let state = NumberedScreen { number, screen };
-            let diff = state.diff_from(&blank, Capabilities::NONE);
+            let diff = state.diff_from(&blank, Capabilities::empty());
             let mut copy = NumberedScreen { number: 0, screen: HostScreen::replica(Size::DEFAULT) };
             copy.apply(&diff).expect("our own diff");
             assert_eq!((copy.number, copy.screen.screen().row_text(0).as_str()), (number, "text"));
-            assert!(state.diff_from(&state.clone(), Capabilities::NONE).is_empty());
+            assert!(state.diff_from(&state.clone(), Capabilities::empty()).is_empty());
         }
         let mut copy = NumberedScreen { number: 0, screen: HostScreen::replica(Size::DEFAULT) };
         for diff in [&b""[..], &[0x80], &[0xff; 12]] {
