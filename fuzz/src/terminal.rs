@@ -113,10 +113,10 @@ fn assert_same(shown: &Screen, wanted: &Screen) {
     assert_eq!(shown.cursor(), wanted.cursor());
     assert_eq!(shown.pen(), wanted.pen());
     assert_eq!(shown.reverse_video(), wanted.reverse_video());
-    assert_eq!(shown.bracketed_paste(), wanted.bracketed_paste());
-    assert_eq!(shown.focus_reporting(), wanted.focus_reporting());
-    assert_eq!(shown.mouse_reporting(), wanted.mouse_reporting());
-    assert_eq!(shown.mouse_encoding(), wanted.mouse_encoding());
+    assert_eq!(shown.input_modes().bracketed_paste, wanted.input_modes().bracketed_paste);
+    assert_eq!(shown.input_modes().focus_reporting, wanted.input_modes().focus_reporting);
+    assert_eq!(shown.input_modes().mouse_reporting, wanted.input_modes().mouse_reporting);
+    assert_eq!(shown.input_modes().mouse_encoding, wanted.input_modes().mouse_encoding);
     assert_eq!(shown.title(), wanted.title());
     assert_eq!(shown.icon_name(), wanted.icon_name());
     assert_eq!(shown.clipboard(), wanted.clipboard());

@@ -73,7 +73,7 @@ impl LastScreen {
 
     /// Returns whether `screen`, the last of the session, stays visible.
     pub(crate) fn stays(self, ending: Ending, screen: &Screen) -> bool {
-        if screen.alternate_screen() {
+        if screen.rich_modes().alternate_screen {
             return false;
         }
         // A stock server's screen may be what an editor has left if it is full, and no user leaves an editor without a

@@ -330,7 +330,7 @@ impl Server {
 
     /// Delivers the client's new events: keys to the pty, and a window size to the terminal and the driver.
     fn deliver(&mut self, now: Instant) {
-        let application = self.terminal.screen().application_cursor_keys();
+        let application = self.terminal.screen().rich_modes().application_cursor_keys;
         let (transport, out) = (&self.publisher.transport, &mut self.host_input.bytes);
         let Some(news) = self.input.deliver(now, transport, application, out) else { return };
         self.publisher.window = self.audience.handle_own(news.size, news.has_keys);

@@ -286,7 +286,7 @@ fn a_diff_that_breaks_a_rule_leaves_the_user_a_screen() {
             victim.end.terminal.write(&close);
             victim.end.terminal.write(b"\x1b[H\x1b[2Jprompt");
             assert_eq!(victim.row(0), "prompt");
-            assert!(!victim.end.terminal.screen().application_cursor_keys());
+            assert!(!victim.end.terminal.screen().rich_modes().application_cursor_keys);
         }
     }
 }

@@ -38,13 +38,14 @@ fn pair_of(client: Config, server: Config) -> Pair {
 /// Returns cursor style, keypad, cursor keys, flags of kitty's protocol, modifyOtherKeys and alternate
 /// scroll of a terminal.
 fn set_to(screen: &Screen) -> (u8, bool, bool, u8, u8, Option<bool>) {
+    let modes = screen.rich_modes();
     (
-        screen.cursor_style(),
-        screen.application_keypad(),
-        screen.application_cursor_keys(),
-        screen.kitty_keyboard(),
-        screen.modify_other_keys(),
-        screen.alternate_scroll(),
+        modes.cursor_style,
+        modes.application_keypad,
+        modes.application_cursor_keys,
+        modes.kitty_keyboard,
+        modes.modify_other_keys,
+        modes.alternate_scroll,
     )
 }
 
@@ -61,7 +62,7 @@ fn between_two_roves_the_terminal_follows_the_program_and_is_given_back() {
     let closing = pair.left.client.close_terminal();
     pair.left.terminal.write(&closing);
     assert_eq!(set_to(pair.left.terminal.screen()), (0, false, false, 0, 0, Some(true)));
-    assert!(!pair.left.terminal.screen().alternate_screen());
+    assert!(!pair.left.terminal.screen().rich_modes().alternate_screen);
 }
 
 #[test]

@@ -321,7 +321,7 @@ fn end(pair: &mut Pair) -> Vec<String> {
     let close = pair.left.client.close_terminal();
     let terminal = &mut pair.left.terminal;
     terminal.write(&close);
-    assert!(!terminal.screen().alternate_screen());
+    assert!(!terminal.screen().rich_modes().alternate_screen);
     lines.extend(texts(terminal));
     let screen = terminal.screen();
     let written = screen.cursor().row;
@@ -359,7 +359,7 @@ fn a_program_on_the_alternate_screen_leaves_the_history_of_a_command_alone() {
     print(&mut pair, numbers(1..100).as_bytes());
     pair.run_for(secs(1));
     assert!(in_sync(&pair.left, &pair.right));
-    assert!(pair.left.terminal.screen().alternate_screen());
+    assert!(pair.left.terminal.screen().rich_modes().alternate_screen);
     print(&mut pair, b"\x1b[?1049l");
     assert_eq!(end(&mut pair), with_what_was_before(0..0));
 
@@ -367,11 +367,11 @@ fn a_program_on_the_alternate_screen_leaves_the_history_of_a_command_alone() {
     let mut pair = command(&link, rove(Config::server()));
     print(&mut pair, numbers(1..101).as_bytes());
     pair.run_for(secs(1));
-    assert!(!pair.left.terminal.screen().alternate_screen());
+    assert!(!pair.left.terminal.screen().rich_modes().alternate_screen);
     print(&mut pair, b"\x1b[?1049h\x1b[Heditor");
     pair.run_for(secs(1));
     assert!(in_sync(&pair.left, &pair.right));
-    assert!(pair.left.terminal.screen().alternate_screen());
+    assert!(pair.left.terminal.screen().rich_modes().alternate_screen);
     print(&mut pair, b"\x1b[?1049l");
     assert_eq!(end(&mut pair), with_what_was_before(1..=100));
 }
@@ -425,7 +425,7 @@ fn a_stock_server_leaves_its_last_screen_and_is_known_to_send_no_more() {
     let mut pair = command(&link, stock(Config::server()));
     print(&mut pair, numbers(1..301).as_bytes());
     pair.run_for(secs(1));
-    assert!(pair.left.terminal.screen().alternate_screen());
+    assert!(pair.left.terminal.screen().rich_modes().alternate_screen);
     assert_eq!(end(&mut pair), with_what_was_before(278..=300));
     assert_eq!(pair.left.client.missing_lines(), Some(MissingLines::AboveLastScreen));
     // An editor.

@@ -163,12 +163,7 @@ fn events_of_the_past_do_not_happen_again() {
 /// Returns the modes that the user's terminal is in.
 fn modes_of(client: &ClientEnd) -> impl PartialEq + core::fmt::Debug + use<> {
     let screen = client.terminal.screen();
-    (
-        (screen.bracketed_paste(), screen.focus_reporting(), screen.alternate_screen()),
-        (screen.mouse_reporting(), screen.mouse_encoding(), screen.cursor_style()),
-        (screen.application_cursor_keys(), screen.application_keypad()),
-        (screen.kitty_keyboard(), screen.cursor().visible),
-    )
+    (screen.input_modes(), screen.rich_modes(), screen.cursor().visible)
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub use screen::cell::{Attributes, Cell, Color, Pen, Underline};
 pub use screen::cursor::Cursor;
 pub use screen::decoration::{Decoration, Hyperlink};
 pub use screen::glyph::Glyph;
-pub use screen::mode::{MouseEncoding, MouseReporting};
+pub use screen::mode::{InputModes, MouseEncoding, MouseReporting, RichModes};
 pub use screen::palette::{ColorSlot, Colors};
 pub use screen::progress::{Progress, ProgressKind};
 pub use screen::rgb::Rgb;

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use self::cell::Pen;
 use self::cursor::Cursor;
 use self::decoration::Decoration;
-use self::mode::{InputModes, MouseEncoding, MouseReporting, RichModes};
+use self::mode::{InputModes, RichModes};
 use self::palette::Colors;
 use self::progress::Progress;
 use self::row::Row;
@@ -111,60 +111,14 @@ impl Screen {
         self.reverse_video
     }
 
-    /// Returns whether pasted text must be bracketed.
-    pub const fn bracketed_paste(&self) -> bool {
-        self.input.bracketed_paste
+    /// Returns the modes for input that stock Mosh transfers.
+    pub const fn input_modes(&self) -> InputModes {
+        self.input
     }
 
-    /// Returns whether gaining and losing the focus must be reported.
-    pub const fn focus_reporting(&self) -> bool {
-        self.input.focus_reporting
-    }
-
-    /// Returns the mouse events that must be reported.
-    pub const fn mouse_reporting(&self) -> MouseReporting {
-        self.input.mouse_reporting
-    }
-
-    /// Returns the form in which mouse events must be reported.
-    pub const fn mouse_encoding(&self) -> MouseEncoding {
-        self.input.mouse_encoding
-    }
-
-    /// Returns the style of the cursor as DECSCUSR numbers it, 0 to 6. The number 0 is the terminal's own style.
-    pub const fn cursor_style(&self) -> u8 {
-        self.rich.cursor_style
-    }
-
-    /// Returns whether cursor keys must send their application form (DECCKM).
-    pub const fn application_cursor_keys(&self) -> bool {
-        self.rich.application_cursor_keys
-    }
-
-    /// Returns whether the keypad must send its application form (DECNKM).
-    pub const fn application_keypad(&self) -> bool {
-        self.rich.application_keypad
-    }
-
-    /// Returns whether the alternate screen is shown.
-    pub const fn alternate_screen(&self) -> bool {
-        self.rich.alternate_screen
-    }
-
-    /// Returns whether the wheel must send cursor keys on the alternate screen (mode 1007); `None` if no program has set
-    /// this.
-    pub const fn alternate_scroll(&self) -> Option<bool> {
-        self.rich.alternate_scroll
-    }
-
-    /// Returns the flags of the keyboard protocol of kitty that are in force, 0 to 31.
-    pub const fn kitty_keyboard(&self) -> u8 {
-        self.rich.kitty_keyboard
-    }
-
-    /// Returns the level of xterm's modifyOtherKeys, 0 to 2.
-    pub const fn modify_other_keys(&self) -> u8 {
-        self.rich.modify_other_keys
+    /// Returns the modes that stock Mosh does not transfer.
+    pub const fn rich_modes(&self) -> RichModes {
+        self.rich
     }
 
     /// Returns whether a program has ever set a title or icon name.

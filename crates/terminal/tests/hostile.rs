@@ -463,9 +463,10 @@ fn diffs_that_break_the_rules_leave_a_screen_that_can_be_drawn_and_left() {
                 let fresh = Terminal::host(Size::DEFAULT);
                 assert!(user.screen().cursor().visible, "{first:?} {second:?}");
                 assert_eq!(user.screen().pen(), fresh.screen().pen());
-                assert_eq!(user.screen().mouse_reporting(), fresh.screen().mouse_reporting());
+                assert_eq!(user.screen().input_modes(), fresh.screen().input_modes());
                 assert!(
-                    !user.screen().application_cursor_keys() && !user.screen().alternate_screen()
+                    !user.screen().rich_modes().application_cursor_keys
+                        && !user.screen().rich_modes().alternate_screen
                 );
                 user.write(b"\x1b[H\x1b[2Jprompt\r\n\tnext");
                 assert_eq!(user.screen().row_text(0), "prompt", "{first:?} {second:?}");

@@ -155,7 +155,7 @@ impl Oracle {
     }
 
     fn observe_editor(&mut self, screen: &Screen, place: Place) {
-        if !screen.alternate_screen() {
+        if !screen.rich_modes().alternate_screen {
             self.editor = None;
             self.windows.clear();
             return;
@@ -208,7 +208,7 @@ impl Oracle {
         let is_it =
             |it: &Known| it.prompt.modes == here.modes && here.text.starts_with(&it.prompt.text);
         let is_enough = |it: &Known| it.prompt.is_shell() && it.lines >= LINES && !it.is_refused;
-        let is_vouched = screen.bracketed_paste() || is_titled(screen);
+        let is_vouched = screen.input_modes().bracketed_paste || is_titled(screen);
         is_vouched && self.prompts.iter().any(|it| is_it(it) && is_enough(it))
     }
 
@@ -230,9 +230,9 @@ impl Oracle {
 impl Prompt {
     fn of(screen: &Screen) -> Self {
         let modes = [
-            screen.bracketed_paste(),
-            screen.mouse_reporting() != MouseReporting::Off,
-            screen.alternate_screen(),
+            screen.input_modes().bracketed_paste,
+            screen.input_modes().mouse_reporting != MouseReporting::Off,
+            screen.rich_modes().alternate_screen,
         ];
         Self { text: Place::of(screen).prompt_text(), modes }
     }

@@ -293,19 +293,19 @@ impl Field {
             start: (self.row, self.bounds.start),
             is_behind_text: self.prompt.has_text_in(usize::from(self.bounds.left)..usize::MAX),
         };
-        screen.alternate_screen().then_some(window)
+        screen.rich_modes().alternate_screen.then_some(window)
     }
 
     /// Returns whether marked pastes or the window's title confirm that a line editor reads the keys.
     pub(super) fn is_vouched(&self, screen: &Screen) -> bool {
         let columns = self.bounds.pane.left..self.bounds.start;
-        screen.bracketed_paste() || scene::is_titled(screen, self.row, columns)
+        screen.input_modes().bracketed_paste || scene::is_titled(screen, self.row, columns)
     }
 
     /// Returns the row in which the field now begins. `None` if the cursor has left the field.
     fn row_on(&self, screen: &Screen, kind: Kind, at: Position) -> Option<u16> {
         // A line editor may list completions below.
-        let is_below = kind == Kind::Full || at.column == 0 && screen.bracketed_paste();
+        let is_below = kind == Kind::Full || at.column == 0 && screen.input_modes().bracketed_paste;
         let is_prompt = self.kind == Kind::Line || self.kind == Kind::Unknown && self.has_name();
         let is_same = self.kind == kind || is_prompt && is_below;
         if !is_same || !self.prompt.has_modes(screen) {
@@ -371,7 +371,7 @@ impl Kind {
         let [_, has_mouse, is_alternate] = modes(screen);
         if is_alternate || has_mouse || !is_last {
             Self::Full
-        } else if screen.bracketed_paste() && at.column > 0 {
+        } else if screen.input_modes().bracketed_paste && at.column > 0 {
             Self::Line
         } else {
             Self::Unknown

@@ -75,8 +75,8 @@ impl PromptMarks {
 
 /// Returns the terminal modes by which a prompt is recognised: bracketed paste, the mouse, and the alternate screen.
 pub(super) fn modes(screen: &Screen) -> [bool; 3] {
-    let has_mouse = screen.mouse_reporting() != MouseReporting::Off;
-    [screen.bracketed_paste(), has_mouse, screen.alternate_screen()]
+    let has_mouse = screen.input_modes().mouse_reporting != MouseReporting::Off;
+    [screen.input_modes().bracketed_paste, has_mouse, screen.rich_modes().alternate_screen]
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ const RULER_WORDS: [&str; 3] = ["All", "Top", "Bot"];
 /// between them begins on another background, as the captions of regions do. Rows in panes beside, above and below
 /// belong to another program.
 pub(crate) fn mode_line(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
-    if !screen.alternate_screen() {
+    if !screen.rich_modes().alternate_screen {
         return None;
     }
     let background = Background::of(part(screen, at.row, pane).last()?);

@@ -147,7 +147,7 @@ impl Audience {
         terminal: &mut Terminal,
         out: &mut Vec<u8>,
     ) -> bool {
-        let application = terminal.screen().application_cursor_keys();
+        let application = terminal.screen().rich_modes().application_cursor_keys;
         let mut typists = Vec::new();
         for member in self.members_mut() {
             if let Some(news) = member.deliver(now, application, out) {

@@ -112,7 +112,7 @@ mod tests {
             ("\x1b[>1u\x1bc", 0),
             ("\x1b[>1u\x1b[>3u\x1b[!p\x1b[<u", 0),
         ] {
-            assert_eq!(host(input).screen().kitty_keyboard(), flags, "{input:?}");
+            assert_eq!(host(input).screen().rich_modes().kitty_keyboard, flags, "{input:?}");
         }
     }
 
@@ -125,7 +125,7 @@ mod tests {
             ("\x1b[?1049h\x1b[>3u\x1b[?1049l\x1b[?1049h", 3),
             ("\x1b[?1049h\x1b[>3u\x1b[?1049l\x1b[!p\x1b[?1049h", 0),
         ] {
-            assert_eq!(host(input).screen().kitty_keyboard(), flags, "{input:?}");
+            assert_eq!(host(input).screen().rich_modes().kitty_keyboard, flags, "{input:?}");
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
         for (count, bottom) in [(STACK_MAX, 0), (STACK_MAX + 1, 1)] {
             let mut host = host(&pushes(count));
             host.write(format!("\x1b[<{STACK_MAX}u").as_bytes());
-            assert_eq!(host.screen().kitty_keyboard(), bottom);
+            assert_eq!(host.screen().rich_modes().kitty_keyboard, bottom);
         }
     }
 
@@ -147,13 +147,13 @@ mod tests {
         let mut host = host("\x1b[?u\x1b[>5u\x1b[?u");
         assert_eq!(host.take_replies(), b"\x1b[?0u\x1b[?5u");
         host.set_user_terminal(UserTerminal::default());
-        assert_eq!(host.screen().kitty_keyboard(), 0, "the terminal was exchanged");
+        assert_eq!(host.screen().rich_modes().kitty_keyboard, 0, "the terminal was exchanged");
         host.write(b"\x1b[?u\x1b[>5u\x1b[=5u\x1b[?u");
-        assert_eq!((host.take_replies(), host.screen().kitty_keyboard()), (vec![], 0));
+        assert_eq!((host.take_replies(), host.screen().rich_modes().kitty_keyboard), (vec![], 0));
         host.set_user_terminal(UserTerminal { kitty_keyboard: true, ..UserTerminal::default() });
         host.write(b"\x1b[?u\x1b[>5u\x1bc\x1b[?u\x1b[>1u");
         assert_eq!(host.take_replies(), b"\x1b[?0u\x1b[?0u", "a reset forgets no terminal");
-        assert_eq!(host.screen().kitty_keyboard(), 1);
+        assert_eq!(host.screen().rich_modes().kitty_keyboard, 1);
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
             ("\x1b[>4;2m\x1b[!p", 0),
             ("\x1b[>4;2m\x1b[?1049h", 2),
         ] {
-            assert_eq!(host(input).screen().modify_other_keys(), level, "{input:?}");
+            assert_eq!(host(input).screen().rich_modes().modify_other_keys, level, "{input:?}");
         }
         let mut host = host("\x1b[?4m\x1b[>4;2m\x1b[?4m\x1b[?1m");
         assert_eq!(host.take_replies(), b"\x1b[>4;0m\x1b[>4;2m");

@@ -34,32 +34,36 @@ pub enum MouseEncoding {
     SgrPixels = 1016,
 }
 
-/// The modes of a screen that stock Mosh transfers.
+/// The modes for input that the user's terminal must follow, and that stock Mosh transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct InputModes {
-    pub(crate) bracketed_paste: bool,
-    pub(crate) focus_reporting: bool,
-    pub(crate) mouse_reporting: MouseReporting,
-    pub(crate) mouse_encoding: MouseEncoding,
+pub struct InputModes {
+    /// Whether pasted text must be bracketed.
+    pub bracketed_paste: bool,
+    /// Whether gaining and losing the focus must be reported.
+    pub focus_reporting: bool,
+    /// The mouse events that must be reported.
+    pub mouse_reporting: MouseReporting,
+    /// The form in which mouse events must be reported.
+    pub mouse_encoding: MouseEncoding,
 }
 
-/// The modes of a screen that stock Mosh does not transfer; two roves do.
+/// The modes that the user's terminal must follow, and that stock Mosh does not transfer; two roves do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RichModes {
-    /// The cursor's style (DECSCUSR), 0 to [`CURSOR_STYLE_MAX`]; 0 is the terminal's own.
-    pub(crate) cursor_style: u8,
+pub struct RichModes {
+    /// The cursor's style as DECSCUSR numbers it, 0 to 6; 0 is the terminal's own.
+    pub cursor_style: u8,
     /// Whether cursor keys send their application form (DECCKM).
-    pub(crate) application_cursor_keys: bool,
+    pub application_cursor_keys: bool,
     /// Whether the keypad sends its application form (DECNKM).
-    pub(crate) application_keypad: bool,
+    pub application_keypad: bool,
     /// Whether the program uses the alternate screen. A replica has the same cells for both screens.
-    pub(crate) alternate_screen: bool,
+    pub alternate_screen: bool,
     /// Whether the wheel sends cursor keys on the alternate screen (mode 1007). `None` if no program has set this.
-    pub(crate) alternate_scroll: Option<bool>,
-    /// The flags of the keyboard protocol of kitty that are in force, 0 to [`KITTY_FLAGS_MAX`].
-    pub(crate) kitty_keyboard: u8,
-    /// The level of xterm's modifyOtherKeys, 0 to [`MODIFY_OTHER_KEYS_MAX`].
-    pub(crate) modify_other_keys: u8,
+    pub alternate_scroll: Option<bool>,
+    /// The flags of the keyboard protocol of kitty that are in force, 0 to 31.
+    pub kitty_keyboard: u8,
+    /// The level of xterm's modifyOtherKeys, 0 to 2.
+    pub modify_other_keys: u8,
 }
 
 /// The highest cursor style. Source: xterm, DECSCUSR: 5 and 6 are bars.

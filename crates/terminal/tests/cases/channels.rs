@@ -152,10 +152,7 @@ fn the_users_terminal_follows_modes_and_titles() {
             follow.write(input.as_bytes());
             follow.assert_seen(input.as_bytes());
             let (user, host) = (follow.user(), follow.host().screen());
-            assert_eq!(user.mouse_reporting(), host.mouse_reporting(), "{input:?}");
-            assert_eq!(user.mouse_encoding(), host.mouse_encoding(), "{input:?}");
-            assert_eq!(user.focus_reporting(), host.focus_reporting(), "{input:?}");
-            assert_eq!(user.bracketed_paste(), host.bracketed_paste(), "{input:?}");
+            assert_eq!(user.input_modes(), host.input_modes(), "{input:?}");
         }
     }
 }

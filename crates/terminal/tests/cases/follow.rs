@@ -99,8 +99,7 @@ fn assert_same(replica: &Screen, host: &Screen, name: &str) {
         (
             screen.size(),
             (screen.cursor(), screen.pen(), screen.decoration().clone()),
-            (screen.reverse_video(), screen.bracketed_paste(), screen.focus_reporting()),
-            (screen.mouse_reporting(), screen.mouse_encoding()),
+            (screen.reverse_video(), screen.input_modes()),
             (screen.colors().clone(), screen.directory().to_owned(), screen.progress()),
             (screen.title().to_owned(), screen.icon_name().to_owned()),
             screen.clipboard().to_owned(),

@@ -205,6 +205,6 @@ fn a_replica_saves_nothing() {
     let mut replica = Terminal::replica(Size::DEFAULT);
     replica.write(b"\x1b[?1;5;1007h\x1b[?1;5;1007s\x1b[?1;5l\x1b[?1;5;1007r");
     let screen = replica.screen();
-    assert!(!screen.application_cursor_keys() && !screen.reverse_video());
-    assert_eq!(screen.alternate_scroll(), None);
+    assert!(!screen.rich_modes().application_cursor_keys && !screen.reverse_video());
+    assert_eq!(screen.rich_modes().alternate_scroll, None);
 }

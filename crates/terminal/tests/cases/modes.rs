@@ -22,8 +22,8 @@ fn the_alternate_screen_gives_the_primary_one_back() {
             ("main\x1b[?1049hALT\x1bcX\x1b[?1049lY", &["Y"], (1, 2)),
         ],
     );
-    assert!(host(4, 2, "\x1b[?1049h").screen().alternate_screen());
-    assert!(!host(4, 2, "\x1b[?1049h\x1b[?1049l").screen().alternate_screen());
+    assert!(host(4, 2, "\x1b[?1049h").screen().rich_modes().alternate_screen);
+    assert!(!host(4, 2, "\x1b[?1049h\x1b[?1049l").screen().rich_modes().alternate_screen);
 }
 
 #[test]
@@ -79,7 +79,9 @@ fn a_full_reset_leaves_a_blank_screen_and_the_titles() {
     assert_eq!(cursor(terminal.screen()), (1, 2));
     assert_eq!(paint(cell(terminal.screen(), 1, 1)), "");
     assert!(terminal.screen().cursor().visible);
-    assert!(!terminal.screen().application_cursor_keys() && !terminal.synchronized_output());
+    assert!(
+        !terminal.screen().rich_modes().application_cursor_keys && !terminal.synchronized_output()
+    );
     assert_eq!((terminal.screen().title(), terminal.screen().bells()), ("t", 1));
     terminal.write(b"\r\n\n\n\nY");
     assert_eq!(rows(terminal.screen()), ["", "", "", "Y"]);
@@ -102,12 +104,13 @@ fn a_soft_reset_leaves_the_picture() {
 fn modes_of_the_screen_are_set_and_reset() {
     let on = host(8, 1, "\x1b[?5;2004;1004h\x1b[?25l");
     let screen = on.screen();
-    assert!(screen.reverse_video() && screen.bracketed_paste() && screen.focus_reporting());
+    let modes = screen.input_modes();
+    assert!(screen.reverse_video() && modes.bracketed_paste && modes.focus_reporting);
     assert!(!screen.cursor().visible);
     let off = host(8, 1, "\x1b[?5;2004;1004h\x1b[?25l\x1b[?5;2004;1004l\x1b[?25h");
     assert!(off.screen() == host(8, 1, "").screen());
-    assert!(host(8, 1, "\x1b[?1h").screen().application_cursor_keys());
-    assert!(!host(8, 1, "\x1b[?1h\x1b[?1l").screen().application_cursor_keys());
+    assert!(host(8, 1, "\x1b[?1h").screen().rich_modes().application_cursor_keys);
+    assert!(!host(8, 1, "\x1b[?1h\x1b[?1l").screen().rich_modes().application_cursor_keys);
     assert!(host(8, 1, "\x1b[?2026h").synchronized_output());
     assert!(!host(8, 1, "\x1b[?2026h\x1b[?2026l").synchronized_output());
 }
@@ -122,7 +125,11 @@ fn mouse_modes_replace_each_other() {
         ("\x1b[?1003h", MouseReporting::AnyMotion),
         ("\x1b[?1003h\x1b[?1000l", MouseReporting::Off),
     ] {
-        assert_eq!(host(8, 1, input).screen().mouse_reporting(), reporting, "{input:?}");
+        assert_eq!(
+            host(8, 1, input).screen().input_modes().mouse_reporting,
+            reporting,
+            "{input:?}"
+        );
     }
     for (input, encoding) in [
         ("\x1b[?1005h", MouseEncoding::Utf8),
@@ -131,7 +138,7 @@ fn mouse_modes_replace_each_other() {
         ("\x1b[?1006h\x1b[?1005l", MouseEncoding::Default),
         ("\x1b[?1016h", MouseEncoding::Default),
     ] {
-        assert_eq!(host(8, 1, input).screen().mouse_encoding(), encoding, "{input:?}");
+        assert_eq!(host(8, 1, input).screen().input_modes().mouse_encoding, encoding, "{input:?}");
     }
 }
 

@@ -197,7 +197,7 @@ fn bytes(hit: &Hit, screen: &Screen) -> Vec<u8> {
     match hit {
         Hit::Character(character) => character.to_string().into_bytes(),
         Hit::Burst(text) => text.clone().into_bytes(),
-        Hit::Key(key) => key.bytes(screen.application_cursor_keys()),
+        Hit::Key(key) => key.bytes(screen.rich_modes().application_cursor_keys),
     }
 }
 

@@ -153,11 +153,12 @@ fn report(played: &Played) -> Report<'_> {
 
 fn modes(terminal: &Terminal) -> Modes {
     let screen = terminal.screen();
+    let (input, rich) = (screen.input_modes(), screen.rich_modes());
     Modes {
         reverse_video: screen.reverse_video(),
-        bracketed_paste: screen.bracketed_paste(),
-        focus_reporting: screen.focus_reporting(),
-        mouse_reporting: match screen.mouse_reporting() {
+        bracketed_paste: input.bracketed_paste,
+        focus_reporting: input.focus_reporting,
+        mouse_reporting: match input.mouse_reporting {
             MouseReporting::Off => "off",
             MouseReporting::X10 => "x10",
             MouseReporting::Normal => "normal",
@@ -165,21 +166,21 @@ fn modes(terminal: &Terminal) -> Modes {
             MouseReporting::ButtonMotion => "button-motion",
             MouseReporting::AnyMotion => "any-motion",
         },
-        mouse_encoding: match screen.mouse_encoding() {
+        mouse_encoding: match input.mouse_encoding {
             MouseEncoding::Default => "default",
             MouseEncoding::Utf8 => "utf8",
             MouseEncoding::Sgr => "sgr",
             MouseEncoding::Urxvt => "urxvt",
             MouseEncoding::SgrPixels => "sgr-pixels",
         },
-        alternate_screen: screen.alternate_screen(),
-        application_cursor_keys: screen.application_cursor_keys(),
+        alternate_screen: rich.alternate_screen,
+        application_cursor_keys: rich.application_cursor_keys,
         synchronized_output: terminal.synchronized_output(),
-        cursor_style: screen.cursor_style(),
-        application_keypad: screen.application_keypad(),
-        alternate_scroll: screen.alternate_scroll(),
-        kitty_keyboard: screen.kitty_keyboard(),
-        modify_other_keys: screen.modify_other_keys(),
+        cursor_style: rich.cursor_style,
+        application_keypad: rich.application_keypad,
+        alternate_scroll: rich.alternate_scroll,
+        kitty_keyboard: rich.kitty_keyboard,
+        modify_other_keys: rich.modify_other_keys,
     }
 }
 

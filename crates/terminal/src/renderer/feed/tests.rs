@@ -110,13 +110,13 @@ fn a_session_moves_below_what_was_there_with_its_first_line() {
         TerminalCapabilities { init: true, ..capabilities() },
     );
     ends.write("1\r\n2\r\n3", usize::MAX);
-    assert!(ends.user.screen().alternate_screen());
+    assert!(ends.user.screen().rich_modes().alternate_screen);
     ends.user.write(&ends.renderer.close());
     assert_eq!((ends.user.screen().row_text(0), ends.user.screen().cursor().row), ("$".into(), 1));
 
     ends.user.write(&ends.renderer.open());
     ends.write("\r\n4\r\n5", usize::MAX);
-    assert!(!ends.user.screen().alternate_screen());
+    assert!(!ends.user.screen().rich_modes().alternate_screen);
     assert_eq!(texts(&taken(&mut ends.user)), ["$", "1"]);
     assert!(ends.renderer.move_to_history().is_empty(), "it moves once");
 }
