@@ -75,8 +75,8 @@ pub struct Trouble {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
     text: String,
-    /// When the notice disappears. `None` if it stays until the client ends.
-    until: Option<Instant>,
+    /// When the notice disappears.
+    until: Instant,
     network_error: bool,
 }
 
@@ -108,32 +108,28 @@ impl Notices {
 
     /// Shows `text` for a second.
     pub(crate) fn say(&mut self, now: Instant, text: impl Into<String>) {
-        self.message = Some(Message {
-            text: text.into(),
-            until: Some(now + MESSAGE_SHOWN),
-            network_error: false,
-        });
+        self.show(now + MESSAGE_SHOWN, text);
     }
 
     /// Shows `text` for ten seconds, as when somebody joins.
     pub(crate) fn announce(&mut self, now: Instant, text: impl Into<String>) {
-        let until = Some(now + ANNOUNCEMENT_SHOWN);
+        self.show(now + ANNOUNCEMENT_SHOWN, text);
+    }
+
+    fn show(&mut self, until: Instant, text: impl Into<String>) {
         self.message = Some(Message { text: text.into(), until, network_error: false });
     }
 
     /// Shows an error of the local network for about three seconds after its last occurrence.
     pub(crate) fn network_error(&mut self, now: Instant, text: &str) {
-        self.message = Some(Message {
-            text: text.to_owned(),
-            until: Some(now + NETWORK_ERROR_SHOWN),
-            network_error: true,
-        });
+        let until = now + NETWORK_ERROR_SHOWN;
+        self.message = Some(Message { text: text.to_owned(), until, network_error: true });
     }
 
     /// Shortens a network error's time to a second, because the server has been heard again.
     pub(crate) fn heard(&mut self, now: Instant) {
         if let Some(message) = self.message.as_mut().filter(|message| message.network_error) {
-            message.until = message.until.min(Some(now + MESSAGE_SHOWN));
+            message.until = message.until.min(now + MESSAGE_SHOWN);
         }
     }
 
@@ -154,11 +150,8 @@ impl Notices {
         let Some((since, is_told)) = &mut self.aside else { return };
         if !*is_told && now.saturating_since(*since) >= ASIDE_AFTER {
             *is_told = true;
-            self.message = Some(Message {
-                text: format!("UDP port {port} is silent: using ssh. See rove doctor."),
-                until: Some(now + ASIDE_SHOWN),
-                network_error: false,
-            });
+            let text = format!("UDP port {port} is silent: using ssh. See rove doctor.");
+            self.show(now + ASIDE_SHOWN, text);
         }
     }
 
@@ -191,7 +184,7 @@ impl Notices {
         login_hints: Vec<String>,
     ) -> Option<Bar> {
         let silence = Silence::at(now, contact);
-        let message = self.message.as_ref().filter(|message| message.is_shown(now));
+        let message = self.message.as_ref().filter(|message| now < message.until);
         let quit = || self.quit_hint.iter().cloned().collect();
         let is_gone = self.is_gone(now, contact);
         let (texts, hints) = if let Some(farewell) = &self.farewell {
@@ -232,7 +225,7 @@ impl Notices {
 
     /// Returns when the result of [`Notices::bar`] next changes by time alone; always after `now`.
     pub(crate) fn poll_timeout(&self, now: Instant, contact: Contact) -> Option<Instant> {
-        let expiry = self.message.as_ref().and_then(|message| message.until);
+        let expiry = self.message.as_ref().map(|message| message.until);
         let connecting = contact.heard_at.is_none().then(|| {
             let waited = now.saturating_since(contact.start);
             if waited < CONNECTING_AFTER {
@@ -254,12 +247,6 @@ impl Notices {
             .flatten()
             .filter(|at| *at > now)
             .min()
-    }
-}
-
-impl Message {
-    fn is_shown(&self, now: Instant) -> bool {
-        self.until.is_none_or(|until| now < until)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The subset of protobuf that the two messages use: fields are read in place and appended.
 
+use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
 use rove_ssp::ApplyError;
 
 /// The value of one protobuf field.
@@ -58,34 +59,23 @@ impl<'a> Fields<'a> {
     }
 
     fn field(&mut self) -> Result<(u32, Value<'a>), ApplyError> {
-        let tag = self.varint()?;
-        let number = u32::try_from(tag >> 3).map_err(|_| malformed("a field number"))?;
-        if number == 0 {
-            return Err(malformed("a field numbered 0"));
-        }
-        let value = match tag & 7 {
-            0 => Value::Varint(self.varint()?),
-            1 => self.take(8).map(|_| Value::Fixed)?,
-            2 => {
+        let (number, wire_type) =
+            decode_key(&mut self.rest).map_err(|_| malformed("the key of a field"))?;
+        let value = match wire_type {
+            WireType::Varint => Value::Varint(self.varint()?),
+            WireType::SixtyFourBit => self.take(8).map(|_| Value::Fixed)?,
+            WireType::LengthDelimited => {
                 let len = usize::try_from(self.varint()?).map_err(|_| malformed("a length"))?;
                 Value::Bytes(self.take(len)?)
             }
-            5 => self.take(4).map(|_| Value::Fixed)?,
-            _ => return Err(malformed("a wire type")),
+            WireType::ThirtyTwoBit => self.take(4).map(|_| Value::Fixed)?,
+            WireType::StartGroup | WireType::EndGroup => return Err(malformed("a wire type")),
         };
         Ok((number, value))
     }
 
     fn varint(&mut self) -> Result<u64, ApplyError> {
-        let mut value = 0_u64;
-        for (index, &byte) in self.rest.iter().take(10).enumerate() {
-            value |= u64::from(byte & 0x7f) << (7 * index);
-            if byte & 0x80 == 0 {
-                self.rest = &self.rest[index + 1..];
-                return Ok(value);
-            }
-        }
-        Err(malformed("a varint"))
+        decode_varint(&mut self.rest).map_err(|_| malformed("a varint"))
     }
 
     fn take(&mut self, len: usize) -> Result<&'a [u8], ApplyError> {
@@ -142,26 +132,15 @@ pub(crate) fn varint_field(field: u32, value: u64) -> Vec<u8> {
 
 /// Appends a length-delimited field to `out`.
 pub(crate) fn put_bytes_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
-    put_varint(out, u64::from(field) << 3 | 2);
-    put_varint(out, u64::try_from(bytes.len()).expect("a length fits 64 bits"));
+    encode_key(field, WireType::LengthDelimited, out);
+    encode_varint(bytes.len() as u64, out);
     out.extend_from_slice(bytes);
 }
 
 /// Appends a varint field to `out`.
 pub(crate) fn put_varint_field(out: &mut Vec<u8>, field: u32, value: u64) {
-    put_varint(out, u64::from(field) << 3);
-    put_varint(out, value);
-}
-
-fn put_varint(out: &mut Vec<u8>, mut value: u64) {
-    loop {
-        let low = u8::try_from(value & 0x7f).expect("masked to 7 bits");
-        value >>= 7;
-        if value == 0 {
-            return out.push(low);
-        }
-        out.push(low | 0x80);
-    }
+    encode_key(field, WireType::Varint, out);
+    encode_varint(value, out);
 }
 
 /// Returns the low 32 bits of a varint as a signed number, as protobuf reads an `int32`.
