@@ -144,7 +144,7 @@ fn subfields(field: &[u8]) -> [Option<u32>; 3] {
     core::array::from_fn(|_| numbers.next().flatten())
 }
 
-fn number(digits: &[u8]) -> Option<u32> {
+pub(crate) fn number(digits: &[u8]) -> Option<u32> {
     str::from_utf8(digits).ok()?.parse().ok()
 }
 

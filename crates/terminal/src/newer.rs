@@ -27,16 +27,10 @@ impl NewerChar {
 }
 
 /// The characters of a newer Unicode that the user's terminal gives two columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewerWide {
     chars: [char; WIDE_MAX],
     len: usize,
-}
-
-impl Default for NewerWide {
-    fn default() -> Self {
-        Self::NONE
-    }
 }
 
 impl NewerWide {

@@ -25,18 +25,13 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// All signals, in the order of a [`Memory`].
+    /// All signals, in the order of their declaration and of a [`Memory`].
     pub const ALL: [Self; AXES] =
         [Self::SendEwma, Self::AckEwma, Self::RttRatio, Self::SlowAckEwma];
 
     /// Returns the index of the signal in a [`Memory`].
     pub const fn index(self) -> usize {
-        match self {
-            Self::SendEwma => 0,
-            Self::AckEwma => 1,
-            Self::RttRatio => 2,
-            Self::SlowAckEwma => 3,
-        }
+        self as usize
     }
 
     /// Returns the name of the signal, which includes the unit of its values.

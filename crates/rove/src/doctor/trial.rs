@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference};
+use rove_session::{Client, ClientConfig, ClientOutcome, Prediction, Preference};
 use rove_ssp::{Config, Mechanism, ReceiveError, Transmit};
 use rove_terminal::Size;
 use rove_udp::{
@@ -282,7 +282,7 @@ impl Trial {
             let now = events.now();
             self.client.handle_timeout(now);
             self.send_datagrams(now);
-            self.obey_events();
+            self.drop_events();
             if done(self) {
                 return Ok(true);
             }
@@ -356,16 +356,10 @@ impl Trial {
         }
     }
 
-    fn obey_events(&mut self) {
+    /// Drops the session's events: the trial opens ports when it tries them, and has no terminal to give back.
+    fn drop_events(&mut self) {
         while let Some(event) = self.client.poll_event() {
             tracing::debug!(?event, "session");
-            // The trial opens ports when it tries them, and has no terminal to give back.
-            match event {
-                ClientEvent::OpenPort
-                | ClientEvent::ClosePorts { .. }
-                | ClientEvent::Suspend
-                | ClientEvent::LogIn => {}
-            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reads keys that are encoded as `CSI` and `SS3` sequences.
 
 use super::key::{Key, alt_key, ascii_key};
-use crate::key_event::KeyEvent;
+use crate::key_event::{KeyEvent, number};
 
 /// Longest sequence, in bytes; the rest of a longer one counts as typed. Chosen: twice the longest known device
 /// attributes, and twice the longest known keys with all their text.
@@ -186,8 +186,4 @@ fn event_key(event: KeyEvent) -> Key {
         (None, Some(byte)) if event.modifiers & KeyEvent::CTRL == 0 => alt_key(byte),
         _ => Key::Other,
     }
-}
-
-fn number(digits: &[u8]) -> Option<u32> {
-    str::from_utf8(digits).ok()?.parse().ok()
 }

@@ -10,17 +10,11 @@ use crate::screen::palette::Colors;
 use crate::screen::progress::Progress;
 
 /// The colours, working directory and progress bar that the user's terminal has because the renderer set them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Loan {
     colors: Arc<Colors>,
     directory: Arc<str>,
     progress: Option<Progress>,
-}
-
-impl Default for Loan {
-    fn default() -> Self {
-        Self { colors: Arc::default(), directory: "".into(), progress: None }
-    }
 }
 
 impl Loan {
@@ -54,7 +48,7 @@ impl Loan {
         reset_colors(out, &self.colors, &frame.colors);
         self.colors = Arc::default();
         if !frame.directory.is_empty() {
-            self.directory = "".into();
+            self.directory = Arc::default();
         }
         if frame.progress.is_some() {
             self.progress = None;
