@@ -100,7 +100,11 @@ impl Printer {
         while !text.is_empty() {
             grid.wrap_if_pending();
             let cursor = grid.screen.cursor;
-            let room = grid.line_end() + 1 - cursor.column;
+            let end = grid.line_end() + 1;
+            // Cells move only from the left margin on, where the rest of the text is inserted.
+            let inserts_later = grid.modes.insert && cursor.column < grid.region.left;
+            let stop = if inserts_later { grid.region.left } else { end };
+            let room = stop - cursor.column;
             let count = u16::try_from(text.len()).map_or(room, |len| len.min(room));
             if grid.modes.insert {
                 grid.insert_cells(count);
@@ -114,7 +118,8 @@ impl Printer {
             }
             grid.advance(cursor.row, cursor.column + count - 1, 1);
             // Without autowrap, further characters overwrite the last column. Only the last character stays.
-            text = if grid.modes.autowrap { tail } else { &tail[tail.len().saturating_sub(1)..] };
+            let drops = stop == end && !grid.modes.autowrap;
+            text = if drops { &tail[tail.len().saturating_sub(1)..] } else { tail };
         }
     }
 

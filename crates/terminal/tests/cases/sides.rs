@@ -124,6 +124,8 @@ fn cells_shift_up_to_the_right_margin() {
             ("\x1b[4h\x1b[2;4HXY", "=|ghiXYjklopqrstuv|=|=|=|=", (2, 6)),
             ("\x1b[4h\x1b[2;12HXY", "=|ghijklmnopqXYtuv|=|=|=|=", (2, 14)),
             ("\x1b[4h\x1b[2;1HXY", "=|XYijklmnopqrstuv|=|=|=|=", (2, 3)),
+            ("\x1b[4h\x1b[2;2HXY", "=|gXYijklmopqrstuv|=|=|=|=", (2, 4)),
+            ("\x1b[?7l\x1b[4h\x1b[2;1HXYZ", "=|XYZijklmopqrstuv|=|=|=|=", (2, 4)),
             ("\x1b[2;4H\x1b[K", "=|ghi|=|=|=|=", (2, 4)),
             ("\x1b[2;4H\x1b[9X", "=|ghi         stuv|=|=|=|=", (2, 4)),
         ],
