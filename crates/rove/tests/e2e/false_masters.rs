@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::{
-    Far, Invocation, SIZE, Scratch, Sshd, Terminal, rove, side_by_side, within_guard,
+    Border, Far, Invocation, SIZE, Scratch, Sshd, Terminal, rove, side_by_side, within_guard,
 };
 
 /// Another user's number.
@@ -139,6 +139,12 @@ fn no_ssh_that_rove_starts_goes_through_a_socket_of_somebody_elses() {
                 assert_eq!(master.visits(), 0, "{words:?}: {said}");
             }
         }
+        for (ssh, way) in [(&ssh, "--tunnel=auto"), (&by_option, "--tunnel"), (&ssh, "--view")] {
+            let call = Invocation::new(rove()).args(["attach", ssh, way, "far", "1"]);
+            let said = Terminal::start(&call, SIZE).wait_exit().output;
+            assert!(said.contains("no session of yours"), "attach {way}: {said}");
+            assert_eq!(master.visits(), 0, "attach {way}: {said}");
+        }
         // By itself, ssh goes there.
         let words = sshd.ssh();
         let words: Vec<&str> = words.split(' ').skip(1).collect();
@@ -176,5 +182,34 @@ fn a_tunnel_that_is_made_again_goes_through_no_socket_of_somebody_elses() {
         terminal.wait_for_text("got two");
         assert_eq!(master.visits(), 0);
         terminal.signal(rustix::process::Signal::HUP);
+    });
+}
+
+#[test]
+fn neither_a_login_where_udp_is_silent_nor_a_resumed_session_goes_through_one() {
+    side_by_side(faults(), |fault| {
+        let Some(border) = Border::start(Far::default(), false, false) else { return };
+        let scratch = Scratch::new();
+        let (master, path) = false_master(&scratch, fault);
+        border.sshd.configure(&format!(" ControlPath {}\n", path.display()));
+        let environment = |call: Invocation| {
+            let folder = |name: &str| scratch.path(name);
+            call.env("ROVE_RUNTIME_DIR", folder("run")).env("XDG_DATA_HOME", folder("data"))
+        };
+        let ssh = format!("--ssh={}", border.sshd.ssh());
+        let port = border.port.to_string();
+        let call = Invocation::new(rove()).args(["--tunnel=auto", &ssh, "-p", &port]);
+        let call = call.args(["far", "--", "sh", "-c", "echo ready; read line; echo got $line"]);
+        let mut terminal = Terminal::start(&environment(call), SIZE);
+        terminal.wait_for_text("ready");
+        terminal.wait_for_text("is silent: using ssh");
+        terminal.signal(rustix::process::Signal::KILL);
+        terminal.wait_exit();
+        let call = environment(Invocation::new(rove()).arg("resume"));
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("ready");
+        terminal.send("one\r");
+        terminal.wait_exit().assert_code(0);
+        assert_eq!(master.visits(), 0);
     });
 }
