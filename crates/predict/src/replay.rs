@@ -129,6 +129,7 @@ impl Replay {
             shown: false,
             is_doubtful: false,
             is_overdue: false,
+            is_pasted: false,
         };
         self.state.log.push(event);
         if self.state.log.is_lost() {

@@ -98,7 +98,8 @@ fn withheld(
     }
     // A program that has read the character and shows nothing may have left an old prompt on the screen.
     let is_late = event.input <= state.base.arrived && !event.shown;
-    if is_text && (is_late && !state.base.field.line.may_show() || !is_permitted()) {
+    let needs_echo = is_late || event.is_pasted;
+    if is_text && (needs_echo && !state.base.field.line.may_show() || !is_permitted()) {
         return Some(Stop::MayBeSecret);
     }
     let (context, column) = (state.base.field.context, simulation.canvas.cursor.column);
@@ -136,11 +137,11 @@ pub(super) fn has_no_secret(state: &State) -> bool {
     if state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some() {
         return false;
     }
-    let may_show = may_show(state, false);
+    let (may_show, has_echoed) = (may_show(state, false), state.base.field.line.may_show());
     let mut is_behind_other = false;
     state.log.iter().all(|event| {
         let is_safe = match event.key {
-            Key::Text(_) => may_show && !is_behind_other,
+            Key::Text(_) => may_show && !is_behind_other && (has_echoed || !event.is_pasted),
             // It may stand for a character that is hidden.
             Key::Other => false,
             _ => true,

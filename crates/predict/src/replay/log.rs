@@ -34,6 +34,8 @@ pub(super) struct Event {
     pub(super) is_doubtful: bool,
     /// Whether it is a character whose echo is late.
     pub(super) is_overdue: bool,
+    /// Whether the character was pasted.
+    pub(super) is_pasted: bool,
 }
 
 /// The pending keys, oldest first. A key is wiped as soon as it is removed.
@@ -71,7 +73,7 @@ impl Log {
     }
 
     /// Called when a paste ends. Returns whether the paste is short, contains only characters, and is still pending in
-    /// full; such a paste then counts as typed.
+    /// full; its characters then count as typed but for [`Event::is_pasted`].
     pub(super) fn end_paste(&mut self) -> bool {
         let is_start = |event: &Event| event.key == Key::PasteStart;
         let Some(start) = self.events.iter().rposition(is_start) else { return false };
@@ -80,6 +82,7 @@ impl Log {
             && pasted.all(|event| matches!(event.key, Key::Text(_)));
         if is_text {
             self.events.remove(start);
+            self.events.range_mut(start..).for_each(|event| event.is_pasted = true);
         }
         is_text
     }

@@ -38,6 +38,10 @@ impl Program for Editor {
                 pasted.push(char::from(key));
                 (0, Vec::new())
             }
+            None if key == b'\r' => {
+                self.line.clear();
+                (0, b"\r\n$ ".to_vec())
+            }
             None => {
                 self.line.push(char::from(key));
                 (0, format!("\r\x1b[K$ {}", self.line).into_bytes())
@@ -60,6 +64,30 @@ fn a_paste_of_one_line_is_seen_at_once() {
     assert_eq!(rig.row(), "$ echo one twoxy");
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
+}
+
+/// Password managers paste. A program that imitates a shell's prompt would get a whole secret shown.
+#[test]
+fn a_paste_at_a_known_prompt_is_waited_for_until_something_is_echoed() {
+    let mut rig = Rig::new(Editor::default());
+    for _ in 0..3 {
+        rig.type_keys("ab");
+        rig.run_until_idle();
+        rig.type_keys("\r");
+        rig.run_until_idle();
+    }
+    rig.type_keys("x");
+    assert_eq!(rig.row(), "$ x", "the prompt is known");
+    rig.type_keys("\r");
+    rig.run_until_idle();
+    rig.paste("hunter2");
+    rig.type_keys("x");
+    assert_eq!(rig.row(), "$");
+    assert!(!rig.engine.has_no_secret());
+    rig.run_until_idle();
+    rig.paste("hunter2");
+    assert_eq!(rig.row(), "$ hunter2xhunter2");
+    rig.assert_converges();
 }
 
 #[test]
