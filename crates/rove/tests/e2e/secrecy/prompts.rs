@@ -174,8 +174,7 @@ pub(super) const CASES: &[Case] = &[
             Times(6, "$ "),
             Line("exit"),
         ],
-    )
-    .excused(8),
+    ),
     bash(
         "bash -i, a secret typed before the prompt of a command",
         &[
