@@ -105,14 +105,6 @@ impl<P> Bottleneck<P> {
         }
     }
 
-    /// Returns when a serialiser ends its current or last transmission. A packet that arrives earlier waits until then,
-    /// whenever it arrives. `None` if the time of arrival matters, as in disciplines that measure times.
-    pub(crate) fn busy_until(&self) -> Option<Instant> {
-        let Server::Serialiser(serialiser) = &self.server else { return None };
-        let is_timeless = serialiser.rate.is_some() && self.queue.is_passive();
-        is_timeless.then(|| serialiser.free_at())
-    }
-
     /// Changes rate, schedule, queue discipline and limits from `now` on. Packets in the queue are kept.
     pub(crate) fn reconfigure(&mut self, now: Instant, config: &LinkConfig, tally: &Tally) {
         self.server = self.server.reconfigured(now, config);

@@ -112,20 +112,6 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         times.into_iter().flatten().min()
     }
 
-    /// Returns the instant until which a packet's time of entry does not matter. A packet that enters earlier waits for
-    /// the transmission in progress, and leaves the link at the same time whenever it enters. The instant may have
-    /// passed. `None` if every time of entry matters.
-    pub fn entry_matters_from(&self) -> Option<Instant> {
-        let Drops { outages, on_off, .. } = &self.config.drops;
-        let is_open = outages.is_empty() && on_off.is_none();
-        // Events tell when each packet entered, and a delay that comes first begins then.
-        if !is_open || !self.delays_last || self.tally.is_recording() {
-            return None;
-        }
-        let until = self.bottleneck.busy_until()?;
-        Some(self.steps.next_change().map_or(until, |change| change.min(until)))
-    }
-
     /// Replaces the config and all later steps for packets that enter from `now` on. Packets in the delay line keep
     /// their releases. Packets before the bottleneck are sent at its new rate. The order of the stages stays.
     pub fn reconfigure(&mut self, now: Instant, config: impl Into<Steps>) {

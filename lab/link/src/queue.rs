@@ -122,7 +122,7 @@ impl<P> Queue<P> {
     }
 
     /// Returns whether drops depend only on sizes, and on no times.
-    pub(crate) const fn is_passive(&self) -> bool {
+    const fn is_passive(&self) -> bool {
         matches!(self.discipline, Discipline::DropTail | Discipline::DropHead)
     }
 

@@ -4,12 +4,10 @@
 //!
 //! - `namespace`, `netlink` and `tap` are network namespaces, their interfaces and the cables of those. `reaper` ends the
 //!   processes in them if the program is killed.
-//! - `cpu_latency` keeps processors from sleeping.
 //! - `sys` is the only unsafe code.
 
 #![cfg(target_os = "linux")]
 
-pub mod cpu_latency;
 pub mod namespace;
 pub mod netlink;
 pub mod reaper;

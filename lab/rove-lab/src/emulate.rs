@@ -2,8 +2,7 @@
 //!
 //! [`testbed`] is the form in which other experiments use it: `plumbing` makes the two sides with their `address`es,
 //! `driver` moves packets between them through the link, with a `log`, a record of its `lateness` and `meter`s. It waits in `watch`,
-//! whose `alarms` wake it by a `lead` before a departure; by a `deferral` it reads packets then that need not be read before, and
-//! `readiness` keeps processors awake for it. `view` is for those who watch.
+//! which wakes it by a `lead` before a departure. `view` is for those who watch.
 
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -31,15 +30,12 @@ use crate::emulate::view::View;
 use crate::path::Path;
 
 mod address;
-mod alarms;
-mod deferral;
 mod driver;
 mod lateness;
 mod lead;
 mod log;
 mod meter;
 mod plumbing;
-mod readiness;
 pub mod testbed;
 mod view;
 mod watch;

@@ -20,8 +20,7 @@
 //! Links and programs in real time (Linux):
 //!
 //! - `emulate` puts a command behind a link. Its `testbed` is two namespaces, and its `driver` is the thread that moves
-//!   packets. `watch`, `alarms`, `lead`, `deferral` and `readiness` keep that thread on time. `lateness`, `meter`, `log` and
-//!   `view` report.
+//!   packets. `watch` and `lead` keep that thread on time. `lateness`, `meter`, `log` and `view` report.
 //! - `validate` holds that link against what it should do.
 //! - `live` runs real clients and servers, in a `place`, on a `terminal`.
 //! - `compare` types recorded keys at them, in an `observed_client`, while a `replayed_program` plays the host. `bulk` is downloads beside them,

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use rove_units::{BitRate, Duration, Seed};
 
 use super::*;
-use crate::{CoDelConfig, LinkStats, Order, Outages, Schedule};
+use crate::Schedule;
 
 fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -168,103 +168,6 @@ fn a_bottleneck_taken_away_lets_the_queue_go() {
     assert_eq!(arrivals, [(at(1000), 0), (at(1000), 1), (at(1000), 2), (at(1000), 3)]);
 }
 
-#[test]
-fn entries_matter_when_the_packet_that_is_sent_is_through_or_always() {
-    let rate = BitRate::from_bits_per_second(8_000_000);
-    let plain = LinkConfig { rate, ..LinkConfig::lossless(ms(10)) };
-    let matters_from = |steps: Steps, is_recorded: bool| {
-        let mut link = Link::new(steps, Seed::new(1).stream("link"));
-        if is_recorded {
-            link.record_events();
-        }
-        (0..3).for_each(|_| link.handle_packet(at(20), vec![0; 1000]));
-        let first = link.entry_matters_from();
-        while link.poll_packet(at(21)).is_some() {}
-        [first, link.entry_matters_from()]
-    };
-    assert_eq!(matters_from(plain.clone().into(), false), [Some(at(21)), Some(at(22))]);
-    let other = LinkConfig { loss: 1.0, ..plain.clone() };
-    let step = |length| Steps::new([(length, plain.clone()), (ms(0), other.clone())]);
-    let steps = step(Duration::from_micros(20_300)).expect("two steps");
-    let change = Instant::ZERO + Duration::from_micros(20_300);
-    assert_eq!(matters_from(steps, false), [Some(change), Some(at(22))]);
-    let outages = Outages::new(&[(at(5), at(6))]).expect("one");
-    for config in [
-        LinkConfig { rate: None, ..plain.clone() },
-        LinkConfig { burst: Some(Bytes::new(1_000)), ..plain.clone() },
-        LinkConfig { schedule: Some(schedule("2")), ..plain.clone() },
-        LinkConfig { queue: Discipline::CoDel(CoDelConfig::default()), ..plain.clone() },
-        LinkConfig { order: Order::LossDelayQueue, ..plain.clone() },
-        LinkConfig { drops: Drops { outages, ..Drops::default() }, ..plain.clone() },
-    ] {
-        assert_eq!(matters_from(config.clone().into(), false), [None; 2], "{config:?}");
-    }
-    assert_eq!(matters_from(plain.into(), true), [None; 2], "events tell when packets entered");
-}
-
-/// Sends packets after these gaps in microseconds, of these sizes; returns what arrives, and how many packets entered late.
-/// A packet whose `bool` is set enters at the last instant at which its entry does not matter yet.
-fn run_late(
-    config: LinkConfig,
-    packets: &[(u64, usize, bool)],
-    may_be_late: bool,
-) -> (Vec<(Instant, u32)>, LinkStats, usize) {
-    let (mut link, mut arrivals) = (link(config), Vec::new());
-    let (mut now, mut late, mut count) = (Instant::ZERO, Vec::new(), 0);
-    let mut matters_from = Instant::FAR_FUTURE;
-    for (number, (gap, size, is_late)) in (0u32..).zip(packets) {
-        now += Duration::from_micros(*gap);
-        if matters_from <= now && !late.is_empty() {
-            let last = matters_from - Duration::from_nanos(1);
-            drain(&mut link, last, &mut arrivals);
-            late.drain(..).for_each(|packet| link.handle_packet(last, packet));
-        }
-        drain(&mut link, now, &mut arrivals);
-        let mut packet = number.to_be_bytes().to_vec();
-        packet.resize(*size, 0);
-        let from = link.entry_matters_from().filter(|from| may_be_late && *is_late && *from > now);
-        if let Some(from) = from {
-            (matters_from, count) = (from, count + 1);
-            late.push(packet);
-        } else {
-            late.drain(..).for_each(|packet| link.handle_packet(now, packet));
-            link.handle_packet(now, packet);
-        }
-    }
-    late.drain(..).for_each(|packet| link.handle_packet(now, packet));
-    drain(&mut link, Instant::FAR_FUTURE, &mut arrivals);
-    (arrivals, link.stats(), count)
-}
-
-#[test]
-fn packets_that_enter_late_while_that_does_not_matter_fare_alike() {
-    let rate = BitRate::from_bits_per_second(8_000_000);
-    for config in [
-        LinkConfig { rate, ..LinkConfig::default() },
-        LinkConfig { rate, queue_max: Bytes::new(3_000), ..LinkConfig::lossless(ms(3)) },
-        LinkConfig {
-            rate,
-            queue: Discipline::DropHead,
-            queue_packets_max: 2,
-            ..LinkConfig::default()
-        },
-        LinkConfig { rate, queue_packets_max: 0, duplicate: 0.2, ..LinkConfig::default() },
-    ] {
-        let chance = Seed::new(5).stream("packets");
-        let packets: Vec<_> = (0..2_000)
-            .map(|number| {
-                let draw = |fork, max| chance.fork(fork).at(number).below(max);
-                let size = usize::try_from(40 + draw(1, 1_400)).expect("small");
-                (draw(0, 1_300), size, draw(2, 4) > 0)
-            })
-            .collect();
-        let [usual, late] =
-            [false, true].map(|may_be_late| run_late(config.clone(), &packets, may_be_late));
-        assert!(usual.0 == late.0 && usual.1 == late.1, "{config:?}");
-        assert!(usual.2 == 0 && late.2 > 500, "{} entered late", late.2);
-    }
-}
-
 fn configs() -> impl Strategy<Value = LinkConfig> {
     (0..200_u64, 0..100_u64, any::<bool>(), 0.0..0.6, 0.0..0.3, 0..4_u64, 0..20_000_u64).prop_map(
         |(delay, jitter, reorder, loss, duplicate, rate, queue)| LinkConfig {
@@ -388,16 +291,6 @@ proptest! {
             prop_assert!(arrival >= at(u64::from(number) * 3) + delay);
         }
         prop_assert_eq!(link.poll_timeout(), None);
-    }
-
-    #[test]
-    fn packets_that_enter_late_fare_alike_over_every_link(
-        config in configs(),
-        packets in prop::collection::vec((0..6_000_u64, 20..1_500_usize, any::<bool>()), 100),
-    ) {
-        let [usual, late] = [false, true].map(|may_be_late| run_late(config.clone(), &packets, may_be_late));
-        prop_assert_eq!(usual.0, late.0);
-        prop_assert_eq!(usual.1, late.1);
     }
 
     #[test]

@@ -10,11 +10,9 @@ use rove_net::tap::Tap;
 use rove_platform::clock::Clock;
 use rove_units::{Bytes, Duration, Instant};
 
-use crate::emulate::deferral::Deferral;
 use crate::emulate::lateness::Histogram;
 use crate::emulate::log::Log;
 use crate::emulate::meter::Meters;
-use crate::emulate::readiness::Readiness;
 use crate::emulate::watch::Watch;
 
 /// Largest IP packet with an Ethernet header: no read is cut off.
@@ -44,8 +42,6 @@ pub(super) struct Direction {
     /// Its number in meters.
     number: usize,
     link: Link<Packet>,
-    /// Whether packets were left unread during the last wait.
-    deferral: Deferral,
     flow: Flow,
     delays: Histogram,
     lateness: Histogram,
@@ -80,16 +76,6 @@ pub(super) struct Ended {
     pub(super) log: Option<Log>,
 }
 
-/// How many packets a tap had to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Found {
-    Nothing,
-    /// Packets, all of which have been read.
-    All,
-    /// Packets, and there may be more.
-    More,
-}
-
 /// The state of a driver that others see while it runs.
 pub(super) type Shared = Arc<Mutex<[Flow; 2]>>;
 
@@ -121,7 +107,6 @@ impl Direction {
         Self {
             number,
             link,
-            deferral: Deferral::default(),
             flow: Flow::default(),
             delays: Histogram::default(),
             lateness: Histogram::default(),
@@ -145,24 +130,21 @@ impl Direction {
         }
     }
 
-    /// Reads what has come, but not all if it is much.
+    /// Reads the packets that have come, [`BATCH`] at most. Returns whether there may be more.
     fn arrive(
         &mut self,
         clock: Clock,
         from: &Tap,
         buffer: &mut [u8],
         meters: &Meters,
-    ) -> io::Result<Found> {
-        let mut found = Found::Nothing;
+    ) -> io::Result<bool> {
         for _ in 0..BATCH {
-            let Some(bytes) = from.receive(buffer)? else { return Ok(found) };
-            found = Found::All;
-            let entry = self.deferral.entry(clock.now());
+            let Some(bytes) = from.receive(buffer)? else { return Ok(false) };
+            let arrived = clock.now();
             meters.offer(self.number, bytes);
-            let arrived = self.deferral.arrival(entry);
-            self.link.handle_packet(entry, Packet { arrived, bytes: bytes.into() });
+            self.link.handle_packet(arrived, Packet { arrived, bytes: bytes.into() });
         }
-        Ok(Found::More)
+        Ok(true)
     }
 
     fn events(&mut self, now: Instant) -> impl Iterator<Item = Event> {
@@ -179,27 +161,19 @@ impl Driver {
     pub(super) fn run(mut self) -> io::Result<Ended> {
         let has_priority = rove_net::namespace::hurry();
         let mut watch = Watch::new(self.clock, &self.taps, &self.orders)?;
-        let mut readiness = Readiness::default();
         let mut buffer = vec![0; PACKET_MAX];
         let mut told = Instant::ZERO;
         // A look too many costs a system call, so only what the last wait has named is read.
         let mut readable = [false; 2];
-        let mut found = Found::Nothing;
         loop {
-            found = found.max(self.turn(readable, &mut buffer)?);
+            let has_more = self.turn(readable, &mut buffer)?;
             let now = self.clock.now();
             if now.saturating_since(told) >= TOLD_EVERY {
                 told = now;
                 self.tell(now);
             }
-            if found > Found::Nothing {
-                readiness.handle_arrival(now);
-            }
-            readiness.handle_timeout(now);
-            let due = if found == Found::More { now } else { self.next_wake(now, &readiness) };
-            self.defer(now, due);
-            let woken = watch.wait(due, &self.taps, self.unread())?;
-            found = self.read_deferred(&mut buffer)?;
+            let due = if has_more { now } else { self.next_wake(now) };
+            let woken = watch.wait(due)?;
             if woken.is_early {
                 watch.spin_until(due);
             }
@@ -226,10 +200,11 @@ impl Driver {
         })
     }
 
-    /// Departures that are due, then arrivals, then what of those goes through at once.
-    fn turn(&mut self, readable: [bool; 2], buffer: &mut [u8]) -> io::Result<Found> {
+    /// Departures that are due, then arrivals, then what of those goes through at once. Returns whether packets may be left
+    /// that have come.
+    fn turn(&mut self, readable: [bool; 2], buffer: &mut [u8]) -> io::Result<bool> {
         let (clock, taps, meters) = (self.clock, &self.taps, &*self.meters);
-        let mut found = Found::Nothing;
+        let mut has_more = false;
         let depart = |directions: &mut [Direction; 2]| {
             let ways = directions.iter_mut().zip(ways(taps));
             ways.for_each(|(direction, [_, to])| direction.depart(clock, to, meters));
@@ -237,35 +212,12 @@ impl Driver {
         depart(&mut self.directions);
         let arrivals = self.directions.iter_mut().zip(ways(taps)).zip(readable);
         for ((direction, [from, _]), _) in arrivals.filter(|(_, is_readable)| *is_readable) {
-            found = found.max(direction.arrive(clock, from, buffer, meters)?);
+            has_more |= direction.arrive(clock, from, buffer, meters)?;
         }
         if readable != [false; 2] {
             depart(&mut self.directions);
         }
-        Ok(found)
-    }
-
-    /// Decides which packets are left unread until something is due.
-    fn defer(&mut self, now: Instant, due: Instant) {
-        for direction in &mut self.directions {
-            direction.deferral = Deferral::new(now, due, direction.link.entry_matters_from());
-        }
-    }
-
-    /// Returns from which taps nothing is read during the wait.
-    fn unread(&self) -> [bool; 2] {
-        self.directions.each_ref().map(|direction| direction.deferral.is_on())
-    }
-
-    /// Reads the packets that were left unread during the wait. To be called before departures: the packets came first.
-    fn read_deferred(&mut self, buffer: &mut [u8]) -> io::Result<Found> {
-        let (clock, meters) = (self.clock, &*self.meters);
-        let mut found = Found::Nothing;
-        let deferred = self.directions.iter_mut().zip(&self.taps);
-        for (direction, from) in deferred.filter(|(direction, _)| direction.deferral.is_on()) {
-            found = found.max(direction.arrive(clock, from, buffer, meters)?);
-        }
-        Ok(found)
+        Ok(has_more)
     }
 
     /// Does what it is told; returns whether it goes on.
@@ -284,9 +236,9 @@ impl Driver {
     }
 
     /// Returns when something is due next.
-    fn next_wake(&self, now: Instant, readiness: &Readiness) -> Instant {
+    fn next_wake(&self, now: Instant) -> Instant {
         let due = self.directions.iter().filter_map(|direction| direction.link.poll_timeout());
-        let due = due.chain(readiness.poll_timeout()).min().unwrap_or(Instant::FAR_FUTURE);
+        let due = due.min().unwrap_or(Instant::FAR_FUTURE);
         // Without packets the link makes its events only when it is asked for them.
         if self.log.is_some() { due.min(now + TOLD_EVERY) } else { due }
     }

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 use rove_net::tap::Tap;
+use rove_platform::alarm::Alarm;
 use rove_platform::clock::Clock;
 use rove_units::Instant;
 use rustix::buffer::spare_capacity;
@@ -12,7 +13,6 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 
-use crate::emulate::alarms::Alarms;
 use crate::emulate::lead::Lead;
 
 /// The names of the descriptors.
@@ -28,10 +28,8 @@ const TIMER: u64 = 3;
 pub(super) struct Watch {
     clock: Clock,
     epoll: OwnedFd,
-    alarms: Alarms,
+    alarm: Alarm,
     lead: Lead,
-    /// Taps that are not watched for packets.
-    unwatched: [bool; 2],
     events: Vec<Event>,
 }
 
@@ -55,39 +53,27 @@ impl Watch {
     /// Returns the system's refusal of descriptors.
     pub(super) fn new(clock: Clock, taps: &[Tap; 2], orders: &UnixStream) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let alarms = Alarms::new()?;
+        let alarm = Alarm::new()?;
         let [near, far] = taps;
         epoll::add(&epoll, near, EventData::new_u64(NEAR), EventFlags::IN)?;
         epoll::add(&epoll, far, EventData::new_u64(FAR), EventFlags::IN)?;
         epoll::add(&epoll, orders, EventData::new_u64(ORDER), EventFlags::IN)?;
-        for timer in alarms.descriptors() {
+        if let Some(timer) = alarm.descriptor() {
             // An alarm that has rung says so once, and costs nothing more until it is set again.
             let flags = EventFlags::IN | EventFlags::ET;
             epoll::add(&epoll, timer, EventData::new_u64(TIMER), flags)?;
         }
-        Ok(Self {
-            clock,
-            epoll,
-            alarms,
-            lead: Lead::default(),
-            unwatched: [false; 2],
-            events: Vec::with_capacity(5),
-        })
+        let events = Vec::with_capacity(4);
+        Ok(Self { clock, epoll, alarm, lead: Lead::default(), events })
     }
 
-    /// Waits until something is nearly due, a packet has come at a tap that is not left `unread`, or there is an order.
+    /// Waits until something is nearly due, a packet has come at a tap, or there is an order.
     ///
     /// # Errors
     ///
     /// Returns the system's refusal.
-    pub(super) fn wait(
-        &mut self,
-        due: Instant,
-        taps: &[Tap; 2],
-        unread: [bool; 2],
-    ) -> io::Result<Woken> {
-        self.watch(taps, unread)?;
-        let mut awake_from = due - self.lead.length();
+    pub(super) fn wait(&mut self, due: Instant) -> io::Result<Woken> {
+        let awake_from = due - self.lead.length();
         let now = self.clock.now();
         if now >= awake_from {
             let mut woken = self.look(Some(&Timespec::default()))?;
@@ -96,7 +82,7 @@ impl Watch {
             return Ok(woken);
         }
         if due < Instant::FAR_FUTURE {
-            awake_from = self.alarms.set(now, awake_from, self.clock)?;
+            self.alarm.set(awake_from, self.clock)?;
         }
         let mut woken = self.look(None)?;
         if woken.is_alarm && woken.readable == [false; 2] {
@@ -108,18 +94,6 @@ impl Watch {
             }
         }
         Ok(woken)
-    }
-
-    /// Watches the taps but for those that are left unread. A change costs a system call.
-    fn watch(&mut self, taps: &[Tap; 2], unread: [bool; 2]) -> io::Result<()> {
-        for (which, name) in [(0, NEAR), (1, FAR)] {
-            if self.unwatched[which] != unread[which] {
-                let flags = if unread[which] { EventFlags::empty() } else { EventFlags::IN };
-                epoll::modify(&self.epoll, &taps[which], EventData::new_u64(name), flags)?;
-                self.unwatched[which] = unread[which];
-            }
-        }
-        Ok(())
     }
 
     /// Returns what has happened, within a time or whenever it does.
