@@ -6,7 +6,8 @@
 use std::path::PathBuf;
 
 use rove_congestion::{Ack, Controller, Loss};
-use rove_lab::contest::{self, Contender, ContestOptions, contender};
+use rove_lab::contest::{self, ContestOptions};
+use rove_lab::flow::contender::{self, Contender};
 use rove_lab::flow::source::FULL;
 use rove_units::{Bytes, Duration, Instant};
 

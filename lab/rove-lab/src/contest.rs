@@ -1,6 +1,6 @@
 //! `rove-lab contest`: scores a congestion controller by throughput over delay, on recorded or drawn links.
 //!
-//! [`contender`] names the controllers that rove brings, [`course`] the links. [`run`] scores any other one, too:
+//! [`course`] are the links. [`run`] scores any other one, too:
 //! `examples/contest.rs` of this crate is one in a few lines.
 
 use std::fmt::Write as _;
@@ -11,13 +11,12 @@ use anyhow::{Context, Result};
 use rove_units::Seed;
 use serde_json::{Value, json};
 
+use crate::flow::contender::Contender;
 use crate::flow::{FlowOptions, FlowReport};
 use crate::parallel;
 
-pub mod contender;
 pub mod course;
 
-pub use self::contender::Contender;
 pub use self::course::Course;
 
 /// Windows of the frontier, in packets. Source: powers of two up to the most that any of the public links holds.

@@ -1,7 +1,7 @@
 //! Flows in virtual time: datagrams one way, an acknowledgment of each or a forecast the other way.
 //!
 //! [`source`] decides when datagrams go: in bulk with a fixed window, on and off, or as a person types; [`controlled`] as a
-//! congestion controller says. [`ends`] are the two ends of such a flow, `on_off_sources` are many senders on one path, [`sprout`] has those of Sprout, [`beside`] puts a flow
+//! congestion controller says, and a [`contender`] is such a controller by its name. [`ends`] are the two ends of such a flow, `on_off_sources` are many senders on one path, [`sprout`] has those of Sprout, [`beside`] puts a flow
 //! beside a session on one path, and [`shared`] several flows, maybe in a tunnel. [`run`] measures a flow alone, [`run_sprout`] one of Sprout. The same seed gives
 //! the same datagrams to the nanosecond.
 
@@ -13,6 +13,7 @@ use rove_units::{Bytes, Duration, Instant, Seed};
 use serde::Serialize;
 
 pub mod beside;
+pub mod contender;
 pub mod controlled;
 pub mod ends;
 pub(crate) mod on_off_sources;

@@ -36,8 +36,8 @@
 //!
 //! Congestion control:
 //!
-//! - `flow` sends flows in virtual time, alone, `beside` a session, or from many `on_off_sources`.
-//! - `contest` scores each `contender` on each `course`.
+//! - `flow` sends flows of each `contender` in virtual time, alone, `beside` a session, or from many `on_off_sources`.
+//! - `contest` scores them on each `course`.
 //! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.
 //! - `remy` evaluates tables and searches for them. A `prior` lists every `training_network`, `network` simulates it, an `evaluator` scores
 //!   tables on it with `workers`, and `search` changes them.

@@ -2,7 +2,7 @@
 
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
-use rove_lab::contest::Contender;
+use rove_lab::flow::contender::Contender;
 use rove_lab::flow::controlled::{Application, Controlled};
 use rove_lab::flow::ends::Arrival;
 use rove_lab::flow::source::FULL;

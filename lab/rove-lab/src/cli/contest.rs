@@ -9,7 +9,8 @@ use rove_cli_docs::Manual;
 
 use crate::cli::program::LABORATORY;
 use crate::cli::{directory, named};
-use crate::contest::{self, Contender, ContestOptions};
+use crate::contest::{self, ContestOptions};
+use crate::flow::contender::Contender;
 
 /// The manual of `rove-lab contest`.
 pub(crate) static MANUAL: Manual = Manual {

@@ -4,12 +4,12 @@ use core::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::contest::Contender;
 use crate::experiment::measure::{Measure, UTILISATION};
 use crate::experiment::statistics::Times;
 use crate::experiment::sweep::{Figure, Series};
 use crate::experiment::system::System;
 use crate::experiment::table::Verdict;
+use crate::flow::contender::Contender;
 
 /// The least utilisation of a controller whose delay counts, in percent. Chosen: who hardly sends has no delay; a third of the link.
 const USE_LEAST: f64 = 100.0 / 3.0;

@@ -4,7 +4,7 @@ use rove_session::{EngineKind, Prediction, Preference};
 use rove_ssp::{Config, ReferencePolicy};
 use serde::Deserialize;
 
-use crate::contest::Contender;
+use crate::flow::contender::Contender;
 use crate::replay::Ends;
 
 /// The clock of a scenario.

@@ -2,8 +2,8 @@
 
 use rove_units::{Duration, Instant, Seed};
 
-use crate::contest::Contender;
 use crate::experiment::measure::{Conditions, RunFigure, Samples};
+use crate::flow::contender::Contender;
 use crate::flow::{FlowOptions, FlowReport};
 use crate::path::Path;
 

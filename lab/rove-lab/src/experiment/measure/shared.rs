@@ -22,9 +22,9 @@ use rove_link::{CoDelConfig, Discipline, FairConfig, FlowKey, LinkConfig};
 use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
 use serde::Deserialize;
 
-use crate::contest::Contender;
 use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
+use crate::flow::contender::Contender;
 use crate::flow::ends::Receiver;
 use crate::flow::on_off_sources::{
     Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,

@@ -4,8 +4,8 @@ use rove_congestion::cubic::Cubic;
 use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-use crate::contest::Contender;
 use crate::experiment::measure::{Conditions, RunFigure, Samples};
+use crate::flow::contender::Contender;
 use crate::flow::controlled::Controlled;
 use crate::flow::ends::{Arrival, Receiver, Sender};
 use crate::flow::shared::{self, Shared, TUNNELLED};
