@@ -4,16 +4,13 @@
 //! and a [`receiver`], with their [`datagram`]s, over the paths of a [`grid`]. [`closed_form`] says what to expect of it, and
 //! [`report`] puts both beside each other. The same question to the transport that ships is a figure of `experiment`.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
-
 use anyhow::{Context, Result, anyhow};
 use rove_units::Duration;
 use serde_json::json;
+use std::io::{self, Write};
 
 use self::grid::Case;
 pub(crate) use self::study::{Artefacts, Study};
-use crate::experiment::{self, Engine, FiguresOptions};
 
 mod closed_form;
 mod datagram;
@@ -34,8 +31,6 @@ pub(crate) enum Part {
     Study,
     /// Closed forms beside runs of the model that they hold for
     Model,
-    /// The transport that ships and the study, as figures
-    Transport,
 }
 
 /// The parts to run, and their settings.
@@ -63,15 +58,13 @@ pub(crate) struct AoiOptions {
     pub(crate) is_full: bool,
     /// Whether standard output has JSON in place of tables.
     pub(crate) json: bool,
-    /// The directory that figures are written to.
-    pub(crate) out: PathBuf,
 }
 
 /// Does all parts, and writes to `output` what came of them.
 ///
 /// # Errors
 ///
-/// Returns an error if a figure cannot be made, or a result not be written.
+/// Returns an error if a result cannot be written.
 pub(crate) fn run(options: &AoiOptions, mut output: impl Write) -> Result<()> {
     let mut report = json!({ "seed": options.seed, "full": options.is_full });
     let seeds: Vec<u64> = (options.seed..).take(usize::try_from(options.seeds)?).collect();
@@ -103,12 +96,6 @@ pub(crate) fn run(options: &AoiOptions, mut output: impl Write) -> Result<()> {
                 report["model"] = report::model_json(&checks);
                 report["best_shares"] = report::shares_json();
             }
-            Part::Transport => {
-                let mut tables = Vec::new();
-                let figures = experiment::make(&options.figures(), &mut tables)?;
-                say(&String::from_utf8_lossy(&tables)).map_err(refused)?;
-                report["figures"] = figures["figures"].clone();
-            }
         }
     }
     if options.json {
@@ -127,21 +114,6 @@ impl AoiOptions {
             self.losses.iter().map(case)
         });
         published.into_iter().chain(grid).collect()
-    }
-
-    /// Returns which figures are made.
-    fn figures(&self) -> FiguresOptions {
-        FiguresOptions {
-            names: experiment::names_about_references(),
-            traces: None,
-            tables: None,
-            out: self.out.clone(),
-            is_full: self.is_full,
-            seed: self.seed,
-            shard: None,
-            engine: Engine::Local,
-            json: self.json,
-        }
     }
 }
 

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use self::material::Material;
 pub(crate) use self::material::write_whole;
-use self::measure::Measure;
 use self::programs::Programs;
 use self::scenario::Scenario;
 use self::store::Store;
@@ -46,7 +45,7 @@ const PAGE: &str = "figures.html";
 /// Which figures are made, from what, and where they go.
 #[derive(Clone, Debug)]
 pub(crate) struct FiguresOptions {
-    /// Names of scenarios that the laboratory brings, and files of others; all of its own where it is empty.
+    /// Names of scenarios that the laboratory brings, first words of several, and files of others; all of its own where it is empty.
     pub(crate) names: Vec<String>,
     /// The directory of recordings of others.
     pub(crate) traces: Option<PathBuf>,
@@ -118,7 +117,7 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
 /// # Errors
 ///
 /// Returns an error as [`run`] does.
-pub(crate) fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
+fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
     let scenarios = scenarios(&options.names)?;
     make_directory(options)?;
     // Before there are threads.
@@ -155,27 +154,6 @@ pub(crate) fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<V
     Ok(json)
 }
 
-/// Returns the names of the figures about reference states.
-pub(crate) fn names_about_references() -> Vec<String> {
-    let is_about =
-        |scenario: &Scenario| matches!(scenario.body.measure, Measure::Age | Measure::Study);
-    Scenario::built_in().filter(is_about).map(|scenario| scenario.name).collect()
-}
-
-/// Returns the names of the figures about senders that share a path.
-pub(crate) fn names_about_sharing() -> Vec<String> {
-    let is_about = |scenario: &Scenario| scenario.body.measure == Measure::Shared;
-    Scenario::built_in().filter(is_about).map(|scenario| scenario.name).collect()
-}
-
-/// Returns the names of the figures about Sprout and other congestion controllers.
-pub(crate) fn names_about_controllers() -> Vec<String> {
-    let is_about = |scenario: &Scenario| {
-        matches!(scenario.body.measure, Measure::Flow | Measure::FlowSetting | Measure::Tunnel)
-    };
-    Scenario::built_in().filter(is_about).map(|scenario| scenario.name).collect()
-}
-
 fn make_directory(options: &FiguresOptions) -> Result<()> {
     let shown = options.out.display();
     fs::create_dir_all(&options.out).with_context(|| format!("cannot make the directory {shown}"))
@@ -208,14 +186,19 @@ fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> 
     written(writeln!(output, "{done} of {all} runs are done"))
 }
 
-/// Returns the scenarios of some names and files, or all that the laboratory brings.
+/// Returns the scenarios of some names, first words of names, and files; or all that the laboratory brings.
 fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
     if names.is_empty() {
         return Ok(Scenario::built_in().collect());
     }
-    let one = |name: &String| {
-        if let Some(scenario) = Scenario::built_in().find(|scenario| scenario.name == *name) {
-            return Ok(scenario);
+    let of = |name: &String| {
+        let mut known: Vec<Scenario> = Scenario::built_in().filter(|it| it.name == *name).collect();
+        if known.is_empty() {
+            let begin = format!("{name}-");
+            known.extend(Scenario::built_in().filter(|it| it.name.starts_with(&begin)));
+        }
+        if !known.is_empty() {
+            return Ok(known);
         }
         let file = PathBuf::from(name);
         if !name.ends_with(".toml") {
@@ -225,9 +208,10 @@ fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
         }
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {name}"))?;
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Scenario::parse(&stem, name, &text).map_err(|sentence| anyhow!(sentence))
+        let parsed = Scenario::parse(&stem, name, &text);
+        Ok(vec![parsed.map_err(|sentence| anyhow!(sentence))?])
     };
-    names.iter().map(one).collect()
+    Ok(names.iter().map(of).collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// Says what is wrong with standard output, if something is.

@@ -12,7 +12,6 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::experiment::{self, FiguresOptions};
 use crate::shown;
 
 mod action_range;
@@ -66,8 +65,6 @@ pub(crate) enum RemyCall {
     Train(TrainOptions),
     /// Do the tasks that standard input brings.
     Work,
-    /// Make the figures about senders that share a path.
-    Figures(FiguresOptions),
 }
 
 /// Does what is asked for.
@@ -84,6 +81,5 @@ pub(crate) fn run(call: &RemyCall, output: impl Write) -> Result<()> {
         RemyCall::Evaluate(options) => evaluate::evaluate(options, output),
         RemyCall::Train(options) => train::train(options, shown::stderr()),
         RemyCall::Work => worker::work(io::stdin().lock(), output),
-        RemyCall::Figures(options) => experiment::run(options, output),
     }
 }

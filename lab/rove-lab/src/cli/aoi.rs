@@ -1,9 +1,7 @@
 //! The command line of `rove-lab aoi`.
 
-use std::path::PathBuf;
-
-use clap::{Args, Command, ValueEnum, ValueHint};
-use rove_cli_docs::Manual;
+use clap::{Args, Command, ValueEnum};
+use rove_cli_docs::{Manual, Words};
 use rove_units::{Duration, parse_duration};
 
 use crate::aoi::{AoiOptions, Artefacts, Part};
@@ -36,10 +34,10 @@ pub(crate) static MANUAL: Manual = Manual {
          state is that the receiver has, at any time; catch-up is how long after its production a state, or a newer \
          one, is there.",
         "The same seed loses the same datagrams whatever lambda is. docs/lab.md describes what is written, and \
-         answers the study's questions.",
+         answers the study's questions; `rove-lab figures aoi` asks them of the transport that ships.",
     ],
     examples: &[
-        ("rove-lab aoi", "everything, in short"),
+        ("rove-lab aoi", "both parts, in short"),
         (
             "rove-lab aoi study --delay 300ms --loss 10% --lambda 0 --lambda 1",
             "one path, two senders",
@@ -47,10 +45,8 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove-lab aoi study --log-on-receipt --json", "with a mistake in the receiver"),
         ("rove-lab aoi model --full", "closed forms, and long runs of their model"),
     ],
-    files: &[
-        ("DIR/figures.html", "The figures of the transport on one page."),
-        ("DIR/runs.jsonl", "The runs that have ended; what is there is not run again."),
-    ],
+    environment: &[],
+    files: &[],
     exit_status: &[
         ("0", "Everything was done."),
         ("1", "A run could not be done, or a result not be written."),
@@ -95,9 +91,6 @@ pub(crate) struct AoiArgs {
     /// How many runs of the study, with seeds that follow --seed [default: 10, with --full 40]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: Option<u64>,
-    /// Directory that the figures of the transport are written to
-    #[arg(long, value_name = "DIR", default_value = "aoi", value_hint = ValueHint::DirPath)]
-    out: PathBuf,
     /// Writes JSON in place of tables
     #[arg(long)]
     json: bool,
@@ -121,7 +114,6 @@ impl AoiArgs {
             seeds: self.seeds.unwrap_or(SEEDS[usize::from(self.full)]),
             is_full: self.full,
             json: self.json,
-            out: self.out,
         }
     }
 }

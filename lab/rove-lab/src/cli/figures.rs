@@ -31,6 +31,7 @@ pub(crate) static MANUAL: Manual = Manual {
             "rove-lab figures response-500ms --traces DIR --full",
             "one, with recordings of others, at length",
         ),
+        ("rove-lab figures sprout --traces DIR", "those about Sprout and other controllers"),
         ("rove-lab figures ./mine.toml --json | jq '.figures[0].series'", "a scenario of your own"),
     ],
     environment: &[
@@ -57,7 +58,7 @@ pub(crate) static MANUAL: Manual = Manual {
 /// Makes figures from experiments: tables, pictures, and one page of all
 #[derive(Debug, Args)]
 pub(crate) struct FiguresArgs {
-    /// Figures: names (see --list), or scenario files that end in .toml; all names where there is none
+    /// Figures: names (see --list), the first word of several (aoi, programs, remy, response, sprout), or scenario files that end in .toml; all names where there is none
     #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
     names: Vec<String>,
     /// Lists the names

@@ -6,8 +6,7 @@ use clap::{Args, Command, ValueEnum, ValueHint};
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::program::LABORATORY;
-use crate::cli::{directory, named};
-use crate::experiment::{self, Engine, FiguresOptions};
+use crate::experiment::Engine;
 use crate::parallel;
 use crate::remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
 
@@ -15,13 +14,13 @@ use crate::remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
 pub(crate) static MANUAL: Manual = Manual {
     word: "remy",
     definition: || RemyArgs::augment_args(Command::new("rove-lab remy")),
-    words: Words::OneOf(&["describe", "convert", "evaluate", "train", "worker", "figures"]),
+    words: Words::OneOf(&["describe", "convert", "evaluate", "train", "worker"]),
     notes: &[
         "A table is a congestion controller: for each combination of a few signals of a flow it says how the \
          window changes, and how far apart packets are sent. describe prints its rules, and with --out NAME.svg draws \
          them. convert writes it in another form: .dna is the published one, .toml the readable one. evaluate says \
          what tables are worth on the networks of a prior. train searches a table for a prior and an objective. worker \
-         does parts of a search for an engine: tasks come in as lines of JSON, answers go out. figures puts tables beside other controllers, on paths that several senders share.",
+         does parts of a search for an engine: tasks come in as lines of JSON, answers go out. `rove-lab figures remy` puts tables beside other controllers, on paths that several senders share.",
         "A prior is a file (TOML) of assumptions: the links, the round trips, how many senders, when they have \
          data. An objective says what a sender's throughput and delay are worth. Both are described in docs/lab.md.",
         "A search writes its table, and beside it a checkpoint, after every improvement. The same command goes \
@@ -33,10 +32,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove-lab remy evaluate table.toml --prior two-senders.toml", "its score"),
         ("rove-lab remy train --prior two-senders.toml --out table.toml", "search a table"),
     ],
-    environment: &[
-        ("ROVE_REMY", "The directory of published tables, where --tables names none."),
-        ("ROVE_TRACES", "The directory of recorded links, where --traces names none."),
-    ],
+    environment: &[],
     files: &[("NAME.search.json", "The checkpoint of a search for the table NAME.toml.")],
     exit_status: &[
         ("0", "It was done."),
@@ -59,8 +55,6 @@ enum Action {
     Train,
     /// Does tasks of a search that standard input brings
     Worker,
-    /// Makes the figures about senders that share a path
-    Figures,
 }
 
 /// Congestion controllers found by search: describes, evaluates and searches them
@@ -78,7 +72,7 @@ pub(crate) struct RemyArgs {
     /// Worth of throughput and delay, such as alpha=1,delta=0.1 or alpha=2,delta=0,throughput=on-time
     #[arg(long, value_name = "LIST", default_value = "alpha=1,beta=1,delta=1,throughput=share")]
     objective: Objective,
-    /// File that is written to; of figures the directory
+    /// File that is written to
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     out: Option<PathBuf>,
     /// Table that a search begins with; one rule where it is left out
@@ -99,19 +93,10 @@ pub(crate) struct RemyArgs {
     /// Threads, or workers of an engine; one for each processor where it is left out. No result depends on it
     #[arg(long, value_name = "COUNT")]
     threads: Option<usize>,
-    /// Spreads the runs over these processors (train, figures)
+    /// Spreads the runs over these processors (train)
     #[arg(long, value_name = "ENGINE", default_value = "local")]
     engine: Engine,
-    /// Directory of published tables (figures)
-    #[arg(long = "tables", value_name = "DIR", env = "ROVE_REMY", value_parser = directory(), value_hint = ValueHint::DirPath)]
-    published: Option<PathBuf>,
-    /// Directory of recorded links (figures)
-    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
-    traces: Option<PathBuf>,
-    /// Runs as often as each figure's scenario says for its long profile (figures)
-    #[arg(long)]
-    full: bool,
-    /// Writes JSON in place of text (evaluate, figures)
+    /// Writes JSON in place of text (evaluate)
     #[arg(long)]
     json: bool,
 }
@@ -154,17 +139,6 @@ impl RemyArgs {
                     json: self.json,
                 }))
             }
-            Action::Figures => Ok(RemyCall::Figures(FiguresOptions {
-                names: experiment::names_about_sharing(),
-                traces: named(self.traces),
-                tables: named(self.published),
-                out: self.out.unwrap_or_else(|| "figures".into()),
-                is_full: self.full,
-                seed: self.seed,
-                shard: None,
-                engine: self.engine,
-                json: self.json,
-            })),
             Action::Worker => Ok(RemyCall::Work),
             Action::Train => {
                 let example = "train --prior prior.toml --out table.toml";

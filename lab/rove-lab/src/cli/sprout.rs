@@ -2,17 +2,14 @@
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::{Args, Command, ValueEnum, ValueHint};
-use rove_cli_docs::Manual;
+use clap::{Args, Command, ValueEnum};
+use rove_cli_docs::{Manual, Words};
 use rove_ssp::Key;
 use rove_units::{Duration, parse_duration};
 
 use crate::cli::program::LABORATORY;
-use crate::cli::{directory, named};
-use crate::experiment::{self, Engine, FiguresOptions};
 use crate::sprout::wire::{self, Task};
 
 /// The variable that the key is in.
@@ -27,14 +24,13 @@ pub(crate) static MANUAL: Manual = Manual {
     definition: || SproutArgs::augment_args(Command::new("rove-lab sprout")),
     notes: &[
         "Sprout infers from arrivals how fast a link is, forecasts how much it will carry, and has no more on its way than will \
-         be through within 100 ms with a probability of 95 %. `figures` compares it with other congestion controllers in virtual time, \
-         `serve` and `send` run it over UDP between two computers.",
+         be through within 100 ms with a probability of 95 %. `serve` and `send` run it over UDP between two computers; \
+         `rove-lab figures sprout` compares it with other congestion controllers in virtual time.",
         "`serve` prints the key that `send` needs in ROVE_SPROUT_KEY; datagrams are sealed with it as those of a session are. `send` has all the \
          data of the world for as long as --for says. With --enter and --target the two carry the UDP packets of local programs instead, \
          with a queue for each of them that none of the others fills.",
     ],
     examples: &[
-        ("rove-lab sprout figures --traces DIR", "the figures about Sprout and other controllers"),
         ("rove-lab sprout serve", "a server for bulk data, which prints its key"),
         (
             "rove-lab sprout send 192.0.2.1:61013 --for 60s",
@@ -45,14 +41,14 @@ pub(crate) static MANUAL: Manual = Manual {
             "a tunnel; `serve --target 127.0.0.1:53` is its other end",
         ),
     ],
-    environment: &[
-        ("ROVE_SPROUT_KEY", "The key of `send`, and of `serve` if it is not to draw one."),
-        ("ROVE_TRACES", "The directory of recordings, where --traces names none."),
-    ],
-    files: &[("DIR/figures.html", "All figures on one page.")],
+    environment: &[(
+        "ROVE_SPROUT_KEY",
+        "The key of `send`, and of `serve` if it is not to draw one.",
+    )],
+    files: &[],
     exit_status: &[
         ("0", "It was done."),
-        ("1", "A link could not be read, a socket not be had, or a result not be written."),
+        ("1", "A socket could not be had, or a result not be written."),
         ("2", "The command line is wrong."),
     ],
     ..Manual::of(&LABORATORY)
@@ -61,15 +57,13 @@ pub(crate) static MANUAL: Manual = Manual {
 /// The word that says what is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Action {
-    /// Makes the figures about Sprout and other congestion controllers
-    Figures,
     /// Waits for a peer, and receives
     Serve,
     /// Sends to a server
     Send,
 }
 
-/// Runs Sprout: its figures in virtual time, or its two ends over UDP
+/// Runs the two ends of Sprout over UDP
 #[derive(Debug, Args)]
 pub(crate) struct SproutArgs {
     /// Word that says what is to be done
@@ -93,21 +87,6 @@ pub(crate) struct SproutArgs {
     /// Address that the packets of a tunnel are sent to by a server
     #[arg(long, value_name = "ADDRESS:PORT")]
     target: Option<SocketAddr>,
-    /// Directory of recorded links, or one with the directory `links` in it
-    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
-    traces: Option<PathBuf>,
-    /// Directory that figures are written to
-    #[arg(long, value_name = "DIR", default_value = "sprout", value_hint = ValueHint::DirPath)]
-    out: PathBuf,
-    /// Runs as often as each scenario says for its long profile
-    #[arg(long)]
-    full: bool,
-    /// Number that decides all chance
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
-    /// Spreads the runs of figures over these processors
-    #[arg(long, value_name = "ENGINE", default_value = "local")]
-    engine: Engine,
     /// Writes JSON in place of text
     #[arg(long)]
     json: bool,
@@ -120,13 +99,13 @@ impl SproutArgs {
             Action::Send if self.peer.is_none() => {
                 "send needs the server's ADDRESS:PORT, such as 192.0.2.1:61013"
             }
-            Action::Serve | Action::Figures if self.peer.is_some() => {
+            Action::Serve if self.peer.is_some() => {
                 "only send takes an ADDRESS:PORT; a server's own is that of --listen"
             }
-            Action::Serve | Action::Figures if self.enter.is_some() => {
+            Action::Serve if self.enter.is_some() => {
                 "--enter is for send; the other end has --target"
             }
-            Action::Send | Action::Figures if self.target.is_some() => {
+            Action::Send if self.target.is_some() => {
                 "--target is for serve; the other end has --enter"
             }
             _ => return None,
@@ -137,7 +116,6 @@ impl SproutArgs {
     /// Does what is asked for; what a server's user must know goes to `notes`.
     pub(crate) fn run(self, output: impl Write, mut notes: impl Write) -> Result<()> {
         let task = match (self.action, self.peer) {
-            (Action::Figures, _) => return experiment::run(&self.figures(), output),
             (Action::Serve, _) => self.serve(),
             (Action::Send, peer) => {
                 let peer = peer.context("send needs the server's ADDRESS:PORT")?;
@@ -189,19 +167,5 @@ impl SproutArgs {
         }
         let key = Key::draw(|bytes| getrandom::fill(bytes)).context("cannot draw a key")?;
         Ok((key, true))
-    }
-
-    fn figures(&self) -> FiguresOptions {
-        FiguresOptions {
-            names: experiment::names_about_controllers(),
-            traces: named(self.traces.clone()),
-            tables: None,
-            out: self.out.clone(),
-            is_full: self.full,
-            seed: self.seed,
-            shard: None,
-            engine: self.engine,
-            json: self.json,
-        }
     }
 }
