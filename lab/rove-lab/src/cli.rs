@@ -43,8 +43,6 @@ mod replay;
 mod screen;
 #[cfg(unix)]
 mod sprout;
-#[cfg(target_os = "linux")]
-mod validate;
 
 pub(crate) use screen::parse_size;
 
@@ -111,17 +109,16 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &compare::MANUAL, run: run_compare },
     #[cfg(target_os = "linux")]
     Subcommand { manual: &emulate::MANUAL, run: run_emulate },
-    #[cfg(target_os = "linux")]
-    Subcommand { manual: &validate::MANUAL, run: run_validate },
     Subcommand { manual: &completions::MANUAL, run: run_completions },
     Subcommand { manual: &man::MANUAL, run: run_man },
 ];
 
 /// Command lines that are called otherwise by now: their first words, and those in their place.
-static MOVED: [(&[&str], &str); 3] = [
+static MOVED: [(&[&str], &str); 4] = [
     (&["aoi", "transport"], "figures aoi"),
     (&["remy", "figures"], "figures remy"),
     (&["sprout", "figures"], "figures sprout"),
+    (&["validate"], "emulate --check"),
 ];
 
 /// Runs the command that `args` call: the first is the name of the program.
@@ -263,6 +260,13 @@ fn run_emulate(args: Vec<OsString>) -> u8 {
         Ok(args) => args,
         Err(code) => return code,
     };
+    if let Some(checks) = &args.checks {
+        return match crate::validate::run(checks, args.json.as_deref(), shown::stdout()) {
+            Ok(true) => 0,
+            Ok(false) => FAILURE,
+            Err(error) => report(&emulate::MANUAL, Err(error)),
+        };
+    }
     let options = match args.options() {
         Ok(options) => options,
         Err(sentence) => {
@@ -274,19 +278,6 @@ fn run_emulate(args: Vec<OsString>) -> u8 {
         complain(&emulate::MANUAL, &format!("{error:#}"));
         FAILURE
     })
-}
-
-#[cfg(target_os = "linux")]
-fn run_validate(args: Vec<OsString>) -> u8 {
-    let args: validate::ValidateArgs = match read(&validate::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    match crate::validate::run(&args.checks, args.json, shown::stdout()) {
-        Ok(true) => 0,
-        Ok(false) => FAILURE,
-        Err(error) => report(&validate::MANUAL, Err(error)),
-    }
 }
 
 fn run_screen(args: Vec<OsString>) -> u8 {

@@ -1,9 +1,11 @@
-//! `rove-lab validate`: the emulator in real time beside what its link should do: expected and got.
+//! `rove-lab emulate --check`: the emulator in real time beside what its link should do: expected and got.
 //!
 //! `flow` sends packets at given times and notes when they arrive; `kernel` does so through the kernel's token bucket;
 //! `tcp` fills links with the kernel's TCP.
 
+use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
@@ -61,25 +63,27 @@ struct Figure {
 ///
 /// # Errors
 ///
-/// Returns an error if there can be no link, or the output cannot be written.
-pub(crate) fn run(checks: &[Check], json: bool, mut output: impl Write) -> Result<bool> {
+/// Returns an error if there can be no link, or `output` or the file `json` cannot be written.
+pub(crate) fn run(checks: &[Check], json: Option<&Path>, mut output: impl Write) -> Result<bool> {
+    // A file that cannot be written is told of before the work, not after it.
+    let create = |path: &Path| {
+        File::create(path).with_context(|| format!("cannot write {}", path.display()))
+    };
+    let file = json.map(create).transpose()?;
     acquire_rights()?;
     let all = if checks.is_empty() { Check::value_variants() } else { checks };
     let mut figures = Vec::new();
     for check in all {
         let made = make(*check)?;
-        if !json {
-            for Figure { check, expected, got, is_right } in &made {
-                let verdict = if *is_right { "ok" } else { "WRONG" };
-                writeln!(output, "{check:<34} expected {expected:<26} got {got:<40} {verdict}")
-                    .context("cannot write standard output")?;
-            }
+        for Figure { check, expected, got, is_right } in &made {
+            let verdict = if *is_right { "ok" } else { "WRONG" };
+            writeln!(output, "{check:<34} expected {expected:<26} got {got:<40} {verdict}")
+                .context("cannot write standard output")?;
         }
         figures.extend(made);
     }
-    if json {
-        let text = serde_json::to_string_pretty(&figures).context("cannot write JSON")?;
-        writeln!(output, "{text}").context("cannot write standard output")?;
+    if let Some(file) = file {
+        serde_json::to_writer_pretty(file, &figures).context("cannot write the results as JSON")?;
     }
     Ok(figures.iter().all(|figure| figure.is_right))
 }

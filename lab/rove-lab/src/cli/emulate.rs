@@ -11,13 +11,14 @@ use rove_units::Seed;
 use crate::cli::program::LABORATORY;
 use crate::emulate::{Device, EmulateOptions, ViewPlace};
 use crate::path::Path;
+use crate::validate::Check;
 
 /// The manual of `rove-lab emulate`.
 pub(crate) static MANUAL: Manual = Manual {
     word: "emulate",
     definition: || {
         EmulateArgs::augment_args(Command::new("rove-lab emulate"))
-            .override_usage("rove-lab emulate [options] [-- command...]")
+            .override_usage("rove-lab emulate [options] [-- command...]\n       rove-lab emulate --check [CHECK...]")
     },
     words: Words::Command,
     notes: &[
@@ -30,36 +31,66 @@ pub(crate) static MANUAL: Manual = Manual {
         "A run in which packets left late (1 % by more than 2 ms, or one by more than 20 ms) or an interface \
          dropped some is said to be invalid at the end: the machine was too busy. docs/lab.md describes the link's parts \
          and the logs.",
+        "With --check no command runs. Each check sends packets through an emulated link in real time, and prints the figure that \
+         the link's description demands and the one that was measured. A computer that is busy with something else fails the \
+         checks of times: leave it alone meanwhile.",
     ],
-    lists: &[(
-        "Parts of --link, joined by commas; up.PART or down.PART for one direction",
-        &[
-            ("rtt=TIME", "delay, half of it each way"),
-            ("jitter=TIME", "delays vary by up to so much"),
-            ("distribution=normal", "they vary with this standard deviation; uniform by default"),
-            ("reorder=yes", "they may put packets out of order"),
-            ("mtu=SIZE", "drops larger packets without a word; headers count"),
-            ("loss=SHARE", "loses so many packets each way, 5% or 0.05"),
-            (
-                "ge=SHARE/SHARE/SHARE/SHARE",
-                "bursts of loss: turning bad, turning good, loss while bad, while good",
-            ),
-            ("duplicate=SHARE", "so many packets come twice"),
-            ("outage=TIME-TIME", "nothing passes from the one to the other; several joined by +"),
-            ("onoff=TIME/TIME", "on and off for so long in the mean, exponentially distributed"),
-            ("intermittent=TIME/TIME", "on and off for exactly so long"),
-            ("rate=RATE", "a bottleneck of 1Mbit, 64k"),
-            ("burst=SIZE", "a token bucket of this size holds the rate"),
-            (
-                "queue=SIZE",
-                "bytes that wait before the bottleneck, or packets: 64k, 100p; without end by default",
-            ),
-            ("discipline=NAME", "drop-tail, drop-head, codel, pie or fq-codel"),
-            ("uplink=FILE, downlink=FILE", "recorded delivery opportunities in place of a rate"),
-            ("order=NAME-NAME-NAME", "order of the stages: loss-queue-delay and so on"),
-            ("schedule=FILE", "all of it, as --schedule has it"),
-        ],
-    )],
+    lists: &[
+        (
+            "Parts of --link, joined by commas; up.PART or down.PART for one direction",
+            &[
+                ("rtt=TIME", "delay, half of it each way"),
+                ("jitter=TIME", "delays vary by up to so much"),
+                (
+                    "distribution=normal",
+                    "they vary with this standard deviation; uniform by default",
+                ),
+                ("reorder=yes", "they may put packets out of order"),
+                ("mtu=SIZE", "drops larger packets without a word; headers count"),
+                ("loss=SHARE", "loses so many packets each way, 5% or 0.05"),
+                (
+                    "ge=SHARE/SHARE/SHARE/SHARE",
+                    "bursts of loss: turning bad, turning good, loss while bad, while good",
+                ),
+                ("duplicate=SHARE", "so many packets come twice"),
+                (
+                    "outage=TIME-TIME",
+                    "nothing passes from the one to the other; several joined by +",
+                ),
+                (
+                    "onoff=TIME/TIME",
+                    "on and off for so long in the mean, exponentially distributed",
+                ),
+                ("intermittent=TIME/TIME", "on and off for exactly so long"),
+                ("rate=RATE", "a bottleneck of 1Mbit, 64k"),
+                ("burst=SIZE", "a token bucket of this size holds the rate"),
+                (
+                    "queue=SIZE",
+                    "bytes that wait before the bottleneck, or packets: 64k, 100p; without end by default",
+                ),
+                ("discipline=NAME", "drop-tail, drop-head, codel, pie or fq-codel"),
+                (
+                    "uplink=FILE, downlink=FILE",
+                    "recorded delivery opportunities in place of a rate",
+                ),
+                ("order=NAME-NAME-NAME", "order of the stages: loss-queue-delay and so on"),
+                ("schedule=FILE", "all of it, as --schedule has it"),
+            ],
+        ),
+        (
+            "Checks of --check",
+            &[
+                ("delay", "a constant delay"),
+                ("loss", "losses, beside those of a virtual run"),
+                ("tbf", "a token bucket, beside the kernel's"),
+                ("trace", "a trace's opportunities, saturated"),
+                ("load", "full packets at 50 Mbit/s: processor time"),
+                ("packets", "40,000 packets per second: none lost"),
+                ("real-virtual", "delays packet by packet, beside a virtual run"),
+                ("tcp", "TCP in bulk (cubic, bbr): use of the rate, and the queue that it makes"),
+            ],
+        ),
+    ],
     examples: &[
         ("rove-lab emulate --rtt 300ms --loss 5%", "a shell behind a bad link"),
         (
@@ -79,6 +110,8 @@ pub(crate) static MANUAL: Manual = Manual {
             "rove-lab emulate --link up.rate=1M,down.rate=8M,discipline=codel --view=title",
             "directions that differ, watched in the terminal's title",
         ),
+        ("rove-lab emulate --check", "every check of the emulator itself, in a minute and a half"),
+        ("rove-lab emulate --check real-virtual loss", "two of them"),
     ],
     environment: &[
         ("SHELL", "The command where none is given; /bin/sh without it."),
@@ -93,7 +126,7 @@ pub(crate) static MANUAL: Manual = Manual {
     )],
     exit_status: &[
         ("0 to 255", "The command's own; 128 and the signal where one ended it."),
-        ("1", "There could be no link, or a file not be read or written."),
+        ("1", "There could be no link, a file not be read or written, or a check failed."),
         ("2", "The command line is wrong."),
         ("126", "The command cannot be executed."),
         ("127", "There is no such command."),
@@ -158,9 +191,15 @@ pub(crate) struct EmulateArgs {
     /// Show figures at the end, on standard error
     #[arg(long)]
     stats: bool,
-    /// Write figures as JSON
+    /// Write figures, or the results of checks, as JSON
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    json: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
+    /// Hold the emulator against what links should do, by the checks below [default: all]
+    #[arg(long = "check", value_name = "CHECK", num_args = 0.., hide_possible_values = true, conflicts_with_all = [
+        "rtt", "jitter", "loss", "rate", "queue", "uplink", "downlink", "schedule", "link", "peer", "far", "tun", "veth", "view",
+        "log", "stats", "command",
+    ])]
+    pub(crate) checks: Option<Vec<Check>>,
     /// The command to run [default: your shell]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
