@@ -14,7 +14,6 @@ use rove_cli_docs::{Book, Manual, Words, matches, refusal, unknown_command};
 use crate::cli::aoi::AoiArgs;
 #[cfg(target_os = "linux")]
 use crate::cli::compare::CompareArgs;
-use crate::cli::contest::ContestArgs;
 #[cfg(target_os = "linux")]
 use crate::cli::emulate::EmulateArgs;
 use crate::cli::figures::FiguresArgs;
@@ -31,7 +30,6 @@ mod aoi;
 #[cfg(target_os = "linux")]
 mod compare;
 mod completions;
-mod contest;
 #[cfg(target_os = "linux")]
 pub(crate) mod emulate;
 mod figures;
@@ -104,7 +102,6 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &remy::MANUAL, run: run_remy },
     #[cfg(unix)]
     Subcommand { manual: &sprout::MANUAL, run: run_sprout },
-    Subcommand { manual: &contest::MANUAL, run: run_contest },
     #[cfg(target_os = "linux")]
     Subcommand { manual: &compare::MANUAL, run: run_compare },
     #[cfg(target_os = "linux")]
@@ -114,10 +111,11 @@ static COMMANDS: &[Subcommand] = &[
 ];
 
 /// Command lines that are called otherwise by now: their first words, and those in their place.
-static MOVED: [(&[&str], &str); 4] = [
+static MOVED: [(&[&str], &str); 5] = [
     (&["aoi", "transport"], "figures aoi"),
     (&["remy", "figures"], "figures remy"),
     (&["sprout", "figures"], "figures sprout"),
+    (&["contest"], "figures sprout-links"),
     (&["validate"], "emulate --check"),
 ];
 
@@ -360,18 +358,6 @@ fn run_sprout(args: Vec<OsString>) -> u8 {
         return USAGE;
     }
     report(&sprout::MANUAL, args.run(shown::stdout(), shown::stderr()))
-}
-
-fn run_contest(args: Vec<OsString>) -> u8 {
-    let args: ContestArgs = match read(&contest::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    if let Some(sentence) = args.refusal() {
-        complain(&contest::MANUAL, &sentence);
-        return USAGE;
-    }
-    report(&contest::MANUAL, args.run(shown::stdout()))
 }
 
 /// Says what went wrong, if something did; returns the exit code.

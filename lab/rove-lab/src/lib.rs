@@ -37,7 +37,6 @@
 //! Congestion control:
 //!
 //! - `flow` sends flows of each `contender` in virtual time, alone, `beside` a session, or from many `on_off_sources`.
-//! - `contest` scores them on each `course`.
 //! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.
 //! - `remy` evaluates tables and searches for them. A `prior` lists every `training_network`, `network` simulates it, an `evaluator` scores
 //!   tables on it with `workers`, and `search` changes them.
@@ -54,7 +53,6 @@ pub mod cli;
 mod clock;
 #[cfg(target_os = "linux")]
 mod compare;
-pub mod contest;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 mod experiment;

@@ -166,15 +166,19 @@ fn flows_of_the_kernels_tcp_are_measured_over_a_link_in_real_time_and_kept() {
 /// A variable that is empty is no directory: links are drawn.
 #[test]
 fn an_empty_variable_names_no_recordings() {
+    let folder = Folder::new("figures-empty");
+    let scenario = "title = \"Flow\"\nabout = \"a\"\nmeasure = \"flow\"\nplot = \"use-by-time\"\n\
+                    systems = [\"fixed-window\"]\n[[link]]\nname = \"l\"\npath = \"rtt=40ms\"\ncellular = \"any\"\nseconds = 5\n";
+    fs::write(folder.0.join("flow.toml"), scenario).expect("a file");
     let run = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
         command.args(args).env("ROVE_TRACES", "").env("ROVE_REMY", "");
-        command.output().expect("rove-lab runs")
+        command.current_dir(&folder.0).output().expect("rove-lab runs")
     };
-    let output = run(&["contest", "--controller", "fixed-window"]);
+    let output = run(&["figures", "flow.toml"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let text = String::from_utf8(output.stdout).expect("text");
-    assert!(text.starts_with("links are drawn;"), "{text}");
+    assert!(text.starts_with("flow: Flow (drawn links)\n"), "{text}");
     assert!(run(&["figures", "--list"]).status.success());
 }
 
@@ -182,9 +186,11 @@ fn an_empty_variable_names_no_recordings() {
 fn a_wrong_line_is_refused_in_one_sentence() {
     let folder = folder_of("wrong");
     fs::write(folder.0.join("bad.toml"), SCENARIO.replace("40ms", "40 parsecs")).expect("a file");
+    fs::write(folder.0.join("own.toml"), SCENARIO.replace("\"rove\"", "\"own\"")).expect("a file");
     for (args, code, words) in [
         (&["bad.toml"][..], 1, "bad.toml:12: link:"),
         (&["nothing"], 1, "there is no figure \"nothing\""),
+        (&["own.toml"], 1, "measure = \"silence\" has no system own"),
         (&["small.toml", "--shard", "3/2"], 2, "2/8 for the second of eight"),
         (&["small.toml", "--shard", "1/2", "--json"], 2, "do not go together"),
         (&["small.toml", "--out", "small.toml"], 1, "cannot make the directory small.toml"),
@@ -192,5 +198,22 @@ fn a_wrong_line_is_refused_in_one_sentence() {
         let output = folder.figures(args);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(words), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_command_that_has_another_name_by_now_says_so() {
+    for (line, instead) in [
+        ("aoi transport", "figures aoi"),
+        ("remy figures --full", "figures remy"),
+        ("sprout figures", "figures sprout"),
+        ("contest --frontier", "figures sprout-links"),
+        ("validate loss", "emulate --check"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+        let output = command.args(line.split(' ')).output().expect("rove-lab runs");
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.ends_with(&format!("is called `rove-lab {instead}`\n")), "{said}");
     }
 }

@@ -97,7 +97,6 @@ fn no_complaint_about_a_file_acts_on_the_terminal() {
         (&["figures", &format!("{HOSTILE}-missing.toml")][..], 1),
         (&["replay", HOSTILE], 1),
         (&["compare", HOSTILE], 1),
-        (&["contest", "--traces", HOSTILE], 1),
         (&["emulate", "--schedule", "steps.json", "--", "true"], 1),
         (&["emulate", "--schedule", HOSTILE, "--", "true"], 1),
         (&["emulate", "--uplink", HOSTILE, "--", "true"], 1),

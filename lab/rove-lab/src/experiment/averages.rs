@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::experiment::measure::{Measure, UTILISATION};
+use crate::experiment::measure::{END_TO_END, Measure, THROUGHPUT, UTILISATION};
 use crate::experiment::statistics::Times;
 use crate::experiment::sweep::{Figure, Series};
 use crate::experiment::system::System;
@@ -38,6 +38,8 @@ pub(crate) struct Average {
     speed_up: f64,
     /// This one's mean delay as a multiple of Sprout's.
     delay_ratio: f64,
+    /// kbit/s for each millisecond of the 95 % end-to-end delay: the geometric mean of the links.
+    score: f64,
 }
 
 /// Returns the average of each system; none of figures that are not of controllers over several links.
@@ -63,6 +65,7 @@ pub(crate) fn averages(figure: &Figure) -> Vec<Average> {
             delay: mean(delays.clone())?,
             speed_up: mean(ratios.collect())?,
             delay_ratio: mean(delays)? / mean(sprout_delays)?,
+            score: mean(of(*system, |series| Some(score(series)?.ln()))?)?.exp(),
         })
     };
     body.systems.iter().filter_map(average).collect()
@@ -83,7 +86,11 @@ fn utilisation(series: &Series) -> Option<f64> {
 }
 
 fn throughput(series: &Series) -> Option<f64> {
-    mean(series.figure(0))
+    mean(series.figure(THROUGHPUT))
+}
+
+fn score(series: &Series) -> Option<f64> {
+    Some(throughput(series)? / mean(series.figure(END_TO_END))?)
 }
 
 fn mean(of: Vec<f64>) -> Option<f64> {
@@ -99,14 +106,14 @@ pub(crate) fn to_text(averages: &[Average]) -> String {
     let width = averages.iter().map(|it| it.system.name().len()).max().unwrap_or(0);
     let _ = writeln!(
         out,
-        "{:width$}  {:>8}  {:>14}  {:>18}  {:>11}",
-        "all links", "use (%)", "self-inflicted", "Sprout's speed-up", "delay ratio"
+        "{:width$}  {:>8}  {:>14}  {:>18}  {:>11}  {:>8}",
+        "all links", "use (%)", "self-inflicted", "Sprout's speed-up", "delay ratio", "score"
     );
-    for Average { system, utilisation, delay, speed_up, delay_ratio } in averages {
+    for Average { system, utilisation, delay, speed_up, delay_ratio, score } in averages {
         let name = system.name();
         let _ = writeln!(
             out,
-            "{name:width$}  {utilisation:>8.1}  {delay:>11.0} ms  {speed_up:>18.2}  {delay_ratio:>11.2}"
+            "{name:width$}  {utilisation:>8.1}  {delay:>11.0} ms  {speed_up:>18.2}  {delay_ratio:>11.2}  {score:>8.2}"
         );
     }
     out
@@ -121,6 +128,7 @@ pub(crate) fn to_json(averages: &[Average]) -> Value {
             "self_inflicted_ms": it.delay,
             "sprouts_speed_up": it.speed_up,
             "delay_ratio": it.delay_ratio,
+            "score": it.score,
         })
     };
     averages.iter().map(one).collect()

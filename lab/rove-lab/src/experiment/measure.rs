@@ -26,7 +26,9 @@ mod start;
 mod study;
 mod tunnel;
 
-pub(super) use self::flow::{UTILISATION, options as flow_options, samples as flow_samples};
+pub(super) use self::flow::{
+    END_TO_END, THROUGHPUT, UTILISATION, options as flow_options, samples as flow_samples,
+};
 
 /// A kind of measurement.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -209,6 +211,9 @@ impl Measure {
 
     /// Returns whether it measures this system as a system of its own, and not as another one.
     pub(crate) fn tells_apart(self, system: System) -> bool {
+        if system.contender().is_some_and(|contender| !contender.is_there()) {
+            return false;
+        }
         match self {
             Self::Shared => shared::is_measured(system),
             Self::Flow => system.contender().is_some() || system.is_kernels(),

@@ -1,6 +1,7 @@
-//! The controllers that rove brings, by their names in command lines and scenario files.
+//! The controllers that rove brings, by their names in scenario files, and one of a program's own.
 
-use clap::ValueEnum;
+use std::sync::OnceLock;
+
 use rove_congestion::Controller;
 use rove_congestion::aimd::Aimd;
 use rove_congestion::compound::Compound;
@@ -27,8 +28,11 @@ const WINDOW: f64 = 16.0;
 /// The confidence of Sprout's forecast, in percent. Source: Sprout paper, section 3.3.
 const CONFIDENCE: f64 = 95.0;
 
+/// Makes the controllers that [`enter`] has been given.
+static OWN: OnceLock<fn() -> Box<dyn Controller>> = OnceLock::new();
+
 /// A controller of a flow.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contender {
     /// Sprout (NSDI 2013) as the paper has it, with data both ways
@@ -67,6 +71,8 @@ pub enum Contender {
     Ledbat,
     /// Additive increase, multiplicative decrease, and nothing else
     Aimd,
+    /// The controller that this program has entered
+    Own,
 }
 
 impl Contender {
@@ -91,6 +97,7 @@ impl Contender {
             Self::Vegas => "Vegas",
             Self::Ledbat => "LEDBAT",
             Self::Aimd => "AIMD",
+            Self::Own => "own",
         }
     }
 
@@ -119,7 +126,13 @@ impl Contender {
                 | Self::Vegas
                 | Self::Ledbat
                 | Self::Aimd
+                | Self::Own
         )
+    }
+
+    /// Returns whether it is there: any but that of a program's own, until that is entered.
+    pub(crate) fn is_there(self) -> bool {
+        self != Self::Own || OWN.get().is_some()
     }
 
     /// Returns the directions of data, of those that differ in that.
@@ -176,11 +189,22 @@ impl Contender {
             Self::Vegas => run(Vegas::new(FULL), options),
             Self::Ledbat => run(Ledbat::new(FULL), options),
             Self::Aimd => run(Aimd::new(FULL), options),
+            Self::Own => run(own(), options),
         }
     }
 }
 
+/// Enters a controller of the program's own: scenario files call it `own`. The first one stays.
+pub fn enter(make: fn() -> Box<dyn Controller>) {
+    OWN.get_or_init(|| make);
+}
+
+/// Returns a controller of the program's own.
+pub(crate) fn own() -> Box<dyn Controller> {
+    OWN.get().expect("a checked scenario has systems that are there")()
+}
+
 /// Runs a flow with all the data of the world, as a controller says.
-pub fn run(controller: impl Controller, options: FlowOptions) -> FlowReport {
+fn run(controller: impl Controller, options: FlowOptions) -> FlowReport {
     flow::run(Controlled::new(controller), options).0
 }

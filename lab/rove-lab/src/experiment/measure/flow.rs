@@ -21,8 +21,10 @@ pub(super) const FIGURES: [RunFigure; 4] = [
     RunFigure { name: "lost (%)", scale: 1e-4, is_compared: false },
 ];
 
-/// The place of the utilisation among them.
+/// The places among them of the throughput, the utilisation and the end-to-end delay.
+pub(in crate::experiment) const THROUGHPUT: usize = 0;
 pub(in crate::experiment) const UTILISATION: usize = 1;
+pub(in crate::experiment) const END_TO_END: usize = 2;
 
 /// Runs a flow as the system's paper or RFC says.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {

@@ -24,7 +24,7 @@ use serde::Deserialize;
 
 use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
-use crate::flow::contender::Contender;
+use crate::flow::contender::{Contender, own};
 use crate::flow::ends::Receiver;
 use crate::flow::on_off_sources::{
     Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,
@@ -132,6 +132,7 @@ type Factory = Box<dyn Fn() -> Box<dyn Controller>>;
 /// Returns what makes a system's controllers; `None` if its table is not there.
 fn factory(system: System, begin: Begin, published: Option<&FilePath>) -> Result<Option<Factory>> {
     Ok(Some(match system {
+        System::Flow(Contender::Own) => Box::new(own),
         System::Flow(Contender::Aimd) => Box::new(|| Box::new(Aimd::new(FULL))),
         System::Flow(Contender::NewReno) => {
             Box::new(move || Box::new(NewReno::with_begin(FULL, begin)))
@@ -166,7 +167,8 @@ pub(super) const fn is_measured(system: System) -> bool {
     match system.contender() {
         Some(contender) => matches!(
             contender,
-            Contender::Aimd
+            Contender::Own
+                | Contender::Aimd
                 | Contender::NewReno
                 | Contender::Cubic
                 | Contender::CubicCodel

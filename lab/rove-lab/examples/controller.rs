@@ -1,13 +1,13 @@
-//! A congestion controller of one's own in the contest: `cargo run --release -p rove-lab --example contest [DIR]`.
+//! rove-lab with a congestion controller of one's own: `cargo run --release -p rove-lab --example controller -- figures mine.toml`.
 //!
 //! The controller `Mine` keeps the round-trip time at one and a half times its least: it adds a packet each round trip below that, and takes a tenth
-//! away above. DIR has recorded links; without it some are drawn.
+//! away above. `mine.toml` is a scenario whose systems have `own` among them.
 
-use std::path::PathBuf;
+use std::process::ExitCode;
 
 use rove_congestion::{Ack, Controller, Loss};
-use rove_lab::contest::{self, ContestOptions};
-use rove_lab::flow::contender::{self, Contender};
+use rove_lab::cli;
+use rove_lab::flow::contender;
 use rove_lab::flow::source::FULL;
 use rove_units::{Bytes, Duration, Instant};
 
@@ -41,14 +41,7 @@ impl Controller for Mine {
     }
 }
 
-fn main() -> anyhow::Result<()> {
-    let traces = std::env::args().nth(1).map(PathBuf::from);
-    let mine = || Mine { window: FULL, least: Duration::MAX, next: Instant::ZERO };
-    let entries: Vec<contest::Entry<'_>> = vec![
-        ("mine".to_owned(), Box::new(|options| contender::run(mine(), options))),
-        contest::entry(Contender::Sprout, None),
-    ];
-    let options =
-        ContestOptions { traces: traces.as_deref(), seed: 1, has_frontier: true, json: false };
-    contest::run(entries, options, std::io::stdout())
+fn main() -> ExitCode {
+    contender::enter(|| Box::new(Mine { window: FULL, least: Duration::MAX, next: Instant::ZERO }));
+    cli::run(std::env::args_os())
 }
