@@ -31,7 +31,7 @@ mod aoi;
 mod compare;
 mod completions;
 #[cfg(target_os = "linux")]
-pub(crate) mod emulate;
+mod emulate;
 mod figures;
 mod man;
 mod program;
@@ -41,8 +41,6 @@ mod replay;
 mod screen;
 #[cfg(unix)]
 mod sprout;
-
-pub(crate) use screen::parse_size;
 
 /// Exit code when something could not be read or written.
 const FAILURE: u8 = 1;
@@ -272,7 +270,8 @@ fn run_emulate(args: Vec<OsString>) -> u8 {
             return USAGE;
         }
     };
-    crate::emulate::run(options).unwrap_or_else(|error| {
+    let say = |sentence: &str| complain(&emulate::MANUAL, sentence);
+    crate::emulate::run(options, say).unwrap_or_else(|error| {
         complain(&emulate::MANUAL, &format!("{error:#}"));
         FAILURE
     })
@@ -372,7 +371,7 @@ fn report(manual: &Manual, result: anyhow::Result<()>) -> u8 {
 }
 
 /// Says what is wrong.
-pub(crate) fn complain(manual: &Manual, sentence: &str) {
+fn complain(manual: &Manual, sentence: &str) {
     // A reader that has gone away wants to hear nothing about it.
     let _ = writeln!(shown::stderr(), "{}: {sentence}", manual.called());
 }

@@ -22,8 +22,6 @@ use rustix::stdio::stdin;
 use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-use crate::cli::complain;
-use crate::cli::emulate::MANUAL;
 use crate::emulate::log::DIRECTIONS;
 use crate::emulate::testbed::{DirectionReport, End, Report, Testbed, TestbedOptions, bounded};
 use crate::emulate::view::View;
@@ -77,14 +75,15 @@ pub(crate) struct EmulateOptions {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Runs a command behind a link and returns its exit code, as a shell would report it.
+/// Runs a command behind a link and returns its exit code, as a shell would report it. Sentences that the user must read go to
+/// `complain`.
 ///
 /// # Errors
 ///
 /// Returns an error if there can be no link, or a file cannot be read or written.
-pub(crate) fn run(mut options: EmulateOptions) -> Result<u8> {
+pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Result<u8> {
     options.path.load()?;
-    if let Some(code) = cannot_run(&options.command) {
+    if let Some(code) = cannot_run(&options.command, &complain) {
         return Ok(code);
     }
     // A file that cannot be written is told of before the work, not after it.
@@ -107,7 +106,6 @@ pub(crate) fn run(mut options: EmulateOptions) -> Result<u8> {
     })?;
     if far != Far::Here && options.far.is_none() {
         complain(
-            &MANUAL,
             "without root the far side is a namespace of its own, with nothing in it: nothing answers there. \
              --far COMMAND runs a server in it",
         );
@@ -115,7 +113,7 @@ pub(crate) fn run(mut options: EmulateOptions) -> Result<u8> {
     let status = run_command(&testbed, &options, view)?;
     let figures = testbed.finish()?;
     for reason in &figures.invalid {
-        complain(&MANUAL, &format!("this run is invalid, the machine was too busy: {reason}"));
+        complain(&format!("this run is invalid, the machine was too busy: {reason}"));
     }
     if options.stats {
         let _ = io::stderr().write_all(table(&figures).as_bytes());
@@ -129,7 +127,7 @@ pub(crate) fn run(mut options: EmulateOptions) -> Result<u8> {
 }
 
 /// Says that a command cannot be run, if so, and returns the exit code for that.
-fn cannot_run(command: &[OsString]) -> Option<u8> {
+fn cannot_run(command: &[OsString], complain: impl Fn(&str)) -> Option<u8> {
     let name = command.first()?;
     let candidates = candidates(name, std::env::var_os("PATH").as_ref());
     let may = |kind| move |path: &CString| access(path.as_c_str(), kind).is_ok();
@@ -146,10 +144,10 @@ fn cannot_run(command: &[OsString]) -> Option<u8> {
             return None;
         }
     } else if !candidates.iter().any(may(Access::EXISTS)) {
-        complain(&MANUAL, &format!("cannot run {shown}: there is no such program"));
+        complain(&format!("cannot run {shown}: there is no such program"));
         return Some(NOT_FOUND);
     }
-    complain(&MANUAL, &format!("cannot run {shown}: it is no program that you may execute"));
+    complain(&format!("cannot run {shown}: it is no program that you may execute"));
     Some(NOT_EXECUTABLE)
 }
 

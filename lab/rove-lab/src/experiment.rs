@@ -1,8 +1,8 @@
 //! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
 //! [`scenario`] reads a file, [`material`] finds the recordings and links that it names, or what stands in for them.
-//! [`sweep`] makes all runs ([`mod@measure`], of a [`system`]; in real time with [`programs`]) but for those that the [`store`] has, and puts them
-//! together with [`statistics`]. [`table`], [`plot`] and [`page`] show what came of it.
+//! [`sweep`] makes all runs ([`mod@measure`], of a [`system`], under [`conditions`] and with [`traffic`]; in real time with [`programs`]) but for those that the [`store`] has, and puts them
+//! together with [`crate::statistics`]. [`table`], [`plot`] and [`page`] show what came of it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,15 +12,17 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 
 use self::material::Material;
-pub(crate) use self::material::write_whole;
 use self::programs::Programs;
 use self::scenario::Scenario;
 use self::store::Store;
 pub(crate) use self::sweep::Shard;
 use self::sweep::{Plan, Profile};
 use self::system::Clock;
+use crate::files::write_whole;
+use crate::parallel::Engine;
 
 mod averages;
+mod conditions;
 mod material;
 mod measure;
 mod page;
@@ -28,13 +30,13 @@ mod plot;
 mod programs;
 mod ray;
 mod scenario;
-pub(crate) mod statistics;
 mod store;
 mod sweep;
 mod system;
 mod table;
 #[cfg(test)]
 mod tests;
+mod traffic;
 
 /// File of the runs that have ended, in the directory of the figures.
 const RUNS: &str = "runs.jsonl";
@@ -63,16 +65,6 @@ pub(crate) struct FiguresOptions {
     pub(crate) engine: Engine,
     /// Whether standard output has JSON in place of tables.
     pub(crate) json: bool,
-}
-
-/// The processors that runs are spread over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Engine {
-    /// Processors of this computer
-    #[default]
-    Local,
-    /// Processors of a Ray cluster (RAY_ADDRESS), or of this computer through Ray
-    Ray,
 }
 
 /// Writes the names and titles of the scenarios that the laboratory brings.

@@ -5,7 +5,7 @@
 //!
 //! Recordings of sessions:
 //!
-//! - `trace` is the form in which recorded sessions are kept. `private` writes files that only their owner reads.
+//! - `trace` is the form in which recorded sessions are kept.
 //! - `record` writes a session down. A `typist` types it from a `script`, with the pauses of a `typing_model`, or a `pump` moves
 //!   the user's own keys.
 //! - `screen` plays a recording into the emulator and shows the screen.
@@ -29,10 +29,10 @@
 //! Experiments:
 //!
 //! - `experiment` makes figures: a `scenario` file, its `material`, a `sweep` over all runs, a `store` of finished ones.
-//!   Each kind of `measure` is one file, and `system` names what is compared. `statistics`, `table`, `plot` and `page`
-//!   present the result. `ray` spreads runs over computers.
+//!   Each kind of `measure` is one file, and `system` names what is compared. `table`, `plot` and `page` present the result. `ray` spreads runs over computers.
 //! - `aoi` is the study of which state a difference should start from.
-//! - `metrics` computes the delays of a flow, and the `age` of states. `parallel` uses all processors.
+//! - `metrics` computes the delays of a flow, and the `age` of states. `statistics` are of times
+//!   and of repeated runs. `parallel` uses all processors.
 //!
 //! Congestion control:
 //!
@@ -43,8 +43,8 @@
 //!
 //! The program:
 //!
-//! - `cli` reads command lines, with one file for each command. `clock` is the only clock. `shown` is the way to the
-//!   terminal.
+//! - `cli` reads command lines, with one file for each command. `clock` is the only clock. `shown` is the way to the terminal, and
+//!   `files` writes files whole, or for their owner alone.
 
 #![forbid(unsafe_code)]
 
@@ -56,19 +56,20 @@ mod compare;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 mod experiment;
+mod files;
 pub mod flow;
 #[cfg(target_os = "linux")]
 pub mod live;
 pub mod metrics;
 mod parallel;
 mod path;
-mod private;
 mod record;
 mod remy;
 mod replay;
 mod screen;
 mod shown;
 pub mod sprout;
+mod statistics;
 pub mod trace;
 #[cfg(target_os = "linux")]
 mod validate;

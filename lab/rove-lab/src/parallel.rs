@@ -7,6 +7,16 @@ use std::thread;
 
 use rove_terminal::escaped;
 
+/// The processors that runs are spread over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Engine {
+    /// Processors of this computer
+    #[default]
+    Local,
+    /// Processors of a Ray cluster (RAY_ADDRESS), or of this computer through Ray
+    Ray,
+}
+
 /// Does `work` on each item, on all processors; the results are in the order of the items. `progress` is told how many are
 /// done, after each.
 pub(crate) fn map<T: Sync, R: Send>(

@@ -20,7 +20,7 @@ use rustix::process::{Resource, getrlimit};
 use rustix::stdio::stdin;
 use rustix::termios::isatty;
 
-use crate::private;
+use crate::files;
 use crate::record::pump::{Keyboard, Pump, Screened};
 use crate::record::recorder::Recorder;
 use crate::record::script::Script;
@@ -66,7 +66,7 @@ pub(crate) struct RecordOptions {
 pub(crate) fn run(options: RecordOptions) -> Result<u8> {
     let program = program(&options.command)?;
     let path = options.output.display();
-    let file = private::create(&options.output)
+    let file = files::create_private(&options.output)
         .with_context(|| format!("cannot create {path}; a recording replaces no other file"))?;
     let clock = Clock::start();
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot wait for signals")?;

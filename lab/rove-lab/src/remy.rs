@@ -1,7 +1,7 @@
 //! `rove-lab remy`: congestion controllers found by search.
 //!
 //! [`training_network`] describes a network, and [`network`] simulates it: senders that each follow a [`control`] (or a [`baseline`]), before one link. An [`objective`] says what
-//! comes of that is worth, and [`evaluator`] does so for many tables and networks ([`evaluate`] is its command), on [`workers`]: threads, or a
+//! comes of that is worth on certain [`terms`], and [`evaluator`] does so for many tables and networks ([`evaluate`] is its command), on [`workers`]: threads, or a
 //! [`worker_pool`] that is sent each [`task`] ([`worker`] is the command that does them). A [`prior`] is the
 //! assumptions for which a [`search`] grows a table, from candidates of an [`action_range`] and by [`bisection`]; [`train`] is its
 //! command, and [`checkpoint`] keeps it. [`tables`] are files, [`describe`] is what people see of them, [`surface`] as a picture; a [`fault`] is why there is
@@ -32,6 +32,7 @@ mod search;
 mod surface;
 mod tables;
 mod task;
+mod terms;
 mod train;
 mod training_network;
 mod worker;

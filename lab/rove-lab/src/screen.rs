@@ -158,3 +158,13 @@ fn stats(bytes: Bytes, time: Duration) -> String {
     };
     format!("{bytes} bytes, {seconds:.3} s of processor time in the emulator, {rate}")
 }
+
+/// Reads a size: `80x24`.
+pub(crate) fn parse_size(text: &str) -> Result<Size, String> {
+    let number = |text: &str| text.parse::<i64>().ok();
+    let (columns, rows) = text
+        .split_once('x')
+        .and_then(|(columns, rows)| Some((number(columns)?, number(rows)?)))
+        .ok_or("a size is columns and rows, such as 80x24")?;
+    Size::new(columns, rows).map_err(|error| error.to_string())
+}

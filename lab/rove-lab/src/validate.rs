@@ -1,7 +1,7 @@
 //! `rove-lab emulate --check`: the emulator in real time beside what its link should do: expected and got.
 //!
 //! `flow` sends packets at given times and notes when they arrive; `kernel` does so through the kernel's token bucket;
-//! `tcp` fills links with the kernel's TCP.
+//! `tcp` fills links with the kernel's TCP. A `figure` is what came of a check.
 
 use std::fs::File;
 use std::io::Write;
@@ -10,20 +10,19 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use rove_link::{Link, LinkConfig, Schedule, Synthetic};
-use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
-use serde::Serialize;
+use rove_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::emulate::acquire_rights;
 use crate::emulate::testbed::{End, Report, Testbed, TestbedOptions};
 use crate::replay::figures::millis;
+use crate::validate::figure::{Figure, SEED, figure, lateness, ms};
 use crate::validate::flow::{Flow, Passage, Script};
 
+mod figure;
 mod flow;
 mod kernel;
 mod tcp;
 
-/// The seed of every check.
-const SEED: Seed = Seed::new(1);
 /// Headers around a datagram on the link: IPv4 and UDP.
 const HEADERS: usize = 28;
 /// The payload of a full packet.
@@ -48,15 +47,6 @@ pub(crate) enum Check {
     RealVirtual,
     /// TCP in bulk (cubic, bbr): use of the rate, and the queue that it makes
     Tcp,
-}
-
-/// A figure, and what it should be.
-#[derive(Debug, Serialize)]
-struct Figure {
-    check: &'static str,
-    expected: String,
-    got: String,
-    is_right: bool,
 }
 
 /// Makes the checks, writes what came of them, and returns whether all is as expected.
@@ -311,24 +301,4 @@ fn quantiles(check: &'static str, sorted: &[Duration]) -> Figure {
     let got = format!("{:.3}, {:.3}, {:.3} ms (max)", millis(p50), millis(p99), millis(max));
     let is_right = p50 < Duration::from_micros(100) && p99 < ms(1);
     figure(check, "p50 < 0.1, p99 < 1 ms", got, is_right)
-}
-
-fn lateness(report: &Report) -> Figure {
-    let late = report.uplink.lateness;
-    let got = format!("{:.0}, {:.0}, {:.0} us", late.p50_us, late.p99_us, late.max_us);
-    let is_right = report.invalid.is_empty();
-    figure("  lateness: p50, p99, max", "p99 <= 2 ms, max <= 20 ms", got, is_right)
-}
-
-fn figure(
-    check: &'static str,
-    expected: impl Into<String>,
-    got: impl Into<String>,
-    is_right: bool,
-) -> Figure {
-    Figure { check, expected: expected.into(), got: got.into(), is_right }
-}
-
-const fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::aoi::closed_form::{AssumedAge, Limited, Slotted, Timeout};
 use crate::aoi::grid::{Case, percent};
 use crate::aoi::study::{Outcome, PERIOD, Study};
-use crate::experiment::statistics::{Times, interval, paired_ratio};
 use crate::parallel::{self, tell_progress};
+use crate::statistics::{Times, interval, paired_ratio};
 
 /// Time that the study's timeout settles beyond a round trip on a path of constant delay, in ms. Source: its estimator.
 const SETTLED: f64 = 100.0;

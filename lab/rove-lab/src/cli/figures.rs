@@ -7,7 +7,8 @@ use rove_cli_docs::Manual;
 
 use crate::cli::program::LABORATORY;
 use crate::cli::{directory, named};
-use crate::experiment::{Engine, FiguresOptions, Shard};
+use crate::experiment::{FiguresOptions, Shard};
+use crate::parallel::Engine;
 
 /// The manual of `rove-lab figures`.
 pub(crate) static MANUAL: Manual = Manual {

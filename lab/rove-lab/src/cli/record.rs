@@ -9,10 +9,10 @@ use rove_cli_docs::{Manual, Words};
 use rove_terminal::Size;
 use rove_units::Seed;
 
-use crate::cli::parse_size;
 use crate::cli::program::LABORATORY;
 use crate::record::RecordOptions;
 use crate::record::script::{SCRIPT_BYTES_MAX, Script};
+use crate::screen::parse_size;
 
 /// The help and manual page of `rove-lab record`.
 pub(crate) static MANUAL: Manual = Manual {

@@ -6,8 +6,7 @@ use clap::{Args, Command, ValueEnum, ValueHint};
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::program::LABORATORY;
-use crate::experiment::Engine;
-use crate::parallel;
+use crate::parallel::{self, Engine};
 use crate::remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
 
 /// The manual of `rove-lab remy`.

@@ -5,7 +5,7 @@ use rove_cli_docs::Manual;
 use rove_terminal::Size;
 
 use crate::cli::program::LABORATORY;
-use crate::screen::ScreenOptions;
+use crate::screen::{ScreenOptions, parse_size};
 
 /// The help and manual page of `rove-lab screen`.
 pub(crate) static MANUAL: Manual = Manual {
@@ -82,45 +82,5 @@ impl ScreenArgs {
     /// Returns what the words ask for.
     pub(crate) const fn options(&self) -> ScreenOptions {
         ScreenOptions { size: self.size, json: self.json, stats: self.stats }
-    }
-}
-
-/// Reads a size: `80x24`.
-pub(crate) fn parse_size(text: &str) -> Result<Size, String> {
-    let number = |text: &str| text.parse::<i64>().ok();
-    let (columns, rows) = text
-        .split_once('x')
-        .and_then(|(columns, rows)| Some((number(columns)?, number(rows)?)))
-        .ok_or("a size is columns and rows, such as 80x24")?;
-    Size::new(columns, rows).map_err(|error| error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read_up_to_the_largest_screen_and_no_further() {
-        for (text, size) in [
-            ("80x24", Some((80, 24))),
-            ("1x1", Some((1, 1))),
-            ("4096x2048", Some((4096, 2048))),
-            ("4097x2048", None),
-            ("4096x2049", None),
-            ("0x24", None),
-            ("80x0", None),
-            ("-1x24", None),
-            ("99999999999999999999x24", None),
-            ("80", None),
-            ("80x", None),
-            ("x24", None),
-            ("80x24x2", None),
-            ("80 x 24", None),
-            ("80X24", None),
-            ("", None),
-        ] {
-            let read = parse_size(text).ok().map(|size| (size.columns(), size.rows()));
-            assert_eq!(read, size, "{text}");
-        }
     }
 }

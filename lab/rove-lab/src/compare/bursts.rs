@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::compare::burst::Burst;
 use crate::compare::peer::Peer;
 use crate::compare::{CompareOptions, Work};
-use crate::experiment::statistics::Times;
 use crate::replay::figures::millis;
+use crate::statistics::Times;
 
 /// A run and its result.
 #[derive(Debug)]

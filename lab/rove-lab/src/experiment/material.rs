@@ -2,13 +2,15 @@
 
 use std::fs;
 use std::io::BufReader;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
 use rove_link::Synthetic;
 use rove_units::{Bytes, Duration, Seed};
 
+use crate::experiment::conditions::Recording;
 use crate::experiment::scenario::{Direction, Link, Scenario};
+use crate::files::write_whole;
 use crate::path::Path;
 use crate::trace::Trace;
 
@@ -41,15 +43,6 @@ pub(crate) struct Material {
     pub(crate) tables: Option<PathBuf>,
     /// Where links that were drawn are written to.
     pub(crate) drawn: PathBuf,
-}
-
-/// A recorded session with its name.
-#[derive(Clone, Debug)]
-pub(crate) struct Recording {
-    /// The file's name without its ending.
-    pub(crate) name: String,
-    /// The recording itself.
-    pub(crate) trace: Trace,
 }
 
 /// Returns a recording that the laboratory brings.
@@ -132,15 +125,6 @@ impl Material {
         write_whole(&file, &lines)?;
         Ok(file)
     }
-}
-
-/// Writes a file so that it is there whole or not at all.
-pub(crate) fn write_whole(file: &FilePath, text: &str) -> Result<()> {
-    let shown = file.display();
-    let unfinished = file.with_extension("unfinished");
-    fs::write(&unfinished, text)
-        .and_then(|()| fs::rename(&unfinished, file))
-        .with_context(|| format!("cannot write {shown}"))
 }
 
 #[cfg(test)]

@@ -1,14 +1,10 @@
 //! A measurement: one run at a time, of one system, over one link, with one recording and one seed.
 
 use anyhow::Result;
-use rove_units::Duration;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::experiment::material::Recording;
-use crate::experiment::measure::shared::Traffic;
+use crate::experiment::conditions::{Conditions, RunFigure, Samples};
 use crate::experiment::system::System;
-use crate::path::Path;
-use crate::replay::Pace;
 
 mod age;
 mod end;
@@ -66,66 +62,6 @@ pub(crate) enum Measure {
     FlowSetting,
     /// How long 95 % of a call's packets take at most beside a bulk flow, maybe in a tunnel.
     Tunnel,
-}
-
-/// A figure of a whole run beside its times.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RunFigure {
-    /// Its name, with its unit unless it is a time in ms.
-    pub(crate) name: &'static str,
-    /// The factor by which the whole number of a run is multiplied.
-    pub(crate) scale: f64,
-    /// Whether systems are compared by it.
-    pub(crate) is_compared: bool,
-}
-
-/// The conditions of a run; the kind of measurement says which of them it needs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Conditions<'a> {
-    /// The system.
-    pub(crate) system: Option<System>,
-    /// The path.
-    pub(crate) path: Option<&'a Path>,
-    /// The recorded session.
-    pub(crate) recording: Option<&'a Recording>,
-    /// The answers that the user waits for before typing on.
-    pub(crate) pace: Pace,
-    /// The value that is varied.
-    pub(crate) value: Option<f64>,
-    /// The seed.
-    pub(crate) seed: u64,
-    /// Only so many keys, in real time.
-    pub(crate) keys: Option<usize>,
-    /// Downloads beside the session, in real time.
-    pub(crate) downloads: u16,
-    /// The traffic of senders that share a path.
-    pub(crate) traffic: Option<&'a Traffic>,
-    /// The directory of congestion controllers that others have published.
-    pub(crate) tables: Option<&'a std::path::Path>,
-    /// How long a flow runs, at most as long as the recording of its link.
-    pub(crate) length: Option<Duration>,
-}
-
-/// The result of a run.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub(crate) struct Samples {
-    /// Times in nanoseconds, in the order in which they were taken: whole numbers are the same again from a file.
-    pub(crate) times: Vec<u64>,
-    /// How many never came.
-    pub(crate) missing: u64,
-    /// Figures of the whole run, as [`Measure::figures`] names them; none where nothing came.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) figures: Vec<u64>,
-    /// Queueing delay in nanoseconds and throughput in bit/s of each sender that shares a path.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) pairs: Vec<[u64; 2]>,
-}
-
-impl RunFigure {
-    /// Returns a time, of which a run has nanoseconds.
-    const fn of_time(name: &'static str) -> Self {
-        Self { name, scale: 1e-6, is_compared: false }
-    }
 }
 
 impl Measure {
@@ -276,55 +212,4 @@ impl Measure {
             Self::Tunnel => Ok(tunnel::run(conditions)),
         }
     }
-}
-
-impl Samples {
-    /// Returns the result of a run that cannot be done here.
-    pub(crate) fn absent() -> Self {
-        Self { missing: 1, ..Self::default() }
-    }
-
-    /// Returns the times in ms.
-    #[expect(clippy::cast_precision_loss, reason = "times below a hundred days")]
-    pub(crate) fn millis(&self) -> impl Iterator<Item = f64> + '_ {
-        self.times.iter().map(|nanos| *nanos as f64 / 1e6)
-    }
-}
-
-impl Conditions<'_> {
-    /// No condition at all, for tests to begin with.
-    #[cfg(test)]
-    const NONE: Conditions<'static> = Conditions {
-        system: None,
-        path: None,
-        recording: None,
-        pace: Pace::Open,
-        value: None,
-        seed: 1,
-        keys: None,
-        downloads: 0,
-        traffic: None,
-        tables: None,
-        length: None,
-    };
-
-    pub(super) fn system(&self) -> System {
-        self.system.expect("a checked scenario has systems")
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        self.path.expect("a checked scenario has links")
-    }
-
-    pub(super) fn recording(&self) -> &Recording {
-        self.recording.expect("a checked scenario has recordings")
-    }
-
-    fn value(&self) -> f64 {
-        self.value.expect("a checked scenario has values")
-    }
-}
-
-pub(super) fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

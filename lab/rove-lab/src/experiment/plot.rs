@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::scenario::Plot;
-use crate::experiment::statistics::Times;
 use crate::experiment::sweep::{Figure, Series};
+use crate::statistics::Times;
 
 /// The picture's size, in pixels.
 const SIZE: (u32, u32) = (860, 430);
@@ -365,7 +365,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::experiment::statistics::Times;
+    use crate::statistics::Times;
 
     fn series(times: &[f64], missing: u64) -> Series {
         let times = Times::new(times.to_vec(), missing);

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use crate::experiment::measure::{Conditions, Measure, Samples};
+use crate::experiment::conditions::{Conditions, Samples};
+use crate::experiment::measure::Measure;
 
 #[cfg(target_os = "linux")]
 pub(crate) use here::Programs;
@@ -20,7 +21,8 @@ mod here {
     use crate::compare::rights;
     use crate::compare::run::{self, RunOptions};
     use crate::compare::{burst, kernel};
-    use crate::experiment::measure::{flow_options, flow_samples, nanos};
+    use crate::experiment::conditions::nanos;
+    use crate::experiment::measure::{flow_options, flow_samples};
     use crate::experiment::system::System;
     use crate::replay::script::Script;
 

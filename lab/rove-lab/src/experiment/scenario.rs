@@ -6,8 +6,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::experiment::measure::Measure;
-use crate::experiment::measure::shared::Traffic;
 use crate::experiment::system::{Clock, System};
+use crate::experiment::traffic::Traffic;
 use crate::path::Path;
 use crate::replay::Pace;
 

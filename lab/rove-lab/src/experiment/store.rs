@@ -14,7 +14,7 @@ use rove_platform::program::own_file;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::experiment::measure::Samples;
+use crate::experiment::conditions::Samples;
 
 /// Runs that have ended, by what decides their results.
 #[derive(Debug)]

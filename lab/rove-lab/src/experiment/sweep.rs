@@ -8,16 +8,17 @@ use anyhow::{Context, Result};
 use rove_link::Steps;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::experiment::material::{Material, Recording};
+use crate::experiment::conditions::Recording;
+use crate::experiment::conditions::{Conditions, RunFigure, Samples};
+use crate::experiment::material::Material;
 use crate::experiment::measure::shared::{is_published, table_of};
-use crate::experiment::measure::{Conditions, RunFigure, Samples};
 use crate::experiment::programs::Programs;
 use crate::experiment::scenario::Scenario;
-use crate::experiment::statistics::Times;
 use crate::experiment::store::Store;
 use crate::experiment::system::{Clock, System};
 use crate::parallel::{self, tell_progress};
 use crate::path::Path;
+use crate::statistics::Times;
 
 /// How much work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use core::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::experiment::averages;
-use crate::experiment::measure::RunFigure;
+use crate::experiment::conditions::RunFigure;
 use crate::experiment::measure::shared::is_published;
 use crate::experiment::scenario::{Expected, Statistic};
-use crate::experiment::statistics::{Times, interval, paired_ratio};
 use crate::experiment::sweep::{Figure, SeedMeans, Series};
+use crate::statistics::{Times, interval, paired_ratio};
 
 /// An answer that comes sooner is instant, in ms.
 const INSTANT: f64 = 5.0;
@@ -276,7 +276,10 @@ impl Figure {
 fn verdict(expected: &Expected, series: &Series) -> Verdict {
     let got = match expected.statistic {
         Statistic::Throughput => series.median_throughput(),
-        statistic => series.times.statistic(statistic),
+        Statistic::Median => series.times.quantile(50),
+        Statistic::Mean => series.times.mean(),
+        Statistic::P90 => series.times.quantile(90),
+        Statistic::P99 => series.times.quantile(99),
     };
     let holds = got.is_some_and(|got| {
         expected.from.is_none_or(|from| from <= got) && expected.to.is_none_or(|to| got <= to)

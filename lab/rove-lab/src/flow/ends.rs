@@ -13,9 +13,6 @@ use crate::metrics::Delivery;
 /// Every datagram of a flow begins with this. No datagram of a session does: it would be number 2^63 - 1.
 pub(super) const MARK: [u8; 8] = [0xff; 8];
 
-/// The mark, the datagram's number, and when it was sent: the least that a datagram has.
-pub const HEADER: Bytes = Bytes::new(24);
-
 /// How many later ones must be acknowledged before a datagram counts as lost. Source: RFC 9002, section 6.1.1.
 const REORDERING: u64 = 3;
 

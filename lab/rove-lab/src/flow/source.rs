@@ -3,7 +3,8 @@
 use rove_congestion::Controller;
 use rove_units::{BitRate, Bytes, Duration, Instant, Stream};
 
-use crate::flow::ends::HEADER;
+/// The least that a datagram has: the mark of a flow, the datagram's number, and when it was sent.
+pub const HEADER: Bytes = Bytes::new(24);
 
 /// The payload of a full packet: 1500 bytes less the headers of IPv4 and UDP.
 pub const FULL: Bytes = Bytes::new(1_472);

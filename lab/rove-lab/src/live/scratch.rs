@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
 
-use crate::private;
+use crate::files;
 
 /// A folder that nobody but its owner may look into, gone when it is dropped.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Scratch {
     /// Returns why the file cannot be written.
     pub fn write(&self, name: &str, contents: &[u8]) -> Result<PathBuf> {
         let path = self.0.join(name);
-        private::create(&path)
+        files::create_private(&path)
             .and_then(|mut file| file.write_all(contents))
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path)

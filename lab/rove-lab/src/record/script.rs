@@ -4,6 +4,7 @@ use rove_terminal::Size;
 use rove_units::{Duration, parse_duration};
 
 use crate::record::keys::Key;
+use crate::screen::parse_size;
 
 /// Largest script, in bytes. Chosen: a day of typing.
 pub(crate) const SCRIPT_BYTES_MAX: usize = 1 << 20;
@@ -136,7 +137,7 @@ fn time(text: &str) -> Result<Duration, String> {
 }
 
 fn size(text: &str) -> Result<Size, String> {
-    crate::cli::parse_size(text.trim())
+    parse_size(text.trim())
 }
 
 /// Reads a share in per cent: `3%`.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use rove_congestion::remy::Table;
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::write_whole;
+use crate::files::write_whole;
 use crate::remy::search::{Grown, State};
 
 /// Everything that a search depends on, and where it is.

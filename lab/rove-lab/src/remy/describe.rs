@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use rove_congestion::remy::{Axis, Rule, Table};
 
-use crate::experiment::write_whole;
+use crate::files::write_whole;
 use crate::remy::surface;
 
 /// Writes a table's rules, and maybe draws them into a file.

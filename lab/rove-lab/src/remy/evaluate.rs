@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 
 use crate::remy::baseline::{Baseline, Driven};
 use crate::remy::control::{Control, Ruled};
-use crate::remy::evaluator::{Evaluator, Terms};
+use crate::remy::evaluator::Evaluator;
 use crate::remy::fault::Fault;
 use crate::remy::network::Outcome;
 use crate::remy::objective::{Normalisation, Objective};
 use crate::remy::prior::Prior;
 use crate::remy::tables;
+use crate::remy::terms::Terms;
 use crate::remy::training_network::TrainingNetwork;
 use crate::remy::workers::Workers;
 

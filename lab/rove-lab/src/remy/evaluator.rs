@@ -3,89 +3,16 @@
 //! Every table meets the same times on and off, the same losses and the same random orders. Sums are in the order of the networks,
 //! so that neither the number of threads nor the way that tasks are spread changes anything.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use rove_congestion::remy::{Memory, Table};
-use rove_units::Seed;
-use serde::{Deserialize, Serialize};
 
 use crate::parallel;
 use crate::remy::control::{Control, Ruled};
 use crate::remy::fault::Fault;
-use crate::remy::network::{self, Run};
-use crate::remy::objective::Objective;
+use crate::remy::network::Run;
 use crate::remy::task::{Message, Task, TermsMessage};
+use crate::remy::terms::{Terms, add};
 use crate::remy::training_network::TrainingNetwork;
 use crate::remy::workers::Workers;
-
-/// Terms on which tables are compared.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    /// The worth of throughput and delay.
-    pub(crate) objective: Objective,
-    /// Decides all chance.
-    pub(crate) seed: u64,
-    /// How long each network runs, in ms.
-    pub(crate) length_ms: f64,
-}
-
-/// The worth of a table on one network.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Appraisal {
-    /// The mean over the senders.
-    pub(crate) score: f64,
-    /// How often each rule was followed.
-    pub(crate) uses: Vec<u64>,
-}
-
-impl Terms {
-    /// Returns the run of any control on a network, whose number decides its chance.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`Fault`] if it dies.
-    pub(crate) fn run<C: Control>(
-        &self,
-        number: usize,
-        network: &TrainingNetwork,
-        control: impl Fn(usize) -> C,
-    ) -> Result<Run<C>, Fault> {
-        let chance = Seed::new(self.seed).stream("remy.specimen").at(number as u64);
-        let seed = Seed::new(chance.bits());
-        let run = || network::run(network, seed, self.length_ms, control, &mut ());
-        catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            let reason = text.unwrap_or_else(|| "it says nothing".to_owned());
-            Fault::WorkerDied { network: number + 1, reason }
-        })
-    }
-
-    /// Returns the worth of a table on a network, whose number decides its chance.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`Fault`] if the run dies, or the score is no number.
-    pub(crate) fn appraise(
-        &self,
-        table: &Table,
-        number: usize,
-        network: &TrainingNetwork,
-    ) -> Result<Appraisal, Fault> {
-        let run = self.run(number, network, |_| Ruled::new(table, None))?;
-        let score = self.objective.score(&run.outcomes, &run.keys);
-        if !score.is_finite() {
-            let objective = self.objective.to_string();
-            return Err(Fault::NoScore { network: number + 1, objective });
-        }
-        let mut uses = vec![0; table.rules().len()];
-        for control in run.controls {
-            add(&mut uses, &control.uses);
-        }
-        Ok(Appraisal { score, uses })
-    }
-}
 
 /// Networks, terms, and the processors that do the runs.
 #[derive(Clone, Debug)]
@@ -179,8 +106,4 @@ impl Evaluator<'_> {
         let work = |number: &usize| self.terms.run(*number, &self.networks[*number], &control);
         parallel::map_on(self.workers.threads(), &numbers, work, |_| ())
     }
-}
-
-fn add(sums: &mut [u64], uses: &[u64]) {
-    sums.iter_mut().zip(uses).for_each(|(sum, uses)| *sum += uses);
 }

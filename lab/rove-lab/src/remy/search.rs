@@ -19,10 +19,11 @@ use rove_congestion::remy::{Action, Table, TableError};
 use rove_units::Seed;
 
 use crate::remy::bisection::bisect;
-use crate::remy::evaluator::{Evaluation, Evaluator, Terms};
+use crate::remy::evaluator::{Evaluation, Evaluator};
 use crate::remy::fault::Fault;
 use crate::remy::objective::Objective;
 use crate::remy::prior::Prior;
+use crate::remy::terms::Terms;
 use crate::remy::training_network::TrainingNetwork;
 use crate::remy::workers::Workers;
 

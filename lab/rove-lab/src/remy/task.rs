@@ -7,8 +7,8 @@ use anyhow::{Result, anyhow, ensure};
 use rove_congestion::remy::{Action, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::remy::evaluator::{Appraisal, Terms};
 use crate::remy::fault::Fault;
+use crate::remy::terms::{Appraisal, Terms};
 use crate::remy::training_network::TrainingNetwork;
 
 /// A line to a worker.

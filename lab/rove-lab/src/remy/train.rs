@@ -9,8 +9,8 @@ use rove_congestion::remy::{Action, Table};
 use rove_platform::clock::Clock;
 use rove_units::Seed;
 
-use crate::experiment::{Engine, write_whole};
-use crate::parallel;
+use crate::files::write_whole;
+use crate::parallel::{self, Engine};
 use crate::remy::checkpoint::{Checkpoint, file_of};
 use crate::remy::objective::Objective;
 use crate::remy::prior::Prior;

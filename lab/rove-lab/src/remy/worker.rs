@@ -49,9 +49,9 @@ mod tests {
     use rove_congestion::remy::{Action, Table};
 
     use super::*;
-    use crate::remy::evaluator::Terms;
     use crate::remy::objective::Objective;
     use crate::remy::task::{Answer, Task, TermsMessage};
+    use crate::remy::terms::Terms;
     use crate::remy::training_network::TrainingNetwork;
 
     const NETWORK: TrainingNetwork = TrainingNetwork {

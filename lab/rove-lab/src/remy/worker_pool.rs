@@ -10,9 +10,9 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, anyhow};
 use rove_platform::program::own_file;
 
-use crate::remy::evaluator::Appraisal;
 use crate::remy::fault::Fault;
 use crate::remy::task::{Answer, Message};
+use crate::remy::terms::Appraisal;
 
 /// The script, which needs the Python package `ray`.
 const SCRIPT: &str = include_str!("worker_pool.py");
@@ -133,9 +133,9 @@ mod tests {
     use rove_congestion::remy::{Action, Table};
 
     use super::*;
-    use crate::remy::evaluator::Terms;
     use crate::remy::objective::Objective;
     use crate::remy::task::{Task, TermsMessage};
+    use crate::remy::terms::Terms;
     use crate::remy::training_network::TrainingNetwork;
 
     /// Returns the messages of three tasks, and their results.

@@ -289,3 +289,28 @@ fn stats_tell_bytes_time_and_rate() {
     let log = String::from_utf8(log).unwrap();
     assert!(log.starts_with("rove-lab: 5 bytes, ") && log.lines().count() == 1, "{log}");
 }
+
+#[test]
+fn sizes_are_read_up_to_the_largest_screen_and_no_further() {
+    for (text, size) in [
+        ("80x24", Some((80, 24))),
+        ("1x1", Some((1, 1))),
+        ("4096x2048", Some((4096, 2048))),
+        ("4097x2048", None),
+        ("4096x2049", None),
+        ("0x24", None),
+        ("80x0", None),
+        ("-1x24", None),
+        ("99999999999999999999x24", None),
+        ("80", None),
+        ("80x", None),
+        ("x24", None),
+        ("80x24x2", None),
+        ("80 x 24", None),
+        ("80X24", None),
+        ("", None),
+    ] {
+        let read = parse_size(text).ok().map(|size| (size.columns(), size.rows()));
+        assert_eq!(read, size, "{text}");
+    }
+}

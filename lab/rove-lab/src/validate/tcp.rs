@@ -12,8 +12,8 @@ use rove_units::{BitRate, Bytes, Duration, Instant};
 use rustix::net::sockopt::set_tcp_congestion;
 
 use crate::emulate::testbed::{End, Report, Testbed, TestbedOptions};
+use crate::validate::figure::{Figure, SEED, figure, lateness, ms};
 use crate::validate::flow::wait_until;
-use crate::validate::{Figure, SEED, figure, lateness, ms};
 
 /// The link's rate. Source: a trace with a full packet in each millisecond.
 const RATE: u64 = 12_000_000;

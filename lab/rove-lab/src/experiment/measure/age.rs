@@ -15,7 +15,7 @@ use rove_terminal::{Size, Terminal};
 use rove_units::{Duration, Instant, Seed, Stream};
 
 use self::numbered::{Nothing, NumberedScreen};
-use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
+use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::metrics::age::Timeline;
 use crate::trace::{Event, Trace};
 

@@ -4,8 +4,8 @@ use rove_headless::{Program, Traffic};
 use rove_session::{ClientOutcome, Server};
 use rove_units::{Duration, Instant, Seed};
 
+use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::measure::session::session;
-use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
 
 /// Keys that are typed before the user leaves: both ends know by then what the path loses.
 const KEYS: u64 = 40;

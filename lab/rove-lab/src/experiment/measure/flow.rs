@@ -2,7 +2,7 @@
 
 use rove_units::{Duration, Instant, Seed};
 
-use crate::experiment::measure::{Conditions, RunFigure, Samples};
+use crate::experiment::conditions::{Conditions, RunFigure, Samples};
 use crate::flow::contender::Contender;
 use crate::flow::{FlowOptions, FlowReport};
 use crate::path::Path;

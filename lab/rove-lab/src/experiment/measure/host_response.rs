@@ -1,6 +1,6 @@
 //! Time from a key to the next output, in the recording itself.
 
-use crate::experiment::measure::{Conditions, Samples, nanos};
+use crate::experiment::conditions::{Conditions, Samples, nanos};
 use crate::trace::Event;
 
 /// Returns the times of the keys that were answered before the next key; the others are left out, as nobody knows
@@ -23,7 +23,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::material::Recording;
+    use crate::experiment::conditions::Recording;
     use crate::trace::Trace;
 
     #[test]

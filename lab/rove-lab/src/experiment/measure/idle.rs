@@ -7,8 +7,8 @@ use rove_link::net::{End, Net};
 use rove_session::Server;
 use rove_units::{Duration, Instant, Seed};
 
+use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::measure::session::ends;
-use crate::experiment::measure::{Conditions, RunFigure, Samples};
 
 /// How long the session has been there when the hour begins.
 const BEFORE: Duration = Duration::from_secs(60);
@@ -87,7 +87,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let pauses = net.left.woken.windows(2).map(|two| two[1].saturating_since(two[0]));
     let count = |woken: &[Instant]| u64::try_from(woken.len()).unwrap_or(u64::MAX);
     Samples {
-        times: pauses.map(super::nanos).collect(),
+        times: pauses.map(nanos).collect(),
         missing: 0,
         figures: vec![
             count(&net.left.woken),

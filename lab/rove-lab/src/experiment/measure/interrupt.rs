@@ -5,8 +5,8 @@ use rove_session::{Client, Server};
 use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
+use crate::experiment::conditions::{Conditions, Samples, nanos};
 use crate::experiment::measure::session::session;
-use crate::experiment::measure::{Conditions, Samples, nanos};
 
 /// How often the program writes, and how much: four megabytes in a second.
 const WRITE_INTERVAL: Duration = Duration::from_millis(1);

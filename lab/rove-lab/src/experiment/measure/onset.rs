@@ -6,7 +6,7 @@ use rove_session::{ClientConfig, Server};
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::experiment::measure::{Conditions, Samples, nanos};
+use crate::experiment::conditions::{Conditions, Samples, nanos};
 
 /// Keys that are echoed before the path loses anything. Chosen: both ends know then that it lost nothing for a while.
 const SETTLING: u64 = 100;

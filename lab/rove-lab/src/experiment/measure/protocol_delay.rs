@@ -10,7 +10,7 @@ use rove_link::net::{End, Net, RIGHT_ADDRESS};
 use rove_ssp::{ApplyError, Capabilities, Config, Ecn, Object, Role, Transport};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-use crate::experiment::measure::{Conditions, Samples, nanos};
+use crate::experiment::conditions::{Conditions, Samples, nanos};
 use crate::trace::Event;
 
 /// Time between frames. Source: Mosh paper, section 2.3, the longest.
@@ -128,7 +128,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::material::Recording;
+    use crate::experiment::conditions::Recording;
     use crate::trace::{Record, Trace};
     use rove_terminal::Size;
 

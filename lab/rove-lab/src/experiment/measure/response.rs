@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::experiment::measure::{Conditions, Samples, nanos};
+use crate::experiment::conditions::{Conditions, Samples, nanos};
 use crate::replay::response_times;
 
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {

@@ -6,7 +6,7 @@ use rove_session::ClientConfig;
 use rove_ssp::Config;
 use rove_units::{Instant, Seed};
 
-use crate::experiment::measure::Conditions;
+use crate::experiment::conditions::Conditions;
 
 /// Joins a client and a server of the conditions' system by their path. Nothing has been sent yet.
 pub(super) fn session<U: User, P: Program>(

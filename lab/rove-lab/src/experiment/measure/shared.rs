@@ -20,9 +20,8 @@ use rove_congestion::{Begin, Controller};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_link::{CoDelConfig, Discipline, FairConfig, FlowKey, LinkConfig};
 use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
-use serde::Deserialize;
 
-use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
+use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
 use crate::flow::contender::{Contender, own};
 use crate::flow::ends::Receiver;
@@ -37,9 +36,6 @@ pub(super) const FIGURES: [RunFigure; 2] = [
     RunFigure { name: "all together (kbit/s)", scale: 1e-3, is_compared: false },
 ];
 
-/// Most senders of a scenario. Chosen: as the evaluator's priors.
-const SENDERS_MAX: usize = 256;
-
 /// The tables that the laboratory brings.
 const TABLES: [(System, &str); 2] = [
     (System::RemyTwoSenders, include_str!("../../../remy/remy-two-senders.toml")),
@@ -53,64 +49,6 @@ const PUBLISHED: [(System, &str); 4] = [
     (System::RemyDeltaTen, "RemyCC-2013-delta10.dna"),
     (System::RemyHundredfold, "RemyCC-2014-100x.dna"),
 ];
-
-/// The data that the senders have to send.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Traffic {
-    /// How many there are.
-    senders: usize,
-    /// The mean size of a flow in bytes; left out for the heavy tail of the paper.
-    mean_flow_bytes: Option<u64>,
-    /// The size of the largest flows in bytes; left out for any size.
-    largest_flow_bytes: Option<u64>,
-    /// The way in which flows of TCP begin.
-    #[serde(default)]
-    begin: TcpBegin,
-    /// The mean pause between two flows.
-    mean_pause: String,
-    /// How long a run takes.
-    length: String,
-}
-
-/// The way in which flows of TCP begin, as scenarios name it.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-enum TcpBegin {
-    /// Ten packets, and HyStart++.
-    #[default]
-    Modern,
-    /// Two packets, and slow start until a loss.
-    Classic,
-}
-
-impl From<TcpBegin> for Begin {
-    fn from(begin: TcpBegin) -> Self {
-        match begin {
-            TcpBegin::Modern => Self::Modern,
-            TcpBegin::Classic => Self::Classic,
-        }
-    }
-}
-
-impl Traffic {
-    /// Returns a sentence if there can be no such traffic.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        if !(1..=SENDERS_MAX).contains(&self.senders) {
-            return Err(format!("senders are from 1 to {SENDERS_MAX}"));
-        }
-        if self.mean_flow_bytes == Some(0) || self.largest_flow_bytes == Some(0) {
-            return Err("mean-flow-bytes and largest-flow-bytes are above 0".to_owned());
-        }
-        for time in [&self.mean_pause, &self.length] {
-            let duration = parse_duration(time).map_err(|error| error.to_string())?;
-            if duration.is_zero() || duration > Duration::from_secs(3_600) {
-                return Err(format!("{time:?} is no time up to an hour"));
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Returns the text or the bytes of a system's table; `None` if it has none, or it is not there.
 pub(crate) fn table_of(system: System, published: Option<&FilePath>) -> Option<Vec<u8>> {
@@ -253,6 +191,7 @@ fn samples(figures: &[SenderFigures], packet: Bytes, length: Duration) -> Sample
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::traffic::{TcpBegin, Traffic};
     use crate::path::Path;
 
     fn samples(system: System, senders: usize, path: &str) -> Samples {

@@ -9,8 +9,8 @@ use rove_ssp::ReceiveError;
 use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
+use crate::experiment::conditions::{Conditions, Samples, nanos};
 use crate::experiment::measure::session::session;
-use crate::experiment::measure::{Conditions, Samples, nanos};
 use crate::replay::Ends;
 
 /// Time between two keys of the user. Chosen: slow typing.

@@ -4,8 +4,8 @@ use rove_headless::Program;
 use rove_session::{Server, ServerEvent};
 use rove_units::{Duration, Instant};
 
+use crate::experiment::conditions::{Conditions, Samples, nanos};
 use crate::experiment::measure::session::session;
-use crate::experiment::measure::{Conditions, Samples, nanos};
 
 /// The program's only word.
 const WORD: &str = "hello";

@@ -5,7 +5,7 @@ use rove_ssp::ReferencePolicy;
 use rove_units::{Duration, Instant, Seed};
 
 use crate::aoi::Study;
-use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
+use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
 
 /// Length of a run. Source: the notes on the study.

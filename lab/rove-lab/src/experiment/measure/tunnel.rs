@@ -4,7 +4,7 @@ use rove_congestion::cubic::Cubic;
 use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-use crate::experiment::measure::{Conditions, RunFigure, Samples};
+use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::flow::contender::Contender;
 use crate::flow::controlled::Controlled;
 use crate::flow::ends::{Arrival, Receiver, Sender};
@@ -58,12 +58,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
         8 * bytes / seconds
     };
     let figures = vec![bits(&call), bits(&bulk)];
-    Samples {
-        times: vec![crate::experiment::measure::nanos(delay)],
-        missing: 0,
-        figures,
-        ..Samples::default()
-    }
+    Samples { times: vec![nanos(delay)], missing: 0, figures, ..Samples::default() }
 }
 
 /// Returns both ends: the bulk flow first, then the call.

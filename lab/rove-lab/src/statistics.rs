@@ -2,8 +2,6 @@
 
 use rove_units::{Seed, Stream};
 
-use crate::experiment::scenario::Statistic;
-
 /// Resamplings of a confidence interval. Chosen: the interval's ends move by less than a hundredth of its width.
 const RESAMPLINGS: u64 = 1_000;
 
@@ -58,18 +56,6 @@ impl Times {
     pub(crate) fn share_below(&self, limit: f64) -> f64 {
         let below = self.sorted.partition_point(|time| *time < limit);
         percent(below, self.count())
-    }
-
-    /// Returns a statistic.
-    pub(crate) fn statistic(&self, statistic: Statistic) -> Option<f64> {
-        match statistic {
-            Statistic::Median => self.quantile(50),
-            Statistic::Mean => self.mean(),
-            Statistic::P90 => self.quantile(90),
-            Statistic::P99 => self.quantile(99),
-            // No time.
-            Statistic::Throughput => None,
-        }
     }
 }
 

@@ -1,0 +1,132 @@
+//! The conditions of a run and its result, which all measurements share.
+
+use std::path::Path as FilePath;
+
+use rove_units::Duration;
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::system::System;
+use crate::experiment::traffic::Traffic;
+use crate::path::Path;
+use crate::replay::Pace;
+use crate::trace::Trace;
+
+/// A recorded session with its name.
+#[derive(Clone, Debug)]
+pub(crate) struct Recording {
+    /// The file's name without its ending.
+    pub(crate) name: String,
+    /// The recording itself.
+    pub(crate) trace: Trace,
+}
+
+/// A figure of a whole run beside its times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunFigure {
+    /// Its name, with its unit unless it is a time in ms.
+    pub(crate) name: &'static str,
+    /// The factor by which the whole number of a run is multiplied.
+    pub(crate) scale: f64,
+    /// Whether systems are compared by it.
+    pub(crate) is_compared: bool,
+}
+
+/// The conditions of a run; the kind of measurement says which of them it needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conditions<'a> {
+    /// The system.
+    pub(crate) system: Option<System>,
+    /// The path.
+    pub(crate) path: Option<&'a Path>,
+    /// The recorded session.
+    pub(crate) recording: Option<&'a Recording>,
+    /// The answers that the user waits for before typing on.
+    pub(crate) pace: Pace,
+    /// The value that is varied.
+    pub(crate) value: Option<f64>,
+    /// The seed.
+    pub(crate) seed: u64,
+    /// Only so many keys, in real time.
+    pub(crate) keys: Option<usize>,
+    /// Downloads beside the session, in real time.
+    pub(crate) downloads: u16,
+    /// The traffic of senders that share a path.
+    pub(crate) traffic: Option<&'a Traffic>,
+    /// The directory of congestion controllers that others have published.
+    pub(crate) tables: Option<&'a FilePath>,
+    /// How long a flow runs, at most as long as the recording of its link.
+    pub(crate) length: Option<Duration>,
+}
+
+/// The result of a run.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Samples {
+    /// Times in nanoseconds, in the order in which they were taken: whole numbers are the same again from a file.
+    pub(crate) times: Vec<u64>,
+    /// How many never came.
+    pub(crate) missing: u64,
+    /// Figures of the whole run, as [`crate::experiment::measure::Measure::figures`] names them; none where nothing came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) figures: Vec<u64>,
+    /// Queueing delay in nanoseconds and throughput in bit/s of each sender that shares a path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pairs: Vec<[u64; 2]>,
+}
+
+impl RunFigure {
+    /// Returns a time, of which a run has nanoseconds.
+    pub(crate) const fn of_time(name: &'static str) -> Self {
+        Self { name, scale: 1e-6, is_compared: false }
+    }
+}
+
+impl Samples {
+    /// Returns the result of a run that cannot be done here.
+    pub(crate) fn absent() -> Self {
+        Self { missing: 1, ..Self::default() }
+    }
+
+    /// Returns the times in ms.
+    #[expect(clippy::cast_precision_loss, reason = "times below a hundred days")]
+    pub(crate) fn millis(&self) -> impl Iterator<Item = f64> + '_ {
+        self.times.iter().map(|nanos| *nanos as f64 / 1e6)
+    }
+}
+
+impl Conditions<'_> {
+    /// No condition at all, for tests to begin with.
+    #[cfg(test)]
+    pub(crate) const NONE: Conditions<'static> = Conditions {
+        system: None,
+        path: None,
+        recording: None,
+        pace: Pace::Open,
+        value: None,
+        seed: 1,
+        keys: None,
+        downloads: 0,
+        traffic: None,
+        tables: None,
+        length: None,
+    };
+
+    pub(crate) fn system(&self) -> System {
+        self.system.expect("a checked scenario has systems")
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.path.expect("a checked scenario has links")
+    }
+
+    pub(crate) fn recording(&self) -> &Recording {
+        self.recording.expect("a checked scenario has recordings")
+    }
+
+    pub(crate) fn value(&self) -> f64 {
+        self.value.expect("a checked scenario has values")
+    }
+}
+
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
