@@ -3,27 +3,25 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::iter;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use rove_cli_docs::completions::{COMMAND, Names, answer};
 use rove_cli_docs::{Book, Manual, Words, matches, refusal, unknown_command};
 
-use crate::cli::aoi::AoiArgs;
+use crate::aoi::AoiOptions;
 #[cfg(target_os = "linux")]
 use crate::cli::compare::CompareArgs;
 #[cfg(target_os = "linux")]
 use crate::cli::emulate::EmulateArgs;
-use crate::cli::figures::FiguresArgs;
 use crate::cli::program::LABORATORY;
-use crate::cli::record::RecordArgs;
 use crate::cli::remy::RemyArgs;
-use crate::cli::replay::ReplayArgs;
-use crate::cli::screen::ScreenArgs;
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
+use crate::experiment::FiguresOptions;
+use crate::record::RecordOptions;
+use crate::replay::ReplayOptions;
+use crate::screen::ScreenOptions;
 use crate::shown;
 
 mod aoi;
@@ -125,7 +123,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let [word, rest @ ..] = args.as_slice()
         && let Some(program) = crate::compare::far_program(word)
     {
-        return ExitCode::from(report(&compare::MANUAL, program(rest)));
+        return ExitCode::from(ended(&compare::MANUAL, done(program(rest))));
     }
     let is_called = |words: &[&str]| {
         words.len() <= args.len() && words.iter().zip(&args).all(|(word, arg)| arg == word)
@@ -166,25 +164,51 @@ fn run_without_command(args: Vec<OsString>) -> u8 {
     }
 }
 
-/// Returns how clap reads the directory of an option that a variable of the environment may name: an empty name is none, as of a
-/// variable that is empty.
-fn directory() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().map(PathBuf::from)
+/// Why a command was not done.
+enum Complaint {
+    /// The command line cannot be followed.
+    Usage(String),
+    /// Something could not be read, run or written.
+    Failure(anyhow::Error),
 }
 
-/// Returns a directory whose name is not empty.
-fn named<D: AsRef<Path>>(directory: Option<D>) -> Option<D> {
-    directory.filter(|directory| !directory.as_ref().as_os_str().is_empty())
+impl From<anyhow::Error> for Complaint {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failure(error)
+    }
 }
 
-/// Reads the words behind a command's.
-///
-/// # Errors
-///
-/// Returns the exit code after saying what is wrong, or what was asked for.
-fn read<T: FromArgMatches>(manual: &Manual, args: Vec<OsString>) -> Result<T, u8> {
+/// Reads the words behind a command's, and does what they ask for.
+fn call<T: FromArgMatches>(
+    manual: &Manual,
+    args: Vec<OsString>,
+    run: impl FnOnce(T) -> Result<u8, Complaint>,
+) -> u8 {
     let read = matches(manual, args).and_then(|matches| T::from_arg_matches(&matches));
-    read.map_err(|error| refuse(manual, &error))
+    match read {
+        Ok(options) => ended(manual, run(options)),
+        Err(error) => refuse(manual, &error),
+    }
+}
+
+/// Returns a command's exit code, after saying why it was not done.
+fn ended(manual: &Manual, result: Result<u8, Complaint>) -> u8 {
+    match result {
+        Ok(code) => code,
+        Err(Complaint::Usage(sentence)) => {
+            complain(manual, &sentence);
+            USAGE
+        }
+        Err(Complaint::Failure(error)) => {
+            complain(manual, &format!("{error:#}"));
+            FAILURE
+        }
+    }
+}
+
+/// Returns the exit code of a command that has no other.
+fn done(result: anyhow::Result<()>) -> Result<u8, Complaint> {
+    result.map_or_else(|error| Err(error.into()), |()| Ok(0))
 }
 
 /// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
@@ -220,154 +244,73 @@ fn print(text: &str) -> u8 {
 }
 
 fn run_record(args: Vec<OsString>) -> u8 {
-    let args: RecordArgs = match read(&record::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    let options = match args.options() {
-        Ok(options) => options,
-        Err(error) => {
-            complain(&record::MANUAL, &format!("{error:#}"));
-            return USAGE;
-        }
-    };
-    crate::record::run(options).unwrap_or_else(|error| {
-        complain(&record::MANUAL, &format!("{error:#}"));
-        FAILURE
+    call(&record::MANUAL, args, |options: RecordOptions| {
+        let script = options.script().map_err(|error| Complaint::Usage(format!("{error:#}")))?;
+        Ok(crate::record::run(options, script)?)
     })
 }
 
 #[cfg(target_os = "linux")]
 fn run_compare(args: Vec<OsString>) -> u8 {
-    let args: CompareArgs = match read(&compare::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    let result = args.options();
-    report(
-        &compare::MANUAL,
-        result.and_then(|options| crate::compare::run(&options, shown::stdout())),
-    )
+    call(&compare::MANUAL, args, |args: CompareArgs| {
+        done(crate::compare::run(&args.options()?, shown::stdout()))
+    })
 }
 
 #[cfg(target_os = "linux")]
 fn run_emulate(args: Vec<OsString>) -> u8 {
-    let args: EmulateArgs = match read(&emulate::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    if let Some(checks) = &args.checks {
-        return match crate::validate::run(checks, args.json.as_deref(), shown::stdout()) {
-            Ok(true) => 0,
-            Ok(false) => FAILURE,
-            Err(error) => report(&emulate::MANUAL, Err(error)),
-        };
-    }
-    let options = match args.options() {
-        Ok(options) => options,
-        Err(sentence) => {
-            complain(&emulate::MANUAL, &sentence);
-            return USAGE;
+    call(&emulate::MANUAL, args, |args: EmulateArgs| {
+        if let Some(checks) = &args.checks {
+            let is_right = crate::validate::run(checks, args.json.as_deref(), shown::stdout())?;
+            return Ok(if is_right { 0 } else { FAILURE });
         }
-    };
-    let say = |sentence: &str| complain(&emulate::MANUAL, sentence);
-    crate::emulate::run(options, say).unwrap_or_else(|error| {
-        complain(&emulate::MANUAL, &format!("{error:#}"));
-        FAILURE
+        let options = args.options().map_err(Complaint::Usage)?;
+        Ok(crate::emulate::run(options, |sentence| complain(&emulate::MANUAL, sentence))?)
     })
 }
 
 fn run_screen(args: Vec<OsString>) -> u8 {
-    let args: ScreenArgs = match read(&screen::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    let input = io::stdin().lock();
-    if input.is_terminal() {
-        complain(
-            &screen::MANUAL,
-            "standard input is a terminal, and what you type is no recording; redirect it, as in \
-             `rove-lab screen --size 80x24 < recording`",
-        );
-        return USAGE;
-    }
-    report(
-        &screen::MANUAL,
-        crate::screen::run(args.options(), input, shown::stdout(), shown::stderr()),
-    )
+    call(&screen::MANUAL, args, |options: ScreenOptions| {
+        let input = io::stdin().lock();
+        if input.is_terminal() {
+            let sentence = "standard input is a terminal, and what you type is no recording; redirect it, as in \
+                            `rove-lab screen --size 80x24 < recording`";
+            return Err(Complaint::Usage(sentence.to_owned()));
+        }
+        done(crate::screen::run(options, input, shown::stdout(), shown::stderr()))
+    })
 }
 
 fn run_replay(args: Vec<OsString>) -> u8 {
-    let args: ReplayArgs = match read(&replay::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    if let Some(sentence) = args.refusal() {
-        complain(&replay::MANUAL, &sentence);
-        return USAGE;
-    }
-    let result = args.options();
-    report(
-        &replay::MANUAL,
-        result.and_then(|options| crate::replay::run(&options, shown::stdout(), shown::stderr())),
-    )
+    call(&replay::MANUAL, args, |options: ReplayOptions| {
+        options.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
+        done(crate::replay::run(&options, shown::stdout(), shown::stderr()))
+    })
 }
 
 fn run_figures(args: Vec<OsString>) -> u8 {
-    let args: FiguresArgs = match read(&figures::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    if args.lists() {
-        return report(&figures::MANUAL, crate::experiment::list(shown::stdout()));
-    }
-    report(&figures::MANUAL, crate::experiment::run(&args.options(), shown::stdout()))
+    call(&figures::MANUAL, args, |options: FiguresOptions| {
+        done(crate::experiment::run(&options, shown::stdout()))
+    })
 }
 
 fn run_aoi(args: Vec<OsString>) -> u8 {
-    let args: AoiArgs = match read(&aoi::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    report(&aoi::MANUAL, crate::aoi::run(&args.options(), shown::stdout()))
+    call(&aoi::MANUAL, args, |options: AoiOptions| done(crate::aoi::run(&options, shown::stdout())))
 }
 
 fn run_remy(args: Vec<OsString>) -> u8 {
-    let args: RemyArgs = match read(&remy::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    match args.call() {
-        Ok(call) => report(&remy::MANUAL, crate::remy::run(&call, shown::stdout())),
-        Err(sentence) => {
-            complain(&remy::MANUAL, &sentence);
-            USAGE
-        }
-    }
+    call(&remy::MANUAL, args, |args: RemyArgs| {
+        let call = args.call().map_err(Complaint::Usage)?;
+        done(crate::remy::run(&call, shown::stdout()))
+    })
 }
 
 #[cfg(unix)]
 fn run_sprout(args: Vec<OsString>) -> u8 {
-    let args: SproutArgs = match read(&sprout::MANUAL, args) {
-        Ok(args) => args,
-        Err(code) => return code,
-    };
-    if let Some(sentence) = args.refusal() {
-        complain(&sprout::MANUAL, &sentence);
-        return USAGE;
-    }
-    report(&sprout::MANUAL, args.run(shown::stdout(), shown::stderr()))
-}
-
-/// Says what went wrong, if something did; returns the exit code.
-fn report(manual: &Manual, result: anyhow::Result<()>) -> u8 {
-    match result {
-        Ok(()) => 0,
-        Err(error) => {
-            complain(manual, &format!("{error:#}"));
-            FAILURE
-        }
-    }
+    call(&sprout::MANUAL, args, |args: SproutArgs| {
+        args.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
+        done(args.run(shown::stdout(), shown::stderr()))
+    })
 }
 
 /// Says what is wrong.

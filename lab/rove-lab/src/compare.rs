@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use rove_session::Preference;
 use rove_units::Duration;
 use serde_json::{Value, json};
@@ -157,10 +157,10 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
     match (&options.json, file) {
         (Some(_), Some(mut file)) => {
             writeln!(file, "{json:#}").context("cannot write the figures")?;
-            written(output.write_all(&text))?;
+            shown::written(output.write_all(&text))?;
         }
-        (Some(_), None) => written(writeln!(output, "{json:#}"))?,
-        (None, _) => written(output.write_all(&text))?,
+        (Some(_), None) => shown::written(writeln!(output, "{json:#}"))?,
+        (None, _) => shown::written(output.write_all(&text))?,
     }
     ended?;
     if failed > 0 {
@@ -392,15 +392,5 @@ fn to_json(options: &CompareOptions, done: &[Done]) -> Value {
         })),
         "runs": done.iter().map(of).collect::<Vec<_>>(),
         "pooled": pooled.collect::<Vec<_>>(),
-    })
-}
-
-/// Says what is wrong with standard output, if something is.
-fn written(result: io::Result<()>) -> Result<()> {
-    result.map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => {
-            anyhow!("standard output was closed by its reader before everything was written")
-        }
-        _ => anyhow!(error).context("cannot write standard output"),
     })
 }

@@ -9,17 +9,18 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
+use clap::{Args, ValueHint};
 use serde_json::{Value, json};
 
 use self::material::Material;
 use self::programs::Programs;
 use self::scenario::Scenario;
 use self::store::Store;
-pub(crate) use self::sweep::Shard;
-use self::sweep::{Plan, Profile};
+use self::sweep::{Plan, Profile, Shard};
 use self::system::Clock;
-use crate::files::write_whole;
+use crate::files::{directory, named, write_whole};
 use crate::parallel::Engine;
+use crate::shown;
 
 mod averages;
 mod conditions;
@@ -44,27 +45,51 @@ const RUNS: &str = "runs.jsonl";
 /// File of the page of all figures, there.
 const PAGE: &str = "figures.html";
 
-/// Which figures are made, from what, and where they go.
-#[derive(Clone, Debug)]
+/// Makes figures from experiments: tables, pictures, and one page of all
+#[derive(Debug, Args)]
 pub(crate) struct FiguresOptions {
-    /// Names of scenarios that the laboratory brings, first words of several, and files of others; all of its own where it is empty.
+    /// Figures: names (see --list), the first word of several (aoi, programs, remy, response, sprout), or scenario files that end in .toml; all names where there is none
+    #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
     pub(crate) names: Vec<String>,
-    /// The directory of recordings of others.
+    /// Lists the names
+    #[arg(long = "list")]
+    pub(crate) is_list: bool,
+    /// Directory of recordings of others: key traces, and delivery opportunities of links
+    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
     pub(crate) traces: Option<PathBuf>,
-    /// The directory of congestion controllers that others have published.
+    /// Directory of congestion controllers that others have published (.dna)
+    #[arg(long, value_name = "DIR", env = "ROVE_REMY", value_parser = directory(), value_hint = ValueHint::DirPath)]
     pub(crate) tables: Option<PathBuf>,
-    /// The directory that everything is written to.
+    /// Directory that everything is written to
+    #[arg(long, value_name = "DIR", default_value = "figures", value_hint = ValueHint::DirPath)]
     pub(crate) out: PathBuf,
-    /// Whether the long profile runs.
+    /// Runs as often as each scenario says for its long profile
+    #[arg(long = "full")]
     pub(crate) is_full: bool,
-    /// The first seed.
+    /// Number that decides all chance
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The part of the runs that is done, and nothing else; `None` for all, and figures.
+    /// Does only this part of all runs, such as 2/8, and makes no figures: join the runs.jsonl of all parts in one DIR
+    #[arg(long, value_name = "INDEX/COUNT", conflicts_with_all = ["json", "engine"])]
     pub(crate) shard: Option<Shard>,
-    /// The processors that runs are spread over.
+    /// Spreads the runs over these processors
+    #[arg(long, value_name = "ENGINE", default_value = "local")]
     pub(crate) engine: Engine,
-    /// Whether standard output has JSON in place of tables.
+    /// Writes JSON in place of tables
+    #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl FiguresOptions {
+    /// Returns what figures are made from, and how much work is done.
+    fn material(&self) -> (Material, Profile) {
+        let material = Material {
+            traces: named(self.traces.clone()),
+            tables: named(self.tables.clone()),
+            drawn: self.out.clone(),
+        };
+        (material, Profile { is_full: self.is_full, seed: self.seed })
+    }
 }
 
 /// Writes the names and titles of the scenarios that the laboratory brings.
@@ -72,9 +97,9 @@ pub(crate) struct FiguresOptions {
 /// # Errors
 ///
 /// Returns an error if `output` cannot be written.
-pub(crate) fn list(mut output: impl Write) -> Result<()> {
+fn list(mut output: impl Write) -> Result<()> {
     for scenario in Scenario::built_in() {
-        written(writeln!(output, "{:16} {}", scenario.name, scenario.body.title))?;
+        shown::written(writeln!(output, "{:16} {}", scenario.name, scenario.body.title))?;
     }
     Ok(())
 }
@@ -85,6 +110,9 @@ pub(crate) fn list(mut output: impl Write) -> Result<()> {
 ///
 /// Returns an error if a scenario or what it needs cannot be read, a run fails, or a result cannot be written.
 pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()> {
+    if options.is_list {
+        return list(output);
+    }
     if options.engine == Engine::Ray {
         // A wrong name is reported before another computer is asked.
         self::scenarios(&options.names)?;
@@ -97,10 +125,10 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     let page = options.out.join(PAGE);
     if options.json {
         let json = make(options, io::sink())?;
-        written(output.write_all(json_text(&json)?.as_bytes()))
+        shown::written(output.write_all(json_text(&json)?.as_bytes()))
     } else {
         make(options, &mut output)?;
-        written(writeln!(output, "All of them with pictures: {}", page.display()))
+        shown::written(writeln!(output, "All of them with pictures: {}", page.display()))
     }
 }
 
@@ -116,12 +144,7 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
     let is_real = scenarios.iter().any(|scenario| scenario.body.clock == Clock::Real);
     let programs = Programs::prepare(is_real);
     let store = Store::open(&options.out.join(RUNS))?;
-    let material = Material {
-        traces: options.traces.clone(),
-        tables: options.tables.clone(),
-        drawn: options.out.clone(),
-    };
-    let profile = Profile { is_full: options.is_full, seed: options.seed };
+    let (material, profile) = options.material();
     let mut figures = Vec::new();
     for scenario in &scenarios {
         let figure = Plan::new(scenario, profile, &material, &programs)?.figure(&store)?;
@@ -132,7 +155,7 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
             write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
             picture
         };
-        written(writeln!(tables, "{}", figure.to_text()))?;
+        shown::written(writeln!(tables, "{}", figure.to_text()))?;
         figures.push((figure, picture));
     }
     let json = json!({
@@ -160,12 +183,7 @@ fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> 
     let scenarios = scenarios(&options.names)?;
     make_directory(options)?;
     let store = Store::open(&options.out.join(RUNS))?;
-    let material = Material {
-        traces: options.traces.clone(),
-        tables: options.tables.clone(),
-        drawn: options.out.clone(),
-    };
-    let profile = Profile { is_full: options.is_full, seed: options.seed };
+    let (material, profile) = options.material();
     let (mut done, mut all) = (0, 0);
     let programs = Programs::prepare(false);
     // Runs in real time have a computer for themselves.
@@ -175,7 +193,7 @@ fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> 
             Plan::new(scenario, profile, &material, &programs)?.run(&store, shard)?;
         (done, all) = (done + part, all + whole);
     }
-    written(writeln!(output, "{done} of {all} runs are done"))
+    shown::written(writeln!(output, "{done} of {all} runs are done"))
 }
 
 /// Returns the scenarios of some names, first words of names, and files; or all that the laboratory brings.
@@ -204,14 +222,4 @@ fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
         Ok(vec![parsed.map_err(|sentence| anyhow!(sentence))?])
     };
     Ok(names.iter().map(of).collect::<Result<Vec<_>>>()?.concat())
-}
-
-/// Says what is wrong with standard output, if something is.
-fn written(result: io::Result<()>) -> Result<()> {
-    result.map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => {
-            anyhow!("standard output was closed by its reader before everything was written")
-        }
-        _ => anyhow!(error).context("cannot write standard output"),
-    })
 }

@@ -1,11 +1,12 @@
-//! Files that nobody but their owner may read, and files that are there whole or not at all.
+//! Files that nobody but their owner may read, files that are there whole or not at all, and names of directories.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
 /// Creates a file for what somebody types, passwords among it: nobody but its owner may read it, whatever the umask is. A file that is there already, with whatever
 /// rights, is refused.
@@ -28,4 +29,15 @@ pub(crate) fn write_whole(file: &Path, text: &str) -> Result<()> {
     fs::write(&unfinished, text)
         .and_then(|()| fs::rename(&unfinished, file))
         .with_context(|| format!("cannot write {shown}"))
+}
+
+/// Returns how clap reads the directory of an option that a variable of the environment may name: an empty name is none, as of a
+/// variable that is empty.
+pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+/// Returns a directory whose name is not empty.
+pub(crate) fn named<D: AsRef<Path>>(directory: Option<D>) -> Option<D> {
+    directory.filter(|directory| !directory.as_ref().as_os_str().is_empty())
 }

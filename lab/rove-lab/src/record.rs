@@ -5,9 +5,10 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use clap::{Args, ValueHint};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::program::{Failure, Program, assignment, c_string, candidates};
@@ -23,8 +24,9 @@ use rustix::termios::isatty;
 use crate::files;
 use crate::record::pump::{Keyboard, Pump, Screened};
 use crate::record::recorder::Recorder;
-use crate::record::script::Script;
+use crate::record::script::{SCRIPT_BYTES_MAX, Script};
 use crate::record::typist::Typist;
+use crate::screen::parse_size;
 
 mod keys;
 mod pump;
@@ -40,37 +42,64 @@ const CLOSING: &[u8] =
 /// The terminal type that a command is told where none is known. Chosen: what most terminals claim to be.
 const TERM: &str = "xterm-256color";
 
-/// The session to record, and how.
-#[derive(Debug)]
+/// Records a session of a command on a terminal of its own: both directions, with times
+#[derive(Debug, Args)]
 pub(crate) struct RecordOptions {
-    /// Where the trace goes. Never over an existing file.
-    pub(crate) output: PathBuf,
-    /// The terminal's size; that of the user's window if there is none.
-    pub(crate) size: Option<Size>,
-    /// The script that is typed; the user's keys if there is none.
-    pub(crate) script: Option<Script>,
-    /// How it is typed.
-    pub(crate) seed: Seed,
-    /// Whether passwords are written down as they are typed.
-    pub(crate) with_secrets: bool,
-    /// The command and its arguments; never empty.
-    pub(crate) command: Vec<OsString>,
+    /// File for the trace; it must not exist
+    #[arg(short, long, value_name = "FILE", default_value = "trace.jsonl", value_hint = ValueHint::FilePath)]
+    output: PathBuf,
+    /// Columns and rows of the command's terminal [default: those of your window, or 80x24]
+    #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]
+    size: Option<Size>,
+    /// Type what this file says instead of taking your keys
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    script: Option<PathBuf>,
+    /// Number that decides on the hesitations and slips of a script's typist
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Write passwords down as they are typed
+    #[arg(long)]
+    with_secrets: bool,
+    /// The command to record
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
 }
 
-/// Records a session and returns the exit code of its command, as a shell would report it.
+impl RecordOptions {
+    /// Returns the script that is typed; `None` for the user's keys.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the script cannot be read or followed.
+    pub(crate) fn script(&self) -> Result<Option<Script>> {
+        self.script.as_deref().map(read_script).transpose()
+    }
+}
+
+fn read_script(path: &Path) -> Result<Script> {
+    let name = path.display();
+    let file = std::fs::File::open(path).with_context(|| format!("cannot read {name}"))?;
+    let mut text = String::new();
+    let limit = u64::try_from(SCRIPT_BYTES_MAX).unwrap_or(u64::MAX) + 1;
+    std::io::Read::read_to_string(&mut std::io::Read::take(file, limit), &mut text)
+        .with_context(|| format!("cannot read {name}"))?;
+    Script::parse(&text).map_err(|error| anyhow!("{name}: {error}"))
+}
+
+/// Records a session and returns the exit code of its command, as a shell would report it. Without a script the user types.
 ///
 /// # Errors
 ///
 /// Returns an error if the command cannot be started, the trace not be written, or the script has
 /// waited in vain.
-pub(crate) fn run(options: RecordOptions) -> Result<u8> {
+pub(crate) fn run(options: RecordOptions, script: Option<Script>) -> Result<u8> {
     let program = program(&options.command)?;
     let path = options.output.display();
     let file = files::create_private(&options.output)
         .with_context(|| format!("cannot create {path}; a recording replaces no other file"))?;
     let clock = Clock::start();
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot wait for signals")?;
-    let mut keyboard = keyboard(options.script, options.seed, clock)?;
+    let mut keyboard = keyboard(script, Seed::new(options.seed), clock)?;
     let size = options.size.or_else(|| keyboard.size()).unwrap_or(Size::DEFAULT);
     keyboard.resize(size);
     let recorder = Recorder::new(BufWriter::new(file), size, options.with_secrets)

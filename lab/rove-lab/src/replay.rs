@@ -1,14 +1,14 @@
 //! `rove-lab replay`: recorded keys typed once more, through the client and the server that ship, over an
 //! emulated path in virtual time; and how soon and how truly they were answered.
 //!
-//! [`mod@script`] makes a recording ready, [`client_end`] and [`server_end`] are the two sides, [`mod@run`] puts them at the ends of
+//! [`options`] are the command line. [`mod@script`] makes a recording ready, [`client_end`] and [`server_end`] are the two sides, [`mod@run`] puts them at the ends of
 //! a path, [`judge`] judges what the user sees, [`figures`], [`table`], [`explain`] and [`reasons`] say
 //! what came of it; [`ablation`] compares that with what comes of it without a mechanism of the engine.
 
 use core::ops::Range;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
-use std::path::{Path as FilePath, PathBuf};
+use std::path::Path as FilePath;
 
 use anyhow::{Context, Result, anyhow};
 use rove_session::{Mechanism, Prediction};
@@ -17,12 +17,14 @@ use serde_json::{Value, json};
 
 use self::ablation::{Case, Row};
 use self::figures::Figures;
+use self::options::Explained;
 use self::run::RunOptions;
-pub(crate) use self::run::{Ends, Reference, Run, SETTLING, TAIL};
+pub(crate) use self::run::{Ends, Run, SETTLING, TAIL};
 use self::script::{Script, ScriptError};
 pub(crate) use self::server_end::CLEAR;
 use crate::parallel::{self, tell_progress};
 use crate::path::Path;
+use crate::shown;
 use crate::trace::Trace;
 
 mod ablation;
@@ -34,6 +36,7 @@ pub(crate) mod figures;
 mod flattener;
 pub(crate) mod flicker;
 pub(crate) mod judge;
+mod options;
 pub(crate) mod pace;
 mod picture;
 mod queries;
@@ -45,56 +48,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use options::ReplayOptions;
 pub(crate) use pace::Pace;
 
 /// From so many runs on a person is told how far they are. Chosen: some seconds of work.
 const LONG_WORK: usize = 20;
-
-/// The recordings to replay, and how.
-#[derive(Clone, Debug)]
-pub(crate) struct ReplayOptions {
-    /// The recordings.
-    pub(crate) traces: Vec<PathBuf>,
-    /// Whether they are all of a directory.
-    pub(crate) is_directory: bool,
-    pub(crate) prediction: Prediction,
-    /// The engine's name, as it was asked for.
-    pub(crate) engine: &'static str,
-    pub(crate) pace: Pace,
-    /// The paths; every recording is played over each.
-    pub(crate) paths: Vec<Path>,
-    /// The first seed.
-    pub(crate) seed: u64,
-    /// How many seeds follow one another.
-    pub(crate) seeds: u64,
-    /// Only so many keys of each recording.
-    pub(crate) first: Option<usize>,
-    /// How late the program at the server end reads a key.
-    pub(crate) host_delay: Duration,
-    pub(crate) ends: Ends,
-    /// Whether each session begins with the prompts that one before it knew.
-    pub(crate) prompt_memory: bool,
-    /// The state that diffs of both ends start from.
-    pub(crate) reference: Option<Reference>,
-    /// Mechanisms that both ends leave out.
-    pub(crate) sender_without: Vec<rove_ssp::Mechanism>,
-    pub(crate) json: bool,
-    pub(crate) explain: Explained,
-    /// Whether to play everything again without each mechanism.
-    pub(crate) ablate: bool,
-}
-
-/// The keys that are explained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Explained {
-    /// No key.
-    #[default]
-    Nothing,
-    /// Each key whose answer came late or was wrong.
-    All,
-    /// The key with this number, by the reasons of each model.
-    Key(usize),
-}
 
 /// A run to be done: a recording and its options.
 struct Job<'a> {
@@ -110,7 +68,7 @@ struct Job<'a> {
 /// Returns an error if a recording cannot be read or played, or `output` cannot be written.
 pub(crate) fn run(options: &ReplayOptions, output: impl Write, notes: impl Write) -> Result<()> {
     let scripts = scripts(options, notes)?;
-    let mut paths = options.paths.clone();
+    let mut paths = options.links.clone();
     paths.iter_mut().try_for_each(Path::load)?;
     let output = BufWriter::new(output);
     if options.ablate {
@@ -141,7 +99,7 @@ fn replay(
     } else {
         write_text(&mut output, options, &jobs, &runs)
     };
-    written.and_then(|()| output.flush()).map_err(refused)
+    written.and_then(|()| output.flush()).map_err(shown::refused)
 }
 
 /// Does the same again without each mechanism of the engine, and writes what that changes.
@@ -151,7 +109,7 @@ fn ablate(
     paths: &[Path],
     mut output: impl Write,
 ) -> Result<()> {
-    let mechanisms = options.prediction.mechanisms;
+    let mechanisms = options.prediction().mechanisms;
     let has = |mechanism: &Mechanism| mechanisms.contains(*mechanism);
     let without = || [None].into_iter().chain(Mechanism::all().filter(has).map(Some));
     let mut jobs = Vec::new();
@@ -182,24 +140,14 @@ fn ablate(
     } else {
         let how = format!(
             "predict {}{}, pace {}, seeds {}; points of instant keys, and keys with something wrong",
-            options.prediction.preference.name(),
+            options.prediction().preference.name(),
             memory_of(options),
             options.pace.name(),
             seeds_of(options),
         );
         ablation::write_text(&mut output, &how, &rows)
     };
-    written.and_then(|()| output.flush()).map_err(refused)
-}
-
-/// Says why standard output has refused what came of it.
-fn refused(error: io::Error) -> anyhow::Error {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => {
-            anyhow!("standard output was closed by its reader before everything was written")
-        }
-        _ => anyhow!(error).context("cannot write standard output"),
-    }
+    written.and_then(|()| output.flush()).map_err(shown::refused)
 }
 
 fn seeds(options: &ReplayOptions) -> Range<u64> {
@@ -218,10 +166,12 @@ const fn memory_of(options: &ReplayOptions) -> &'static str {
 /// Reads the recordings, and leaves out those of a directory that cannot be played.
 fn scripts(options: &ReplayOptions, mut notes: impl Write) -> Result<Vec<Script>> {
     let (mut scripts, mut refused) = (Vec::new(), Vec::new());
-    for path in &options.traces {
-        match script(path, options.first) {
+    for path in &options.files()? {
+        match script(path, options.first()) {
             Ok(script) => scripts.push(script),
-            Err(error) if options.is_directory && error.is::<ScriptError>() => refused.push(error),
+            Err(error) if options.is_directory() && error.is::<ScriptError>() => {
+                refused.push(error)
+            }
             Err(error) => return Err(error),
         }
     }
@@ -258,16 +208,16 @@ pub(crate) fn read(path: &FilePath) -> Result<(String, Trace)> {
 
 fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
     RunOptions {
-        prediction: options.prediction,
+        prediction: options.prediction(),
         pace: options.pace,
         path: path.clone(),
         seed,
         host_delay: options.host_delay,
-        ends: options.ends,
+        ends: options.ends(),
         prompt_memory: options.prompt_memory,
         reference: options.reference,
         sender_without: options.sender_without.clone(),
-        explain: options.explain != Explained::Nothing,
+        explain: options.explained() != Explained::Nothing,
     }
 }
 
@@ -333,8 +283,8 @@ fn write_text(
         writeln!(
             output,
             "engine {}, predict {}{}, link {}, pace {}, seeds {}; shares of instant keys, times in ms",
-            options.engine,
-            options.prediction.preference.name(),
+            options.engine.name(),
+            options.prediction().preference.name(),
             memory_of(options),
             job.options.path.text,
             options.pace.name(),
@@ -353,10 +303,10 @@ fn write_text(
         }
         writeln!(output)?;
     }
-    for (job, run) in all.iter().filter(|_| options.explain != Explained::Nothing) {
+    for (job, run) in all.iter().filter(|_| options.explained() != Explained::Nothing) {
         let (name, seed) = (&job.script.name, job.options.seed);
         writeln!(output, "{name}, link {}, seed {seed}", job.options.path.text)?;
-        match options.explain {
+        match options.explained() {
             Explained::Key(number) => reasons::write(output, job.script, run, number)?,
             Explained::All | Explained::Nothing => explain::write(output, job.script, run)?,
         }
@@ -403,19 +353,19 @@ fn write_json(
 
 /// Returns an object that says how everything was played.
 fn described(options: &ReplayOptions) -> Value {
-    let mechanisms = options.prediction.mechanisms;
+    let mechanisms = options.prediction().mechanisms;
     let without = Mechanism::all().filter(|mechanism| !mechanisms.contains(*mechanism));
     json!({
-        "engine": options.engine,
-        "predict": options.prediction.preference.name(),
+        "engine": options.engine.name(),
+        "predict": options.prediction().preference.name(),
         "without": without.map(Mechanism::name).collect::<Vec<_>>(),
         "pace": options.pace.name(),
         "host_delay_ms": figures::millis(options.host_delay),
         "prompt_memory": options.prompt_memory,
-        "ends": format!("{:?}", options.ends).to_lowercase(),
+        "ends": format!("{:?}", options.ends()).to_lowercase(),
         "reference": options.reference.map(|it| format!("{it:?}").to_lowercase()),
         "sender_without": options.sender_without.iter().map(|it| it.name()).collect::<Vec<_>>(),
-        "first": options.first,
+        "first": options.first(),
     })
 }
 

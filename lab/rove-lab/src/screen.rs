@@ -5,6 +5,7 @@
 use std::io::{self, BufWriter, Read, Write};
 
 use anyhow::{Context, Result, anyhow};
+use clap::Args;
 use rove_terminal::{ClusterWidths, NewerWide, Screen, Size, Terminal, UserTerminal};
 use rove_units::{Bytes, Duration};
 
@@ -44,14 +45,18 @@ const ABLE: UserTerminal = UserTerminal {
     newer_wide: NewerWide::NONE,
 };
 
-/// The settings of the command.
-#[derive(Clone, Copy, Debug)]
+/// Shows the screen that a program's output makes: bytes on standard input, the screen on standard
+/// output
+#[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ScreenOptions {
-    /// The size of the terminal that the output was meant for; `None` where the input is a typescript that tells it.
+    /// Columns and rows of the terminal the output was meant for, from 1x1 to 4096x2048 [default: as the first line of a typescript says]
+    #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]
     pub(crate) size: Option<Size>,
-    /// Whether to write JSON instead of text.
+    /// Write JSON: colours, attributes, cursor, modes, title and replies too
+    #[arg(long)]
     pub(crate) json: bool,
-    /// Whether to tell how fast it went.
+    /// Say on standard error how many bytes were read and how fast the emulator took them
+    #[arg(long)]
     pub(crate) stats: bool,
 }
 

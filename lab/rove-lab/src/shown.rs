@@ -5,6 +5,7 @@
 
 use std::io::{self, Stderr, StdoutLock, Write};
 
+use anyhow::anyhow;
 use rove_terminal::escaped;
 
 /// Text on its way to somebody's terminal: each line is [`escaped`]. JSON keeps its meaning.
@@ -23,6 +24,25 @@ pub(crate) fn stdout() -> Shown<StdoutLock<'static>> {
 /// Returns standard error, for whole lines.
 pub(crate) fn stderr() -> Shown<Stderr> {
     Shown::new(io::stderr())
+}
+
+/// Says why standard output has refused what was to be shown.
+pub(crate) fn refused(error: io::Error) -> anyhow::Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => {
+            anyhow!("standard output was closed by its reader before everything was written")
+        }
+        _ => anyhow!(error).context("cannot write standard output"),
+    }
+}
+
+/// Says what is wrong with standard output, if something is.
+///
+/// # Errors
+///
+/// Returns the refusal as a sentence.
+pub(crate) fn written(result: io::Result<()>) -> anyhow::Result<()> {
+    result.map_err(refused)
 }
 
 impl<W: Write> Shown<W> {

@@ -1,24 +1,16 @@
 //! The command line of `rove-lab record`.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result, anyhow};
-use clap::{Args, Command, ValueHint};
+use clap::{Args, Command};
 use rove_cli_docs::{Manual, Words};
-use rove_terminal::Size;
-use rove_units::Seed;
 
 use crate::cli::program::LABORATORY;
 use crate::record::RecordOptions;
-use crate::record::script::{SCRIPT_BYTES_MAX, Script};
-use crate::screen::parse_size;
 
 /// The help and manual page of `rove-lab record`.
 pub(crate) static MANUAL: Manual = Manual {
     word: "record",
     definition: || {
-        RecordArgs::augment_args(Command::new("rove-lab record"))
+        RecordOptions::augment_args(Command::new("rove-lab record"))
             .override_usage("rove-lab record [options] -- command...")
     },
     words: Words::Command,
@@ -79,55 +71,3 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     ..Manual::of(&LABORATORY)
 };
-
-/// Records a session of a command on a terminal of its own: both directions, with times
-#[derive(Debug, Args)]
-pub(crate) struct RecordArgs {
-    /// File for the trace; it must not exist
-    #[arg(short, long, value_name = "FILE", default_value = "trace.jsonl", value_hint = ValueHint::FilePath)]
-    output: PathBuf,
-    /// Columns and rows of the command's terminal [default: those of your window, or 80x24]
-    #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]
-    size: Option<Size>,
-    /// Type what this file says instead of taking your keys
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    script: Option<PathBuf>,
-    /// Number that decides on the hesitations and slips of a script's typist
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
-    /// Write passwords down as they are typed
-    #[arg(long)]
-    with_secrets: bool,
-    /// The command to record
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
-
-impl RecordArgs {
-    /// Returns what the words ask for.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the script cannot be read or followed.
-    pub(crate) fn options(self) -> Result<RecordOptions> {
-        let script = self.script.as_deref().map(read_script).transpose()?;
-        Ok(RecordOptions {
-            output: self.output,
-            size: self.size,
-            script,
-            seed: Seed::new(self.seed),
-            with_secrets: self.with_secrets,
-            command: self.command,
-        })
-    }
-}
-
-fn read_script(path: &Path) -> Result<Script> {
-    let name = path.display();
-    let file = std::fs::File::open(path).with_context(|| format!("cannot read {name}"))?;
-    let mut text = String::new();
-    let limit = u64::try_from(SCRIPT_BYTES_MAX).unwrap_or(u64::MAX) + 1;
-    std::io::Read::read_to_string(&mut std::io::Read::take(file, limit), &mut text)
-        .with_context(|| format!("cannot read {name}"))?;
-    Script::parse(&text).map_err(|error| anyhow!("{name}: {error}"))
-}

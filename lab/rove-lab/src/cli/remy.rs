@@ -31,7 +31,6 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove-lab remy evaluate table.toml --prior two-senders.toml", "its score"),
         ("rove-lab remy train --prior two-senders.toml --out table.toml", "search a table"),
     ],
-    environment: &[],
     files: &[("NAME.search.json", "The checkpoint of a search for the table NAME.toml.")],
     exit_status: &[
         ("0", "It was done."),

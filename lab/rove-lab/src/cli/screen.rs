@@ -2,16 +2,15 @@
 
 use clap::{Args, Command};
 use rove_cli_docs::Manual;
-use rove_terminal::Size;
 
 use crate::cli::program::LABORATORY;
-use crate::screen::{ScreenOptions, parse_size};
+use crate::screen::ScreenOptions;
 
 /// The help and manual page of `rove-lab screen`.
 pub(crate) static MANUAL: Manual = Manual {
     word: "screen",
     definition: || {
-        ScreenArgs::augment_args(Command::new("rove-lab screen"))
+        ScreenOptions::augment_args(Command::new("rove-lab screen"))
             .override_usage("rove-lab screen [options] < recording")
     },
     notes: &[
@@ -62,25 +61,3 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     ..Manual::of(&LABORATORY)
 };
-
-/// Shows the screen that a program's output makes: bytes on standard input, the screen on standard
-/// output
-#[derive(Debug, Args)]
-pub(crate) struct ScreenArgs {
-    /// Columns and rows of the terminal the output was meant for, from 1x1 to 4096x2048 [default: as the first line of a typescript says]
-    #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]
-    size: Option<Size>,
-    /// Write JSON: colours, attributes, cursor, modes, title and replies too
-    #[arg(long)]
-    json: bool,
-    /// Say on standard error how many bytes were read and how fast the emulator took them
-    #[arg(long)]
-    stats: bool,
-}
-
-impl ScreenArgs {
-    /// Returns what the words ask for.
-    pub(crate) const fn options(&self) -> ScreenOptions {
-        ScreenOptions { size: self.size, json: self.json, stats: self.stats }
-    }
-}

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::{Context, Result};
 use clap::{Args, Command, ValueEnum};
-use rove_cli_docs::{Manual, Words};
+use rove_cli_docs::Manual;
 use rove_ssp::Key;
 use rove_units::{Duration, parse_duration};
 
@@ -45,7 +45,6 @@ pub(crate) static MANUAL: Manual = Manual {
         "ROVE_SPROUT_KEY",
         "The key of `send`, and of `serve` if it is not to draw one.",
     )],
-    files: &[],
     exit_status: &[
         ("0", "It was done."),
         ("1", "A socket could not be had, or a result not be written."),

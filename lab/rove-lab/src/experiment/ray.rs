@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use rove_platform::program::own_file;
 
 use crate::experiment::FiguresOptions;
+use crate::files::named;
 
 /// The script, which needs the Python package `ray`.
 const SCRIPT: &str = include_str!("ray.py");
@@ -29,10 +30,10 @@ pub(crate) fn run(options: &FiguresOptions, runs: &Path) -> Result<()> {
         let whole = fs::canonicalize(name).ok().filter(|_| name.ends_with(".toml"));
         command.arg(whole.unwrap_or_else(|| name.into()));
     }
-    if let Some(traces) = &options.traces {
+    if let Some(traces) = named(options.traces.as_ref()) {
         command.arg("--traces").arg(fs::canonicalize(traces).unwrap_or_else(|_| traces.clone()));
     }
-    if let Some(tables) = &options.tables {
+    if let Some(tables) = named(options.tables.as_ref()) {
         command.arg("--tables").arg(fs::canonicalize(tables).unwrap_or_else(|_| tables.clone()));
     }
     if options.is_full {

@@ -44,6 +44,7 @@ impl Directory {
     fn run_part(&self, seed: u64, shard: Option<Shard>) -> String {
         let options = FiguresOptions {
             names: vec![self.0.join("small.toml").display().to_string()],
+            is_list: false,
             traces: None,
             tables: None,
             out: self.0.join("out"),

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use clap::ValueEnum;
 use rove_session::{EngineKind, Preference};
 use rove_terminal::Size;
@@ -5,6 +7,7 @@ use rove_units::{Duration, Instant};
 
 use super::*;
 use crate::replay::judge::Outcome;
+use crate::replay::run::Reference;
 use crate::replay::script::{Class, ScriptError};
 use crate::trace::{Event, Record};
 
