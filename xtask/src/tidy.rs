@@ -30,7 +30,7 @@ const MAY_DEPEND_ON: [(&str, &str); 19] = [
     ("crates/rove", "units ssp terminal link session platform udp control bootstrap cli-docs"),
     ("lab/link", "units"),
     ("lab/headless", "units ssp terminal link session"),
-    ("lab/net", "units platform"),
+    ("lab/net", "units link platform"),
     ("lab/oracle", "terminal"),
     ("lab/rove-lab", "units ssp terminal link congestion session headless net platform cli-docs"),
     ("lab/trials", "units ssp terminal link session headless platform shell lab"),

@@ -1,15 +1,34 @@
-//! Linux's network namespaces: a network of its own for any program, without a device.
+//! Linux's network namespaces, a network of its own for any program without a device, and a link between two of them in real time.
 //!
 //! # Modules
 //!
 //! - `namespace`, `netlink` and `tap` are network namespaces, their interfaces and the cables of those. `reaper` ends the
 //!   processes in them if the program is killed.
+//! - `testbed` is two namespaces with an emulated link between them. `plumbing` makes the two sides with their `address`es.
+//!   `driver` moves packets between them through the link, with a `log`, a record of its `lateness` and `meter`s. It waits in
+//!   `watch`, which wakes it by a `lead` before a departure.
 //! - `sys` is the only unsafe code.
 
 #![cfg(target_os = "linux")]
 
+mod address;
+mod driver;
+mod lateness;
+mod lead;
+mod log;
+mod meter;
 pub mod namespace;
 pub mod netlink;
+mod plumbing;
 pub mod reaper;
 mod sys;
 pub mod tap;
+pub mod testbed;
+mod watch;
+
+pub use address::Addresses;
+pub use driver::Flow;
+pub use lateness::{Histogram, Summary};
+pub use log::DIRECTIONS;
+pub use meter::Offered;
+pub use plumbing::{Device, Far, acquire_rights};

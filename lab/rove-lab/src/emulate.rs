@@ -1,8 +1,6 @@
 //! `rove-lab emulate`: a command in a network namespace of its own, behind an emulated link in real time.
 //!
-//! [`testbed`] is the form in which other experiments use it: `plumbing` makes the two sides with their `address`es,
-//! `driver` moves packets between them through the link, with a `log`, a record of its `lateness` and `meter`s. It waits in `watch`,
-//! which wakes it by a `lead` before a departure. `view` is for those who watch.
+//! The link and its two ends are a [`rove_net::testbed`]. `view` is for those who watch.
 
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -22,27 +20,13 @@ use rustix::stdio::stdin;
 use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-use crate::emulate::log::DIRECTIONS;
-use crate::emulate::testbed::{DirectionReport, End, Report, Testbed, TestbedOptions, bounded};
 use crate::emulate::view::View;
 use crate::path::Path;
+use rove_net::testbed::{DirectionReport, End, Report, Testbed, TestbedOptions, bounded};
+use rove_net::{DIRECTIONS, Device, Far, acquire_rights};
 
-mod address;
-mod driver;
-mod lateness;
-mod lead;
-mod log;
-mod meter;
-mod plumbing;
-pub mod testbed;
 mod view;
-mod watch;
 
-pub use address::Addresses;
-pub use driver::Flow;
-pub use lateness::{Histogram, Summary};
-pub use meter::Offered;
-pub use plumbing::{Device, Far, acquire_rights};
 pub(crate) use view::Place as ViewPlace;
 
 /// The variable that tells the command the far side's address, of the outermost emulator; and a far command its own.

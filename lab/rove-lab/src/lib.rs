@@ -19,8 +19,7 @@
 //!
 //! Links and programs in real time (Linux):
 //!
-//! - `emulate` puts a command behind a link. Its `testbed` is two namespaces, and its `driver` is the thread that moves
-//!   packets. `watch` and `lead` keep that thread on time. `lateness`, `meter`, `log` and `view` report.
+//! - `emulate` puts a command behind a link of `rove-net`. Its `view` shows how the link does.
 //! - `validate` holds that link against what it should do.
 //! - `live` runs real clients and servers, in a `place`, on a `terminal`.
 //! - `compare` types recorded keys at them, in an `observed_client`, while a `replayed_program` plays the host. `bulk` is downloads beside them,
@@ -54,7 +53,7 @@ mod clock;
 #[cfg(target_os = "linux")]
 mod compare;
 #[cfg(target_os = "linux")]
-pub mod emulate;
+mod emulate;
 mod experiment;
 mod files;
 pub mod flow;

@@ -12,11 +12,11 @@ use clap::ValueEnum;
 use rove_link::{Link, LinkConfig, Schedule, Synthetic};
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
-use crate::emulate::acquire_rights;
-use crate::emulate::testbed::{End, Report, Testbed, TestbedOptions};
 use crate::replay::figures::millis;
 use crate::validate::figure::{Figure, SEED, figure, lateness, ms};
 use crate::validate::flow::{Flow, Passage, Script};
+use rove_net::acquire_rights;
+use rove_net::testbed::{End, Report, Testbed, TestbedOptions};
 
 mod figure;
 mod flow;

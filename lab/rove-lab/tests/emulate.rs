@@ -16,8 +16,8 @@ use std::sync::mpsc;
 use std::thread;
 
 use common::copy_of_program;
-use rove_lab::emulate::testbed::{End, Testbed, TestbedOptions};
 use rove_link::{Link, LinkConfig};
+use rove_net::testbed::{End, Testbed, TestbedOptions};
 use rove_units::{Bytes, Duration, Instant, Seed};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
@@ -97,7 +97,7 @@ impl Drop for Folder {
 
 #[test]
 fn packets_arrive_in_order_both_ways_over_tun_and_over_veth() {
-    use rove_lab::emulate::Device;
+    use rove_net::Device;
     let delayed = LinkConfig::lossless(Duration::from_millis(5));
     // While such a link sends a packet, others are left unread.
     let rate = rove_units::BitRate::from_bits_per_second(50_000_000);
@@ -136,7 +136,7 @@ fn packets_arrive_in_order_both_ways_over_tun_and_over_veth() {
 
 #[test]
 fn tcp_streams_are_whole_over_tun_and_over_veth() {
-    use rove_lab::emulate::Device;
+    use rove_net::Device;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
     for device in [Device::Any, Device::Veth] {

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, ValueHint};
 use rove_cli_docs::{Manual, Words};
+use rove_net::Device;
 use rove_units::Seed;
 
 use crate::cli::program::LABORATORY;
-use crate::emulate::{Device, EmulateOptions, ViewPlace};
+use crate::emulate::{EmulateOptions, ViewPlace};
 use crate::path::Path;
 use crate::validate::Check;
 

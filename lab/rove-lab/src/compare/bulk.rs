@@ -13,7 +13,7 @@ use rove_units::Duration;
 use rustix::io::Errno;
 use rustix::net::sockopt::set_tcp_congestion;
 
-use crate::emulate::testbed::{End, Testbed};
+use rove_net::testbed::{End, Testbed};
 
 /// The port of the senders, by which their segments are told from a session's. Chosen: iperf's.
 const PORT: u16 = 5001;

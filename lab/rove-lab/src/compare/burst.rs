@@ -14,12 +14,12 @@ use std::ffi::OsString;
 use crate::compare::cost::{self, Cost};
 use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions, TimedClient};
 use crate::compare::run::{RunOptions, begin_links, settling_testbed};
-use crate::emulate::Offered;
 use crate::live::clock;
 use crate::live::load::{Load, OVER, READY};
 use crate::live::scratch::Scratch;
 use crate::live::session::{PROMPT, SHELL};
 use crate::live::yes;
+use rove_net::Offered;
 
 /// The word that calls the program at the far end.
 pub(crate) const WORD: &str = "pour";

@@ -9,11 +9,11 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl};
 use crate::compare::observed_client::Interrupt;
-use crate::emulate::testbed::{Testbed, TestbedOptions, bounded};
 use crate::flow::ends::Arrival;
 use crate::flow::{self, FlowOptions, FlowReport};
 use crate::live::scratch::Scratch;
 use crate::metrics::Delivery;
+use rove_net::testbed::{Testbed, TestbedOptions, bounded};
 
 /// How long is waited before it is looked at whether the user wants to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

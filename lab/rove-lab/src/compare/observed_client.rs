@@ -15,7 +15,6 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::compare::peer::Peer;
-use crate::emulate::testbed::{End, Testbed};
 use crate::live::clock;
 use crate::live::place::Place;
 use crate::live::scratch::Scratch;
@@ -23,6 +22,7 @@ use crate::live::session::{Client, Server, in_known_environment};
 use crate::live::sshd::Sshd;
 use crate::live::terminal::Terminal;
 use crate::live::yes::ObservedTerminal;
+use rove_net::testbed::{End, Testbed};
 
 /// Longest wait before it is looked whether the user has interrupted. Chosen: nobody notices it.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

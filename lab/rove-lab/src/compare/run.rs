@@ -17,8 +17,6 @@ use crate::compare::film::Film;
 use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions};
 use crate::compare::peer::Peer;
 use crate::compare::replayed_program::{self, Control};
-use crate::emulate::Offered;
-use crate::emulate::testbed::{End, Testbed, TestbedOptions, bounded};
 use crate::live::clock;
 use crate::live::scratch::Scratch;
 use crate::path::Path;
@@ -26,6 +24,8 @@ use crate::replay::judge::{Cause, Judge};
 use crate::replay::pace::{PATIENCE, Pacer};
 use crate::replay::script::Script;
 use crate::replay::{CLEAR, Pace, Run, SETTLING, TAIL};
+use rove_net::Offered;
+use rove_net::testbed::{End, Testbed, TestbedOptions, bounded};
 
 /// How long after the last packet a drawing may be that packet's work: later ones are the client's own. Source: the judge's
 /// definitions, docs/lab.md.

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::compare::cost::Cost;
 use crate::compare::run::Played;
-use crate::emulate::Offered;
 use crate::replay::figures::{Figures, Latencies, millis, percent};
 use crate::replay::script::Class;
+use rove_net::Offered;
 
 /// Figures over some runs.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rove_units::Duration;
 
-use crate::emulate::driver::Flow;
+use rove_net::Flow;
 
 /// How often the line changes. Chosen: a person reads it, and rates are not jumpy.
 pub(super) const EVERY: Duration = Duration::from_millis(500);

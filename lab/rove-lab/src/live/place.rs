@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::emulate::testbed::{End, Testbed};
+use rove_net::testbed::{End, Testbed};
 
 /// A network that commands run in.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use rove_units::{Duration, Seed};
 use serde::Serialize;
 
-use crate::emulate::testbed::Report;
+use rove_net::testbed::Report;
 
 /// The seed of every check.
 pub(super) const SEED: Seed = Seed::new(1);

@@ -11,9 +11,9 @@ use rove_platform::clock::Clock;
 use rove_units::{BitRate, Bytes, Duration, Instant};
 use rustix::net::sockopt::set_tcp_congestion;
 
-use crate::emulate::testbed::{End, Report, Testbed, TestbedOptions};
 use crate::validate::figure::{Figure, SEED, figure, lateness, ms};
 use crate::validate::flow::wait_until;
+use rove_net::testbed::{End, Report, Testbed, TestbedOptions};
 
 /// The link's rate. Source: a trace with a full packet in each millisecond.
 const RATE: u64 = 12_000_000;

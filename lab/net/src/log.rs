@@ -14,7 +14,7 @@ use rove_units::Instant;
 const BATCHES_MAX: usize = 128;
 
 /// The names of the two directions, as files and tables have them.
-pub(super) const DIRECTIONS: [&str; 2] = ["uplink", "downlink"];
+pub const DIRECTIONS: [&str; 2] = ["uplink", "downlink"];
 
 /// Four files that are being written.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use rove_net::tap::Tap;
+use crate::tap::Tap;
 use rove_platform::alarm::Alarm;
 use rove_platform::clock::Clock;
 use rove_units::Instant;
@@ -13,7 +13,7 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 
-use crate::emulate::lead::Lead;
+use crate::lead::Lead;
 
 /// The names of the descriptors.
 const NEAR: u64 = 0;

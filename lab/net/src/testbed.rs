@@ -10,22 +10,20 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use crate::namespace::Namespace;
+use crate::reaper::Reaper;
 use anyhow::{Context, Result, anyhow};
 use rove_link::{Link, LinkConfig, Steps};
-use rove_net::namespace::Namespace;
-use rove_net::reaper::Reaper;
 use rove_platform::clock::Clock;
 use rove_units::{Bytes, Instant, Seed};
 use serde::Serialize;
 
-use crate::emulate::address::Addresses;
-use crate::emulate::driver::{
-    Direction, Driver, END, Ended, Flow, Mailbox, Packet, RECONFIGURE, Shared,
-};
-use crate::emulate::lateness::{LATEST_MAX, P99_MAX, Summary};
-use crate::emulate::log::{DIRECTIONS, Log};
-use crate::emulate::meter::{Meters, Offered};
-use crate::emulate::plumbing::{self, Device, Far, Place};
+use crate::address::Addresses;
+use crate::driver::{Direction, Driver, END, Ended, Flow, Mailbox, Packet, RECONFIGURE, Shared};
+use crate::lateness::{LATEST_MAX, P99_MAX, Summary};
+use crate::log::{DIRECTIONS, Log};
+use crate::meter::{Meters, Offered};
+use crate::plumbing::{self, Device, Far, Place};
 
 /// Most bytes that wait before a bottleneck, whatever its queue allows. Chosen: half an hour at 1 Mbit/s, and a share of
 /// a small computer's memory.
@@ -185,7 +183,7 @@ impl Testbed {
     }
 
     /// Returns whether the far side is the near side of another emulator.
-    pub(super) fn is_nested(&self) -> bool {
+    pub fn is_nested(&self) -> bool {
         self.addresses.is_nested()
     }
 
@@ -220,7 +218,7 @@ impl Testbed {
     }
 
     /// Returns a descriptor that becomes readable when the link has failed.
-    pub(super) fn failure(&self) -> BorrowedFd<'_> {
+    pub fn failure(&self) -> BorrowedFd<'_> {
         self.orders.as_fd()
     }
 

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use rove_net::netlink::InterfaceAddress;
+use crate::netlink::InterfaceAddress;
 
 /// Addresses that no network of ours has. Source: RFC 6598, for the inside of providers; Mahimahi's shells take theirs
 /// from it too.

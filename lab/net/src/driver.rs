@@ -5,15 +5,16 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 
+use crate::tap::Tap;
 use rove_link::{Event, Link, LinkStats, Steps};
-use rove_net::tap::Tap;
 use rove_platform::clock::Clock;
 use rove_units::{Bytes, Duration, Instant};
+use rustix::time::{ClockId, clock_gettime};
 
-use crate::emulate::lateness::Histogram;
-use crate::emulate::log::Log;
-use crate::emulate::meter::Meters;
-use crate::emulate::watch::Watch;
+use crate::lateness::Histogram;
+use crate::log::Log;
+use crate::meter::Meters;
+use crate::watch::Watch;
 
 /// Largest IP packet with an Ethernet header: no read is cut off.
 const PACKET_MAX: usize = 65_535 + 14;
@@ -159,7 +160,7 @@ impl Driver {
     ///
     /// Returns an error if an interface has gone away.
     pub(super) fn run(mut self) -> io::Result<Ended> {
-        let has_priority = rove_net::namespace::hurry();
+        let has_priority = crate::namespace::hurry();
         let mut watch = Watch::new(self.clock, &self.taps, &self.orders)?;
         let mut buffer = vec![0; PACKET_MAX];
         let mut told = Instant::ZERO;
@@ -194,7 +195,7 @@ impl Driver {
             delays: [up.delays, down.delays],
             lateness: [up.lateness, down.lateness],
             ran_for: now.saturating_since(Instant::ZERO),
-            worked_for: crate::clock::read(),
+            worked_for: worked(),
             has_priority,
             log: self.log,
         })
@@ -264,6 +265,12 @@ impl Driver {
             Flow { stats: link.stats(), queued: link.queued(), ..*flow }
         })
     }
+}
+
+/// Returns the processor time of this thread.
+fn worked() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).expect("processor time is not negative")
 }
 
 /// Which way each direction goes.

@@ -5,14 +5,14 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
+use crate::namespace::Namespace;
+use crate::netlink::{Interface, InterfaceAddress, Netlink};
+use crate::tap::{Tap, without_offloads};
 use anyhow::{Context, Result, anyhow, bail};
-use rove_net::namespace::Namespace;
-use rove_net::netlink::{Interface, InterfaceAddress, Netlink};
-use rove_net::tap::{Tap, without_offloads};
 use rove_units::Duration;
 use rustix::io::Errno;
 
-use crate::emulate::address::Addresses;
+use crate::address::Addresses;
 
 /// The node of the TUN driver. Source: the kernel's documentation, networking/tuntap.
 const TUN: &str = "/dev/net/tun";
@@ -239,7 +239,7 @@ pub fn acquire_rights() -> Result<Far> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
         Err(error) => bail!(refused(&error)),
     }
-    rove_net::namespace::enter_user_namespace().map_err(|error| refused(&error))?;
+    crate::namespace::enter_user_namespace().map_err(|error| refused(&error))?;
     Namespace::create().map_err(|error| refused(&error))?;
     Ok(Far::Own)
 }
