@@ -24,6 +24,7 @@ use crate::path::Path;
 use crate::replay::figures::Figures;
 use crate::replay::script::{Repertoire, Script};
 use crate::replay::{Pace, read};
+use crate::report;
 use crate::shown;
 
 pub(crate) mod bulk;
@@ -330,7 +331,7 @@ fn tallies(done: &[Done]) -> Vec<(&str, Peer, Tally)> {
 
 fn write_table(output: &mut impl Write, options: &CompareOptions, done: &[Done]) -> io::Result<()> {
     writeln!(output, "{}", options.description())?;
-    table::heading(output)?;
+    writeln!(output, "{}", report::heading(table::LAYOUT))?;
     let tallies = tallies(done);
     for (recording, peer, tally) in &tallies {
         table::row(output, recording, peer.name(), tally)?;

@@ -31,7 +31,7 @@
 //!   Each kind of `measure` is one file, and `system` names what is compared. `table`, `plot` and `page` present the result. `ray` spreads runs over computers.
 //! - `aoi` is the study of which state a difference should start from.
 //! - `metrics` computes the delays of a flow, and the `age` of states. `statistics` are of times
-//!   and of repeated runs. `parallel` uses all processors.
+//!   and of repeated runs, and `report` is their tables. `parallel` uses all processors.
 //!
 //! Congestion control:
 //!
@@ -65,6 +65,7 @@ mod path;
 mod record;
 mod remy;
 mod replay;
+mod report;
 mod screen;
 mod shown;
 pub mod sprout;

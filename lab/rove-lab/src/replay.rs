@@ -24,6 +24,7 @@ use self::script::{Script, ScriptError};
 pub(crate) use self::server_end::CLEAR;
 use crate::parallel::{self, tell_progress};
 use crate::path::Path;
+use crate::report;
 use crate::shown;
 use crate::trace::Trace;
 
@@ -134,9 +135,9 @@ fn ablate(
         rows.push(Row { link: path.text.clone(), without, cases: of_script.collect() });
     }
     let written = if options.json {
-        let mut report = described(options);
-        report["ablation"] = ablation::to_json(&rows);
-        write_object(&mut output, &report)
+        let mut object = described(options);
+        object["ablation"] = ablation::to_json(&rows);
+        write_object(&mut output, &object)
     } else {
         let how = format!(
             "predict {}{}, pace {}, seeds {}; points of instant keys, and keys with something wrong",
@@ -290,7 +291,7 @@ fn write_text(
             options.pace.name(),
             seeds_of(options),
         )?;
-        table::heading(output)?;
+        writeln!(output, "{}", report::heading(table::LAYOUT))?;
         let mut pool = Figures::default();
         for of_trace in of_path.chunk_by(|(a, _), (b, _)| core::ptr::eq(a.script, b.script)) {
             let mut figures = Figures::default();
@@ -345,10 +346,10 @@ fn write_json(
             object
         })
         .collect();
-    let mut report = described(options);
-    report["runs"] = json!(list);
-    report["pooled"] = json!(pools);
-    write_object(output, &report)
+    let mut object = described(options);
+    object["runs"] = json!(list);
+    object["pooled"] = json!(pools);
+    write_object(output, &object)
 }
 
 /// Returns an object that says how everything was played.

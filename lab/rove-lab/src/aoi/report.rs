@@ -1,7 +1,5 @@
 //! Results of the study as a table, and as JSON.
 
-use core::fmt::Write as _;
-
 use rove_link::Netem;
 use rove_units::{Duration, Instant, Seed};
 use serde_json::{Value, json};
@@ -10,6 +8,7 @@ use crate::aoi::closed_form::{AssumedAge, Limited, Slotted, Timeout};
 use crate::aoi::grid::{Case, percent};
 use crate::aoi::study::{Outcome, PERIOD, Study};
 use crate::parallel::{self, tell_progress};
+use crate::report::{number, table};
 use crate::statistics::{Times, interval, paired_ratio};
 
 /// Time that the study's timeout settles beyond a round trip on a path of constant delay, in ms. Source: its estimator.
@@ -213,7 +212,7 @@ pub(crate) fn study_text(rows: &[Row]) -> String {
         "unsure",
         "empty",
     ];
-    table(&heading, rows.iter().map(Row::texts).collect())
+    titled(&heading, rows.iter().map(Row::texts))
 }
 
 /// Returns the same as JSON.
@@ -324,7 +323,7 @@ impl Check {
 pub(crate) fn model_text(checks: &[Check]) -> String {
     let heading =
         ["delay and loss each way", "timeout", "lambda", "closed form", "measured", "apart"];
-    table(&heading, checks.iter().map(Check::texts).collect())
+    titled(&heading, checks.iter().map(Check::texts))
 }
 
 /// Returns the same as JSON.
@@ -360,7 +359,7 @@ pub(crate) fn shares_text() -> String {
             format!("{law:.2}"),
         ]
     });
-    table(&["rate and diffs", "loss", "best lambda", "cube-root law"], rows.collect())
+    titled(&["rate and diffs", "loss", "best lambda", "cube-root law"], rows)
 }
 
 /// Returns the same as JSON.
@@ -369,34 +368,12 @@ pub(crate) fn shares_json() -> Value {
     best_shares().into_iter().map(one).collect()
 }
 
-/// Returns rows below their heading, the first column to the left and the others to the right.
-fn table(heading: &[&str], rows: Vec<Vec<String>>) -> String {
+/// Returns rows below their heading.
+fn titled(heading: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let heading = heading.iter().map(|column| (*column).to_owned()).collect();
-    let rows: Vec<Vec<String>> = core::iter::once(heading).chain(rows).collect();
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| Some(row.get(column)?.chars().count())).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
-        for (column, (text, width)) in row.iter().zip(&widths).enumerate() {
-            let _ = if column == 0 {
-                write!(out, "{text:width$}")
-            } else {
-                write!(out, "  {text:>width$}")
-            };
-        }
-        out.truncate(out.trim_end_matches(' ').len());
-        out.push('\n');
-    }
-    out
-}
-
-fn number(value: Option<f64>) -> String {
-    value.map_or_else(dash, |value| format!("{value:.1}"))
+    table(&core::iter::once(heading).chain(rows).collect::<Vec<_>>(), 0)
 }
 
 fn dash() -> String {
-    "-".to_owned()
+    number(None)
 }

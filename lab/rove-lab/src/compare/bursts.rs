@@ -9,7 +9,12 @@ use crate::compare::burst::Burst;
 use crate::compare::peer::Peer;
 use crate::compare::{CompareOptions, Work};
 use crate::replay::figures::millis;
+use crate::report::{heading, line, number};
 use crate::statistics::Times;
+
+/// The columns.
+const LAYOUT: &str = "system<10 times>6 | median>9 mean>9 p90>9 longest>9 | up_kB>10 packets>8 down_kB>10 packets>8 | client_s>8 \
+                      server_s>8";
 
 /// A run and its result.
 #[derive(Debug)]
@@ -49,48 +54,34 @@ pub(super) fn write(
         "{}; link {link}; one system after another; times in ms",
         options.work.title()
     )?;
-    writeln!(
-        output,
-        "{:<10} {:>6} | {:>9} {:>9} {:>9} {:>9} | {:>10} {:>8} {:>10} {:>8} | {:>8} {:>8}",
-        "system",
-        "times",
-        "median",
-        "mean",
-        "p90",
-        "longest",
-        "up kB",
-        "packets",
-        "down kB",
-        "packets",
-        "client s",
-        "server s",
-    )?;
+    writeln!(output, "{}", heading(LAYOUT))?;
     for peer in &options.peers {
         let bursts: Vec<&Burst> = of(done, *peer).collect();
         if bursts.is_empty() {
             continue;
         }
         let times = times(&bursts);
-        let ms = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}"));
         let traffic = |way: usize| {
             let bytes = mean(&bursts, |it| it.offered[way].bytes.get());
             let packets = mean(&bursts, |it| it.offered[way].packets);
-            format!("{:>10.1} {packets:>8.0}", bytes / 1e3)
+            [format!("{:.1}", bytes / 1e3), format!("{packets:.0}")]
         };
-        writeln!(
-            output,
-            "{:<10} {:>6} | {:>9} {:>9} {:>9} {:>9} | {} {} | {:>8.2} {:>8.2}",
-            peer.name(),
-            times.count(),
-            ms(times.quantile(50)),
-            ms(times.mean()),
-            ms(times.quantile(90)),
-            ms(times.quantile(100)),
-            traffic(0),
-            traffic(1),
-            seconds(&bursts, 0),
-            seconds(&bursts, 1),
-        )?;
+        let [[up, up_packets], [down, down_packets]] = [traffic(0), traffic(1)];
+        let cells = [
+            peer.name().to_owned(),
+            times.count().to_string(),
+            number(times.quantile(50)),
+            number(times.mean()),
+            number(times.quantile(90)),
+            number(times.quantile(100)),
+            up,
+            up_packets,
+            down,
+            down_packets,
+            format!("{:.2}", seconds(&bursts, 0)),
+            format!("{:.2}", seconds(&bursts, 1)),
+        ];
+        writeln!(output, "{}", line(LAYOUT, cells))?;
     }
     for done in done {
         let which = format!("{}, seed {}", done.peer.name(), done.seed);

@@ -9,6 +9,7 @@ use crate::compare::cost::Cost;
 use crate::compare::run::Played;
 use crate::replay::figures::{Figures, Latencies, millis, percent};
 use crate::replay::script::Class;
+use crate::report::line;
 use rove_net::Offered;
 
 /// Figures over some runs.
@@ -98,35 +99,9 @@ impl Tally {
     }
 }
 
-/// Writes the heading of the table.
-///
-/// # Errors
-///
-/// Returns the refusal of the output.
-pub(super) fn heading(output: &mut impl Write) -> io::Result<()> {
-    writeln!(
-        output,
-        "{:<18} {:<10} {:>5} {:>5} | {:>8} {:>8} {:>8} | {:>7} {:>7} {:>6} | {:>8} {:>7} {:>8} {:>7} | {:>7} {:>6} {:>7} {:>6}",
-        "recording",
-        "system",
-        "keys",
-        "never",
-        "median",
-        "mean",
-        "p90",
-        "instant",
-        "typing",
-        "wrong",
-        "up kB",
-        "packets",
-        "down kB",
-        "packets",
-        "client s",
-        "MB",
-        "server s",
-        "MB",
-    )
-}
+/// The columns.
+pub(super) const LAYOUT: &str = "recording<18 system<10 keys>5 never>5 | median>8 mean>8 p90>8 | instant>7 typing>7 wrong>6 | up_kB>8 \
+                                 packets>7 down_kB>8 packets>7 | client_s>8 MB>6 server_s>8 MB>6";
 
 /// Writes the figures of a system with a recording.
 ///
@@ -144,22 +119,27 @@ pub(super) fn row(
     let typing = figures.latencies(Class::is_typing);
     let [[up, up_packets], [down, down_packets]] = [0, 1].map(|way| tally.traffic(way));
     let [client, server] = tally.costs;
-    write!(
-        output,
-        "{recording:<18} {system:<10} {:>5} {:>5} | {:>8} {:>8} {:>8} | {:>7} {:>7} {:>6} | {up:>8.1} {up_packets:>7.0} {down:>8.1} {down_packets:>7.0} | {:>8.3} {:>6.1} {:>8.3} {:>6.1}",
-        all.count(),
-        all.unseen(),
+    let cells = [
+        recording.to_owned(),
+        system.to_owned(),
+        all.count().to_string(),
+        all.unseen().to_string(),
         time(all.quantile(50), &all),
         time(all.mean(), &all),
         time(all.quantile(90), &all),
         instant(&all),
         instant(&typing),
         format!("{:.2}%", percent(figures.wrong, figures.keys)),
-        tally.mean(client.processor_seconds),
-        client.peak_megabytes,
-        tally.mean(server.processor_seconds),
-        server.peak_megabytes,
-    )?;
+        format!("{up:.1}"),
+        format!("{up_packets:.0}"),
+        format!("{down:.1}"),
+        format!("{down_packets:.0}"),
+        format!("{:.3}", tally.mean(client.processor_seconds)),
+        format!("{:.1}", client.peak_megabytes),
+        format!("{:.3}", tally.mean(server.processor_seconds)),
+        format!("{:.1}", server.peak_megabytes),
+    ];
+    write!(output, "{}", line(LAYOUT, cells))?;
     if let Some(rate) = tally.bulk_rate {
         write!(output, "  downloads {:.2} Mbit/s", tally.mean(rate) / 1e6)?;
     }

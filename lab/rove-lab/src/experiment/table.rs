@@ -9,6 +9,7 @@ use crate::experiment::conditions::RunFigure;
 use crate::experiment::measure::shared::is_published;
 use crate::experiment::scenario::{Expected, Statistic};
 use crate::experiment::sweep::{Figure, SeedMeans, Series};
+use crate::report::{self, number};
 use crate::statistics::{Times, interval, paired_ratio};
 
 /// An answer that comes sooner is instant, in ms.
@@ -55,12 +56,12 @@ impl Series {
         vec![
             times.count().to_string(),
             times.missing().to_string(),
-            ms(times.quantile(50)),
-            ms(times.mean()),
+            number(times.quantile(50)),
+            number(times.mean()),
             range.map_or_else(|| "-".to_owned(), |[low, high]| format!("{low:.1}-{high:.1}")),
-            ms(times.deviation()),
-            ms(times.quantile(90)),
-            ms(times.quantile(99)),
+            number(times.deviation()),
+            number(times.quantile(90)),
+            number(times.quantile(99)),
             format!("{:.1} %", times.share_below(INSTANT)),
         ]
     }
@@ -68,7 +69,7 @@ impl Series {
     /// Returns the same where runs have figures of their own.
     fn run_columns(&self, figures: usize) -> Vec<String> {
         let all = self.columns();
-        let figures = (0..figures).map(|figure| ms(Times::new(self.figure(figure), 0).mean()));
+        let figures = (0..figures).map(|figure| number(Times::new(self.figure(figure), 0).mean()));
         [0, 1, 3, 4].map(|column| all[column].clone()).into_iter().chain(figures).collect()
     }
 
@@ -219,27 +220,10 @@ impl Figure {
             series.value.map_or(label.clone(), |value| format!("{label}, {value}"))
         };
         let heading = value.map_or_else(String::new, |value| format!("by {value}"));
-        let width = self.series.iter().map(|series| labels(series).chars().count()).max();
-        let width = width.unwrap_or(0).max(heading.len());
-        let _ = write!(out, "{heading:width$}");
-        let columns = self.columns();
-        let rows: Vec<Vec<String>> = self.series.iter().map(|series| self.row(series)).collect();
-        let widest = |column: usize| {
-            let texts = rows.iter().chain([&columns]).map(|row| row[column].chars().count());
-            texts.max().unwrap_or(0).max(COLUMN_WIDTH)
-        };
-        let widths: Vec<usize> = (0..columns.len()).map(widest).collect();
-        let line = |out: &mut String, row: &[String]| {
-            for (text, width) in row.iter().zip(&widths) {
-                let _ = write!(out, "  {text:>width$}");
-            }
-            out.push('\n');
-        };
-        line(&mut out, &columns);
-        for (series, row) in self.series.iter().zip(&rows) {
-            let _ = write!(out, "{:width$}", labels(series));
-            line(&mut out, row);
-        }
+        let mut rows = vec![[vec![heading], self.columns()].concat()];
+        let row = |series: &Series| [vec![labels(series)], self.row(series)].concat();
+        rows.extend(self.series.iter().map(row));
+        out.push_str(&report::table(&rows, COLUMN_WIDTH));
         if let Some(baseline) = self.scenario.body.baseline {
             let _ = writeln!(out, "ratios are to {}, same link, value and seed", baseline.name());
         }
@@ -292,14 +276,9 @@ fn verdict(expected: &Expected, series: &Series) -> Verdict {
         (None, None) => "anything".to_owned(),
     };
     let statistic = expected.statistic.name();
-    let (label, got, source) = (series.label(), ms(got), &expected.source);
+    let (label, got, source) = (series.label(), number(got), &expected.source);
     Verdict {
         sentence: format!("{statistic} of {label} is {got} {unit}, expected {band} ({source})"),
         holds,
     }
-}
-
-/// Returns a time as people read it.
-fn ms(time: Option<f64>) -> String {
-    time.map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"))
 }

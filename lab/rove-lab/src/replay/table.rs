@@ -2,45 +2,17 @@
 
 use std::io::{self, Write};
 
+use rove_headless::Traffic;
 use rove_units::Duration;
 
 use crate::replay::figures::{Figures, Latencies, millis, percent};
 use crate::replay::flicker::Tally;
 use crate::replay::script::Class;
+use crate::report::line;
 
-/// Writes the heading of the tables.
-///
-/// # Errors
-///
-/// Returns the refusal of the output.
-pub(super) fn heading(output: &mut impl Write) -> io::Result<()> {
-    writeln!(
-        output,
-        "{:<22} {:>6} {:>6} | {:>6} {:>6} | {:>6} {:>6} {:>6} {:>6} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6} {:>8} | {:>13} {:>4} | {:>16} {:>13} | {:>9} {:>9}",
-        "trace",
-        "keys",
-        "judged",
-        "all",
-        "typing",
-        "char",
-        "bksp",
-        "arrow",
-        "other",
-        "p50",
-        "p90",
-        "p99",
-        "wrong",
-        "any",
-        "color",
-        "revealed",
-        "corrected",
-        "late",
-        "flicker",
-        "blinks",
-        "up",
-        "down",
-    )
-}
+/// The columns.
+pub(super) const LAYOUT: &str = "trace<22 keys>6 judged>6 | all>6 typing>6 | char>6 bksp>6 arrow>6 other>6 | p50>7 p90>7 p99>7 | \
+                                 wrong>6 any>6 color>6 revealed>8 | corrected>13 late>4 | flicker>16 blinks>13 | up>9 down>9";
 
 /// Writes the figures of one trace, or of several.
 ///
@@ -66,12 +38,11 @@ pub(super) fn row(output: &mut impl Write, name: &str, figures: &Figures) -> io:
         let tallies = [figures.own_flicker, figures.flicker, figures.local_flicker];
         tallies.map(|tally| count(tally).to_string()).join(" / ")
     };
-    write!(
-        output,
-        "{:<22} {:>6} {:>6} | {:>6} {:>6} | {:>6} {:>6} {:>6} {:>6} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6} {:>8} | {:>13} {:>4} | {:>16} {:>13} | {:>9} {:>9}",
-        name,
-        figures.keys,
-        all.count(),
+    let per_run = |traffic: Traffic| traffic.bytes().get() / figures.runs.max(1) as u64;
+    let cells = [
+        name.to_owned(),
+        figures.keys.to_string(),
+        all.count().to_string(),
         instant(&all),
         instant(&figures.latencies(Class::is_typing)),
         class(Class::Character),
@@ -86,12 +57,13 @@ pub(super) fn row(output: &mut impl Write, name: &str, figures: &Figures) -> io:
         share(figures.wrong_paint),
         share(figures.revealed),
         corrected,
-        figures.late,
+        figures.late.to_string(),
         flicker(|it| it.cells),
         flicker(|it| it.blinks),
-        figures.uplink.bytes().get() / figures.runs.max(1) as u64,
-        figures.downlink.bytes().get() / figures.runs.max(1) as u64,
-    )?;
+        per_run(figures.uplink).to_string(),
+        per_run(figures.downlink).to_string(),
+    ];
+    write!(output, "{}", line(LAYOUT, cells))?;
     if figures.true_ends < figures.runs {
         write!(output, "  {} of {} ended untrue", figures.runs - figures.true_ends, figures.runs)?;
     }
