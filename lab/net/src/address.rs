@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use crate::netlink::InterfaceAddress;
+use anyhow::{Result, bail};
 
 /// Addresses that no network of ours has. Source: RFC 6598, for the inside of providers; Mahimahi's shells take theirs
 /// from it too.
@@ -61,24 +62,21 @@ impl Addresses {
     ///
     /// # Errors
     ///
-    /// Returns a sentence if it is no address of a host or there already.
-    pub(super) fn with_far(far: Ipv4Addr, taken: &[InterfaceAddress]) -> Result<Self, String> {
+    /// Returns an error if it is no address of a host or there already.
+    pub(super) fn with_far(far: Ipv4Addr, taken: &[InterfaceAddress]) -> Result<Self> {
         let is_host = !(far.is_unspecified()
             || far.is_loopback()
             || far.is_multicast()
             || far.octets()[0] == 0
             || far.octets()[0] >= 240);
         if !is_host {
-            return Err(format!("{far} is no address that a host may have"));
+            bail!("{far} is no address that a host may have");
         }
         let near = Ipv4Addr::from(u32::from(far) ^ 1);
         let block = InterfaceAddress { address: far, prefix: PAIR_PREFIX };
         if let Some(other) = taken.iter().find(|taken| overlap(block, **taken)) {
-            return Err(format!(
-                "{far} is in the network {}/{}, which is in use here",
-                Ipv4Addr::from(network(other.address, other.prefix)),
-                other.prefix
-            ));
+            let network = Ipv4Addr::from(network(other.address, other.prefix));
+            bail!("{far} is in the network {network}/{}, which is in use here", other.prefix);
         }
         Ok(Self { near, far, prefix: PAIR_PREFIX })
     }
@@ -152,6 +150,9 @@ mod tests {
         }
         let taken = [at("192.168.1.7/24")];
         let error = Addresses::with_far(Ipv4Addr::new(192, 168, 1, 9), &taken).unwrap_err();
-        assert_eq!(error, "192.168.1.9 is in the network 192.168.1.0/24, which is in use here");
+        assert_eq!(
+            error.to_string(),
+            "192.168.1.9 is in the network 192.168.1.0/24, which is in use here"
+        );
     }
 }

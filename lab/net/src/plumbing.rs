@@ -83,7 +83,7 @@ pub(super) fn connect(
             .context("cannot list the addresses of this computer")?,
     };
     let addresses = match address {
-        Some(far) => Addresses::with_far(far, &taken).map_err(|error| anyhow!(error))?,
+        Some(far) => Addresses::with_far(far, &taken)?,
         None => Addresses::choose(&taken).context(
             "no addresses are left between 100.64.0.0 and 100.127.255.255, or emulators are already four \
              deep in each other; name an address with --peer",

@@ -1,8 +1,8 @@
 //! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
-//! [`scenario`] reads a file, [`material`] finds the recordings and links that it names, or what stands in for them.
-//! [`sweep`] makes all runs ([`mod@measure`], of a [`system`], under [`conditions`] and with [`traffic`]; in real time with [`programs`]) but for those that the [`store`] has, and puts them
-//! together with [`crate::statistics`]. [`table`], [`plot`] and [`page`] show what came of it.
+//! [`scenario`] reads a file. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
+//! all runs but for those that the [`store`] has. Each is a [`mod@measure`] of a [`system`] under [`conditions`]; senders that share
+//! a path have [`traffic`]. Real time has [`programs`]. [`table`], [`plot`] and [`page`] show what came of it.
 
 use std::fs;
 use std::io::{self, Write};

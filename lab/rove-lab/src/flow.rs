@@ -1,9 +1,10 @@
 //! Flows in virtual time: datagrams one way, an acknowledgment of each or a forecast the other way.
 //!
-//! [`source`] decides when datagrams go: in bulk with a fixed window, on and off, or as a person types; [`controlled`] as a
-//! congestion controller says, and a [`contender`] is such a controller by its name. [`ends`] are the two ends of such a flow, `on_off_sources` are many senders on one path, [`sprout`] has those of Sprout, [`beside`] puts a flow
-//! beside a session on one path, and [`shared`] several flows, maybe in a tunnel. [`run`] measures a flow alone, [`run_sprout`] one of Sprout. The same seed gives
-//! the same datagrams to the nanosecond.
+//! A [`source`] decides when datagrams go: in bulk with a fixed window, on and off, or as a person types. [`controlled`] is a source
+//! that a congestion controller drives. A [`contender`] is such a controller by its name. [`ends`] are the two ends of a flow.
+//! `on_off_sources` are many senders on one path. [`sprout`] has the ends of Sprout. [`beside`] puts a flow beside a session on one
+//! path. [`shared`] puts several flows there, maybe in a tunnel. [`run`] measures a flow alone, [`run_sprout`] one of Sprout. The
+//! same seed gives the same datagrams to the nanosecond.
 
 use rove_congestion::Controller;
 use rove_congestion::sprout::{Config, Estimator};

@@ -1,11 +1,12 @@
 //! `rove-lab remy`: congestion controllers found by search.
 //!
-//! [`training_network`] describes a network, and [`network`] simulates it: senders that each follow a [`control`] (or a [`baseline`]), before one link. An [`objective`] says what
-//! comes of that is worth on certain [`terms`], and [`evaluator`] does so for many tables and networks ([`evaluate`] is its command), on [`workers`]: threads, or a
-//! [`worker_pool`] that is sent each [`task`] ([`worker`] is the command that does them). A [`prior`] is the
-//! assumptions for which a [`search`] grows a table, from candidates of an [`action_range`] and by [`bisection`]; [`train`] is its
-//! command, and [`checkpoint`] keeps it. [`tables`] are files, [`describe`] is what people see of them, [`surface`] as a picture; a [`fault`] is why there is
-//! no result.
+//! A [`training_network`] describes a network, and [`network`] simulates it: senders that each follow a [`control`] (or a
+//! [`baseline`]), before one link. An [`objective`] says what comes of that is worth. A run is worth that on certain [`terms`].
+//! [`evaluator`] does many runs of tables and networks; [`evaluate`] is its command. Its [`workers`] are threads, or a
+//! [`worker_pool`] that is sent each [`task`]. [`worker`] is the command that does tasks. A [`prior`] is the assumptions for which a
+//! [`search`] grows a table. Candidates are of an [`action_range`], and found by [`bisection`]. [`train`] is its command, and
+//! [`checkpoint`] keeps it. [`tables`] are files. [`describe`] is what people see of them, [`surface`] a picture. A [`fault`] is why
+//! there is no result.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

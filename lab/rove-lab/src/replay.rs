@@ -1,9 +1,9 @@
 //! `rove-lab replay`: recorded keys typed once more, through the client and the server that ship, over an
 //! emulated path in virtual time; and how soon and how truly they were answered.
 //!
-//! [`options`] are the command line. [`mod@script`] makes a recording ready, [`client_end`] and [`server_end`] are the two sides, [`mod@run`] puts them at the ends of
-//! a path, [`judge`] judges what the user sees, [`figures`], [`table`], [`explain`] and [`reasons`] say
-//! what came of it; [`ablation`] compares that with what comes of it without a mechanism of the engine.
+//! [`options`] are the command line. [`mod@script`] makes a recording ready. [`client_end`] and [`server_end`] are the two sides.
+//! [`mod@run`] puts them at the ends of a path. [`judge`] judges what the user sees. [`figures`] and [`table`] say how many keys
+//! were answered how soon. [`explain`] and [`reasons`] say why. [`ablation`] compares that with runs without a mechanism of the engine.
 
 use core::ops::Range;
 use std::fs::File;
