@@ -32,6 +32,8 @@ const SILENT_LEVELS: [&str; 3] = ["SILENT", "QUIET", "FATAL"];
 pub struct SshConfig {
     /// The configured detour to the host, in the words of ssh_config. `None` if ssh connects directly.
     pub detour: Option<String>,
+    /// The last host that ssh jumps through.
+    pub jump: Option<JumpHost>,
     /// The name of the host after aliases are resolved.
     pub host_name: Option<String>,
     user: Option<String>,
@@ -50,6 +52,41 @@ pub struct SshConfig {
     pub key_files: Vec<String>,
     /// Whether ssh does not even print why it fails (`LogLevel`).
     is_silent: bool,
+}
+
+/// A jump host, as its ssh is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JumpHost {
+    /// The jump hosts on the way to this one, for `-J`.
+    before: Option<String>,
+    /// The destination, as a URI.
+    pub destination: String,
+}
+
+impl JumpHost {
+    /// Reads the value of `ProxyJump`, as `ssh -G` prints it.
+    fn parse(value: &str) -> Self {
+        let (before, last) = match value.rsplit_once(',') {
+            Some((before, last)) => (Some(before.to_owned()), last),
+            None => (None, value),
+        };
+        Self { before, destination: format!("ssh://{last}") }
+    }
+
+    /// Returns the words of an ssh to this host, by the user's `ssh`. As ssh itself does, they keep only its file of
+    /// configuration (`-F`). `None` for a program other than ssh.
+    pub fn words(&self, ssh: &[String]) -> Option<Vec<String>> {
+        let (program, options) = ssh.split_at(behind_name(ssh)?);
+        let mut words = program.to_vec();
+        let file =
+            options.iter().enumerate().find_map(|(at, word)| match word.strip_prefix("-F")? {
+                "" => options.get(at + 1).cloned(),
+                file => Some(file.to_owned()),
+            });
+        words.extend(file.into_iter().flat_map(|file| ["-F".to_owned(), file]));
+        words.extend(self.before.iter().flat_map(|before| ["-J".to_owned(), before.clone()]));
+        Some(words)
+    }
 }
 
 impl From<Sharing> for SshConfig {
@@ -154,7 +191,10 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
         let is_set = !shown.is_empty() && !shown.eq_ignore_ascii_case("none");
         let is_name = !value.contains(char::is_whitespace) && plain == value;
         match keyword.to_ascii_lowercase().as_str() {
-            "proxyjump" if is_set => config.detour = Some(format!("ProxyJump {shown}")),
+            "proxyjump" if is_set => {
+                config.detour = Some(format!("ProxyJump {shown}"));
+                config.jump = is_name.then(|| JumpHost::parse(value));
+            }
             "proxycommand" if is_set => config.detour = Some(format!("ProxyCommand {shown}")),
             "hostname" if is_set && is_name && !value.starts_with('-') => {
                 config.host_name = Some(value.to_owned())
@@ -209,6 +249,25 @@ mod tests {
         {
             let detour = parse(&format!("proxycommand {}\n", "x".repeat(len))).detour;
             assert_eq!(detour.unwrap().len(), "ProxyCommand ".len() + kept);
+        }
+    }
+
+    #[test]
+    fn the_ssh_to_a_jump_host_has_the_words_that_sshs_own_has() {
+        for (value, ssh, words) in [
+            ("bastion", "ssh", "ssh ssh://bastion"),
+            ("me@[::1]:22", "/usr/bin/ssh -J x -F f -i k", "/usr/bin/ssh -F f ssh://me@[::1]:22"),
+            ("a@b:3,c", "nice ssh -Ff", "nice ssh -F f -J a@b:3 ssh://c"),
+            ("a,b,c", "ssh -F", "ssh -J a,b ssh://c"),
+            ("bastion", "other -F f", ""),
+            ("a b", "ssh", ""),
+        ] {
+            let ssh: Vec<String> = ssh.split(' ').map(str::to_owned).collect();
+            let found = parse(&format!("proxyjump {value}\n")).jump.and_then(|jump| {
+                let words = jump.words(&ssh)?.into_iter().chain([jump.destination]);
+                Some(words.collect::<Vec<_>>().join(" "))
+            });
+            assert_eq!(found.unwrap_or_default(), words, "{value}");
         }
     }
 

@@ -5,10 +5,10 @@
 //! `{"protocol":1,"session":{...},"key":"..."}`. The key is for a client that takes the session over, and ADDRESS is
 //! where the user asks from. `rove/1 view [ADDRESS]` and `rove/1 share [ADDRESS]` are answered alike, with the key of a
 //! client that joins. `rove/1 tunnel PORT` tells the UDP port on this computer from which an ssh's end sends the client's
-//! datagrams, and is answered as `status`. Refusals and other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
+//! datagrams, and is answered as `status`; so is `rove/1 jump ADDRESS:PORT`, from where a jump host's forwarder sends them. Refusals and other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
 //! which old readers skip. A change of an existing field needs another protocol number.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use rove_session::JoinMode;
 use rove_units::Duration;
@@ -56,6 +56,8 @@ pub enum Request {
     Attach(Option<JoinMode>, Option<IpAddr>),
     /// Tells the UDP port on this computer from which an ssh's end sends the client's datagrams.
     Tunnel(u16),
+    /// Tells from where the forwarder on a jump host sends the client's datagrams.
+    Forwarder(SocketAddr),
 }
 
 /// The text of a session key, which is wiped from memory when it is dropped.
@@ -165,8 +167,18 @@ pub struct ClientPath {
     pub client: Option<String>,
     /// The carrier of the client's datagrams. `None` also from a server that does not tell it.
     pub path: Option<Carrier>,
-    /// Seconds since the client changed to this carrier.
+    /// Seconds since the client changed to this path.
     pub path_age_seconds: Option<u64>,
+    /// Whether a forwarder on a jump host sends the datagrams.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub by_jump_host: bool,
+}
+
+impl ClientPath {
+    /// Returns the path's name, as users read it. `None` if it is unknown.
+    pub fn name(&self) -> Option<&'static str> {
+        if self.by_jump_host { Some("UDP by jump host") } else { self.path.map(Carrier::as_str) }
+    }
 }
 
 /// A server's description of its session. It has no text of the screen but the title, and no key.
@@ -248,6 +260,11 @@ pub(crate) fn encode_request(request: Request) -> String {
         Request::Status => format!("rove/{PROTOCOL} status\n"),
         Request::End => format!("rove/{PROTOCOL} end\n"),
         Request::Tunnel(port) => format!("rove/{PROTOCOL} tunnel {port}\n"),
+        Request::Forwarder(source) => {
+            // Without its zone it fits.
+            let source = SocketAddr::new(source.ip(), source.port());
+            format!("rove/{PROTOCOL} jump {source}\n")
+        }
         Request::Attach(mode, None) => format!("rove/{PROTOCOL} {}\n", attach_word(mode)),
         Request::Attach(mode, Some(by)) => format!("rove/{PROTOCOL} {} {by}\n", attach_word(mode)),
     }
@@ -282,6 +299,7 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     match (word, by) {
         ("status", "") => Ok(Request::Status),
         ("end", "") => Ok(Request::End),
+        ("jump", by) => by.parse().map(Request::Forwarder).map_err(|_| RequestError::Unknown),
         ("tunnel", port) => port.parse().map(Request::Tunnel).map_err(|_| RequestError::Unknown),
         _ => {
             let mode = mode.ok_or(RequestError::Unknown)?;
@@ -380,6 +398,7 @@ mod tests {
                 client: Some("[2001:db8::1]:4242".to_owned()),
                 path: Some(Carrier::Udp),
                 path_age_seconds: Some(7),
+                by_jump_host: false,
             },
             contact_age_seconds: Some(31),
             title: "a \"title\"\n".to_owned(),
@@ -392,8 +411,10 @@ mod tests {
     fn a_request_is_one_short_line_and_reads_as_it_was_written() {
         let by = |text: &str| Request::Attach(Some(JoinMode::Share), Some(text.parse().unwrap()));
         let long = by("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
+        let jump = "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535".parse().unwrap();
+        let jump = Request::Forwarder(jump);
         for request in
-            [Request::Status, Request::End, Request::Tunnel(u16::MAX), by("192.0.2.1"), long]
+            [Request::Status, Request::End, Request::Tunnel(u16::MAX), by("192.0.2.1"), long, jump]
                 .into_iter()
                 .chain(ATTACH_MODES.map(|mode| Request::Attach(mode, None)))
         {
@@ -478,6 +499,7 @@ mod tests {
                     client: Some(long(TEXT_BYTES_MAX + extra)),
                     path: Some(Carrier::Ssh),
                     path_age_seconds: Some(u64::MAX),
+                    by_jump_host: true,
                 },
                 terminal: long(TEXT_BYTES_MAX + extra),
                 title: long(TEXT_BYTES_MAX + extra),

@@ -27,6 +27,7 @@ use crate::bootstrap::invocation::find_in_path;
 use crate::bootstrap::launch::{End, Launch};
 use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::tell;
+use crate::bootstrap::tunnel::JumpQuestion;
 use crate::install::{self, InstallOptions};
 use crate::session_call::{self, SessionCall};
 use crate::{colors, entropy, escape_key, sys};
@@ -84,10 +85,15 @@ fn start(
     invocation: &Invocation,
     master: &mut Option<Master>,
 ) -> Result<Infallible, BootstrapError> {
-    let (plan, Launch { announced, end }) = match master.as_mut().and_then(Master::take_waiting) {
-        Some(waiting) => waiting.search(options)?,
-        None => first_login(options, invocation, master.as_ref())?,
-    };
+    let (plan, question, Launch { announced, end }) =
+        match master.as_mut().and_then(Master::take_waiting) {
+            Some(waiting) => {
+                let (plan, launch) = waiting.search(options)?;
+                let question = JumpQuestion::ask(options, &plan);
+                (plan, question, launch)
+            }
+            None => first_login(options, invocation, master.as_ref())?,
+        };
     let mut carrier = None;
     let status = match end {
         End::Ended(status) => status,
@@ -130,7 +136,9 @@ fn start(
         tell(&invocation.speaker(), &place);
     }
     let tunnel = carrier.map(|(ssh, asks_nothing)| {
-        ssh.bequeath(tunnel::again(options, &plan, &connect.port, asks_nothing))
+        let mut again = tunnel::again(options, &plan, &connect.port, asks_nothing);
+        again.jump = question.answer().filter(|_| asks_nothing);
+        ssh.bequeath(again)
     });
     let local = |error| BootstrapError::Local { what: "a pipe to ssh", error };
     let tunnel = tunnel.transpose().map_err(local)?;
@@ -144,7 +152,7 @@ fn first_login(
     options: &HostOptions,
     invocation: &Invocation,
     master: Option<&Master>,
-) -> Result<(Plan, Launch), BootstrapError> {
+) -> Result<(Plan, JumpQuestion, Launch), BootstrapError> {
     check_terminal(options)?;
     check_client(options)?;
     if let Some(hint) = options.port_hint().filter(|_| !options.quiet) {
@@ -161,7 +169,9 @@ fn first_login(
     for note in plan.config.notes(&options.host).iter().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), note);
     }
-    log_in(options, plan)
+    let question = JumpQuestion::ask(options, &plan);
+    let (plan, launch) = log_in(options, plan)?;
+    Ok((plan, question, launch))
 }
 
 /// Lets ssh log in, and ask the user about an unknown host key. Returns the result, and the plan that was used.

@@ -148,8 +148,11 @@ static SUBCOMMANDS: [Subcommand; 16] = [
     Subcommand {
         manual: &tunnel::MANUAL,
         run: |args| {
-            let port = tunnel::parse(args)?;
-            Ok(finish("rove tunnel", crate::tunnel::far::run(port).map(|()| 0)))
+            let result = match tunnel::parse(args)? {
+                tunnel::Word::Port(port) => crate::tunnel::far::run(port.get()),
+                tunnel::Word::Forward => crate::tunnel::forwarder::run(),
+            };
+            Ok(finish("rove tunnel", result.map(|()| 0)))
         },
     },
     Subcommand { manual: &config::command::MANUAL, run: run_config },

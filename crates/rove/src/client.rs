@@ -213,7 +213,7 @@ fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> an
         return Ok(Wire::tunnelled(Tunnel::take(ssh, now)?));
     }
     let sockets = DualStackSockets::open(server).context("cannot open a UDP socket")?;
-    Ok(Wire::sockets(sockets, beside.map(Spare::take).transpose()?))
+    Ok(Wire::sockets(sockets, beside.map(|ssh| Spare::take(ssh, server)).transpose()?))
 }
 
 /// Gives the session the user's choices of who may ask, join, and lead the size.

@@ -46,6 +46,8 @@ pub(crate) struct Facts {
     pub(crate) server: SocketAddr,
     /// The client's local UDP port. `None` if it is unknown.
     pub(crate) local_port: Option<u16>,
+    /// Whether the server's address is that of a forwarder on a jump host.
+    pub(crate) is_forwarded: bool,
     /// Whether the client's datagrams travel through an ssh tunnel.
     pub(crate) is_tunnelled: bool,
     /// Since when ssh carries the session because UDP is silent. `None` while UDP carries it.
@@ -170,7 +172,8 @@ fn route(now: Instant, facts: &Facts) -> String {
     if facts.is_tunnelled {
         return format!("through ssh, to UDP port {} of the host", facts.server.port());
     }
-    let mut text = format!("to {}", facts.server);
+    let by = if facts.is_forwarded { "UDP by jump host" } else { "to" };
+    let mut text = format!("{by} {}", facts.server);
     if let Some(port) = facts.local_port {
         let _ = write!(text, " from UDP port {port}");
     }

@@ -5,6 +5,7 @@
 //! each once more, in a datagram of its own. A server that hears a probe answers there, as it would answer a client that has
 //! moved. The first address that answers is kept.
 
+use core::cmp::Ordering;
 use core::net::SocketAddr;
 
 use rove_units::{Duration, Instant};
@@ -93,6 +94,18 @@ impl Candidates {
         let is_known = self.position(address).is_some();
         if self.addresses.len() < CANDIDATES_MAX && !is_known {
             self.addresses.push(Candidate { address, probed_at: None });
+        }
+    }
+
+    /// Removes an address that has ended. The first one stays, and is used if this one was.
+    pub fn remove(&mut self, now: Instant, address: SocketAddr) {
+        let Some(index) = self.position(address).filter(|index| *index > 0) else { return };
+        self.addresses.remove(index);
+        (self.deaf, self.round) = (None, None);
+        match self.current.cmp(&index) {
+            Ordering::Less => {}
+            Ordering::Equal => self.choose(now, 0),
+            Ordering::Greater => self.current -= 1,
         }
     }
 
@@ -303,6 +316,19 @@ mod tests {
             }
         }
         found
+    }
+
+    #[test]
+    fn an_address_that_ends_leaves_the_others_and_the_first_stays() {
+        for (current, removed, used, left) in
+            [(C, C, A, &[A, B][..]), (C, B, C, &[A, C]), (B, C, B, &[A, B]), (A, A, A, &[A, B, C])]
+        {
+            let mut candidates = candidates(&[A, B, C]);
+            candidates.handle_return(at(0), address(current));
+            candidates.remove(at(1), address(removed));
+            assert_eq!(candidates.current(), address(used), "{current} {removed}");
+            assert!(candidates.iter().eq(left.iter().map(|port| address(*port))));
+        }
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct Carrier {
     taken: usize,
     /// Whether the other end must still be told that the host refuses datagrams.
     refused: bool,
+    /// Words that the stream has yet to take.
+    words: Option<String>,
 }
 
 /// An event that the other end has sent.
@@ -45,6 +47,8 @@ pub enum Arrival {
     Datagram(Vec<u8>),
     /// The other end reports that the host refuses datagrams.
     Refused,
+    /// The other end has words about a forwarder.
+    Words(String),
 }
 
 impl Carrier {
@@ -64,6 +68,11 @@ impl Carrier {
         self.refused = true;
     }
 
+    /// Queues words about a forwarder, in place of earlier ones that still wait.
+    pub fn handle_words(&mut self, words: String) {
+        self.words = Some(words);
+    }
+
     /// Consumes bytes from the front of `bytes`, up to the next arrival. `None` if there is no arrival in them.
     ///
     /// # Errors
@@ -81,6 +90,7 @@ impl Carrier {
                     self.in_flight = self.in_flight.saturating_sub(credit);
                 }
                 Frame::Refused => return Ok(Some(Arrival::Refused)),
+                Frame::Words(words) => return Ok(Some(Arrival::Words(words))),
             }
         }
         Ok(None)
@@ -109,6 +119,9 @@ impl Carrier {
         }
         if core::mem::take(&mut self.refused) {
             Frame::Refused.encode(&mut self.out);
+        }
+        if let Some(words) = self.words.take() {
+            Frame::Words(words).encode(&mut self.out);
         }
         while let Some(datagram) = self.queue.front()
             && self.in_flight + HEADER_LEN + datagram.len() <= WINDOW_BYTES_MAX

@@ -5,6 +5,7 @@
 //! | 0 | a datagram |
 //! | 1 | credit: how many bytes of datagram frames have arrived since the last credit, 4 bytes big-endian |
 //! | 2 | to the client: the host refuses datagrams for the session's port |
+//! | 3 | words between a client and a [`forwarder`](super::forwarder), or about one to the host, in UTF-8 |
 //!
 //! Frames of other kinds are skipped, because a later version may have more.
 
@@ -16,6 +17,7 @@ pub const HEADER_LEN: usize = 3;
 const DATAGRAM: u8 = 0;
 const CREDIT: u8 = 1;
 const REFUSED: u8 = 2;
+const WORDS: u8 = 3;
 
 /// A frame of the tunnel's stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub enum Frame {
     Credit(u32),
     /// No program listens at the session's port on the host.
     Refused,
+    /// Words about a forwarder.
+    Words(String),
 }
 
 /// Why a stream does not consist of frames.
@@ -36,7 +40,7 @@ pub enum FrameError {
     #[error("a frame of {len} bytes is longer than any datagram")]
     TooLong { len: usize },
     /// A frame has the wrong length for its kind.
-    #[error("a frame of kind {kind} cannot have {len} bytes")]
+    #[error("a frame of kind {kind} cannot have these {len} bytes")]
     WrongLength { kind: u8, len: usize },
 }
 
@@ -47,6 +51,7 @@ impl Frame {
             Self::Datagram(datagram) => (DATAGRAM, datagram.as_slice()),
             Self::Credit(bytes) => (CREDIT, &bytes.to_be_bytes()[..]),
             Self::Refused => (REFUSED, &[][..]),
+            Self::Words(text) => (WORDS, text.as_bytes()),
         };
         let Some(len) = u16::try_from(contents.len()).ok().filter(|_| fits(contents.len())) else {
             return;
@@ -98,6 +103,7 @@ impl Decoder {
                 }
                 REFUSED if contents.is_empty() => Frame::Refused,
                 REFUSED => return Err(wrong),
+                WORDS => Frame::Words(String::from_utf8(contents).map_err(|_| wrong)?),
                 _ => continue,
             }));
         }
@@ -132,6 +138,7 @@ mod tests {
             prop::collection::vec(any::<u8>(), 0..=40).prop_map(Frame::Datagram),
             any::<u32>().prop_map(Frame::Credit),
             Just(Frame::Refused),
+            ".{0,20}".prop_map(Frame::Words),
         ]
     }
 

@@ -14,7 +14,7 @@ use crate::quote;
 const PAUSE: Duration = Duration::from_secs(60);
 /// How long an automatic login may take. Chosen: ten times the usual, and an agent that waits for the user gives no
 /// other sign.
-const LOGIN_MAX: Duration = Duration::from_secs(5);
+pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 
 /// Fails where a security key might be offered: it would wait for a touch. Otherwise it becomes the command in its
 /// arguments.
@@ -95,6 +95,8 @@ fn bourne(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
 
     use rove_units::Seed;
@@ -155,23 +157,30 @@ mod tests {
     }
 
     #[test]
-    fn a_security_key_in_a_file_of_ssh_keeps_it_from_logging_in() {
+    fn a_security_key_of_the_agent_or_in_a_file_of_ssh_keeps_it_from_logging_in() {
         let folder = std::env::temp_dir().join(format!("rove-touch-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
         std::fs::write(file("it's plain.pub"), "ssh-ed25519 AAAA me\n").unwrap();
         std::fs::write(file("touched.pub"), "sk-ssh-ed25519@openssh.com AAAA me\n").unwrap();
         let ssh = ["echo", "logs in"].map(OsString::from);
-        for (files, logs_in) in [
-            (&[][..], true),
-            (&["it's plain", "missing"], true),
-            (&["it's plain", "touched"], false),
+        let agent = folder.join("ssh-add");
+        std::fs::write(&agent, "#!/bin/sh\nprintf \"$KEYS\"\n").unwrap();
+        std::fs::set_permissions(&agent, Permissions::from_mode(0o700)).unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+        let plain = "ssh-ed25519 AAAA sk-me\n";
+        for (keys, files, logs_in) in [
+            ("", &[][..], true),
+            (plain, &["it's plain", "missing"], true),
+            (plain, &["it's plain", "touched"], false),
+            (&format!("{plain}sk-ssh-ed25519@openssh.com AAAA me\n"), &["it's plain"], false),
         ] {
             let files: Vec<String> = files.iter().map(|name| file(name)).collect();
             let words = without_touch(&ssh, &files);
             let output = Command::new(&words[0])
                 .args(&words[1..])
-                .env_remove("SSH_AUTH_SOCK")
+                .env("PATH", &path)
+                .env("KEYS", keys)
                 .output()
                 .unwrap();
             assert_eq!(output.stdout == b"logs in\n", logs_in, "{output:?}");

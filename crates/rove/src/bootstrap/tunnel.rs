@@ -1,25 +1,61 @@
-//! The command of another ssh that carries a session's datagrams, in place of the login's or beside UDP.
+//! The commands of other ssh that carry a session's datagrams, in place of the login's or beside UDP, and that start a
+//! forwarder on a jump host.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::thread::{self, JoinHandle};
 
-use rove_bootstrap::ssh_config::SshConfig;
-use rove_bootstrap::tunnel::standby;
+use rove_bootstrap::ssh_config::{JumpHost, SshConfig};
+use rove_bootstrap::tunnel::{FORWARD, standby};
 use rove_bootstrap::{HostOptions, Plan, remote, ssh_config};
 
-use crate::tunnel::inherited::Again;
+use crate::bootstrap::{address, ssh_query};
+use crate::tunnel::inherited::{Again, JumpCall, texts};
 use crate::tunnel::login::ASKS_NOTHING;
 
 /// Returns how an ssh logs in once more for the session at this port, where the first login `asks_nothing`.
 pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing: bool) -> Again {
     let remote = remote::tunnel_again(port, &plan.challenge);
-    let words = ssh_words(options, &plan.config, remote);
+    // Only without a terminal do bytes arrive unchanged.
+    let pty = options.ssh_pty.then_some("-T");
+    let own: Vec<&str> = pty.into_iter().chain(options.family_word()).collect();
+    let words = ssh_words(&options.ssh, &plan.config, &own, &options.host, remote);
     if plan.is_tunnel() {
         let words = ssh_config::is_ssh(&options.ssh).then_some(&*words);
         return Again::new(words, &plan.challenge, None);
     }
     let words = standby::without_touch(&words, &key_files(&plan.config));
     Again::new(Some(&words), &plan.challenge, Some(asks_nothing))
+}
+
+/// The question where a jump host is and how ssh gets there, which is asked while ssh logs in.
+pub(super) struct JumpQuestion(Option<JoinHandle<Option<JumpCall>>>);
+
+impl JumpQuestion {
+    /// Asks, if ssh carries datagrams for the session and jumps through a host.
+    pub(super) fn ask(options: &HostOptions, plan: &Plan) -> Self {
+        let jump = plan.config.jump.clone().filter(|_| plan.carries && !plan.is_tunnel());
+        let remote = remote::tunnel_again(FORWARD, &plan.challenge);
+        let (ssh, family) = (options.ssh.clone(), options.family.clone());
+        Self(jump.map(|jump| thread::spawn(move || jump_call(&jump, &ssh, &family, remote))))
+    }
+
+    /// Waits for the answer. `None` if there is no jump host for a forwarder.
+    pub(super) fn answer(self) -> Option<JumpCall> {
+        self.0?.join().ok().flatten()
+    }
+}
+
+/// Returns how ssh starts a forwarder on a jump host by the command `remote`.
+fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) -> Option<JumpCall> {
+    let (ssh, host) = (jump.words(ssh)?, OsStr::new(&jump.destination));
+    let config = ssh_query::ask(&ssh, host);
+    let name = config.host_name.as_deref().unwrap_or_default();
+    // Without an address, the one that its sshd sees is left.
+    let addresses = address::resolve(name, 0, family).unwrap_or_default();
+    let words = ssh_words(&ssh, &config, &["-T"], host, remote);
+    let words = texts(&standby::without_touch(&words, &key_files(&config)))?;
+    Some(JumpCall { words, addresses: addresses.iter().map(|address| address.ip()).collect() })
 }
 
 /// Returns the files of the keys that ssh may offer. `ssh -G` leaves a tilde as it is.
@@ -32,21 +68,49 @@ fn key_files(config: &SshConfig) -> Vec<String> {
     config.key_files.iter().map(path).collect()
 }
 
-/// Returns the command line of an ssh without a terminal on the host, which asks the user nothing.
-fn ssh_words(options: &HostOptions, config: &SshConfig, remote: OsString) -> Vec<OsString> {
-    let mut words: Vec<OsString> = options.ssh.iter().map(OsString::from).collect();
+/// Returns the command line of an `ssh` with these options of our `own`, which asks the user nothing.
+fn ssh_words(
+    ssh: &[String],
+    config: &SshConfig,
+    own: &[&str],
+    host: &OsStr,
+    remote: OsString,
+) -> Vec<OsString> {
+    let mut words: Vec<OsString> = ssh.iter().map(OsString::from).collect();
     words.extend(config.overrides().into_iter().map(OsString::from));
     words.extend(config.sharing.words().iter().map(OsString::from));
-    if ssh_config::is_ssh(&options.ssh) {
+    if ssh_config::is_ssh(ssh) {
         // Other sessions must be able to end with their ssh while this one continues, and the other way round.
         words.extend(["-o", "ControlMaster=no"].map(OsString::from));
     }
     words.extend(ASKS_NOTHING.map(OsString::from));
-    if options.ssh_pty {
-        // Only without a terminal do bytes arrive unchanged.
-        words.push("-T".into());
-    }
-    words.extend(options.family_word().map(OsString::from));
-    words.extend([options.host.clone(), "--".into(), remote]);
+    words.extend(own.iter().map(OsString::from));
+    words.extend([host.to_owned(), "--".into(), remote]);
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_bootstrap::Sharing;
+
+    use super::*;
+
+    #[test]
+    fn the_ssh_to_a_jump_host_asks_nobody_and_uses_no_socket_of_somebody_elses() {
+        let file = env::temp_dir().join(format!("rove-jump-{}", std::process::id()));
+        let config =
+            "Host bastion\nHostName 127.0.0.1\nIdentityFile /k\nControlPath /tmp/rove-false\n";
+        std::fs::write(&file, config).unwrap();
+        let ssh = ["ssh", "-i", "/other", "-F", file.to_str().unwrap()].map(str::to_owned);
+        let answer = ssh_config::parse("proxyjump me@bastion\n", |_| Sharing::Unknown);
+        let call = jump_call(&answer.jump.unwrap(), &ssh, "all", "remote words".into()).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(call.addresses, [[127, 0, 0, 1].into()] as [std::net::IpAddr; 1]);
+        let words = call.words.join(" ");
+        assert!(words.contains("grep -q '^sk-'") && words.contains(" /k.pub"), "{words}");
+        let own =
+            "-S none -o ControlMaster=no -o BatchMode=yes -T ssh://me@bastion -- remote words";
+        let command = format!("rove ssh -F {} {own}", file.display());
+        assert!(words.ends_with(&command), "{words}");
+    }
 }

@@ -1,8 +1,10 @@
-//! The command line of `rove tunnel`, which ssh runs on the host for `rove --tunnel`.
+//! The command line of `rove tunnel`, which ssh runs on the host for `rove --tunnel`, and on a jump host.
 
 use std::ffi::OsString;
+use std::num::{NonZeroU16, ParseIntError};
 
 use clap::{Arg, Command};
+use rove_bootstrap::tunnel::FORWARD;
 use rove_cli_docs::Manual;
 
 use crate::program::ROVE;
@@ -14,6 +16,9 @@ pub(crate) static MANUAL: Manual = Manual {
         "It is what rove --tunnel runs on the host, for a server that is there: datagrams come in framed on \
          standard input and go to the port, and the server's go out on standard output. It ends with \
          its standard input. It holds no key and can read nothing of the session.",
+        "On a jump host, rove runs rove tunnel forward. It passes the sealed datagrams of one client to the client's \
+         server by UDP, and back, unless sshd's AllowTcpForwarding or PermitOpen forbid that in \
+         /etc/ssh/sshd_config.",
     ],
     examples: &[("ssh -T host rove tunnel 60001", "what rove --tunnel runs")],
     exit_status: &[
@@ -27,22 +32,29 @@ pub(crate) static MANUAL: Manual = Manual {
 fn definition() -> Command {
     Command::new("rove tunnel")
         .about("Moves a session's datagrams between standard input, standard output and a UDP port")
-        .override_usage("rove tunnel PORT")
-        .arg(
-            Arg::new("port")
-                .required(true)
-                .value_name("PORT")
-                .value_parser(clap::value_parser!(u16).range(1..))
-                .hide(true),
-        )
+        .override_usage("rove tunnel PORT | forward")
+        .arg(Arg::new("port").required(true).value_name("PORT").value_parser(end_of).hide(true))
 }
 
-/// Reads the word after `tunnel`: the UDP port of the server.
+/// Which end of a tunnel to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// The end on the host, for the server at this UDP port.
+    Port(NonZeroU16),
+    /// A forwarder on a jump host.
+    Forward,
+}
+
+fn end_of(word: &str) -> Result<Word, ParseIntError> {
+    if word == FORWARD { Ok(Word::Forward) } else { word.parse().map(Word::Port) }
+}
+
+/// Reads the word after `tunnel`.
 ///
 /// # Errors
 ///
 /// Returns clap's error, which may be a request for help.
-pub(crate) fn parse(args: Vec<OsString>) -> Result<u16, clap::Error> {
+pub(crate) fn parse(args: Vec<OsString>) -> Result<Word, clap::Error> {
     let matches = rove_cli_docs::matches(&MANUAL, args)?;
     Ok(*matches.get_one("port").expect("it is required"))
 }
@@ -54,7 +66,8 @@ mod tests {
     #[test]
     fn the_port_is_a_number_and_not_nothing() {
         let call = |words: &[&str]| parse(words.iter().map(OsString::from).collect());
-        assert_eq!(call(&["60001"]).unwrap(), 60_001);
+        assert_eq!(call(&["60001"]).unwrap(), Word::Port(60_001.try_into().unwrap()));
+        assert_eq!(call(&["forward"]).unwrap(), Word::Forward);
         for words in [&[][..], &[""], &["0"], &["65536"], &["x"], &["1", "2"], &["--bogus"]] {
             assert!(call(words).is_err(), "{words:?}");
         }

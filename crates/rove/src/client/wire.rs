@@ -134,9 +134,10 @@ impl Wire {
                 }
                 Ok(())
             }
-            Self::Sockets { sockets, .. } => {
+            Self::Sockets { sockets, spare, .. } => {
+                let wrapped = spare.as_mut().and_then(|spare| spare.wrap(transmit));
                 let socket = sockets.newest_for(transmit.destination);
-                send(socket.map_err(SendFailure::Other)?, transmit)
+                send(socket.map_err(SendFailure::Other)?, wrapped.as_ref().unwrap_or(transmit))
             }
             Self::Tunnel { tunnel, .. } => {
                 tunnel.send(&transmit.payload);
@@ -258,6 +259,8 @@ fn hand_over(
                 session.handle_refusal(now);
                 session.handle_network_error(now, NOBODY_THERE);
             }
+            // The host has no words for a client.
+            Arrival::Words(_) => {}
         }
     }
     refusal

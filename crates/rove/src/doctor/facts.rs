@@ -58,6 +58,13 @@ pub(crate) struct Host {
     pub(crate) aftermath: Option<Aftermath>,
 }
 
+impl Host {
+    /// Returns whether ssh jumps through another host.
+    pub(crate) fn jumps(&self) -> bool {
+        self.detour.as_ref().is_some_and(|detour| detour.starts_with("ProxyJump "))
+    }
+}
+
 /// The result of ssh's login on the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ssh {

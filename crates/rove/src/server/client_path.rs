@@ -1,7 +1,7 @@
-//! The carrier of the client's datagrams, and since when it carries them: UDP, or ssh.
+//! The carrier of the client's datagrams, and since when it carries them: UDP, UDP by a jump host, or ssh.
 //!
 //! Datagrams through ssh come from its far end, a process on this computer. So does a client on this computer. The far end
-//! therefore tells its port over the control socket.
+//! therefore tells its port over the control socket. It also passes on what the client says of a jump host's forwarder.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -9,7 +9,8 @@ use std::net::SocketAddr;
 use rove_control::{Carrier, ClientPath};
 use rove_units::Instant;
 
-/// Most far ends that are known. Chosen: the old one, the new one, and another for a client that takes the session over.
+/// Most far ends, and most forwarders, that are known. Chosen: the old one, the new one, and another for a client that
+/// takes the session over.
 const FAR_ENDS_MAX: usize = 3;
 
 /// The path of the client.
@@ -18,22 +19,28 @@ pub(super) struct PathWatch {
     client: Option<SocketAddr>,
     /// The UDP ports of the newest far ends.
     far_ends: VecDeque<u16>,
-    current: Option<(Carrier, Instant)>,
+    /// The addresses from which the newest forwarders send.
+    forwarders: VecDeque<SocketAddr>,
+    /// The carrier, whether it is a jump host's forwarder, and since when.
+    current: Option<(Carrier, bool, Instant)>,
 }
 
 impl PathWatch {
     /// Notes the address from which the client's newest datagram came.
     pub(super) fn handle_client(&mut self, now: Instant, client: SocketAddr) {
-        self.client = Some(SocketAddr::new(client.ip().to_canonical(), client.port()));
+        self.client = Some(canonical(client));
         self.judge(now);
     }
 
     /// Notes the UDP port of a far end.
     pub(super) fn handle_far_end(&mut self, now: Instant, port: u16) {
-        self.far_ends.push_back(port);
-        if self.far_ends.len() > FAR_ENDS_MAX {
-            self.far_ends.pop_front();
-        }
+        push(&mut self.far_ends, port);
+        self.judge(now);
+    }
+
+    /// Notes from where a forwarder sends.
+    pub(super) fn handle_forwarder(&mut self, now: Instant, source: SocketAddr) {
+        push(&mut self.forwarders, canonical(source));
         self.judge(now);
     }
 
@@ -41,8 +48,9 @@ impl PathWatch {
     pub(super) fn status(&self, now: Instant) -> ClientPath {
         ClientPath {
             client: self.client.map(|client| client.to_string()),
-            path: self.current.map(|(carrier, _)| carrier),
-            path_age_seconds: self.current.map(|(_, at)| now.saturating_since(at).as_secs()),
+            path: self.current.map(|(carrier, ..)| carrier),
+            path_age_seconds: self.current.map(|(.., at)| now.saturating_since(at).as_secs()),
+            by_jump_host: self.current.is_some_and(|(_, by_jump_host, _)| by_jump_host),
         }
     }
 
@@ -50,9 +58,22 @@ impl PathWatch {
         let Some(client) = self.client else { return };
         let is_far_end = client.ip().is_loopback() && self.far_ends.contains(&client.port());
         let carrier = if is_far_end { Carrier::Ssh } else { Carrier::Udp };
-        if self.current.is_none_or(|(current, _)| current != carrier) {
-            self.current = Some((carrier, now));
+        let path = (carrier, self.forwarders.contains(&client));
+        if self.current.is_none_or(|(carrier, by_jump_host, _)| (carrier, by_jump_host) != path) {
+            self.current = Some((path.0, path.1, now));
         }
+    }
+}
+
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// Adds one, and forgets the oldest beyond the bound.
+fn push<T>(known: &mut VecDeque<T>, newest: T) {
+    known.push_back(newest);
+    if known.len() > FAR_ENDS_MAX {
+        known.pop_front();
     }
 }
 
@@ -67,26 +88,32 @@ mod tests {
         assert_eq!(watch.status(at(0)), ClientPath::default());
         let mut told = |seconds, event: &dyn Fn(&mut PathWatch, Instant)| {
             event(&mut watch, at(seconds));
-            let ClientPath { path, path_age_seconds, .. } = watch.status(at(seconds + 1));
-            (path.expect("there is a client"), path_age_seconds.expect("there is a client"))
+            let path = watch.status(at(seconds + 1));
+            (path.name().expect("there is a client"), path.path_age_seconds.expect("so"))
         };
         let client = |text: &'static str| {
             move |watch: &mut PathWatch, now| watch.handle_client(now, text.parse().unwrap())
         };
         let far_end = |port| move |watch: &mut PathWatch, now| watch.handle_far_end(now, port);
         // A client on this computer is heard from loopback, too.
-        assert_eq!(told(5, &client("127.0.0.1:7")), (Carrier::Udp, 1));
-        assert_eq!(told(6, &far_end(9)), (Carrier::Udp, 2));
-        assert_eq!(told(7, &client("[::ffff:127.0.0.1]:9")), (Carrier::Ssh, 1));
+        assert_eq!(told(5, &client("127.0.0.1:7")), ("UDP", 1));
+        assert_eq!(told(6, &far_end(9)), ("UDP", 2));
+        assert_eq!(told(7, &client("[::ffff:127.0.0.1]:9")), ("ssh", 1));
         // The next far end is heard from after it has told its port, or before.
-        assert_eq!(told(8, &far_end(10)), (Carrier::Ssh, 2));
-        assert_eq!(told(9, &client("127.0.0.1:10")), (Carrier::Ssh, 3));
-        assert_eq!(told(20, &client("192.0.2.1:10")), (Carrier::Udp, 1));
-        assert_eq!(told(21, &client("192.0.2.9:11")), (Carrier::Udp, 2));
+        assert_eq!(told(8, &far_end(10)), ("ssh", 2));
+        assert_eq!(told(9, &client("127.0.0.1:10")), ("ssh", 3));
+        assert_eq!(told(20, &client("192.0.2.1:10")), ("UDP", 1));
+        assert_eq!(told(21, &client("192.0.2.9:11")), ("UDP", 2));
         for port in 20..30 {
             told(30, &far_end(port));
         }
-        assert_eq!(told(31, &client("127.0.0.1:10")), (Carrier::Udp, 12));
-        assert_eq!(told(32, &client("127.0.0.1:28")), (Carrier::Ssh, 1));
+        assert_eq!(told(31, &client("127.0.0.1:10")), ("UDP", 12));
+        assert_eq!(told(32, &client("127.0.0.1:28")), ("ssh", 1));
+        let forwarder = |watch: &mut PathWatch, now| {
+            watch.handle_forwarder(now, "10.0.0.1:7".parse().unwrap());
+        };
+        assert_eq!(told(33, &forwarder), ("ssh", 2));
+        assert_eq!(told(34, &client("[::ffff:10.0.0.1]:7")), ("UDP by jump host", 1));
+        assert_eq!(told(35, &client("10.0.0.1:8")), ("UDP", 1));
     }
 }

@@ -244,8 +244,10 @@ impl Pump {
         let Some(mut control) = self.host.control.take() else { return };
         let Control { listener, card, path } = &mut control;
         let is_end = listener.turn(|request, peer| {
-            if let Request::Tunnel(port) = request {
-                path.handle_far_end(now, port);
+            match request {
+                Request::Tunnel(port) => path.handle_far_end(now, port),
+                Request::Forwarder(source) => path.handle_forwarder(now, source),
+                _ => {}
             }
             let status = SessionStatus { path: path.status(now), ..self.status(now, card) };
             let answer = Answer { status, ..Answer::default() };
@@ -256,7 +258,9 @@ impl Pump {
                         Err(refusal) => Answer { refusal: Some(refusal.to_string()), ..answer },
                     }
                 }
-                Request::Status | Request::End | Request::Tunnel(_) => answer,
+                Request::Status | Request::End | Request::Tunnel(_) | Request::Forwarder(_) => {
+                    answer
+                }
             }
         });
         self.host.control = Some(control);

@@ -1,6 +1,6 @@
 //! Formats sessions as lines of text.
 
-use rove_control::{ClientPath, SessionStatus};
+use rove_control::SessionStatus;
 
 use crate::sessions::computer::Computer;
 
@@ -102,11 +102,10 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
 
 /// Returns the carrier of the client's datagrams, and how long it has carried them.
 fn path(status: &SessionStatus) -> String {
-    let ClientPath { path: Some(carrier), path_age_seconds, .. } = &status.path else {
-        return "-".to_owned();
-    };
-    let span = path_age_seconds.map_or(String::new(), |seconds| format!(" {}", age(seconds)));
-    format!("{}{span}", carrier.as_str())
+    let Some(name) = status.path.name() else { return "-".to_owned() };
+    let span = status.path.path_age_seconds;
+    let span = span.map_or(String::new(), |seconds| format!(" {}", age(seconds)));
+    format!("{name}{span}")
 }
 
 /// Returns a duration, rounded down, in the largest unit of which it has at least two.
@@ -148,7 +147,7 @@ fn cut(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rove_control::{Attachment, Carrier, State, Window};
+    use rove_control::{Attachment, Carrier, ClientPath, State, Window};
 
     fn status() -> SessionStatus {
         SessionStatus {
@@ -160,6 +159,7 @@ mod tests {
                 client: Some("192.0.2.1:4242".to_owned()),
                 path: Some(Carrier::Udp),
                 path_age_seconds: Some(7200),
+                by_jump_host: false,
             },
             contact_age_seconds: Some(7200),
             key_age_seconds: Some(10_000),

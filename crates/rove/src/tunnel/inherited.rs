@@ -4,6 +4,7 @@
 //! The client is the same process after an exec. It inherits the descriptors, and its session call tells their numbers.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::process::Child;
 
@@ -32,6 +33,17 @@ pub(crate) struct Again {
     pub(crate) first_line: String,
     /// For an ssh beside UDP: whether the first login asked the user nothing. `None` if ssh is the only path.
     pub(crate) asks_nothing: Option<bool>,
+    /// The host that ssh jumps through, if a forwarder may be started there.
+    pub(crate) jump: Option<JumpCall>,
+}
+
+/// How to start a forwarder on a jump host, and where the host is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JumpCall {
+    /// The argument vector that starts the forwarder, and asks the user nothing.
+    pub(crate) words: Vec<String>,
+    /// The host's addresses, as this computer resolves its name.
+    pub(crate) addresses: Vec<IpAddr>,
 }
 
 impl Again {
@@ -41,11 +53,14 @@ impl Again {
         challenge: &Challenge,
         asks_nothing: Option<bool>,
     ) -> Self {
-        let words = words.and_then(|words| words.iter().map(|word| word.to_str()).collect());
-        let words: Vec<&str> = words.unwrap_or_default();
-        let words = words.into_iter().map(str::to_owned).collect();
-        Self { words, first_line: remote::first_line(challenge), asks_nothing }
+        let words = words.and_then(texts).unwrap_or_default();
+        Self { words, first_line: remote::first_line(challenge), asks_nothing, jump: None }
     }
+}
+
+/// Returns words as text. `None` if one is not UTF-8.
+pub(crate) fn texts(words: &[OsString]) -> Option<Vec<String>> {
+    words.iter().map(|word| word.to_str().map(str::to_owned)).collect()
 }
 
 /// Our ends of the pipes to a running ssh.

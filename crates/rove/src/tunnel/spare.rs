@@ -1,19 +1,22 @@
 //! An ssh beside UDP: it carries datagrams while UDP is silent, and ends when UDP answers.
 //!
 //! The first ssh is that of the bootstrap's login. Later ones log in without the user as often as [`Standby`] allows,
-//! or the user logs in.
+//! or the user logs in. The ssh that starts a forwarder on a jump host is one of these logins.
 
 use std::io;
+use std::net::SocketAddr;
 
 use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_bootstrap::tunnel::standby::Standby;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
+use rove_ssp::Transmit;
 use rove_units::Instant;
 use rustix::process::{Pid, WaitOptions, kill_process, waitpid};
 
 use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{Again, Inherited};
+use crate::tunnel::jump::{Jump, News};
 use crate::tunnel::login::{self, Login};
 use crate::tunnel::near::{READ_LEN, is_refusal};
 use crate::tunnel::ssh::{Look, Ssh};
@@ -24,22 +27,26 @@ pub(crate) struct Spare {
     again: Again,
     standby: Standby,
     ssh: Option<Ssh>,
+    /// The forwarder on a jump host, if there may be one.
+    jump: Option<Jump>,
     /// The ssh processes that are ending, seldom more than one, each with the signals it will get.
     ending: Vec<(Pid, SshReaper)>,
     buffer: Vec<u8>,
 }
 
 impl Spare {
-    /// Creates the path beside UDP with the ssh of the bootstrap's login.
+    /// Creates the path beside UDP, to this server, with the ssh of the bootstrap's login.
     ///
     /// # Errors
     ///
     /// Returns an error if that ssh does not exist.
-    pub(crate) fn take(inherited: &Inherited) -> anyhow::Result<Self> {
+    pub(crate) fn take(inherited: &Inherited, server: SocketAddr) -> anyhow::Result<Self> {
         let (descriptors, pid) = inherited.take()?;
         let again = inherited.again.clone();
         let may_log_in = again.asks_nothing == Some(true) && !again.words.is_empty();
+        let jump = again.jump.clone();
         Ok(Self {
+            jump: jump.map(|call| Jump::new(call, again.first_line.clone(), server)),
             again,
             standby: Standby::new(may_log_in),
             ssh: Some(Ssh::new(pid, descriptors)?),
@@ -56,7 +63,13 @@ impl Spare {
 
     /// Returns the descriptors to wait for.
     pub(crate) fn interests(&mut self) -> Vec<Interest<'_>> {
-        self.ssh.iter_mut().flat_map(Ssh::interests).collect()
+        let jump = self.jump.iter_mut().flat_map(Jump::interests);
+        self.ssh.iter_mut().flat_map(Ssh::interests).chain(jump).collect()
+    }
+
+    /// Returns the datagram to send in place of this one, if it goes to a forwarder.
+    pub(crate) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
+        self.jump.as_mut()?.wrap(transmit)
     }
 
     /// Returns when to call [`Spare::turn`] if nothing else happens. `None` for never.
@@ -65,7 +78,11 @@ impl Spare {
         let start = start.and_then(|at| self.standby.start_at(at));
         let dead = session.side_path_dead_at().filter(|_| self.ssh.is_some());
         let reap = self.ending.iter().map(|(_, reaper)| reaper.poll_timeout()).min();
-        [start, dead, self.standby.give_up_at(), reap].into_iter().flatten().min()
+        let jump = self.jump.as_ref().and_then(|jump| {
+            let start = jump.wanted_at(session).and_then(|at| self.standby.start_at(at));
+            start.or(jump.poll_timeout(session))
+        });
+        [start, dead, self.standby.give_up_at(), reap, jump].into_iter().flatten().min()
     }
 
     /// Reads and writes without waiting, passes arrived datagrams to `take`, and starts or ends ssh as the session
@@ -96,6 +113,7 @@ impl Spare {
                 self.end(now, session);
             }
         }
+        self.turn_jump(now, session);
         let wanted_at = session.side_path_wanted_at().filter(|_| self.ssh.is_none());
         let is_wanted = wanted_at.is_some_and(|at| at <= now);
         if is_wanted && self.start_at(wanted_at).is_some_and(|at| at <= now) {
@@ -103,6 +121,28 @@ impl Spare {
         }
         let offers = is_wanted && self.standby.needs_user() && !self.again.words.is_empty();
         session.offer_login(now, offers);
+    }
+
+    /// Reads, starts or ends the ssh of a forwarder as the session needs.
+    fn turn_jump(&mut self, now: Instant, session: &mut Client) {
+        let Some(jump) = &mut self.jump else { return };
+        match jump.turn(now, &mut self.buffer, session) {
+            Some(News::Answered(source)) => {
+                self.standby.handle_end(false);
+                // The host's end tells the server what this path is.
+                self.ssh.iter_mut().for_each(|ssh| ssh.say(source.to_string()));
+            }
+            Some(News::Ended { pid, needs_user }) => {
+                self.standby.handle_end(needs_user);
+                self.ending.extend(pid.map(|pid| (pid, SshReaper::new(now))));
+            }
+            None => {}
+        }
+        let start = jump.wanted_at(session).and_then(|at| self.standby.start_at(at));
+        if start.is_some_and(|at| at <= now) {
+            self.standby.handle_start(now);
+            jump.start(now);
+        }
     }
 
     /// Lets the user log in by ssh on the terminal. Returns the signals that arrived meanwhile.

@@ -119,6 +119,12 @@ impl Ssh {
         self.write();
     }
 
+    /// Queues words about a forwarder, and writes as much as ssh accepts.
+    pub(super) fn say(&mut self, words: String) {
+        self.carrier.handle_words(words);
+        self.write();
+    }
+
     /// Returns the descriptors to wait for.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
         let has_bytes = self.banner.is_none() && !self.carrier.poll_bytes().is_empty();

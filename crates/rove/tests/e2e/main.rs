@@ -21,6 +21,7 @@ mod impostors;
 mod input;
 mod install;
 mod interop;
+mod jump_host;
 mod keys;
 mod life;
 mod logins;

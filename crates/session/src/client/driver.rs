@@ -53,6 +53,25 @@ impl Client {
         self.side_path().dead_at()
     }
 
+    /// Returns since when datagrams go by the side path. `None` if they do not.
+    pub fn side_path_since(&self) -> Option<Instant> {
+        notice_bar::aside_since(&self.transport)
+    }
+
+    /// Notes where the forwarder on a jump host listens, in place of an earlier one; nowhere if it has ended.
+    pub fn handle_forwarder(&mut self, now: Instant, ends: &[SocketAddr]) {
+        let former = core::mem::replace(&mut self.notice_bar.forwarder, ends.to_vec());
+        let candidates = self.candidates_mut();
+        former.iter().for_each(|end| candidates.remove(now, *end));
+        ends.iter().for_each(|end| candidates.add(*end));
+        self.refresh(now);
+    }
+
+    /// Returns whether datagrams go by the forwarder on a jump host.
+    pub fn uses_forwarder(&self) -> bool {
+        !self.uses_side_path() && self.notice_bar.forwarder.contains(&self.server())
+    }
+
     /// Offers the user to log in for a side path, or does so no more.
     pub fn offer_login(&mut self, now: Instant, is_offered: bool) {
         if self.escape.offer_login(is_offered) {

@@ -41,6 +41,8 @@ pub(super) struct NoticeBar {
     pub(super) refused_at: Option<Instant>,
     /// The port that datagrams leave from, if the driver has said.
     pub(super) local_port: Option<u16>,
+    /// Where the forwarder on a jump host listens; empty without one.
+    pub(super) forwarder: Vec<SocketAddr>,
 }
 
 impl NoticeBar {
@@ -56,6 +58,7 @@ impl NoticeBar {
             regained_at: now,
             refused_at: None,
             local_port: None,
+            forwarder: Vec::new(),
         }
     }
 
@@ -146,6 +149,7 @@ impl NoticeBar {
             capabilities: transport.capabilities(),
             server: server(transport),
             local_port: self.local_port,
+            is_forwarded: self.forwarder.contains(&server(transport)),
             is_tunnelled: self.notices.is_tunnelled(),
             aside_since: aside_since(transport),
             changed_at: transport.side_path().and_then(SidePath::changed_at),
@@ -188,6 +192,6 @@ pub(super) fn server(transport: &ClientTransport) -> SocketAddr {
 }
 
 /// Returns since when datagrams go by the side path.
-fn aside_since(transport: &ClientTransport) -> Option<Instant> {
+pub(super) fn aside_since(transport: &ClientTransport) -> Option<Instant> {
     transport.side_path().filter(|side| side.is_used()).and_then(SidePath::changed_at)
 }

@@ -37,6 +37,9 @@ fn tunnel(host: &Host, path: &Path) -> Finding {
             (Some(_), Some(_)) => {
                 "a session goes by UDP, which is answered, and through ssh while it is not"
             }
+            (Some(_), None) if host.jumps() => {
+                "a session goes through ssh, as UDP is not answered, or as UDP by jump host if rove there passes it on"
+            }
             (Some(_), None) => "a session goes through ssh, as UDP is not answered",
             (None, Some(_)) => {
                 "a session goes by UDP; where no UDP passes, --tunnel carries a session through ssh"

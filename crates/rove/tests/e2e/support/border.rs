@@ -1,7 +1,7 @@
-//! A far computer with a network of its own, and the border before it: it passes UDP as a test wants, and ssh always.
+//! Networks of their own: a far computer behind a border that passes UDP as a test wants, and one behind a jump host.
 
 use std::fs::File;
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +11,7 @@ use std::time::Duration;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use super::guard::within_guard;
+use super::invocation::Invocation;
 use super::sshd::{Far, Sshd};
 
 /// How long a socket waits before it looks whether the border is still wanted.
@@ -35,31 +36,15 @@ impl Border {
         if !rustix::process::geteuid().is_root() {
             return None;
         }
-        let keeper = Command::new("unshare")
-            .args(["--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 3600"])
-            .stdout(Stdio::piped())
-            .spawn();
-        let mut keeper = keeper.expect("unshare starts");
-        let mut output = keeper.stdout.take().expect("it is piped");
-        within_guard("the far network", move || {
-            std::io::Read::read_exact(&mut output, &mut [0; 3]).expect("it says that it is up");
-        });
-        let network = format!("/proc/{}/ns/net", keeper.id());
+        let keeper = network_of_its_own();
+        let network = path_of(&keeper);
         let outside = UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
         let port = outside.local_addr().expect("a bound socket has an address").port();
-        let enter = network.clone();
-        let inside = std::thread::spawn(move || {
-            let network = File::open(enter).expect("the keeper is there");
-            move_into_link_name_space(
-                std::os::fd::AsFd::as_fd(&network),
-                Some(LinkNameSpaceType::Network),
-            )
-            .expect("root may enter");
+        let inside = within_network(&network, move || {
             let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
             socket.connect(("127.0.0.1", port)).expect("UDP connects at once");
             socket
         });
-        let inside = inside.join().expect("the thread ends well");
         let passes = Arc::new([AtomicBool::new(up), AtomicBool::new(down)]);
         let stop = Arc::new(AtomicBool::new(false));
         let threads = pass(&outside, &inside, &passes, &stop);
@@ -71,6 +56,98 @@ impl Border {
     pub(crate) fn let_pass(&self, up: bool, down: bool) {
         self.passes[0].store(up, Ordering::SeqCst);
         self.passes[1].store(down, Ordering::SeqCst);
+    }
+}
+
+/// Starts a process that keeps a network of its own, with a loopback interface.
+fn network_of_its_own() -> Child {
+    let keeper = Command::new("unshare")
+        .args(["--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 3600"])
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut keeper = keeper.expect("unshare starts");
+    let mut output = keeper.stdout.take().expect("it is piped");
+    within_guard("a network", move || {
+        std::io::Read::read_exact(&mut output, &mut [0; 3]).expect("it says that it is up");
+    });
+    keeper
+}
+
+/// Returns the path of the network that a process keeps.
+fn path_of(keeper: &Child) -> String {
+    format!("/proc/{}/ns/net", keeper.id())
+}
+
+/// Runs `act` on a thread in the network of this path.
+pub(super) fn within_network<T: Send + 'static>(
+    network: &str,
+    act: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let network = File::open(network).expect("the keeper is there");
+    let thread = std::thread::spawn(move || {
+        let network = std::os::fd::AsFd::as_fd(&network);
+        move_into_link_name_space(network, Some(LinkNameSpaceType::Network))
+            .expect("root may enter");
+        act()
+    });
+    thread.join().expect("the thread ends well")
+}
+
+/// A user's computer, a far one, and a jump host, whose two networks are all that joins them.
+pub(crate) struct Bastion {
+    pub(crate) far: Sshd,
+    pub(crate) jump: Sshd,
+    /// The processes that keep the networks of the user, the jump host and the far computer.
+    keepers: [Child; 3],
+}
+
+impl Bastion {
+    /// The jump host's address in the user's network.
+    pub(crate) const JUMP: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
+
+    /// Starts all three; `None` for all but root, who can make networks.
+    pub(crate) fn start(jump: Far) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            return None;
+        }
+        let keepers = [(); 3].map(|()| network_of_its_own());
+        let paths = keepers.each_ref().map(path_of);
+        for (at, (near, far)) in [("u0", "j0"), ("j1", "f0")].into_iter().enumerate() {
+            let peer = keepers[at + 1].id().to_string();
+            let subnet = at + 1;
+            ip(
+                &paths[at],
+                &["link", "add", near, "type", "veth", "peer", "name", far, "netns", &peer],
+            );
+            for (path, interface, last) in [(&paths[at], near, 1), (&paths[at + 1], far, 2)] {
+                let address = format!("10.0.{subnet}.{last}/24");
+                ip(path, &["address", "add", &address, "dev", interface]);
+                ip(path, &["link", "set", interface, "up"]);
+            }
+        }
+        let far = Sshd::start_at(Far::default(), &paths[2], Ipv4Addr::new(10, 0, 2, 2));
+        let jump = Sshd::start_at(jump, &paths[1], Self::JUMP);
+        Some(Self { far, jump, keepers })
+    }
+
+    /// Runs a call on the user's computer.
+    pub(crate) fn here(&self, call: Invocation) -> Invocation {
+        call.behind(&["nsenter", &format!("--net={}", path_of(&self.keepers[0]))])
+    }
+}
+
+fn ip(network: &str, words: &[&str]) {
+    let status =
+        Command::new("nsenter").arg(format!("--net={network}")).arg("ip").args(words).status();
+    assert!(status.expect("nsenter starts").success(), "{words:?}");
+}
+
+impl Drop for Bastion {
+    fn drop(&mut self) {
+        for keeper in &mut self.keepers {
+            let _ = keeper.kill();
+            let _ = keeper.wait();
+        }
     }
 }
 

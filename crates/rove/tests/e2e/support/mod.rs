@@ -16,7 +16,7 @@ mod terminal;
 mod test_scripts;
 mod tmux;
 
-pub(crate) use border::Border;
+pub(crate) use border::{Bastion, Border};
 pub(crate) use guard::{HANG_GUARD, Process, pause, side_by_side, within_guard};
 pub(crate) use impostor::Impostor;
 pub(crate) use invocation::{Invocation, is_installed, require};

@@ -1,7 +1,7 @@
 //! A real sshd on a loopback port, with keys, users and programs of the test's own.
 
 use std::ffi::OsString;
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Signal, kill_process};
 
+use super::border::within_network;
 use super::guard::within_guard;
 use super::invocation::{Invocation, require};
 use super::scratch::Scratch;
@@ -74,15 +75,25 @@ impl Sshd {
     /// Starts one.
     pub(crate) fn start(far: Far) -> Self {
         let sshd = require("sshd", "openssh-server");
-        Self::start_by(far, |_| vec![sshd.into()])
+        Self::start_by(far, listener(Ipv4Addr::LOCALHOST), |_| vec![sshd.into()])
     }
 
-    /// Starts one in the network of this path.
+    /// Starts one in the network of this path, reached from here.
     pub(crate) fn start_in(far: Far, network: &str) -> Self {
+        Self::start_behind(far, listener(Ipv4Addr::LOCALHOST), network)
+    }
+
+    /// Starts one in the network of this path, reached at its address there.
+    pub(crate) fn start_at(far: Far, network: &str, address: Ipv4Addr) -> Self {
+        let listener = within_network(network, move || listener(address));
+        Self::start_behind(far, listener, network)
+    }
+
+    fn start_behind(far: Far, listener: TcpListener, network: &str) -> Self {
         let sshd = require("sshd", "openssh-server");
         let words = ["nsenter".to_owned(), format!("--net={network}")];
         let words = words.into_iter().map(OsString::from);
-        Self::start_by(far, |_| words.chain([sshd.into()]).collect())
+        Self::start_by(far, listener, |_| words.chain([sshd.into()]).collect())
     }
 
     /// Starts one that asks for a password; `None` for all but root, who can have a list of passwords of their own.
@@ -91,7 +102,7 @@ impl Sshd {
             return None;
         }
         let sshd = require("sshd", "openssh-server");
-        Some(Self::start_by(far, |scratch| {
+        Some(Self::start_by(far, listener(Ipv4Addr::LOCALHOST), |scratch| {
             for (name, from, to) in [
                 ("ssh_config", "BatchMode yes", "PreferredAuthentications password"),
                 ("sshd_config", "PasswordAuthentication no\n", "PasswordAuthentication yes\n"),
@@ -116,13 +127,16 @@ impl Sshd {
     }
 
     /// Starts one by these words, which are asked for once its configuration is written.
-    fn start_by(far: Far, sshd: impl FnOnce(&Scratch) -> Vec<OsString>) -> Self {
+    fn start_by(
+        far: Far,
+        listener: TcpListener,
+        sshd: impl FnOnce(&Scratch) -> Vec<OsString>,
+    ) -> Self {
         require("ssh", "openssh-client");
         let scratch = Scratch::new();
         make_keys(&scratch);
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-        let port = listener.local_addr().expect("a bound socket has an address").port();
-        let config = write_configs(&scratch, far, port);
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let config = write_configs(&scratch, far, address);
         let sshd = sshd(&scratch);
         let sessions = Arc::new(Mutex::new(Vec::new()));
         let shared = Arc::clone(&sessions);
@@ -237,6 +251,10 @@ impl Drop for Sshd {
     }
 }
 
+fn listener(address: Ipv4Addr) -> TcpListener {
+    TcpListener::bind((address, 0)).expect("there are free ports")
+}
+
 fn serve(sshd: &[OsString], config: &Path, log: &Path, connection: TcpStream) -> Child {
     let input = OwnedFd::from(connection);
     let output = input.try_clone().expect("a descriptor can be duplicated");
@@ -270,7 +288,7 @@ fn make_keys(scratch: &Scratch) {
 /// Writes sshd's and ssh's configuration and the login shell; returns the path of sshd's. The far computer's sessions
 /// are its own: those of other tests, which may be stopped or end just then, are not found there. The account's own shell starts
 /// the login shell, and bash reads `.bashrc` when sshd starts it: the home is the far computer's for that shell, too.
-fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
+fn write_configs(scratch: &Scratch, far: Far, address: SocketAddr) -> PathBuf {
     let dir = scratch.folder().display();
     let bin = far_path(scratch, far);
     let shell = require(far.shell, far.shell);
@@ -290,9 +308,11 @@ fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
     scratch.write(
         "ssh_config",
         &format!(
-            "Host far\n HostName 127.0.0.1\n Port {port}\n IdentityFile {dir}/user_key\n \
+            "Host far\n HostName {}\n Port {}\n IdentityFile {dir}/user_key\n \
              IdentitiesOnly yes\n BatchMode yes\n UserKnownHostsFile {dir}/known\n \
-             StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
+             StrictHostKeyChecking accept-new\n LogLevel ERROR\n",
+            address.ip(),
+            address.port()
         ),
     );
     scratch.write(

@@ -1,0 +1,176 @@
+//! Whether a jump host's sshd lets its users reach other computers, by the part of its configuration that a user may read.
+//!
+//! It reads `DisableForwarding`, `AllowTcpForwarding` and `PermitOpen`, outside of `Match` and under `Match all`, and files
+//! of `Include`. Other conditions are passed over. Source: sshd_config(5), OpenSSH 9.2.
+
+use core::net::SocketAddr;
+
+/// Most files that are read. Chosen: several times a distribution's.
+const FILES_MAX: usize = 64;
+/// Most files within each other. Source: OpenSSH 9.2 (`SERVCONF_MAX_DEPTH`).
+const DEPTH_MAX: usize = 16;
+
+/// The keywords that are read.
+const KEYWORDS: [&str; 3] = ["disableforwarding", "allowtcpforwarding", "permitopen"];
+
+/// What a configuration says of forwarding.
+#[derive(Debug, Default)]
+pub struct Forwarding {
+    /// The first words after each of [`KEYWORDS`] outside of `Match`.
+    general: [Option<Vec<String>>; 3],
+    /// The same under `Match all`, which come before the general ones.
+    matched: [Option<Vec<String>>; 3],
+    files: usize,
+}
+
+/// The lines that a setting counts for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    General,
+    All,
+    Other,
+}
+
+impl Forwarding {
+    /// Reads the text of a configuration. `include` returns the texts of the files that a pattern of `Include` names.
+    pub fn read(text: &str, include: &impl Fn(&str) -> Vec<String>) -> Self {
+        let mut forwarding = Self::default();
+        forwarding.read_file(text, include, Scope::General, 0);
+        forwarding
+    }
+
+    fn read_file(
+        &mut self,
+        text: &str,
+        include: &impl Fn(&str) -> Vec<String>,
+        mut scope: Scope,
+        depth: usize,
+    ) {
+        self.files += 1;
+        for line in text.lines() {
+            let (keyword, words) = split(line);
+            let is_all = || words.len() == 1 && words[0].eq_ignore_ascii_case("all");
+            match keyword.as_str() {
+                // Within a file that a condition includes, no other condition widens it.
+                "match" if scope == Scope::Other && depth > 0 => {}
+                "match" => scope = if is_all() { Scope::All } else { Scope::Other },
+                "include" if scope != Scope::Other && depth < DEPTH_MAX => {
+                    for text in words.iter().flat_map(|pattern| include(pattern)) {
+                        if self.files < FILES_MAX {
+                            self.read_file(&text, include, scope, depth + 1);
+                        }
+                    }
+                }
+                _ => self.take(scope, &keyword, words),
+            }
+        }
+    }
+
+    fn take(&mut self, scope: Scope, keyword: &str, words: Vec<String>) {
+        let Some(index) = KEYWORDS.iter().position(|known| *known == keyword) else { return };
+        match scope {
+            Scope::General => self.general[index].get_or_insert(words),
+            Scope::All => self.matched[index].get_or_insert(words),
+            Scope::Other => return,
+        };
+    }
+
+    /// Returns why datagrams may not be passed on to this server, as a sentence. `None` if they may.
+    pub fn refusal(&self, server: SocketAddr) -> Option<String> {
+        let words = |index: usize| {
+            let words = self.matched[index].as_ref().or(self.general[index].as_ref());
+            words.map_or(&[][..], Vec::as_slice)
+        };
+        let first =
+            |index| words(index).first().map_or(String::new(), |word| word.to_ascii_lowercase());
+        if first(0) == "yes" {
+            return Some("sshd's DisableForwarding forbids it".to_owned());
+        }
+        if !["", "yes", "all", "local"].contains(&&*first(1)) {
+            return Some("sshd's AllowTcpForwarding forbids it".to_owned());
+        }
+        let open = words(2);
+        let is_open = open.is_empty() || open.iter().any(|pattern| permits(pattern, server));
+        (!is_open).then(|| format!("sshd's PermitOpen does not have {server}"))
+    }
+}
+
+/// Returns whether a pattern of `PermitOpen` has this server.
+fn permits(pattern: &str, server: SocketAddr) -> bool {
+    let Some((host, port)) = pattern.rsplit_once(':') else {
+        return pattern.eq_ignore_ascii_case("any");
+    };
+    let host = host.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(host);
+    (host == "*" || host.parse() == Ok(server.ip()))
+        && (port == "*" || port.parse() == Ok(server.port()))
+}
+
+/// Returns a line's keyword in small letters, empty for none, and the words after it.
+fn split(line: &str) -> (String, Vec<String>) {
+    let line = line.trim();
+    let is_end = |c: char| c.is_whitespace() || c == '=';
+    let (keyword, rest) = line.split_once(is_end).unwrap_or((line, ""));
+    let rest = rest.trim_start_matches(is_end);
+    let words = rest.split_whitespace().take_while(|word| !word.starts_with('#'));
+    let words = words.map(|word| word.trim_matches('"').to_owned()).collect();
+    let keyword = if keyword.starts_with('#') { "" } else { keyword };
+    (keyword.trim_matches('"').to_ascii_lowercase(), words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> Option<String> {
+        let include = |pattern: &str| match pattern {
+            "d/*" => vec!["PermitOpen 192.0.2.1:60001\n".to_owned(), "PermitOpen any".to_owned()],
+            "no" => vec!["AllowTcpForwarding no\nMatch all\n".to_owned()],
+            "self" => vec!["Include self\n".repeat(3)],
+            _ => Vec::new(),
+        };
+        Forwarding::read(text, &include).refusal("192.0.2.1:60001".parse().unwrap())
+    }
+
+    #[test]
+    fn a_configuration_forbids_what_it_forbids_sshs_own_forwarding() {
+        for text in [
+            "",
+            "# AllowTcpForwarding no\n",
+            "AllowTcpForwarding yes\nAllowTcpForwarding no\n",
+            "allowtcpforwarding=local\nPermitOpen any\n",
+            "AllowTcpForwarding \"all\" # as ever\n",
+            "PermitOpen far:22 192.0.2.1:60001\n",
+            "PermitOpen *:60001\n",
+            "PermitOpen 192.0.2.1:*\n",
+            "PermitOpen *:*\n",
+            "AllowTcpForwarding no\nMatch all\nAllowTcpForwarding yes\n",
+            "Match User x\nAllowTcpForwarding no\nInclude no\n",
+            "Include d/*\n",
+            "Include self\n",
+            "DisableForwarding no\n",
+        ] {
+            assert_eq!(refusal(text), None, "{text}");
+        }
+        for (text, keyword) in [
+            ("AllowTcpForwarding no\nAllowTcpForwarding yes\n", "AllowTcpForwarding"),
+            ("\tALLOWTCPFORWARDING remote\n", "AllowTcpForwarding"),
+            ("AllowTcpForwarding = nonsense\n", "AllowTcpForwarding"),
+            ("DisableForwarding yes\nAllowTcpForwarding yes\n", "DisableForwarding"),
+            ("PermitOpen none\n", "PermitOpen"),
+            ("PermitOpen 192.0.2.1:22 192.0.2.2:60001 far:60001\n", "PermitOpen"),
+            ("PermitOpen [2001:db8::1]:60001\n", "PermitOpen"),
+            ("Match User x\nX11Forwarding no\nMatch All\nAllowTcpForwarding no\n", "AllowTcp"),
+            ("Include no\n", "AllowTcpForwarding"),
+            ("PermitOpen 192.0.2.9:1\nInclude d/*\n", "PermitOpen"),
+        ] {
+            let sentence = refusal(text).unwrap_or_default();
+            assert!(sentence.contains(keyword), "{text}: {sentence}");
+        }
+        let v6 = "[2001:db8::1]:9".parse().unwrap();
+        for (text, is_refused) in [("PermitOpen [2001:db8::1]:9", false), ("PermitOpen *:8", true)]
+        {
+            let forwarding = Forwarding::read(text, &|_| Vec::new());
+            assert_eq!(forwarding.refusal(v6).is_some(), is_refused, "{text}");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Sessions that go by UDP through a jump host on which rove is installed, and the forwarder there.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, UdpSocket};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::Duration;
+
+use rove_bootstrap::tunnel::carrier::{Arrival, Carrier};
+use rove_bootstrap::tunnel::forwarder::{Ends, Order, Wrapper};
+use rove_ssp::Key;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{
+    ANSWERING, Bastion, Far, Invocation, Report, SIZE, Scratch, Terminal, pause, rove, within_guard,
+};
+
+/// A session through a jump host, whose command answers lines.
+struct Jumping {
+    terminal: Terminal,
+    bastion: Bastion,
+    _report: Report,
+    _scratch: Scratch,
+}
+
+/// Starts one; `None` where no networks can be made.
+fn jump(host: Far) -> Option<Jumping> {
+    let bastion = Bastion::start(host)?;
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let call = Invocation::new(rove()).arg("--tunnel=auto");
+    let call = call.arg(format!("--ssh={}", bastion.far.ssh_behind(&bastion.jump)));
+    let call = call.args(["far", "--", "sh", "-c", ANSWERING, "sh", report.path()]);
+    let terminal = Terminal::start(&bastion.here(call), SIZE);
+    terminal.wait_for_text("ready");
+    Some(Jumping { terminal, bastion, _report: report, _scratch: scratch })
+}
+
+impl Jumping {
+    fn talk(&self, line: &str) {
+        self.terminal.send(format!("{line}\r"));
+        self.terminal.wait_for_text(&format!("got {line}"));
+    }
+
+    /// Waits until the status names this path.
+    fn wait_for_path(&self, path: &str) {
+        self.terminal.send("\x1es");
+        self.terminal.wait_for_text(path);
+        self.terminal.send("q");
+    }
+}
+
+#[test]
+fn udp_goes_by_a_jump_host_with_rove_and_that_ends_with_the_session() {
+    let Some(session) = jump(Far::default()) else { return };
+    session.talk("line 1");
+    session.wait_for_path(&format!("UDP by jump host {}:600", Bastion::JUMP));
+    // The host's ssh has ended, and the jump host's forwarder is all that is left there.
+    let Bastion { far, jump, .. } = &session.bastion;
+    far.wait_alone();
+    assert_eq!((far.connections(), jump.connections()), (1, 2));
+    session.talk("line 2");
+    let list = |options: &[&str]| {
+        let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", far.path("sockets"));
+        let call = call.arg("list").args(options);
+        let list = move || call.command().output().expect("rove starts").stdout;
+        String::from_utf8(within_guard("rove list", list)).expect("it is text")
+    };
+    assert!(list(&[]).contains("UDP by jump host"), "{}", list(&[]));
+    let listing: Value = serde_json::from_str(&list(&["--json"])).expect("a line of JSON");
+    assert_eq!(listing["sessions"][0]["by_jump_host"], true);
+    // Nothing of it outlives a client that is killed.
+    session.terminal.signal(Signal::KILL);
+    jump.wait_alone();
+}
+
+#[test]
+fn where_a_jump_host_has_no_rove_nothing_is_said_and_ssh_goes_on() {
+    let Some(session) = jump(Far { programs: &[], ..Far::default() }) else { return };
+    session.talk("line 1");
+    while session.bastion.jump.connections() < 2 {
+        pause(Duration::from_millis(20));
+    }
+    session.talk("line 2");
+    session.wait_for_path("through ssh for");
+    let text = session.terminal.screen().contents();
+    assert!(!text.contains("jump"), "{text}");
+    assert_eq!(session.bastion.jump.connections(), 2, "nobody tries again at once");
+}
+
+/// A forwarder by itself, as ssh would run it.
+struct Alone {
+    child: Child,
+    /// `None` once it is closed.
+    input: Option<ChildStdin>,
+    output: ChildStdout,
+    carrier: Carrier,
+}
+
+impl Alone {
+    fn start(call: &Invocation) -> Self {
+        let mut child = call
+            .command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("rove starts");
+        let (input, output) = (child.stdin.take(), child.stdout.take().expect("it is piped"));
+        Self { child, input, output, carrier: Carrier::default() }
+    }
+
+    /// Gives an order; the next answer, if one comes, is about the first.
+    fn order(&mut self, server: SocketAddr, key: &Key) {
+        self.carrier.handle_words(Order { server, key: key.clone() }.to_text());
+        let bytes = self.carrier.poll_bytes().to_vec();
+        self.carrier.consume(bytes.len());
+        self.input.as_mut().expect("it is open").write_all(&bytes).expect("it reads");
+    }
+
+    /// Waits for its answer. `None` if it ends.
+    fn ends(&mut self) -> Option<Ends> {
+        let (mut skipped, mut buffer) = (false, [0; 1]);
+        while self.output.read(&mut buffer).expect("it writes") > 0 {
+            if !skipped {
+                skipped = buffer[0] == b'\n';
+                continue;
+            }
+            if let Ok(Some(Arrival::Words(text))) = self.carrier.handle_bytes(&mut &buffer[..]) {
+                return Ends::from_text(&text);
+            }
+        }
+        None
+    }
+
+    /// Closes its input, and returns what it has said when it has ended.
+    fn end(mut self) -> String {
+        self.input = None;
+        let output = within_guard("its end", move || self.child.wait_with_output());
+        String::from_utf8(output.expect("it ends").stderr).expect("it is text")
+    }
+}
+
+fn socket() -> UdpSocket {
+    UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports")
+}
+
+/// Waits for the next datagram; returns it and where it is from.
+fn next(socket: &UdpSocket) -> (Vec<u8>, SocketAddr) {
+    let socket = socket.try_clone().expect("a descriptor can be duplicated");
+    within_guard("a datagram", move || {
+        let mut buffer = [0; 4096];
+        let (len, source) = socket.recv_from(&mut buffer).expect("it can be read");
+        (buffer[..len].to_vec(), source)
+    })
+}
+
+/// Returns whether nothing waits at a socket.
+fn is_silent(socket: &UdpSocket) -> bool {
+    socket.set_nonblocking(true).expect("it can be set");
+    let is_silent = socket.peek(&mut [0; 9]).is_err();
+    socket.set_nonblocking(false).expect("it can be set");
+    is_silent
+}
+
+#[test]
+fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
+    let [server, other_server, client, moved, stranger] = [(); 5].map(|()| socket());
+    let address = |socket: &UdpSocket| socket.local_addr().expect("it is bound");
+    let key = Key::from_bytes([7; 16]);
+    let mut alone = Alone::start(&Invocation::new(rove()).args(["tunnel", "forward"]));
+    alone.order(address(&server), &key);
+    let ends = alone.ends().expect("it answers");
+    let port = SocketAddr::from(([127, 0, 0, 1], ends.port));
+    let mut wrapper = Wrapper::new(&key);
+    let send = |from: &UdpSocket, bytes: &[u8]| from.send_to(bytes, port).expect("it can be sent");
+
+    // A flood, a datagram that is too long, one that is short, and another's key: not a word passes either way.
+    for _ in 0..3_000 {
+        send(&stranger, &[7; 1200]);
+    }
+    send(&stranger, &[7; 9000]);
+    send(&stranger, b"");
+    send(&stranger, &Wrapper::new(&Key::from_bytes([8; 16])).wrap(b"false"));
+    let first = wrapper.wrap(b"first");
+    // What the flood has pushed out of the socket's buffer goes again, as a client's does.
+    let (datagram, inside) = loop {
+        send(&client, &first);
+        pause(Duration::from_millis(20));
+        if !is_silent(&server) {
+            break next(&server);
+        }
+    };
+    assert_eq!((datagram.as_slice(), inside), (&b"first"[..], ends.source));
+    server.send_to(b"answer", inside).expect("it can be sent");
+    assert_eq!(next(&client), (b"answer".to_vec(), port));
+
+    // A word that was here draws no answer to who repeats it; nor does a stranger's to the server's socket.
+    send(&stranger, &first);
+    stranger.send_to(b"false", inside).expect("it can be sent");
+    // Another order changes nothing.
+    alone.order(address(&other_server), &Key::from_bytes([9; 16]));
+    send(&stranger, &Wrapper::new(&Key::from_bytes([9; 16])).wrap(b"false"));
+    send(&client, &wrapper.wrap(b"second"));
+    assert_eq!(next(&server).0, b"second");
+    server.send_to(b"answer 2", inside).expect("it can be sent");
+    assert_eq!(next(&client).0, b"answer 2");
+    // The client is known at another address by its newest word.
+    send(&moved, &wrapper.wrap(b"third"));
+    assert_eq!(next(&server).0, b"third");
+    server.send_to(b"answer 3", inside).expect("it can be sent");
+    assert_eq!(next(&moved).0, b"answer 3");
+    for socket in [&stranger, &other_server, &client] {
+        assert!(is_silent(socket));
+    }
+    assert_eq!(alone.end(), "");
+    UdpSocket::bind(("0.0.0.0", ends.port)).expect("the port is free again");
+}
+
+#[test]
+fn a_forwarder_obeys_sshds_configuration_where_it_can_be_read() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let server = socket();
+    let address = server.local_addr().expect("it is bound");
+    let permitted = format!("PermitOpen 127.0.0.1:{}\n", address.port());
+    for (config, refusal) in [
+        ("AllowTcpForwarding no\n", "sshd's AllowTcpForwarding forbids it"),
+        ("PermitOpen 127.0.0.1:22\n", "sshd's PermitOpen does not have 127.0.0.1:"),
+        ("Include included/*.conf\n", "sshd's DisableForwarding forbids it"),
+        (&*permitted, ""),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("sshd_config", config);
+        std::fs::create_dir(scratch.path("included")).expect("the scratch folder takes a folder");
+        scratch.write("included/a.conf", "DisableForwarding yes\n");
+        scratch.write("included/.b.conf", "DisableForwarding no\n");
+        let folder = scratch.folder().to_str().expect("it is text").to_owned();
+        let call = Invocation::new(rove()).args(["tunnel", "forward"]).behind(&[
+            "unshare",
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            "mount --bind \"$0\" /etc/ssh && exec \"$@\"",
+            &folder,
+        ]);
+        let mut alone = Alone::start(&call);
+        alone.order(address, &Key::from_bytes([7; 16]));
+        assert_eq!(alone.ends().is_some(), refusal.is_empty(), "{config}");
+        let said = alone.end();
+        assert!(said.contains(refusal) && said.is_empty() == refusal.is_empty(), "{said}");
+    }
+}
