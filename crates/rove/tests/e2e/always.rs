@@ -177,6 +177,38 @@ fn a_stock_server_is_served_as_ever() {
 }
 
 #[test]
+fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
+    let Some(border) = Border::start(Far::default(), true, true) else { return };
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    // It waits as for an agent that asks.
+    let ssh = scratch.script(
+        "ssh",
+        &format!(
+            "#!/bin/sh\ncase \"$*\" in *BatchMode=yes*)\n\
+             echo $$ > {}; exec sleep 600;;\nesac\nexec {} \"$@\"\n",
+            report.path(),
+            border.sshd.ssh()
+        ),
+    );
+    let call = Invocation::new(rove()).arg("--tunnel=auto");
+    let call = call.arg(format!("--ssh={}", ssh.display())).args(["-p", &border.port.to_string()]);
+    let call = call.args(["far", "--", "sh", "-c", "echo ready; read line; echo got $line"]);
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ready");
+    border.sshd.wait_alone();
+    border.let_pass(false, false);
+    terminal.send("x");
+    let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
+    let waiting = Process::open(pid.parse().expect("a number"));
+    terminal.wait_for_text("[To log in again: Ctrl-^ r]");
+    assert!(waiting.wait_gone(), "it is ended");
+    border.let_pass(true, true);
+    terminal.send("\r");
+    terminal.wait_for_text("got x");
+}
+
+#[test]
 fn after_a_password_only_the_user_logs_in_again() {
     let Some(sshd) = Sshd::start_with_password(Far::default()) else { return };
     let scratch = Scratch::new();
