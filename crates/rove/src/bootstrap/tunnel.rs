@@ -3,7 +3,9 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
 
 use rove_bootstrap::ssh_config::{JumpHost, SshConfig};
 use rove_bootstrap::tunnel::{FORWARD, standby};
@@ -12,6 +14,10 @@ use rove_bootstrap::{HostOptions, Plan, remote, ssh_config};
 use crate::bootstrap::{address, ssh_query};
 use crate::tunnel::inherited::{Again, JumpCall, texts};
 use crate::tunnel::login::ASKS_NOTHING;
+
+/// How long the answer about a jump host may come after the login. Chosen: nobody notices, and the login itself, which
+/// asks the same name servers, took longer as a rule.
+const ANSWER_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Returns how an ssh logs in once more for the session at this port, where the first login `asks_nothing`.
 pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing: bool) -> Again {
@@ -29,7 +35,7 @@ pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing
 }
 
 /// The question where a jump host is and how ssh gets there, which is asked while ssh logs in.
-pub(super) struct JumpQuestion(Option<JoinHandle<Option<JumpCall>>>);
+pub(super) struct JumpQuestion(Option<Receiver<Option<JumpCall>>>);
 
 impl JumpQuestion {
     /// Asks, if ssh carries datagrams for the session and jumps through a host.
@@ -37,12 +43,17 @@ impl JumpQuestion {
         let jump = plan.config.jump.clone().filter(|_| plan.carries && !plan.is_tunnel());
         let remote = remote::tunnel_again(FORWARD, &plan.challenge);
         let (ssh, family) = (options.ssh.clone(), options.family.clone());
-        Self(jump.map(|jump| thread::spawn(move || jump_call(&jump, &ssh, &family, remote))))
+        Self(jump.map(|jump| {
+            let (answer, answers) = mpsc::sync_channel(1);
+            // A late answer is not waited for, and the exec of the client ends the thread.
+            thread::spawn(move || answer.send(jump_call(&jump, &ssh, &family, remote)));
+            answers
+        }))
     }
 
-    /// Waits for the answer. `None` if there is no jump host for a forwarder.
+    /// Waits for the answer. `None` if there is no jump host for a forwarder, or if it is late.
     pub(super) fn answer(self) -> Option<JumpCall> {
-        self.0?.join().ok().flatten()
+        self.0?.recv_timeout(ANSWER_PATIENCE).ok().flatten()
     }
 }
 
@@ -50,9 +61,10 @@ impl JumpQuestion {
 fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) -> Option<JumpCall> {
     let (ssh, host) = (jump.words(ssh)?, OsStr::new(&jump.destination));
     let config = ssh_query::ask(&ssh, host);
-    let name = config.host_name.as_deref().unwrap_or_default();
-    // Without an address, the one that its sshd sees is left.
-    let addresses = address::resolve(name, 0, family).unwrap_or_default();
+    // Without an address, the one that its sshd sees is left. Names behind a detour may have none here.
+    let name = config.host_name.as_deref().filter(|_| config.detour.is_none());
+    let addresses =
+        name.and_then(|name| address::resolve(name, 0, family).ok()).unwrap_or_default();
     let words = ssh_words(&ssh, &config, &["-T"], host, remote);
     let words = texts(&standby::without_touch(&words, &key_files(&config)))?;
     Some(JumpCall { words, addresses: addresses.iter().map(|address| address.ip()).collect() })
@@ -107,7 +119,7 @@ mod tests {
         std::fs::remove_file(&file).unwrap();
         assert_eq!(call.addresses, [[127, 0, 0, 1].into()] as [std::net::IpAddr; 1]);
         let words = call.words.join(" ");
-        assert!(words.contains("grep -q '^sk-'") && words.contains(" /k.pub"), "{words}");
+        assert!(words.contains("grep -q '^sk-'") && words.contains(" '/k.pub'"), "{words}");
         let own =
             "-S none -o ControlMaster=no -o BatchMode=yes -T ssh://me@bastion -- remote words";
         let command = format!("rove ssh -F {} {own}", file.display());

@@ -174,3 +174,100 @@ fn addresses(call: &JumpCall, ends: &Ends) -> Vec<SocketAddr> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use rove_platform::clock::Clock;
+    use rove_platform::event_loop::EventLoop;
+    use rove_session::{ClientConfig, Prediction, Running};
+    use rove_ssp::{Config, Key};
+    use rove_terminal::Size;
+    use rove_units::Seed;
+    use rustix::process::Signal;
+
+    use super::*;
+    use crate::terminal_type::{self, RenderOptions};
+
+    const ANSWERS: &str = "printf '\\003\\000\\02260001 - 10.0.0.1:9'; read -r line";
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    fn server() -> SocketAddr {
+        SocketAddr::from(([192, 0, 2, 1], 60_001))
+    }
+
+    /// A session that goes through ssh, and a forwarder that begins as rove's and goes on with this script.
+    fn setup(script: &str) -> (Jump, Client) {
+        let config = ClientConfig {
+            server: server(),
+            key: Key::from_bytes([1; 16]),
+            transport: Config::client(),
+            size: Size::new(80, 24).unwrap(),
+            terminal: terminal_type::plain_capabilities(RenderOptions::default()),
+            query: false,
+            escape_key: None,
+            prediction: Prediction::default(),
+            program: "rove".to_owned(),
+            offers_status: true,
+            is_end_obeyed_twice: true,
+            running: Running::Unknown,
+            chaff: Seed::new(1).stream("chaff"),
+        };
+        let mut session = Client::new(config, at(0));
+        session.handle_side_path(at(0), true);
+        let script = format!("echo START 1; echo ROVE TUNNEL 1; {script}");
+        let words = ["sh", "-c", &script].map(str::to_owned).into();
+        let call = JumpCall { words, addresses: vec![[192, 0, 2, 7].into()] };
+        (Jump::new(call, "START 1".to_owned(), server()), session)
+    }
+
+    fn news(jump: &mut Jump, session: &mut Client, now: Instant) -> News {
+        let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
+        loop {
+            events.wait(&mut jump.interests(), None).unwrap();
+            if let Some(news) = jump.turn(now, &mut [0; 512], session) {
+                return news;
+            }
+        }
+    }
+
+    #[test]
+    fn a_forwarders_addresses_are_the_servers_for_as_long_as_its_ssh_lasts() {
+        let (mut jump, mut session) = setup(ANSWERS);
+        let all = |session: &Client| session.candidates().iter().collect::<Vec<_>>();
+        assert_eq!(jump.wanted_at(&session), Some(at(2_000)));
+        jump.start(at(2_000));
+        assert_eq!(jump.wanted_at(&session), None);
+        let News::Answered(source) = news(&mut jump, &mut session, at(2_100)) else { panic!() };
+        assert_eq!(source, "10.0.0.1:9".parse().unwrap());
+        let end = SocketAddr::from(([192, 0, 2, 7], 60_001));
+        assert_eq!(all(&session), [server(), end]);
+        let to = |destination| Transmit { destination, payload: vec![1; 9], tries_size: false };
+        assert_eq!(jump.wrap(&to(end)).map(|wrapped| wrapped.payload.len()), Some(33));
+        assert!(jump.wrap(&to(server())).is_none(), "the server's own address needs no seal");
+        jump.ssh.as_mut().unwrap().signal(Signal::KILL);
+        assert!(matches!(news(&mut jump, &mut session, at(9_000)), News::Ended { pid: None, .. }));
+        assert_eq!(all(&session), [server()]);
+        assert!(jump.wrap(&to(end)).is_none());
+        assert_eq!(jump.wanted_at(&session), Some(at(2_000)), "another may be started");
+    }
+
+    #[test]
+    fn a_jump_host_without_a_forwarder_is_tried_twice_and_a_late_one_needs_the_user() {
+        let (mut jump, mut session) = setup("exit 1");
+        for (start, is_tried_again) in [(2_000, true), (62_000, false)] {
+            jump.start(at(start));
+            let ended = news(&mut jump, &mut session, at(start + 100));
+            assert!(matches!(ended, News::Ended { needs_user: false, .. }));
+            assert_eq!(jump.wanted_at(&session).is_some(), is_tried_again);
+        }
+        let (mut jump, mut session) = setup("read -r line");
+        jump.start(at(2_000));
+        assert_eq!(jump.poll_timeout(&session), Some(at(7_000)));
+        assert!(jump.turn(at(6_999), &mut [0; 512], &mut session).is_none());
+        let ended = jump.turn(at(7_000), &mut [0; 512], &mut session);
+        assert!(matches!(ended, Some(News::Ended { needs_user: true, .. })));
+    }
+}

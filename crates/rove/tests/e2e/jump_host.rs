@@ -88,6 +88,15 @@ fn where_a_jump_host_has_no_rove_nothing_is_said_and_ssh_goes_on() {
     assert_eq!(session.bastion.jump.connections(), 2, "nobody tries again at once");
 }
 
+#[test]
+fn a_connection_through_a_jump_host_that_is_cut_is_made_again_by_it() {
+    let Some(session) = jump(Far { programs: &[], ..Far::default() }) else { return };
+    session.talk("line 1");
+    assert_ne!(session.bastion.jump.cut(), 0);
+    session.talk("line 2");
+    assert_eq!(session.bastion.far.connections(), 2);
+}
+
 /// A forwarder by itself, as ssh would run it.
 struct Alone {
     child: Child,
