@@ -133,6 +133,13 @@ fn look_there(
     progress(&format!("trying a session at UDP port {}", server.port));
     let mut trial = Trial::new(&opening, events)?;
     trial.run(events)?;
+    if trial.path.answered.is_none()
+        && host.tunnel == Some(TunnelUse::Auto)
+        && let Some((call, first_line)) = door.jump()
+    {
+        progress("nothing came back; trying the jump host");
+        trial.run_by_jump(&call, &first_line, events)?;
+    }
     if trial.path.answered.is_none() {
         progress("nothing came back; logging in again to see why");
         let found = login::look_again(&door, &mark, &server, events);

@@ -8,7 +8,7 @@
 pub(crate) mod far;
 pub(crate) mod forwarder;
 pub(crate) mod inherited;
-mod jump;
+pub(crate) mod jump;
 pub(crate) mod login;
 pub(crate) mod near;
 mod pipes;

@@ -57,6 +57,12 @@ impl JumpQuestion {
     }
 }
 
+/// Returns how ssh starts a forwarder on the plan's jump host. `None` if there is no such host.
+pub(crate) fn jump_of(options: &HostOptions, plan: &Plan) -> Option<JumpCall> {
+    let remote = remote::tunnel_again(FORWARD, &plan.challenge);
+    jump_call(plan.config.jump.as_ref()?, &options.ssh, &options.family, remote)
+}
+
 /// Returns how ssh starts a forwarder on a jump host by the command `remote`.
 fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) -> Option<JumpCall> {
     let (ssh, host) = (jump.words(ssh)?, OsStr::new(&jump.destination));

@@ -58,13 +58,6 @@ pub(crate) struct Host {
     pub(crate) aftermath: Option<Aftermath>,
 }
 
-impl Host {
-    /// Returns whether ssh jumps through another host.
-    pub(crate) fn jumps(&self) -> bool {
-        self.detour.as_ref().is_some_and(|detour| detour.starts_with("ProxyJump "))
-    }
-}
-
 /// The result of ssh's login on the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ssh {
@@ -141,6 +134,8 @@ pub(crate) struct Path {
     pub(crate) tried: Vec<SocketAddr>,
     /// The index in `tried` of the address that answered first. `None` if none did.
     pub(crate) answered: Option<usize>,
+    /// Whether the server answered by a forwarder on the jump host, when none of `tried` did.
+    pub(crate) by_jump_host: bool,
     /// How many datagrams were sent until the first answer, or in all if there was none.
     pub(crate) sent: usize,
     /// The ICMP error that came back instead of an answer. `None` if none did.

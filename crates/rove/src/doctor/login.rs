@@ -5,7 +5,9 @@ use std::io;
 use std::process::ExitStatus;
 
 use rove_bootstrap::startup::{Progress, Rules, Startup, Stream};
-use rove_bootstrap::{Challenge, HostOptions, NoSession, Plan, Printable, TunnelUse, last_words};
+use rove_bootstrap::{
+    Challenge, HostOptions, NoSession, Plan, Printable, TunnelUse, last_words, remote,
+};
 use rove_platform::clock;
 use rove_platform::event_loop::EventLoop;
 use rove_ssp::Key;
@@ -13,10 +15,11 @@ use rove_units::Duration;
 
 use crate::bootstrap::Invocation;
 use crate::bootstrap::command::{self, Stop};
-use crate::bootstrap::prepare;
+use crate::bootstrap::{prepare, tunnel};
 use crate::doctor::facts::{Aftermath, Far, Host, Noise, Server, Ssh};
 use crate::doctor::survey;
 use crate::install::remedy::Remedy;
+use crate::tunnel::inherited::JumpCall;
 use crate::{colors, entropy};
 
 /// How long ssh may take to log in. Chosen: time to type a password, with a margin.
@@ -56,6 +59,14 @@ pub(crate) struct Opening {
 pub(crate) struct Door {
     options: HostOptions,
     plan: Plan,
+}
+
+impl Door {
+    /// Returns how a session would start a forwarder on a jump host, and the first line of its output.
+    pub(crate) fn jump(&self) -> Option<(JumpCall, String)> {
+        let call = tunnel::jump_of(&self.options, &self.plan)?;
+        Some((call, remote::first_line(&self.plan.challenge)))
+    }
 }
 
 /// Logs in, surveys the host and starts a server for the command `session`; records the observations in `host`. Returns

@@ -20,6 +20,8 @@ use crate::doctor::facts::{Large, Path};
 use crate::doctor::login::Opening;
 use crate::entropy;
 use crate::terminal_type::{self, RenderOptions};
+use crate::tunnel::inherited::JumpCall;
+use crate::tunnel::jump::Line;
 
 /// How long only the server's first address is tried. Chosen: three seconds contain five tries on any usable path.
 const FIRST_ALONE: Duration = Duration::from_secs(3);
@@ -83,6 +85,8 @@ struct Way {
 pub(crate) struct Trial {
     client: Client,
     ways: Vec<Way>,
+    /// The forwarder on the jump host, if one is tried.
+    jump: Option<Line>,
     /// The results of the trial's datagrams up to this point.
     pub(crate) path: Path,
     started: Instant,
@@ -144,6 +148,7 @@ impl Trial {
         Ok(Self {
             client: Client::new(config, now),
             ways,
+            jump: None,
             path,
             started: now,
             sent_max: 0,
@@ -190,6 +195,32 @@ impl Trial {
         if !self.path.ended {
             self.say_goodbye(events);
         }
+        Ok(())
+    }
+
+    /// Tries the session by a forwarder on the jump host, after no address of the server has answered.
+    ///
+    /// # Errors
+    ///
+    /// As [`Trial::run`].
+    pub(crate) fn run_by_jump(
+        &mut self,
+        call: &JumpCall,
+        first_line: &str,
+        events: &mut EventLoop,
+    ) -> Result<(), Stop> {
+        let direct = self.ways.len();
+        let Some(line) = Line::open(call, first_line, self.ways[0].server, events)? else {
+            return Ok(());
+        };
+        for &server in &line.ends {
+            self.ways.push(Way { server, sockets: ClientSockets::open(server)? });
+        }
+        self.jump = Some(line);
+        self.turn_until(events, OTHERS_PATIENCE, |trial| trial.path.answered.is_some())?;
+        self.path.by_jump_host = self.path.answered.is_some_and(|index| index >= direct);
+        // All else is about the server's own addresses.
+        self.path.answered = self.path.answered.filter(|&index| index < direct);
         Ok(())
     }
 
@@ -345,6 +376,8 @@ impl Trial {
                     continue;
                 }
                 let transmit = Transmit { destination: way.server, ..transmit.clone() };
+                let wrapped = self.jump.as_mut().and_then(|line| line.wrap(&transmit));
+                let transmit = wrapped.unwrap_or(transmit);
                 match send(way.sockets.newest(), &transmit) {
                     Ok(()) => self.path.sent += 1,
                     Err(SendFailure::TooLong) => {

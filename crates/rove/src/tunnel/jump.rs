@@ -3,12 +3,13 @@
 //! It is started while ssh carries the session, in the hope that UDP reaches the jump host. It ends when the session does
 //! without it.
 
+use std::io;
 use std::net::SocketAddr;
 
 use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_bootstrap::tunnel::forwarder::{Ends, Order, Wrapper};
 use rove_bootstrap::tunnel::standby::LOGIN_MAX;
-use rove_platform::event_loop::Interest;
+use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
 use rove_ssp::Transmit;
 use rove_units::{Duration, Instant};
@@ -27,6 +28,70 @@ const WANTED_AFTER: Duration = Duration::from_secs(2);
 const SILENT_MAX: Duration = Duration::from_secs(60);
 /// Number of logins without a forwarder after which a session tries no more. Chosen: one may have met a bad moment.
 const FAILURES_MAX: u8 = 2;
+/// Size of the buffer for a forwarder's answer. Chosen: it has room, and what start-up files print is read in pieces.
+const ANSWER_LEN: usize = 4096;
+
+/// An ssh that runs a forwarder.
+#[derive(Debug)]
+pub(crate) struct Line {
+    ssh: Ssh,
+    wrapper: Wrapper,
+    /// Where the forwarder listens; empty until it has answered.
+    pub(crate) ends: Vec<SocketAddr>,
+}
+
+impl Line {
+    /// Starts an ssh by `call`, which runs a forwarder to this server under a key of its own.
+    fn start(call: &JumpCall, first_line: &str, server: SocketAddr) -> io::Result<Self> {
+        let key = entropy::key().map_err(io::Error::other)?;
+        let mut ssh = Ssh::start(&call.words, first_line, false)?;
+        let wrapper = Wrapper::new(&key);
+        ssh.say(Order { server, key }.to_text());
+        Ok(Self { ssh, wrapper, ends: Vec::new() })
+    }
+
+    /// Starts one, and waits until the forwarder has answered. `None` if there is none.
+    pub(crate) fn open(
+        call: &JumpCall,
+        first_line: &str,
+        server: SocketAddr,
+        events: &mut EventLoop,
+    ) -> io::Result<Option<Self>> {
+        let mut line = Self::start(call, first_line, server)?;
+        let late_at = events.now() + LOGIN_MAX;
+        while line.ends.is_empty() {
+            events.wait(&mut line.ssh.interests(), Some(late_at))?;
+            let (look, answer) = line.look(&mut [0; ANSWER_LEN], call);
+            let is_over = matches!(look, Look::Ended(_)) || late_at <= events.now();
+            if is_over && answer.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(line))
+    }
+
+    /// Reads and writes without waiting. Returns the forwarder's answer, if it has come.
+    fn look(&mut self, buffer: &mut [u8], call: &JumpCall) -> (Look, Option<Ends>) {
+        let mut words = None;
+        let look = self.ssh.look(buffer, |arrival| {
+            if let Arrival::Words(text) = arrival {
+                words = Some(text);
+            }
+        });
+        self.ssh.write();
+        let answer = words.filter(|_| self.ends.is_empty());
+        let answer = answer.and_then(|text| Ends::from_text(&text));
+        answer.iter().for_each(|ends| self.ends = addresses(call, ends));
+        (look, answer)
+    }
+
+    /// Returns the datagram for the forwarder in place of one to its address. `None` for any other address.
+    pub(crate) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
+        self.ends
+            .contains(&transmit.destination)
+            .then(|| Transmit { payload: self.wrapper.wrap(&transmit.payload), ..transmit.clone() })
+    }
+}
 
 /// The ssh of a forwarder, if one is wanted.
 #[derive(Debug)]
@@ -36,11 +101,8 @@ pub(super) struct Jump {
     first_line: String,
     /// The server to which the forwarder sends.
     server: SocketAddr,
-    ssh: Option<Ssh>,
+    line: Option<Line>,
     started_at: Instant,
-    wrapper: Option<Wrapper>,
-    /// Where the forwarder listens; empty until it has answered.
-    ends: Vec<SocketAddr>,
     /// Whether this forwarder has served.
     was_used: bool,
     failures: u8,
@@ -60,10 +122,8 @@ impl Jump {
             call,
             first_line,
             server,
-            ssh: None,
+            line: None,
             started_at: Instant::default(),
-            wrapper: None,
-            ends: Vec::new(),
             was_used: false,
             failures: 0,
         }
@@ -71,14 +131,13 @@ impl Jump {
 
     /// Returns when to log in for a forwarder. `None` while that is not wanted.
     pub(super) fn wanted_at(&self, session: &Client) -> Option<Instant> {
-        let is_possible = self.ssh.is_none() && self.failures < FAILURES_MAX;
+        let is_possible = self.line.is_none() && self.failures < FAILURES_MAX;
         session.side_path_since().filter(|_| is_possible).map(|since| since + WANTED_AFTER)
     }
 
     /// Returns when [`Jump::turn`] has to end the ssh though nothing happens.
     pub(super) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
-        self.ssh.as_ref()?;
-        if self.ends.is_empty() {
+        if self.line.as_ref()?.ends.is_empty() {
             return Some(self.started_at + LOGIN_MAX);
         }
         session.side_path_since().filter(|_| self.was_used).map(|since| since + SILENT_MAX)
@@ -86,21 +145,15 @@ impl Jump {
 
     /// Returns the descriptors to wait for.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
-        self.ssh.iter_mut().flat_map(Ssh::interests).collect()
+        self.line.iter_mut().flat_map(|line| line.ssh.interests()).collect()
     }
 
-    /// Starts an ssh that runs a forwarder under a key of its own.
+    /// Starts an ssh that runs a forwarder.
     pub(super) fn start(&mut self, now: Instant) {
         tracing::info!("UDP is not answered: looking for a forwarder on the jump host");
         (self.started_at, self.was_used) = (now, false);
-        let started = entropy::key().map_err(std::io::Error::other).and_then(|key| {
-            let mut ssh = Ssh::start(&self.call.words, &self.first_line, false)?;
-            self.wrapper = Some(Wrapper::new(&key));
-            ssh.say(Order { server: self.server, key }.to_text());
-            Ok(ssh)
-        });
-        match started {
-            Ok(ssh) => self.ssh = Some(ssh),
+        match Line::start(&self.call, &self.first_line, self.server) {
+            Ok(line) => self.line = Some(line),
             Err(error) => {
                 tracing::info!(%error, "no ssh to the jump host");
                 self.failures = FAILURES_MAX;
@@ -115,51 +168,39 @@ impl Jump {
         buffer: &mut [u8],
         session: &mut Client,
     ) -> Option<News> {
-        let ssh = self.ssh.as_mut()?;
-        let mut words = None;
-        let look = ssh.look(buffer, |arrival| {
-            if let Arrival::Words(text) = arrival {
-                words = Some(text);
-            }
-        });
-        ssh.write();
-        let answer = words.filter(|_| self.ends.is_empty());
-        if let Some(ends) = answer.and_then(|text| Ends::from_text(&text)) {
+        let line = self.line.as_mut()?;
+        let (look, answer) = line.look(buffer, &self.call);
+        if let Some(ends) = answer {
             self.failures = 0;
-            self.ends = addresses(&self.call, &ends);
-            tracing::info!(ends = ?self.ends, "a forwarder is there");
-            session.handle_forwarder(now, &self.ends);
+            tracing::info!(ends = ?line.ends, "a forwarder is there");
+            session.handle_forwarder(now, &line.ends);
             return Some(News::Answered(ends.source));
         }
+        let has_failed = line.ends.is_empty();
         self.was_used |= session.uses_forwarder();
-        let is_answering = !self.ends.is_empty();
         let is_late = self.poll_timeout(session).is_some_and(|at| at <= now);
         let is_wanted = session.uses_side_path()
             || session.uses_forwarder()
             || session.side_path_wanted_at().is_some_and(|at| at <= now);
-        let mut needs_user = is_late && !is_answering;
-        match look {
-            Look::Ended(reason) => {
-                let said = self.ssh.as_mut().map(Ssh::last_words).unwrap_or_default();
-                let reason = reason.unwrap_or(said);
-                tracing::info!(%reason, "the forwarder's ssh has ended");
-                needs_user = is_refusal(&reason);
-                self.failures += u8::from(!is_answering);
-            }
-            Look::Open if is_late => self.failures += u8::from(!is_answering),
-            Look::Open if is_wanted => return None,
-            Look::Open => tracing::info!("the session does without a forwarder"),
+        let mut line = match look {
+            Look::Open if is_wanted && !is_late => return None,
+            _ => self.line.take()?,
+        };
+        let mut needs_user = is_late && has_failed;
+        if let Look::Ended(reason) = &look {
+            let reason = reason.clone().unwrap_or_else(|| line.ssh.last_words());
+            tracing::info!(%reason, "the forwarder's ssh has ended");
+            needs_user = is_refusal(&reason);
         }
-        self.ends.clear();
+        let counts = has_failed && (is_late || matches!(look, Look::Ended(_)));
+        self.failures += u8::from(counts);
         session.handle_forwarder(now, &[]);
-        Some(News::Ended { pid: self.ssh.take().and_then(|mut ssh| ssh.release()), needs_user })
+        Some(News::Ended { pid: line.ssh.release(), needs_user })
     }
 
     /// Returns the datagram for the forwarder in place of one to its address. `None` for any other address.
     pub(super) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
-        let wrapper =
-            self.wrapper.as_mut().filter(|_| self.ends.contains(&transmit.destination))?;
-        Some(Transmit { payload: wrapper.wrap(&transmit.payload), ..transmit.clone() })
+        self.line.as_mut()?.wrap(transmit)
     }
 }
 
@@ -178,7 +219,6 @@ fn addresses(call: &JumpCall, ends: &Ends) -> Vec<SocketAddr> {
 #[cfg(test)]
 mod tests {
     use rove_platform::clock::Clock;
-    use rove_platform::event_loop::EventLoop;
     use rove_session::{ClientConfig, Prediction, Running};
     use rove_ssp::{Config, Key};
     use rove_terminal::Size;
@@ -247,7 +287,7 @@ mod tests {
         let to = |destination| Transmit { destination, payload: vec![1; 9], tries_size: false };
         assert_eq!(jump.wrap(&to(end)).map(|wrapped| wrapped.payload.len()), Some(33));
         assert!(jump.wrap(&to(server())).is_none(), "the server's own address needs no seal");
-        jump.ssh.as_mut().unwrap().signal(Signal::KILL);
+        jump.line.as_mut().unwrap().ssh.signal(Signal::KILL);
         assert!(matches!(news(&mut jump, &mut session, at(9_000)), News::Ended { pid: None, .. }));
         assert_eq!(all(&session), [server()]);
         assert!(jump.wrap(&to(end)).is_none());

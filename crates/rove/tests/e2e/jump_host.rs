@@ -97,6 +97,18 @@ fn a_connection_through_a_jump_host_that_is_cut_is_made_again_by_it() {
     assert_eq!(session.bastion.far.connections(), 2);
 }
 
+#[test]
+fn the_doctor_says_that_a_session_goes_by_the_jump_host() {
+    let Some(bastion) = Bastion::start(Far::default()) else { return };
+    let ssh = format!("--ssh={}", bastion.far.ssh_behind(&bastion.jump));
+    let call = bastion.here(Invocation::new(rove()).args(["doctor", &ssh, "far"]));
+    let run = move || call.command().output().expect("rove starts").stdout;
+    let text = String::from_utf8(within_guard("rove doctor", run)).expect("it is text");
+    assert!(text.contains("a session goes as UDP by jump host"), "{text}");
+    let is_problem = |line: &str| line.starts_with("problem") && line.contains("udp-out");
+    assert!(text.lines().any(is_problem), "the host's own address is silent: {text}");
+}
+
 /// A forwarder by itself, as ssh would run it.
 struct Alone {
     child: Child,

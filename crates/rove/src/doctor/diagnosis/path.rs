@@ -37,8 +37,8 @@ fn tunnel(host: &Host, path: &Path) -> Finding {
             (Some(_), Some(_)) => {
                 "a session goes by UDP, which is answered, and through ssh while it is not"
             }
-            (Some(_), None) if host.jumps() => {
-                "a session goes through ssh, as UDP is not answered, or as UDP by jump host if rove there passes it on"
+            (Some(_), None) if path.by_jump_host => {
+                "a session goes as UDP by jump host, as the host itself does not answer UDP from here"
             }
             (Some(_), None) => "a session goes through ssh, as UDP is not answered",
             (None, Some(_)) => {
@@ -90,7 +90,8 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     let later = || unchecked("the server is gone");
     // If the process number is unknown, the port tells whether the server runs.
     let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
-    match (alive, aftermath.heard) {
+    // A datagram that it heard may have come by the jump host.
+    match (alive, aftermath.heard.filter(|_| !path.by_jump_host)) {
         (Some(false), _) => [gone(host), later(), later()],
         (alive, Some(true)) => [
             alive_or_unknown(alive),
