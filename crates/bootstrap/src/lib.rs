@@ -45,7 +45,9 @@ pub use choices::{Choices, Resume};
 pub use install_policy::InstallPolicy;
 pub use line::{LINE_BYTES_MAX, LineReader};
 pub use no_session::NoSession;
-pub use options::{BindServer, DetachedUse, HostOptions, RemoteIp, TunnelUse, WantedSession};
+pub use options::{
+    BindServer, DetachedUse, HostOptions, RemoteIp, Resumed, TunnelUse, WantedSession,
+};
 pub use plan::{HANDS_OVER, Plan, Route, SSH_FAILURE, ServerAddress, Way, proxy_option};
 pub use platform::Platform;
 pub use printable::Printable;

@@ -95,7 +95,9 @@ impl NoSession {
             Self::SeveralSessions { host, sessions: announced.sessions.clone() }
         } else if announced.has_started && announced.is_older {
             Self::OlderRove { host, lacks: feature(&options.session) }
-        } else if announced.has_started && matches!(options.session, WantedSession::Attached(..)) {
+        } else if announced.has_started
+            && matches!(options.session, WantedSession::Attached(..) | WantedSession::Resumed(..))
+        {
             Self::NotAttached { host, status }
         } else if announced.has_started {
             Self::ServerFailed { host, status }
@@ -117,6 +119,7 @@ const fn feature(session: &WantedSession) -> &'static str {
         WantedSession::New => "rove server new",
         WantedSession::Named(_) => "--session",
         WantedSession::Attached(_, way) => attach_command(*way),
+        WantedSession::Resumed(..) => attach_command(None),
     }
 }
 

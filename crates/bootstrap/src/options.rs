@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use rove_session::JoinMode;
+use rove_session::{Former, JoinMode};
 
 use crate::choices::Choices;
 use crate::install_policy::InstallPolicy;
@@ -99,6 +99,17 @@ pub enum WantedSession {
     /// A running session, and how a client joins it, or `None` to take it over. `None` is the only session without a client, or to join, the only one
     /// with a client.
     Attached(Option<SessionRef>, Option<JoinMode>),
+    /// The session at this port, whose client on this computer is gone.
+    Resumed(u16, Resumed),
+}
+
+/// The record of a client that is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resumed {
+    /// The name of its files.
+    pub record: String,
+    /// The client.
+    pub former: Former,
 }
 
 /// The first port that an ordinary user can bind. Lower ports need root, and ssh's own port is usually among them.

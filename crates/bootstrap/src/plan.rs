@@ -225,7 +225,10 @@ impl Plan {
         };
         match (address, announced.connect.take()) {
             (Some(address), Some(_))
-                if !is_failure && announced.is_loopback && !self.carries && !is_here(&address) =>
+                if !is_failure
+                    && announced.attachment.is_loopback
+                    && !self.carries
+                    && !is_here(&address) =>
             {
                 Err(NoSession::BehindTunnel { host: options.host.clone() })
             }

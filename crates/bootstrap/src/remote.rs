@@ -33,6 +33,10 @@ pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 /// Environment variable of a session's programs: a random word by which the session is known. It travels with `-l`.
 pub const SESSION_VARIABLE: &str = "ROVE_SESSION";
 
+/// The name with which the former client of a session that is resumed travels with `-l`. An older rove makes nothing of
+/// it.
+pub const FORMER_VARIABLE: &str = "ROVE_FORMER";
+
 /// The name with which [`DetachedUse`] travels with `-l`. An older server and a stock one make nothing of it.
 pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 
@@ -65,15 +69,21 @@ pub fn server_arguments(
     variables: Vec<(String, String)>,
 ) -> Vec<OsString> {
     let is_inside = |(name, _): &(String, String)| name == SESSION_VARIABLE;
-    if let WantedSession::Attached(session, way) = &options.session {
-        let words = iter::once("attach").chain(way.map(JoinMode::option)).map(str::to_owned);
-        let inside = variables.into_iter().find(is_inside);
-        let inside = inside.map(|(name, value)| ["-l".to_owned(), format!("{name}={value}")]);
-        return words
-            .chain(inside.into_iter().flatten())
-            .chain(session.as_ref().map(ToString::to_string))
-            .map(OsString::from)
-            .collect();
+    let running = match &options.session {
+        WantedSession::Attached(session, way) => {
+            Some((way.map(JoinMode::option), None, session.as_ref().map(ToString::to_string)))
+        }
+        WantedSession::Resumed(port, resumed) => {
+            let former = (FORMER_VARIABLE.to_owned(), resumed.former.to_string());
+            Some((None, Some(former), Some(port.to_string())))
+        }
+        WantedSession::New | WantedSession::Named(_) => None,
+    };
+    if let Some((way, former, session)) = running {
+        let words = iter::once("attach").chain(way).map(str::to_owned);
+        let told = former.into_iter().chain(variables.into_iter().filter(is_inside));
+        let told = told.flat_map(|(name, value)| ["-l".to_owned(), format!("{name}={value}")]);
+        return words.chain(told).chain(session).map(OsString::from).collect();
     }
     let mut args: Vec<OsString> = vec!["new".into(), "-c".into(), colors.to_string().into()];
     if let WantedSession::Named(name) = &options.session {

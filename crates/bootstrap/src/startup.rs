@@ -17,9 +17,12 @@
 //! second word of rove's own lines is the run's [`Challenge`]. Source: Mosh 1.4.0 as observed; for the last line also
 //! docs/wire.md.
 
+mod attachment;
+
 use core::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
+pub use self::attachment::{Attachment, LOOPBACK, TAKEN};
 use crate::challenge::Challenge;
 use crate::line::LineReader;
 use crate::platform::Platform;
@@ -49,9 +52,6 @@ const PORT_REFUSED: &[u8] = b"Bad UDP port";
 
 /// Begins a line that tells `rove attach` about a session to choose from. The port and a description follow.
 pub const CHOICE: &str = "ROVE SESSION";
-
-/// The line that tells `rove attach` that the session's server listens on the host's loopback only.
-pub const LOOPBACK: &str = "ROVE LOOPBACK";
 
 /// Most sessions to choose from. Chosen: one digit is enough to choose.
 pub const CHOICES_MAX: usize = 9;
@@ -133,8 +133,8 @@ pub struct Announced {
     pub port_refused: bool,
     /// The running sessions from which the user is to choose, at most [`CHOICES_MAX`].
     pub sessions: Vec<RunningSession>,
-    /// Whether the session's server listens on the host's loopback only.
-    pub is_loopback: bool,
+    /// What the host tells of a session that was attached to.
+    pub attachment: Attachment,
     /// Whether the host's rove did not know the command.
     pub is_older: bool,
 }
@@ -213,7 +213,7 @@ enum Line {
     NoTunnelProgram,
     System(Option<Platform>),
     Session(RunningSession),
-    Loopback,
+    Attached(Attachment),
     Malformed(&'static str),
     Text,
 }
@@ -356,7 +356,7 @@ impl Startup {
             Line::SshConnection(address) => announced.server_address = Some(address),
             Line::StockServer => announced.is_stock = true,
             Line::NoServerProgram => announced.no_server_program = true,
-            Line::Loopback => announced.is_loopback = true,
+            Line::Attached(told) => announced.attachment.add(told),
             Line::NoTunnelProgram => announced.no_tunnel_program = true,
             Line::System(platform) => announced.platform = platform,
             Line::Session(session) => {
@@ -414,11 +414,13 @@ impl Rules {
             match line {
                 NO_SERVER_PROGRAM => return Line::NoServerProgram,
                 NO_TUNNEL_PROGRAM => return Line::NoTunnelProgram,
-                LOOPBACK => return Line::Loopback,
                 _ => {}
             }
             if let Some(names) = line.strip_prefix(SYSTEM).and_then(|it| it.strip_prefix(' ')) {
                 return Line::System(Platform::from_uname(names));
+            }
+            if let Some(told) = Attachment::of_line(line) {
+                return Line::Attached(told);
             }
             if let Some(session) = line.strip_prefix(CHOICE).and_then(running_session) {
                 return Line::Session(session);

@@ -4,13 +4,16 @@
 //! the session, and its exit closes the connection. `rove/1 attach [ADDRESS]` is answered by
 //! `{"protocol":1,"session":{...},"key":"..."}`. The key is for a client that takes the session over, and ADDRESS is
 //! where the user asks from. `rove/1 view [ADDRESS]` and `rove/1 share [ADDRESS]` are answered alike, with the key of a
-//! client that joins. `rove/1 tunnel PORT` tells the UDP port on this computer from which an ssh's end sends the client's
-//! datagrams, and is answered as `status`; so is `rove/1 jump ADDRESS:PORT`, from where a jump host's forwarder sends them. Refusals and other requests are answered by `{"protocol":1,"error":"..."}`. Fields may be added,
+//! client that joins. `rove/1 resume FORMER [ADDRESS]` is answered as `attach`, for a client that goes on from the one that FORMER
+//! names; `taken` is the number of that one's keys that the server has taken. `rove/1 tunnel PORT` tells the UDP port on this
+//! computer from which an ssh's end sends the client's datagrams, and is answered as `status`; so is
+//! `rove/1 jump ADDRESS:PORT`, from where a jump host's forwarder sends them. Refusals and other requests are answered by
+//! `{"protocol":1,"error":"..."}`. Fields may be added,
 //! which old readers skip. A change of an existing field needs another protocol number.
 
 use std::net::{IpAddr, SocketAddr};
 
-use rove_session::JoinMode;
+use rove_session::{Former, JoinMode};
 use rove_units::Duration;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -18,7 +21,7 @@ use zeroize::Zeroizing;
 /// The protocol number of this version.
 const PROTOCOL: u32 = 1;
 /// Longest request in bytes, with its line end. Chosen: several times the longest possible.
-pub(crate) const REQUEST_LEN_MAX: usize = 64;
+pub(crate) const REQUEST_LEN_MAX: usize = 128;
 /// Longest reply in bytes, with its line end. Chosen: room for the largest [`SessionStatus`], whose every byte may
 /// become six in JSON, and for fields of later versions.
 pub(crate) const REPLY_LEN_MAX: usize = 32_768;
@@ -54,6 +57,8 @@ pub enum Request {
     /// Asks for a key with which another client joins, or takes the session over (`None`). The address is where the user
     /// asks from.
     Attach(Option<JoinMode>, Option<IpAddr>),
+    /// Asks for a key with which another client goes on from this one.
+    Resume(Former, Option<IpAddr>),
     /// Tells the UDP port on this computer from which an ssh's end sends the client's datagrams.
     Tunnel(u16),
     /// Tells from where the forwarder on a jump host sends the client's datagrams.
@@ -70,6 +75,8 @@ pub struct Answer {
     pub status: SessionStatus,
     /// The key for the session's next client. `None` unless it was asked for.
     pub key: Option<KeyText>,
+    /// How many keys of the former client were taken. `None` if the server does not know that client.
+    pub taken: Option<u64>,
     /// Why there is no key. Nothing else is answered then.
     pub refusal: Option<String>,
 }
@@ -251,11 +258,14 @@ struct Reply<'a> {
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    taken: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
 /// Returns the line of a request, with its end.
 pub(crate) fn encode_request(request: Request) -> String {
+    let from = |by: Option<IpAddr>| by.map_or(String::new(), |by| format!(" {by}"));
     match request {
         Request::Status => format!("rove/{PROTOCOL} status\n"),
         Request::End => format!("rove/{PROTOCOL} end\n"),
@@ -265,8 +275,8 @@ pub(crate) fn encode_request(request: Request) -> String {
             let source = SocketAddr::new(source.ip(), source.port());
             format!("rove/{PROTOCOL} jump {source}\n")
         }
-        Request::Attach(mode, None) => format!("rove/{PROTOCOL} {}\n", attach_word(mode)),
-        Request::Attach(mode, Some(by)) => format!("rove/{PROTOCOL} {} {by}\n", attach_word(mode)),
+        Request::Attach(mode, by) => format!("rove/{PROTOCOL} {}{}\n", attach_word(mode), from(by)),
+        Request::Resume(former, by) => format!("rove/{PROTOCOL} resume {former}{}\n", from(by)),
     }
 }
 
@@ -296,15 +306,20 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     }
     let (word, by) = word.split_once(' ').unwrap_or((word, ""));
     let mode = ATTACH_MODES.into_iter().find(|mode| attach_word(*mode) == word);
+    let address = |by: &str| (!by.is_empty()).then(|| by.parse()).transpose();
     match (word, by) {
         ("status", "") => Ok(Request::Status),
         ("end", "") => Ok(Request::End),
         ("jump", by) => by.parse().map(Request::Forwarder).map_err(|_| RequestError::Unknown),
         ("tunnel", port) => port.parse().map(Request::Tunnel).map_err(|_| RequestError::Unknown),
+        ("resume", words) => {
+            let (former, by) = words.split_once(' ').unwrap_or((words, ""));
+            let former = former.parse().map_err(|_| RequestError::Unknown)?;
+            address(by).map(|by| Request::Resume(former, by)).map_err(|_| RequestError::Unknown)
+        }
         _ => {
             let mode = mode.ok_or(RequestError::Unknown)?;
-            let by = (!by.is_empty()).then(|| by.parse()).transpose();
-            by.map(|by| Request::Attach(mode, by)).map_err(|_| RequestError::Unknown)
+            address(by).map(|by| Request::Attach(mode, by)).map_err(|_| RequestError::Unknown)
         }
     }
 }
@@ -313,14 +328,14 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
 pub(crate) fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Vec<u8>> {
     // The buffer has its full size from the start, because growing would leave a copy of the key in memory.
     let mut line = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX));
-    let reply = Reply { protocol: PROTOCOL, session: None, key: None, error: None };
+    let reply = Reply { protocol: PROTOCOL, session: None, key: None, taken: None, error: None };
     let written = match answer {
         Ok(Answer { refusal: Some(refusal), .. }) => {
             serde_json::to_writer(&mut *line, &Reply { error: Some(refusal), ..reply })
         }
-        Ok(Answer { status, key, refusal: None }) => {
+        Ok(Answer { status, key, taken, refusal: None }) => {
             let key = key.as_ref().map(|key| key.as_str());
-            let reply = Reply { session: Some(status.within_bounds()), key, ..reply };
+            let reply = Reply { session: Some(status.within_bounds()), key, taken, ..reply };
             serde_json::to_writer(&mut *line, &reply)
         }
         Err(error) => {
@@ -344,7 +359,7 @@ pub fn decode_reply(line: &[u8]) -> Result<Answer, ReplyError> {
         (_, Some(error)) => Err(ReplyError::Refused(error)),
         (Some(status), None) if reply.protocol == PROTOCOL => {
             let key = reply.key.map(|key| Zeroizing::new(key.to_owned()));
-            Ok(Answer { status, key, refusal: None })
+            Ok(Answer { status, key, taken: reply.taken, refusal: None })
         }
         _ => Err(ReplyError::Malformed),
     }
@@ -416,6 +431,10 @@ mod tests {
         for request in
             [Request::Status, Request::End, Request::Tunnel(u16::MAX), by("192.0.2.1"), long, jump]
                 .into_iter()
+                .chain([None, Some("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")].map(|by| {
+                    let former = format!("0123456789abcdef.{}", u64::MAX).parse().unwrap();
+                    Request::Resume(former, by.map(|by| by.parse().unwrap()))
+                }))
                 .chain(ATTACH_MODES.map(|mode| Request::Attach(mode, None)))
         {
             let line = encode_request(request);
@@ -434,6 +453,8 @@ mod tests {
             ("rove/1 dance", RequestError::Unknown),
             ("rove/1 status x", RequestError::Unknown),
             ("rove/1 attach host", RequestError::Unknown),
+            ("rove/1 resume", RequestError::Unknown),
+            ("rove/1 resume 0123456789abcdef.1 host", RequestError::Unknown),
             ("rove/1 tunnel", RequestError::Unknown),
             ("rove/1 tunnel 65536", RequestError::Unknown),
             ("rove/1 view host", RequestError::Unknown),
@@ -450,7 +471,8 @@ mod tests {
     #[test]
     fn a_reply_is_one_line_and_reads_as_it_was_written() {
         for key in [None, Some(Zeroizing::new("4NeCCgvZFe2RnPgrcU1PQw".to_owned()))] {
-            let answer = || Answer { status: status(), key: key.clone(), refusal: None };
+            let taken = key.as_ref().map(|_| 7);
+            let answer = || Answer { status: status(), key: key.clone(), taken, refusal: None };
             let line = encode_reply(Ok(answer()));
             assert_eq!(line.iter().position(|&byte| byte == b'\n'), Some(line.len() - 1));
             assert_eq!(decode_reply(&line), Ok(answer()));
@@ -514,7 +536,8 @@ mod tests {
                 ..SessionStatus::default()
             };
             let key = Some("k".repeat(22).into());
-            let line = encode_reply(Ok(Answer { status, key, refusal: None }));
+            let line =
+                encode_reply(Ok(Answer { status, key, taken: Some(u64::MAX), refusal: None }));
             assert!(line.len() <= REPLY_LEN_MAX, "{} bytes", line.len());
             assert_eq!(line.capacity(), REPLY_LEN_MAX, "no copy was left behind");
             let read = decode_reply(&line).unwrap().status;

@@ -5,14 +5,14 @@ use std::net::IpAddr;
 
 use anyhow::{Context, bail};
 use rove_bootstrap::remote::SESSION_VARIABLE;
-use rove_bootstrap::startup::{CHOICE, CHOICES_MAX, LOOPBACK};
+use rove_bootstrap::startup::{CHOICE, CHOICES_MAX, LOOPBACK, TAKEN};
 use rove_bootstrap::{DetachedUse, SessionLabel, SessionRef, attach_command};
 use rove_control::AskError;
 use rove_control::{
     Conversation, Found, ReplyError, Request, RequestError, SessionStatus, State, survey,
 };
 use rove_platform::clock::Clock;
-use rove_session::JoinMode;
+use rove_session::{Former, JoinMode};
 use rove_ssp::Key;
 use rove_units::Duration;
 
@@ -23,9 +23,17 @@ use crate::sessions::{describe_running, means};
 /// How long the servers have to answer. Chosen: as for `rove list`.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// The facts that `rove attach` tells its host with `-l`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// The word of the session in which the user asks, if in one.
+    pub(crate) inside: Option<String>,
+    /// The client that is gone, if `rove resume` asks.
+    pub(crate) former: Option<Former>,
+}
+
 /// Prints the session's UDP port and a key for its next client, as a new server does. Without `session`, the only
-/// suitable session is taken. `inside` is the word of the session in which the user asks, if in one. Returns the exit
-/// code.
+/// suitable session is taken. Returns the exit code.
 ///
 /// # Errors
 ///
@@ -33,8 +41,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) fn run(
     session: Option<&SessionRef>,
     way: Option<JoinMode>,
-    inside: Option<&str>,
+    asked: &Asked,
 ) -> anyhow::Result<u8> {
+    let inside = asked.inside.as_deref();
     let clock = Clock::start();
     let mut sessions = survey(clock, clock.now() + PATIENCE).sessions;
     if let [own] = &sessions[..] {
@@ -53,7 +62,7 @@ pub(crate) fn run(
         meant = sessions.iter().collect();
     }
     match (&meant[..], session) {
-        ([found], _) => announce_next(clock, found, way, inside).map(|()| 0),
+        ([found], _) => announce_next(clock, found, way, asked).map(|()| 0),
         ([], Some(session)) if !sessions.is_empty() => {
             bail!("no session of yours has the name, process or port {session}")
         }
@@ -72,7 +81,10 @@ pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow:
     let survey = survey(clock, clock.now() + PATIENCE);
     let session = SessionRef::Named(name.clone());
     match survey.sessions.iter().find(|found| means(&session, &found.status)) {
-        Some(found) => announce_next(clock, found, None, inside).map(|()| true),
+        Some(found) => {
+            let asked = Asked { inside: inside.map(str::to_owned), former: None };
+            announce_next(clock, found, None, &asked).map(|()| true)
+        }
         None => Ok(false),
     }
 }
@@ -92,10 +104,10 @@ pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
     }
     let newest = detached.into_iter().max_by_key(|found| found.status.started_at)?;
     // A session that cannot be had is named on the screen of the new one.
-    let key = next_key(clock, newest, None, None).ok()?;
+    let next = next_key(clock, newest, None, &Asked::default()).ok()?;
     let what = describe_running(&newest.status);
     say(std::io::stderr(), &format!("rove: going on with your newest session, {what}"));
-    announce(&newest.status, &key).is_ok().then_some(0)
+    announce(&newest.status, &next).is_ok().then_some(0)
 }
 
 /// Prints the sessions that the user may choose from. Returns the exit code for an undecided choice.
@@ -124,33 +136,48 @@ fn announce_next(
     clock: Clock,
     found: &Found,
     way: Option<JoinMode>,
-    inside: Option<&str>,
+    asked: &Asked,
 ) -> anyhow::Result<()> {
-    let key = next_key(clock, found, way, inside)?;
-    announce(&found.status, &key)
+    let next = next_key(clock, found, way, asked)?;
+    announce(&found.status, &next)
 }
 
-fn announce(status: &SessionStatus, key: &Key) -> anyhow::Result<()> {
+fn announce(status: &SessionStatus, (key, taken): &(Key, Option<u64>)) -> anyhow::Result<()> {
     if status.attachment.loopback {
         say(std::io::stdout(), LOOPBACK);
+    }
+    if let Some(taken) = taken {
+        say(std::io::stdout(), &format!("{TAKEN} {taken}"));
     }
     announcement::print(status.port, key)
 }
 
-/// Asks a server for its next client's key.
+/// Asks a server for its next client's key, and how many keys of a former client it has taken.
 fn next_key(
     clock: Clock,
     found: &Found,
     way: Option<JoinMode>,
-    inside: Option<&str>,
-) -> anyhow::Result<Key> {
-    check_outside(found, inside)?;
+    asked: &Asked,
+) -> anyhow::Result<(Key, Option<u64>)> {
+    check_outside(found, asked.inside.as_deref())?;
     let by = ["SSH_CONNECTION", "SSH_CLIENT"]
         .into_iter()
         .find_map(|variable| client_address(std::env::var_os(variable).as_deref()?));
     let port = found.status.port;
-    let answer = Conversation::start(clock, &found.path, Request::Attach(way, by))
-        .and_then(|mut conversation| conversation.reply(clock.now() + PATIENCE));
+    let ask = |request| {
+        Conversation::start(clock, &found.path, request)
+            .and_then(|mut conversation| conversation.reply(clock.now() + PATIENCE))
+    };
+    let answer = match asked.former {
+        // A server that runs since before the host's rove was renewed may know nothing of it.
+        Some(former) => match ask(Request::Resume(former, by)) {
+            Err(AskError::Reply(ReplyError::Refused(refusal))) if is_older(&refusal) => {
+                ask(Request::Attach(way, by))
+            }
+            answer => answer,
+        },
+        None => ask(Request::Attach(way, by)),
+    };
     let answer = match answer {
         Err(AskError::Reply(ReplyError::Refused(refusal))) => {
             bail!("the session at port {port}: {}", reason(refusal, way))
@@ -160,18 +187,24 @@ fn next_key(
     let key = answer.key.with_context(|| {
         format!("the server of the session at port {port} gives no key; its rove may be older")
     })?;
-    Key::from_text(&key).context("the server gives something else than a key")
+    let key = Key::from_text(&key).context("the server gives something else than a key")?;
+    Ok((key, answer.taken))
 }
 
 /// Returns why a session's server gives no key. A server that runs since before the host's rove was renewed may know less.
 fn reason(refusal: String, way: Option<JoinMode>) -> String {
-    if refusal != RequestError::Unknown.to_string() {
+    if !is_older(&refusal) {
         return refusal;
     }
     let lacks = attach_command(way);
     format!(
         "its server was started by an older rove, which has no {lacks}; only its own client can go on with it"
     )
+}
+
+/// Returns whether a refusal is that of a server which does not know the request.
+fn is_older(refusal: &str) -> bool {
+    refusal == RequestError::Unknown.to_string()
 }
 
 /// Returns the client's address from sshd's `client-ip client-port ...`, or `None` if it names none.

@@ -19,7 +19,9 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::Refusal;
 use rove_bootstrap::startup::Connect;
-use rove_bootstrap::{Account, HostOptions, Plan, ProgramName, Resume, TunnelUse, WantedSession};
+use rove_bootstrap::{
+    Account, HostOptions, Plan, ProgramName, Resume, Resumed, TunnelUse, WantedSession,
+};
 use rustix::fs::Access;
 
 use crate::bootstrap::error::BootstrapError;
@@ -29,7 +31,7 @@ use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::tunnel::JumpQuestion;
 use crate::install::{self, InstallOptions};
-use crate::session_call::{self, SessionCall};
+use crate::session_call::{self, Resumption, SessionCall};
 use crate::{colors, entropy, escape_key, sys};
 
 pub(crate) mod address;
@@ -115,7 +117,7 @@ fn start(
     if announced.lacks_program() {
         return Err(BootstrapError::no_program(options, announced));
     }
-    let is_stock = announced.is_stock;
+    let (is_stock, taken) = (announced.is_stock, announced.attachment.taken);
     let others = plan.other_addresses(options, &announced);
     let (server, connect) = plan.judge(options, announced, status)?;
     if let Some(note) = server.note.as_ref().filter(|_| !options.quiet) {
@@ -142,7 +144,15 @@ fn start(
     });
     let local = |error| BootstrapError::Local { what: "a pipe to ssh", error };
     let tunnel = tunnel.transpose().map_err(local)?;
-    let call = SessionCall { others, tunnel, ..session_call(options, plan.config.account()) };
+    let resumed = match &options.session {
+        WantedSession::Resumed(_, Resumed { record, former }) => {
+            let (record, former) = (record.clone(), former.to_string());
+            Some(Resumption { record, former, taken })
+        }
+        _ => None,
+    };
+    let call =
+        SessionCall { others, tunnel, resumed, ..session_call(options, plan.config.account()) };
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
@@ -315,6 +325,7 @@ fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall 
         ssh: options.ssh.clone(),
         others: Vec::new(),
         tunnel: None,
+        resumed: None,
     }
 }
 

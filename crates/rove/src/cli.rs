@@ -7,7 +7,7 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use rove_bootstrap::{DetachedUse, HostOptions, NoSession, ProgramName};
+use rove_bootstrap::{DetachedUse, HostOptions, NoSession, ProgramName, WantedSession};
 use rove_cli_docs::completions::{COMMAND, answer};
 use rove_cli_docs::{Book, Manual};
 
@@ -278,10 +278,14 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
 fn resume_session(wanted: Option<&str>) -> u8 {
     match crate::resume_command::run(wanted) {
         Ok(Resumption::Done(code)) => code,
-        Ok(Resumption::Attach(words)) => {
+        Ok(Resumption::Attach(words, port, resumed)) => {
             let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
             let invocation = own_invocation(&words);
-            run_session("rove resume", &invocation, attach::parse(words, Config::load))
+            let mut call = attach::parse(words, Config::load);
+            if let Ok(HostCall::Connect(options)) = &mut call {
+                options.session = WantedSession::Resumed(port, resumed);
+            }
+            run_session("rove resume", &invocation, call)
         }
         Err(error) => finish("rove resume", Err(error)),
     }
@@ -391,8 +395,8 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
             }
             finish(speaker, crate::server::run(options))
         }
-        Ok(ServerCall::Attach(session, way, inside)) => {
-            finish(speaker, crate::attach::run(session.as_ref(), way, inside.as_deref()))
+        Ok(ServerCall::Attach(session, way, asked)) => {
+            finish(speaker, crate::attach::run(session.as_ref(), way, &asked))
         }
         Err(error) => {
             warn(speaker, &error.to_string());

@@ -19,7 +19,7 @@ use rustix::stdio;
 use crate::bootstrap::address;
 use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
-use crate::resume::{RecordKeeper, Saved};
+use crate::resume::{RecordKeeper, Saved, Store, Way};
 use crate::session_call::SessionCall;
 use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::Inherited;
@@ -64,7 +64,11 @@ pub(crate) struct ClientOptions {
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
-    run_from(options, None)
+    let way = match &options.call.resumed {
+        Some(resumption) => Way::after(resumption).context("the session cannot be resumed")?,
+        None => Way::New,
+    };
+    run_from(options, way)
 }
 
 /// Runs a client that goes on from the record of another one.
@@ -73,16 +77,16 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
 ///
 /// As [`run`], and why it cannot go on.
 pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> {
-    run_from(options, Some(saved))
+    run_from(options, Way::Stock(saved))
 }
 
-fn run_from(options: ClientOptions, saved: Option<Saved>) -> anyhow::Result<u8> {
+fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     let (name, server) = (options.name, options.server);
     let SessionCall { choices, quiet, host, command, .. } = options.call.clone();
     let says_end = !quiet && says_end(name, command.as_deref());
     let says_missing = choices.scrollback != Some(false);
     let End { outcome, tried, refusal, tunnel, output_error, signal, missing } =
-        session(options, saved)?;
+        session(options, way)?;
     let Some(outcome) = outcome else {
         // The session waits for `rove resume`, and nobody reads what is said.
         return Ok(exit_code(ClientOutcome::Ended(None), name, signal));
@@ -121,11 +125,11 @@ fn run_from(options: ClientOptions, saved: Option<Saved>) -> anyhow::Result<u8> 
 /// # Errors
 ///
 /// As [`run`].
-fn session(options: ClientOptions, saved: Option<Saved>) -> anyhow::Result<End> {
+fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
     hardening::conceal_memory().context("cannot conceal the key")?;
     let ClientOptions { name, server, key, call, .. } = &options;
-    let mut record = RecordKeeper::new(*name, *server, key, call, saved.as_ref());
+    let mut record = RecordKeeper::new(*name, *server, key, call, &way);
     let SessionCall { choices, command, account, tunnel, .. } = options.call;
     if tunnel.is_none() {
         hardening::renounce_privileges().context("cannot renounce privileges")?;
@@ -160,7 +164,7 @@ fn session(options: ClientOptions, saved: Option<Saved>) -> anyhow::Result<End> 
         running,
         chaff,
     };
-    let session = start(config, record.as_mut(), saved, clock.now());
+    let session = start(config, record.as_mut(), way, clock.now());
     let mut session = session.context("the session cannot be resumed")?;
     hardening::keep_in_memory(session.key_memory());
     allow(&mut session, &choices);
@@ -190,15 +194,26 @@ fn described(term: &str, options: RenderOptions) -> TerminalCapabilities {
 fn start(
     config: ClientConfig,
     record: Option<&mut RecordKeeper>,
-    saved: Option<Saved>,
+    way: Way,
     now: Instant,
 ) -> anyhow::Result<Client> {
-    let mut session = match &saved {
-        None => Client::new(config, now),
-        Some(saved) => Client::resume(config, &saved.records, entropy::jump()?, now)?,
+    let mut session = match &way {
+        Way::New => Client::new(config, now),
+        Way::Stock(saved) => Client::resume(config, &saved.records, entropy::jump()?, now)?,
+        Way::Rove(_, next) => {
+            let mut session = Client::new(config, now);
+            session.go_on_after(next, now);
+            session
+        }
     };
-    if let Some(record) = record {
-        record.start(&mut session, saved.map(|saved| saved.store))?;
+    let store = way.into_saved().map(|saved| saved.store);
+    match record {
+        Some(record) => record.start(&mut session, store)?,
+        None => {
+            session.recording().stop();
+            // The keys that it has are on their way again.
+            store.into_iter().for_each(Store::remove);
+        }
     }
     Ok(session)
 }

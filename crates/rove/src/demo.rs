@@ -115,6 +115,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
             ssh: Vec::new(),
             others: Vec::new(),
             tunnel: None,
+            resumed: None,
         },
     })
 }

@@ -6,10 +6,12 @@
 use std::net::SocketAddr;
 
 use rove_bootstrap::{ProgramName, Resume};
-use rove_session::{Client, Record};
+use rove_session::{Client, LeftKeys, NextKeys, Record};
 use rove_ssp::Key;
 
-use crate::session_call::SessionCall;
+use rove_units::Instant;
+
+use crate::session_call::{Resumption, SessionCall};
 
 mod disk;
 mod error;
@@ -28,6 +30,41 @@ pub(crate) struct RecordKeeper {
     stage: Stage,
 }
 
+/// The way in which a client comes to its session.
+pub(crate) enum Way {
+    New,
+    /// From the record of a former client of a stock server.
+    Stock(Saved),
+    /// With a key of its own, after a former client of a rove server.
+    Rove(Saved, NextKeys),
+}
+
+impl Way {
+    /// Returns the way of a client that a rove server has given a key, from the record of the client before.
+    ///
+    /// # Errors
+    ///
+    /// Returns why that record cannot be read any more.
+    pub(crate) fn after(resumption: &Resumption) -> Result<Self, ResumeFileError> {
+        let Resumption { record, former, taken } = resumption;
+        let saved = Folders::create()?.open(record)?;
+        let left = LeftKeys::read(&saved.records).map_err(|_| ResumeFileError::Foreign)?;
+        let client = saved.facts.client.parse().map_err(|_| ResumeFileError::Foreign)?;
+        // Another client may have gone on from it meanwhile.
+        let is_same = left.former(client).to_string() == *former;
+        let next = left.after(taken.filter(|_| is_same));
+        Ok(Self::Rove(saved, next))
+    }
+
+    /// Returns the record of the client before, if there is one.
+    pub(crate) fn into_saved(self) -> Option<Saved> {
+        match self {
+            Self::New => None,
+            Self::Stock(saved) | Self::Rove(saved, _) => Some(saved),
+        }
+    }
+}
+
 enum Stage {
     /// The session has no record yet.
     Waiting(Secret),
@@ -37,26 +74,33 @@ enum Stage {
 }
 
 impl RecordKeeper {
-    /// Creates the keeper of a session, before its key is used up; `saved` is the record of an earlier client, if this one goes on
-    /// from it. `None` stands for a session that is not to be resumed.
+    /// Creates the keeper of a session, before its key is used up, for a client that comes in this way. `None` stands for a session
+    /// that is not to be resumed.
     pub(crate) fn new(
         name: ProgramName,
         server: SocketAddr,
         key: &Key,
         call: &SessionCall,
-        saved: Option<&Saved>,
+        way: &Way,
     ) -> Option<Self> {
         let resume = call.choices.resume;
         let is_stock = name == ProgramName::Mosh || call.choices.strict;
         if is_stock || resume == Resume::Never {
             return None;
         }
-        let secret = match saved {
-            Some(saved) => saved.store.secret(),
-            None => Secret::new(store::draw().ok()?),
+        let secret = match way {
+            Way::Stock(saved) | Way::Rove(saved, _) => saved.store.secret(),
+            Way::New => Secret::new(store::draw().ok()?),
         };
+        let mut facts = SessionFacts::of(server, key, call, &secret);
+        if let Way::Rove(saved, next) = way {
+            facts.key = None;
+            if next.go_on() {
+                facts.client = saved.facts.client.clone();
+            }
+        }
         Some(Self {
-            facts: SessionFacts::of(server, key, call, &secret),
+            facts,
             outlives_terminal: matches!(resume, Resume::Closed | Resume::Reboot),
             stage: Stage::Waiting(secret),
         })
@@ -72,7 +116,9 @@ impl RecordKeeper {
         session: &mut Client,
         store: Option<Store>,
     ) -> Result<(), ResumeFileError> {
-        session.recording().start();
+        if !session.recording().is_on() {
+            session.recording().start();
+        }
         let Some(mut store) = store else { return Ok(()) };
         if let Some(record) = session.recording().poll() {
             store.write(&self.facts, &record)?;
@@ -83,13 +129,13 @@ impl RecordKeeper {
     }
 
     /// Writes what is to be written before the next datagram.
-    pub(crate) fn turn(&mut self, session: &mut Client) {
+    pub(crate) fn turn(&mut self, now: Instant, session: &mut Client) {
         if let Stage::Waiting(secret) = &self.stage {
             let Some(is_with_rove) = session.recording().is_with_rove() else { return };
             let secret = secret.clone();
             self.stage = match create(&self.facts, secret, is_with_rove) {
                 Ok(store) => Stage::Written(store),
-                Err(error) => return self.give_up(session, &error),
+                Err(error) => return self.give_up(now, session, &error),
             };
             if is_with_rove && self.facts.call.host.is_none() {
                 // No ssh is known that could ask for a key.
@@ -97,14 +143,11 @@ impl RecordKeeper {
                 return self.remove();
             }
             if is_with_rove {
-                session.recording().stop();
                 self.facts.key = None;
-                let record = Record { bytes: Vec::new(), is_whole: true };
-                self.write(session, &record);
             }
         }
         while let Some(record) = session.recording().poll() {
-            if self.write(session, &record) {
+            if self.write(now, session, &record) {
                 session.recording().handle_written();
             }
         }
@@ -113,20 +156,26 @@ impl RecordKeeper {
         }
     }
 
-    fn write(&mut self, session: &mut Client, record: &Record) -> bool {
-        let Stage::Written(store) = &mut self.stage else { return false };
+    fn write(&mut self, now: Instant, session: &mut Client, record: &Record) -> bool {
+        let Stage::Written(store) = &mut self.stage else {
+            session.recording().stop();
+            return false;
+        };
         match store.write(&self.facts, record) {
             Ok(()) => true,
             Err(error) => {
-                self.give_up(session, &error);
+                self.give_up(now, session, &error);
                 false
             }
         }
     }
 
     /// Goes on without a record: a full disk harms no session.
-    fn give_up(&mut self, session: &mut Client, error: &ResumeFileError) {
+    fn give_up(&mut self, now: Instant, session: &mut Client, error: &ResumeFileError) {
         tracing::info!(%error, "the session cannot be resumed");
+        if !self.facts.call.quiet && !error.is_wanted() {
+            session.announce(now, format!("No record for rove resume: {}.", error.in_short()));
+        }
         session.recording().stop();
         self.remove();
     }

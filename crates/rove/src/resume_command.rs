@@ -3,8 +3,9 @@
 use std::io;
 
 use anyhow::{Context, bail};
-use rove_bootstrap::ProgramName;
+use rove_bootstrap::{ProgramName, Resumed};
 use rove_platform::clock::unix_seconds;
+use rove_session::LeftKeys;
 
 use crate::client::{self, ClientOptions};
 use crate::hardening;
@@ -18,8 +19,8 @@ use crate::sessions::age;
 pub(crate) enum Resumption {
     /// The session has ended, with this exit code.
     Done(u8),
-    /// Its server is a rove, which gives a key of its own: these words behind `rove attach` ask for it.
-    Attach(Vec<String>),
+    /// Its server is a rove, which gives a key of its own: these words behind `rove attach` ask for it, at this port.
+    Attach(Vec<String>, u16, Resumed),
 }
 
 /// Goes on with a session: that of a host or of a number in the list, the only one, or one that the user chooses.
@@ -78,8 +79,11 @@ fn go_on(saved: Saved) -> anyhow::Result<Resumption> {
         let mut words = vec![format!("--ssh={}", shell_words::join(&call.ssh))];
         let is_only = call.tunnel.is_some_and(|it| it.again.asks_nothing.is_none());
         words.extend(is_only.then(|| "--tunnel".to_owned()));
-        words.extend([host, server.port().to_string()]);
-        return Ok(Resumption::Attach(words));
+        words.push(host);
+        let client = saved.facts.client.parse().context("the record names no client")?;
+        let former = LeftKeys::read(&saved.records)?.former(client);
+        let resumed = Resumed { record: saved.store.name().to_owned(), former };
+        return Ok(Resumption::Attach(words, server.port(), resumed));
     };
     let options = ClientOptions {
         server,

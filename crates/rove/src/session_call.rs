@@ -39,6 +39,20 @@ pub(crate) struct SessionCall {
     pub(crate) others: Vec<String>,
     /// The ssh that carries the datagrams, where one does.
     pub(crate) tunnel: Option<Inherited>,
+    /// The client that this one goes on from, if any. No record holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) resumed: Option<Resumption>,
+}
+
+/// The way on from a former client's record, with a key that a rove server gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Resumption {
+    /// The name of the record's files.
+    pub(crate) record: String,
+    /// The former client, as the server was told of it.
+    pub(crate) former: String,
+    /// How many keys of it the server has taken. `None` if it does not tell.
+    pub(crate) taken: Option<u64>,
 }
 
 impl SessionCall {
@@ -81,6 +95,7 @@ impl SessionCall {
             ssh: Vec::new(),
             others: others.split_whitespace().map(str::to_owned).collect(),
             tunnel: None,
+            resumed: None,
         })
     }
 }
@@ -124,6 +139,11 @@ mod tests {
                 ssh: vec!["ssh".to_owned()],
                 others: vec!["192.0.2.1".to_owned()],
                 tunnel: None,
+                resumed: Some(Resumption {
+                    record: "0123".to_owned(),
+                    former: "x.0".to_owned(),
+                    taken: None,
+                }),
             };
             let text = serde_json::to_string(&call).expect("a call is text and numbers");
             assert!(!text.contains('\0'), "{text}");

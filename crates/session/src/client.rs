@@ -6,8 +6,10 @@ mod driver;
 mod end_request;
 mod interface;
 mod notice_bar;
+mod record;
 mod recorder;
 mod resumption;
+mod typed;
 mod uplink;
 
 use core::net::SocketAddr;
@@ -24,9 +26,10 @@ use self::display::{Display, network};
 use self::end_request::EndRequest;
 pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
 use self::notice_bar::NoticeBar;
+pub use self::record::{Record, ResumeError};
 use self::recorder::Recorder;
-pub use self::recorder::{Record, Recording};
-pub use self::resumption::ResumeError;
+pub use self::recorder::Recording;
+pub use self::typed::{LeftKeys, NextKeys};
 use self::uplink::{ClientTransport, Uplink, has_room};
 use crate::escape::EscapeKey;
 use crate::host_screen::HostScreen;
@@ -177,6 +180,7 @@ impl Client {
         }
         self.display.engine.handle_network(network(&self.transport));
         self.uplink.handle_datagram(&mut self.transport);
+        self.recorder.handle_acknowledged(&self.transport);
         self.refresh(now);
         result
     }
@@ -438,9 +442,8 @@ impl Client {
         } else if !keys.is_empty() {
             self.display.handle_keys(now, &keys, &self.transport);
             self.uplink.send_keys(&keys, &mut self.transport);
-            if !self.display.engine.has_no_secret() {
-                self.recorder.conceal(&self.transport);
-            }
+            let may_be_secret = !self.display.engine.has_no_secret();
+            self.recorder.handle_keys(&keys, may_be_secret, &self.transport);
         }
         if requests.quit {
             self.shutdown(now, "Exiting on user request...");

@@ -62,6 +62,11 @@ impl KeyTranslator {
         };
     }
 
+    /// Appends a withheld `O` to `out`, because no byte of the same client follows.
+    pub(crate) fn flush(self, out: &mut Vec<u8>) {
+        out.extend(self.poll_timeout().map(|_| b'O'));
+    }
+
     /// Appends a withheld `O` to `out` once its time is over.
     pub(crate) fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) {
         if self.poll_timeout().is_some_and(|due| due <= now) {

@@ -28,6 +28,7 @@
 //! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw and draws
 //!   it, its `notice_bar` holds what the bar says, and its `company` knows the other clients. Its
 //!   `recorder` says what to write down before the next datagram, and `resumption` goes on from that in another process.
+//!   With a rove server, `typed` has the keys to write down, and `former` names the client that typed them.
 //!
 //! The server:
 //!
@@ -47,6 +48,7 @@ mod bar;
 mod client;
 mod echo;
 mod escape;
+mod former;
 #[doc(hidden)]
 pub mod fuzzing;
 mod host_screen;
@@ -66,9 +68,10 @@ mod user_stream;
 mod wish;
 
 pub use client::{
-    Client, ClientConfig, ClientEvent, ClientOutcome, MEMORY_MAX_80X24, MEMORY_MAX_500X200, Record,
-    Recording, ResumeError, Trouble,
+    Client, ClientConfig, ClientEvent, ClientOutcome, LeftKeys, MEMORY_MAX_80X24,
+    MEMORY_MAX_500X200, NextKeys, Record, Recording, ResumeError, Trouble,
 };
+pub use former::{ClientId, Former, FormerError};
 pub use host_screen::HostScreen;
 pub use last_screen::{MissingLines, Running};
 pub use parts::joined::{JOINED_MAX, JoinMode, JoinedClient};

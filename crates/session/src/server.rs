@@ -24,6 +24,7 @@ use self::input::Input;
 pub use self::interface::{ServerConfig, ServerEvent, ServerOutcome, Uninvited};
 use self::publisher::Publisher;
 use self::succession::{Newcomer, Succession};
+use crate::former::{ClientId, Former};
 use crate::parts::joined::JoinMode;
 use crate::wish::{Door, Wish};
 
@@ -54,6 +55,8 @@ pub struct Server {
     audience: Audience,
     terminal: Terminal,
     host_input: HostInput,
+    /// Whether so much waits for the pty that the clients keep their input.
+    is_full: bool,
     input: Input,
     /// When the newest key of any client arrived. `None` if there was none.
     key_arrived_at: Option<Instant>,
@@ -78,13 +81,14 @@ impl Server {
             let heartbeat = &mut transport.heartbeat;
             heartbeat.interval_max = heartbeat.interval_max.min(timeout / HEARTBEATS_IN_TIMEOUT);
         }
-        let succession = Succession::new(transport, ipv6);
+        let succession = Succession::new(transport, ipv6, ClientId::of(&key));
         Self {
             publisher: succession.publisher(now, &key, chaff, size, None),
             succession,
             audience: Audience::default(),
             terminal: Terminal::host(size),
             host_input: HostInput::default(),
+            is_full: false,
             input: Input::default(),
             key_arrived_at: None,
             start: now,
@@ -154,9 +158,26 @@ impl Server {
     /// Lets another client take the session over with `key`, which must be new. The present client stays until the
     /// other has sent a datagram. An earlier invitation ends. `from` is the address from which the user asked.
     pub fn invite(&mut self, now: Instant, key: &Key, chaff: Stream, from: Option<IpAddr>) {
-        let size = self.terminal.screen().size();
+        self.invite_after(now, key, chaff, from, None);
+    }
+
+    /// As [`Server::invite`], for a client that goes on from a `former` one, which is gone. Returns how many of that
+    /// one's keys were taken; `None` if the present client is another one. No more are taken until the new client
+    /// comes, or its invitation ends.
+    pub fn invite_after(
+        &mut self,
+        now: Instant,
+        key: &Key,
+        chaff: Stream,
+        from: Option<IpAddr>,
+        former: Option<Former>,
+    ) -> Option<u64> {
+        let (size, taken) = (self.terminal.screen().size(), self.input.keys_taken);
         let publisher = self.succession.publisher(now, key, chaff, size, None);
-        self.succession.invite(now, publisher, from);
+        let newcomer = (publisher, ClientId::of(key));
+        let is_of_use = self.succession.invite(now, newcomer, from, (former, taken));
+        self.settle_hold();
+        is_of_use.then_some(taken)
     }
 
     /// Handles bytes that programs wrote to the pty.
@@ -230,6 +251,7 @@ impl Server {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         self.publisher.transport.handle_timeout(now);
         self.succession.handle_timeout(now);
+        self.settle_hold();
         if self.outcome().is_some() {
             return;
         }
@@ -280,7 +302,8 @@ impl Server {
     pub fn consume_host_input(&mut self, len: usize) {
         self.host_input.consume(len);
         if self.host_input.waiting().len() <= HOST_INPUT_RESUME {
-            self.hold_input(false);
+            self.is_full = false;
+            self.settle_hold();
         }
     }
 
@@ -314,12 +337,11 @@ impl Server {
         tracing::info!("another client has come");
         let ended = self.publisher.ended();
         let lines = self.publisher.lines_for_successor(&self.terminal);
-        self.succession.replace(now, &mut self.publisher, newcomer);
-        let is_full = self.host_input.waiting().len() >= HOST_INPUT_MAX;
-        self.publisher.transport.hold_remote(is_full);
+        let goes_on = self.succession.replace(now, &mut self.publisher, newcomer);
+        self.settle_hold();
         self.publisher.succeed(lines, &self.terminal);
         self.terminal.set_user_terminal(UserTerminal::default());
-        self.input = Input::default();
+        self.input = mem::take(&mut self.input).succeed(goes_on, &mut self.host_input.bytes);
         self.audience.forget_own();
         self.tell_joined();
         self.note(ServerEvent::ClientChanged);
@@ -338,6 +360,7 @@ impl Server {
             self.audience.obey(now, *wish, &mut self.terminal);
             if *wish == Wish::Door(Door::Locked) {
                 self.succession.withdraw();
+                self.settle_hold();
             }
         }
         self.settle_size(now, news.size.is_some());
@@ -398,15 +421,16 @@ impl Server {
     fn after_delivery(&mut self, now: Instant) {
         if self.host_input.waiting().len() >= HOST_INPUT_MAX {
             tracing::debug!("the pty takes no more input, the clients keep their own");
-            self.hold_input(true);
+            self.is_full = true;
+            self.settle_hold();
         }
         self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
     }
 
-    /// Tells all clients to keep their input, or to send it again.
-    fn hold_input(&mut self, held: bool) {
-        self.publisher.transport.hold_remote(held);
-        self.audience.hold(held);
+    /// Tells all clients whether to keep their input.
+    fn settle_hold(&mut self) {
+        self.publisher.transport.hold_remote(self.is_full || self.succession.holds_input());
+        self.audience.hold(self.is_full);
     }
 
     /// Calls `act` with the publisher of the session's own client and of each joined client.

@@ -9,9 +9,10 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::{
-    Client, ClientConfig, EngineKind, Prediction, Preference, Record, ResumeError, Server,
+    Client, ClientConfig, ClientId, EngineKind, LeftKeys, Prediction, Preference, Record,
+    ResumeError, Server,
 };
-use rove_ssp::Config;
+use rove_ssp::{Config, Key};
 use rove_units::{Draw, Instant, Seed};
 
 /// A client whose records survive it.
@@ -23,7 +24,13 @@ struct Mortal {
     accepted: Vec<u8>,
     /// Keys that the client has, and that have not left it.
     pending: Vec<u8>,
-    nonces: BTreeSet<[u8; 8]>,
+    /// The number of the client's key, its name, and the one in the record.
+    key: u8,
+    id: ClientId,
+    written_id: ClientId,
+    /// Keys that its record gives up.
+    missing: usize,
+    nonces: BTreeSet<(u8, [u8; 8])>,
     /// In how many records the client is killed, and whether that one is written.
     dies: Option<(u32, bool)>,
 }
@@ -37,6 +44,10 @@ impl Mortal {
             written: Vec::new(),
             accepted: Vec::new(),
             pending: Vec::new(),
+            key: 0,
+            id: ClientId::of(&key()),
+            written_id: ClientId::of(&key()),
+            missing: 0,
             nonces: BTreeSet::new(),
             dies: None,
         }
@@ -57,6 +68,8 @@ impl Mortal {
     fn write(&mut self, Record { bytes, is_whole }: Record) {
         if is_whole {
             self.written.clear();
+            self.written_id = self.id;
+            self.accepted.truncate(self.accepted.len() - core::mem::take(&mut self.missing));
         }
         self.written.extend(bytes);
         self.accepted.append(&mut self.pending);
@@ -109,7 +122,7 @@ impl End for Mortal {
         // Before there is a record, keys leave as they always did.
         self.accepted.append(&mut self.pending);
         let nonce = *payload.first_chunk().expect("a datagram has a number");
-        assert!(self.nonces.insert(nonce), "a nonce is used twice: {nonce:?}");
+        assert!(self.nonces.insert((self.key, nonce)), "a nonce is used twice: {nonce:?}");
         Some((destination, payload))
     }
 
@@ -149,8 +162,8 @@ fn config(seed: u64) -> ClientConfig {
     ClientConfig { prediction, chaff, ..client_config(rove(Config::client())) }
 }
 
-fn run(seed: u64, link: &LinkConfig) -> Run {
-    let mut far = far(stock(Config::server()));
+fn run(seed: u64, link: &LinkConfig, server: fn(Config) -> Config) -> Run {
+    let mut far = far(server(Config::server()));
     // The shell reads in its place.
     far.program.stuck = true;
     Net::new(Mortal::new(config(seed)), far, link.clone(), link.clone(), Seed::new(seed))
@@ -172,10 +185,38 @@ fn come_back(run: &mut Run, seed: u64, jump: u64) -> Result<(), ResumeError> {
     let (now, size) = (run.now(), config.size);
     let mut client = Client::resume(config, &run.left.written, jump, now)?;
     client.recording().start();
+    take_up(run, client, size);
+    Ok(())
+}
+
+fn take_up(run: &mut Run, client: Client, size: rove_terminal::Size) {
     let terminal = rove_terminal::Terminal::host(size);
     let (user, traffic) = (Typist::default(), rove_headless::Traffic::default());
     run.left.end = Some(ClientEnd { client, terminal, user, traffic });
-    Ok(())
+}
+
+/// Asks a rove server for a key, and starts a client with it after so many milliseconds. Returns whether keys are lost, and said to
+/// be.
+fn come_back_to_rove(run: &mut Run, seed: u64, millis: u64) -> bool {
+    let left = LeftKeys::read(&run.left.written).expect("a record");
+    run.left.key += 1;
+    let key = || Key::from_bytes([run.left.key; 16]);
+    let (now, chaff) = (run.now(), Seed::new(seed).stream("server.chaff"));
+    let former = left.former(run.left.written_id);
+    let taken = run.right.server.invite_after(now, &key(), chaff, None, Some(former));
+    let next = left.after(taken);
+    let config = ClientConfig { key: key(), ..config(seed) };
+    run.left.id = if next.go_on() { former.client } else { ClientId::of(&key()) };
+    step(run, millis);
+    let (now, size) = (run.now(), config.size);
+    let mut client = Client::new(config, now);
+    client.go_on_after(&next, now);
+    take_up(run, client, size);
+    run.left.missing = next.sentence().map_or(0, |text| {
+        let word = text.split(' ').nth(2).expect("a sentence");
+        if word.starts_with("key") { 1 } else { word.parse().expect("a number") }
+    });
+    run.left.missing > 0
 }
 
 fn is_settled(run: &Run) -> bool {
@@ -187,14 +228,14 @@ fn is_settled(run: &Run) -> bool {
 
 /// A session whose client is killed some times. Returns how often it was, and whether it ended because keys that may have been a
 /// secret were on their way.
-fn session(seed: u64) -> (u32, bool) {
+fn session(seed: u64, is_rove: bool) -> (u32, bool) {
     let draws = Seed::new(seed).stream("test.resume");
     let draw = |number: u64| -> Draw { draws.at(number) };
     let loss = [0.0, 0.1, 0.29][usize::try_from(draw(0).below(3)).expect("small")];
     let link = LinkConfig { loss, ..LinkConfig::lossless(ms(5 + draw(1).below(150))) };
-    let mut run = run(seed, &link);
+    let mut run = run(seed, &link, if is_rove { rove } else { stock });
     step(&mut run, 3000);
-    let mut kills = 0;
+    let (mut kills, mut lost) = (0, false);
     for round in 0..40 {
         let draw = |number: u64| draw(1000 + round * 100 + number);
         // Keys of the second kind are never secrets.
@@ -218,6 +259,17 @@ fn session(seed: u64) -> (u32, bool) {
         if run.left.end.is_none() {
             kills += 1;
             step(&mut run, draw(6).below(3000));
+            if is_rove {
+                // Some are too late for their invitation.
+                let millis = if draw(8).chance(0.05) { 61_000 } else { draw(8).below(1000) };
+                lost |= come_back_to_rove(&mut run, seed * 100 + round, millis);
+                if millis > 60_000 {
+                    step(&mut run, 1000);
+                    run.left.kill();
+                    come_back_to_rove(&mut run, seed * 100 + round, 0);
+                }
+                continue;
+            }
             let jump = (1 << 40) + draw(7).below((1 << 50) - (1 << 40));
             match come_back(&mut run, seed * 100 + round, jump) {
                 Ok(()) => {}
@@ -244,12 +296,12 @@ fn session(seed: u64) -> (u32, bool) {
         "seed {seed}: {:?}",
         run.left.end.as_ref().map(|end| end.row_text(0))
     );
-    (kills, false)
+    (kills, lost)
 }
 
 #[test]
 fn keys_that_may_be_a_secret_are_in_no_record() {
-    let mut run = run(1, &LinkConfig::lossless(ms(50)));
+    let mut run = run(1, &LinkConfig::lossless(ms(50)), stock);
     step(&mut run, 1000);
     let now = run.now();
     run.right.server.handle_host_output(now, b"Password: ");
@@ -267,14 +319,64 @@ fn keys_that_may_be_a_secret_are_in_no_record() {
 }
 
 #[test]
+fn a_record_that_was_copied_and_is_resumed_twice_doubles_no_key() {
+    let mut run = run(1, &LinkConfig::lossless(ms(50)), rove);
+    step(&mut run, 1000);
+    for key in b"abc" {
+        let now = run.now();
+        run.left.types(now, &[*key]);
+        step(&mut run, if *key == b'a' { 500 } else { 10 });
+    }
+    let now = run.now();
+    run.left.types(now, b"d");
+    assert!(run.left.record());
+    run.left.kill();
+    let (copy, id) = (run.left.written.clone(), run.left.written_id);
+    let copied = LeftKeys::read(&copy).unwrap();
+    // Both ask while the former client is the session's; the last one to ask is the next client.
+    let ask = |run: &mut Run, key: u8| {
+        let (now, chaff) = (run.now(), Seed::new(1).stream("server.chaff"));
+        let (former, key) = (copied.former(id), Key::from_bytes([key; 16]));
+        let taken = run.right.server.invite_after(now, &key, chaff, None, Some(former));
+        copied.after(taken)
+    };
+    let first = ask(&mut run, 200);
+    come_back_to_rove(&mut run, 1, 0);
+    step(&mut run, 1000);
+    assert_eq!(run.right.program.typed, b"abcd");
+    let mut client =
+        Client::new(ClientConfig { key: Key::from_bytes([200; 16]), ..config(1) }, run.now());
+    client.go_on_after(&first, run.now());
+    run.left.key = 200;
+    let size = config(1).size;
+    take_up(&mut run, client, size);
+    step(&mut run, 1000);
+    let second = ask(&mut run, 201);
+    let mut client =
+        Client::new(ClientConfig { key: Key::from_bytes([201; 16]), ..config(1) }, run.now());
+    client.go_on_after(&second, run.now());
+    (run.left.key, run.left.id) = (201, id);
+    take_up(&mut run, client, size);
+    step(&mut run, 1000);
+    let now = run.now();
+    run.left.types(now, b"e");
+    step(&mut run, 1000);
+    assert_eq!(run.right.program.typed, b"abcde");
+}
+
+#[test]
 fn a_client_killed_at_any_point_uses_no_nonce_twice_and_loses_no_key() {
     let runs = std::env::var("ROVE_RESUME_RUNS").ok().and_then(|it| it.parse().ok()).unwrap_or(100);
-    let (mut kills, mut concealed) = (0, 0);
-    for seed in 0..runs {
-        let (killed, is_concealed) = session(seed);
-        kills += killed;
-        concealed += u32::from(is_concealed);
+    for is_rove in [false, true] {
+        let (mut kills, mut concealed) = (0, 0);
+        for seed in 0..runs {
+            let (killed, is_concealed) = session(seed, is_rove);
+            kills += killed;
+            concealed += u32::from(is_concealed);
+        }
+        println!(
+            "rove {is_rove}: {kills} kills in {runs} runs, {concealed} with keys that were not written"
+        );
+        assert!(u64::from(kills) > runs && (is_rove || u64::from(concealed) <= runs / 2));
     }
-    println!("{kills} kills in {runs} runs; {concealed} runs ended in keys that were not written");
-    assert!(u64::from(kills) > runs && u64::from(concealed) <= runs / 2);
 }

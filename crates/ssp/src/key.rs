@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
+use crate::ocb::Ocb;
 use crate::wiping::wiping;
 
 /// Characters of a key's text form: 128 bits at 6 per character, unpadded. Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -79,6 +80,13 @@ impl Key {
             Ok(())
         })?;
         Ok(key)
+    }
+
+    /// Returns a number by which both ends name the key, and which tells nothing about it: half the tag of an empty
+    /// message. Its nonce, all ones, is no datagram's.
+    pub fn name(&self) -> u64 {
+        let tag = wiping(|| Ocb::new(&self.0).seal([0xFF; 12], &mut []));
+        u64::from_be_bytes(*tag.first_chunk().expect("a tag has 16 bytes"))
     }
 
     /// Returns the 22-character text form.

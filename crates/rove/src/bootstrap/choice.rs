@@ -23,7 +23,7 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
         WantedSession::Attached(_, way) => {
             (question::choose("which session?", sessions.len())?, way)
         }
-        WantedSession::New | WantedSession::Named(_) => {
+        WantedSession::New | WantedSession::Named(_) | WantedSession::Resumed(..) => {
             let ask = format!("go on with which? [1-{}, Enter: a new one] ", sessions.len());
             let Some(chosen) = question::choose_or_enter(&ask, sessions.len())? else {
                 // The user knows of them, and wants none.

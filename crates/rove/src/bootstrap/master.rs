@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use rove_bootstrap::{HostOptions, InstallPolicy, ProgramName, Shared, Sharing, ssh_config};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
+use rustix::fs::{Access, access};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::SIGCHLD;
 
@@ -37,7 +38,7 @@ pub(crate) struct Master {
 
 impl Master {
     /// Prepares a connection for a run that may also copy rove to the host. `None` for an ssh other than OpenSSH, and
-    /// if there is no place for its socket that only the user controls.
+    /// if there is no place for its socket that only the user controls, and that takes one.
     pub(crate) fn prepare(options: &HostOptions) -> Option<Self> {
         let may_copy = match options.install {
             InstallPolicy::Always => true,
@@ -49,6 +50,7 @@ impl Master {
             return None;
         }
         let path = rove_control::private_socket()?;
+        access(path.parent()?, Access::WRITE_OK | Access::EXEC_OK).ok()?;
         let is_short = path.as_os_str().len() <= PATH_BYTES_MAX;
         let sharing = path.to_str().filter(|_| is_short).map(sharing::judge)?;
         let is_free = sharing == Sharing::Trusted { is_open: false };

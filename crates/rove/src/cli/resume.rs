@@ -14,10 +14,10 @@ pub(crate) static MANUAL: Manual = Manual {
         "It goes on with a session whose client was killed on this computer. With resume = true in the configuration, that counts \
          for one whose terminal was closed, and with resume = \"reboot\" for one whose computer went down.",
         "Where the server is a stock mosh-server, nothing is asked over ssh: the client goes on from a record that the last one \
-         has written, with all keys that it had. Where it is a rove, the session gets a fresh key over ssh, as with rove attach; keys \
-         that had not arrived are not sent again.",
-        "A session with a stock server cannot be resumed while keys that may have been a secret were on their way, as these are \
-         not written.",
+         has written, with all keys that it had. Where it is a rove, the session gets a fresh key over ssh, as with rove attach, \
+         and the keys that had not arrived follow.",
+        "Keys that may be a secret are not written. While some were on their way, a session with a stock server cannot be \
+         resumed. A session with a rove goes on, and says how many keys were lost.",
         "The record is encrypted. Its key is in another folder. resume = false writes none, and so do --strict and a rove that \
          is called mosh.",
     ],

@@ -3,11 +3,12 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, ArgAction, Command};
-use rove_bootstrap::remote::SESSION_VARIABLE;
+use rove_bootstrap::remote::{FORMER_VARIABLE, SESSION_VARIABLE};
 use rove_bootstrap::{LabelError, ProgramName, SessionRef};
 use rove_cli_docs::{Manual, Words};
 use rove_udp::PortRange;
 
+use crate::attach::Asked;
 use crate::cli::getopt::{self, Item};
 use crate::program::ROVE;
 use crate::server::{BindAddress, ServerOptions};
@@ -27,8 +28,8 @@ pub(crate) enum ServerCall {
         complaints: Vec<String>,
     },
     /// Print the port of a running session, and a key for its next client. `None` means the only session, or the only
-    /// detached one. The text is the word of the session in which the user asks, if in one.
-    Attach(Option<SessionRef>, Option<JoinMode>, Option<String>),
+    /// detached one.
+    Attach(Option<SessionRef>, Option<JoinMode>, Asked),
 }
 
 pub(crate) static MANUAL: Manual = Manual {
@@ -164,23 +165,28 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
         Some((first, rest)) if first == "attach" && name == ProgramName::Rove => {
             let way = rest.first().and_then(|word| JoinMode::from_option(word.to_str()?));
             let words = if way.is_some() { &rest[1..] } else { rest };
-            let (words, inside) = inside(words);
-            return Ok(ServerCall::Attach(session(words)?, way, inside));
+            let (words, asked) = asked(words);
+            return Ok(ServerCall::Attach(session(words)?, way, asked));
         }
         _ => parse_legacy(options, &args, &mut complaints)?,
     };
     Ok(ServerCall::Run { options, complaints })
 }
 
-/// Reads `-l NAME=VALUE` at the beginning, which says in which session the user asks. Returns the other words and this.
-fn inside(words: &[OsString]) -> (&[OsString], Option<String>) {
-    let [option, variable, rest @ ..] = words else { return (words, None) };
-    if option != "-l" {
-        return (words, None);
+/// Reads each `-l NAME=VALUE` at the beginning. Returns the other words and what was told.
+fn asked(mut words: &[OsString]) -> (&[OsString], Asked) {
+    let mut asked = Asked::default();
+    while let [option, variable, rest @ ..] = words
+        && option == "-l"
+    {
+        match variable.to_string_lossy().split_once('=') {
+            Some((SESSION_VARIABLE, word)) => asked.inside = Some(word.to_owned()),
+            Some((FORMER_VARIABLE, former)) => asked.former = former.parse().ok(),
+            _ => {}
+        }
+        words = rest;
     }
-    let variable = variable.to_string_lossy();
-    let word = variable.split_once('=').filter(|(name, _)| *name == SESSION_VARIABLE);
-    (rest, word.map(|(_, word)| word.to_owned()))
+    (words, asked)
 }
 
 /// Returns the session that the words name. `None` without words.
@@ -452,17 +458,24 @@ mod tests {
         };
         for line in ["attach", "attach 60001", "attach work"] {
             let session = line.strip_prefix("attach ").map(|word| word.parse().unwrap());
-            assert_eq!(own(line), Ok(ServerCall::Attach(session, None, None)), "{line}");
+            assert_eq!(
+                own(line),
+                Ok(ServerCall::Attach(session, None, Asked::default())),
+                "{line}"
+            );
         }
-        let joined = ServerCall::Attach("work".parse().ok(), Some(JoinMode::View), None);
+        let joined =
+            ServerCall::Attach("work".parse().ok(), Some(JoinMode::View), Asked::default());
         assert_eq!(own("attach --view work"), Ok(joined));
         assert_eq!(
             own("attach --share"),
-            Ok(ServerCall::Attach(None, Some(JoinMode::Share), None))
+            Ok(ServerCall::Attach(None, Some(JoinMode::Share), Asked::default()))
         );
-        let inside =
-            ServerCall::Attach("7".parse().ok(), Some(JoinMode::View), Some("ab".to_owned()));
-        assert_eq!(own("attach --view -l ROVE_SESSION=ab 7"), Ok(inside));
+        let former = "0123456789abcdef.5";
+        let asked = Asked { inside: Some("ab".to_owned()), former: former.parse().ok() };
+        let inside = ServerCall::Attach("7".parse().ok(), Some(JoinMode::View), asked);
+        let line = format!("attach --view -l ROVE_FORMER={former} -l X=y -l ROVE_SESSION=ab 7");
+        assert_eq!(own(&line), Ok(inside));
         for line in
             ["attach a b", "attach -x", "attach a --view", "attach A", "new -n 60001", "new -n -x"]
         {

@@ -241,7 +241,7 @@ impl Pump {
 
     fn send_datagrams(&mut self, now: Instant) {
         if let Some(record) = &mut self.record {
-            record.turn(&mut self.session);
+            record.turn(now, &mut self.session);
         }
         while let Some(transmit) = self.session.poll_transmit(now) {
             match self.wire.send(&transmit) {

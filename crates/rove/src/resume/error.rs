@@ -4,6 +4,8 @@ use std::io;
 
 use rove_control::DirectoryError;
 
+use crate::messages::reason;
+
 /// Why a session cannot be resumed, or not be written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResumeFileError {
@@ -29,4 +31,26 @@ pub(crate) enum ResumeFileError {
     OtherBoot,
     #[error("its record: {0}")]
     Io(#[from] io::Error),
+}
+
+impl ResumeFileError {
+    /// Returns whether the user wants no records, as the environment names no folder for them.
+    pub(crate) fn is_wanted(&self) -> bool {
+        match self {
+            Self::NoPlace | Self::Directory(DirectoryError::NotDirectory(_)) => true,
+            _ => self.system().is_some_and(|error| error.kind() == io::ErrorKind::NotADirectory),
+        }
+    }
+
+    /// Returns why there is no record, in the words of the system where it has some: a line of the screen is short.
+    pub(crate) fn in_short(&self) -> String {
+        reason(&self.system().map_or_else(|| self.to_string(), io::Error::to_string))
+    }
+
+    const fn system(&self) -> Option<&io::Error> {
+        match self {
+            Self::Io(error) | Self::Directory(DirectoryError::Io(_, error)) => Some(error),
+            _ => None,
+        }
+    }
 }

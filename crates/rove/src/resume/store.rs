@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rove_bootstrap::Resume;
 use rove_control::{Directory, runtime_directory};
-use rove_session::Record;
+use rove_session::{ClientId, Record};
 use rove_ssp::Key;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
@@ -44,6 +44,8 @@ pub(crate) struct SessionFacts {
     /// The session key, sealed; `None` where the next client gets another one over ssh.
     pub(crate) key: Option<Vec<u8>>,
     pub(crate) call: SessionCall,
+    /// The client, or the one whose keys it goes on with.
+    pub(crate) client: String,
     /// Whether the record outlasts the computer's end.
     pub(crate) is_on_disk: bool,
     computer: String,
@@ -57,7 +59,8 @@ impl SessionFacts {
         Self {
             server: server.to_string(),
             key: Some(format::seal_key(secret, key)),
-            call: call.clone(),
+            call: SessionCall { resumed: None, ..call.clone() },
+            client: ClientId::of(key).to_string(),
             is_on_disk: call.choices.resume == Resume::Reboot,
             computer: identity("/etc/machine-id"),
             boot: identity(BOOT_ID),
@@ -208,7 +211,7 @@ pub(crate) struct Saved {
     pub(crate) facts: SessionFacts,
     /// The session key; `None` where the next client gets another one over ssh.
     pub(crate) key: Option<Key>,
-    /// For [`rove_session::Client::resume`]; empty if the next client gets a key over ssh.
+    /// For [`rove_session::Client::resume`], or for [`rove_session::LeftKeys::read`] if the next client gets a key over ssh.
     pub(crate) records: Zeroizing<Vec<u8>>,
     /// When they were last written, in seconds since 1970, by the clock of that time.
     pub(crate) written_at: i64,
@@ -248,17 +251,29 @@ impl<D: Disk> Store<D> {
         mut disk: D,
     ) -> Result<Self, ResumeFileError> {
         let name: String = draw()?[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+        let files = Self::create_files(&folders, &name, &secret, is_on_disk, &mut disk);
+        let (key_file, progress_file) = files.inspect_err(|_| folders.remove(&name))?;
+        let progress = Progress::default();
+        Ok(Self { folders, name, key_file, secret, progress_file, progress, written: None, disk })
+    }
+
+    fn create_files(
+        folders: &Folders,
+        name: &str,
+        secret: &Secret,
+        is_on_disk: bool,
+        disk: &mut D,
+    ) -> Result<(File, File), ResumeFileError> {
         let options = OpenOptions::new().read(true).write(true).create_new(true).clone();
-        let key_file = open(&folders.key_path(&name), &mut options.clone())?;
+        let key_file = open(&folders.key_path(name), &mut options.clone())?;
         lock(&key_file)?;
-        disk.write(&key_file, &format::encode_secret(&secret), 0)?;
+        disk.write(&key_file, &format::encode_secret(secret), 0)?;
         if is_on_disk {
             create(&folders.disk)?;
         }
-        let path = folders.record_path(&name, is_on_disk).with_extension(PROGRESS);
+        let path = folders.record_path(name, is_on_disk).with_extension(PROGRESS);
         let progress_file = open(&path, OpenOptions::new().write(true).create_new(true))?;
-        let progress = Progress::default();
-        Ok(Self { folders, name, key_file, secret, progress_file, progress, written: None, disk })
+        Ok((key_file, progress_file))
     }
 
     /// Writes a record. A process begins with a whole one, which is a generation of its own.
@@ -323,6 +338,11 @@ impl<D: Disk> Store<D> {
         let (sealer, _) = self.written.as_ref().expect("something was written");
         self.progress = sealer.progress;
         Ok(self.disk.write(&self.progress_file, &self.progress.encode(), 0)?)
+    }
+
+    /// Returns the name of the files.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the contents of the key file that matter.

@@ -6,15 +6,13 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use rove_control::{
-    Answer, Attachment, KeyText, Listener, Request, SessionName, SessionStatus, State, Window,
+    Answer, Attachment, Listener, Request, SessionName, SessionStatus, State, Window,
 };
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::Failure;
 use rove_platform::pty::{Child, Master, PromptWatch};
 use rove_platform::tty_watch::TtyWatch;
-use rove_session::{
-    ExitStatus, InputNum, JoinMode, Outside, Server, ServerEvent, ServerOutcome, Tty,
-};
+use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOutcome, Tty};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
@@ -251,16 +249,18 @@ impl Pump {
             }
             let status = SessionStatus { path: path.status(now), ..self.status(now, card) };
             let answer = Answer { status, ..Answer::default() };
-            match request {
-                Request::Attach(way, by) => {
-                    match self.invite(now, way, visitors::From { by, peer }) {
-                        Ok(key) => Answer { key, ..answer },
-                        Err(refusal) => Answer { refusal: Some(refusal.to_string()), ..answer },
-                    }
-                }
+            let (coming, by) = match request {
+                Request::Attach(way, by) => ((way, None), by),
+                Request::Resume(former, by) => ((None, Some(former)), by),
                 Request::Status | Request::End | Request::Tunnel(_) | Request::Forwarder(_) => {
-                    answer
+                    return answer;
                 }
+            };
+            let is_attached = self.state(now) == State::Attached;
+            let from = visitors::From { by, peer };
+            match visitors::invite(&mut self.session, now, coming, from, is_attached) {
+                Ok((key, taken)) => Answer { key, taken, ..answer },
+                Err(refusal) => Answer { refusal: Some(refusal.to_string()), ..answer },
             }
         });
         self.host.control = Some(control);
@@ -273,17 +273,6 @@ impl Pump {
         if self.state(now) != State::Attached {
             self.session.shutdown(now, Outside::Kill);
         }
-    }
-
-    /// Invites another client to take over, view or share the session. Returns its key, or why it is refused.
-    fn invite(
-        &mut self,
-        now: Instant,
-        way: Option<JoinMode>,
-        from: visitors::From,
-    ) -> Result<Option<KeyText>, visitors::Refusal> {
-        let is_attached = self.state(now) == State::Attached;
-        visitors::invite(&mut self.session, now, way, from, is_attached)
     }
 
     fn state(&self, now: Instant) -> State {

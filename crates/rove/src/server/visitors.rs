@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use rove_control::KeyText;
-use rove_session::{Door, JoinMode, JoinedClient, Server, Uninvited};
+use rove_session::{Door, Former, JoinMode, JoinedClient, Server, Uninvited};
 use rove_units::Instant;
 
 use crate::{entropy, hardening, syslog};
@@ -35,8 +35,9 @@ pub(super) enum Refusal {
     Uninvited(#[from] Uninvited),
 }
 
-/// Invites another client to take over, view or share the session. `is_attached` tells whether the session's own client
-/// is alive. Returns the new client's key, or `None` if the system gives no random numbers.
+/// Invites another client to take over, view or share the session. `former` is the client that it goes on from, if it
+/// takes over for a client that is gone. `is_attached` tells whether the session's own client is alive. Returns the new
+/// client's key, or `None` if the system gives no random numbers; and how many keys of the former client were taken.
 ///
 /// # Errors
 ///
@@ -44,32 +45,32 @@ pub(super) enum Refusal {
 pub(super) fn invite(
     session: &mut Server,
     now: Instant,
-    way: Option<JoinMode>,
+    (way, former): (Option<JoinMode>, Option<Former>),
     from: From,
     is_attached: bool,
-) -> Result<Option<KeyText>, Refusal> {
-    let (Ok(key), Ok(seed)) = (entropy::key(), entropy::seed()) else { return Ok(None) };
+) -> Result<(Option<KeyText>, Option<u64>), Refusal> {
+    let (Ok(key), Ok(seed)) = (entropy::key(), entropy::seed()) else { return Ok((None, None)) };
     let (chaff, who) = (seed.stream("server.chaff"), describe(from));
     match way {
         None if is_attached && session.door() == Door::Locked => return Err(Refusal::Locked),
         Some(_) if !is_attached => return Err(Refusal::Silent),
         _ => {}
     }
-    let memory = match way {
+    let (memory, taken) = match way {
         None => {
-            session.invite(now, &key, chaff, from.by);
-            session.invited_key_memory()
+            let taken = session.invite_after(now, &key, chaff, from.by, former);
+            (session.invited_key_memory(), taken)
         }
         Some(mode) => {
             let joined = session.invite_to_join(now, &key, chaff, (mode, &who));
-            Some(joined?)
+            (Some(joined?), None)
         }
     };
     memory.into_iter().for_each(hardening::keep_in_memory);
     let purpose = way.map_or("take over", does);
     let user = rustix::process::geteuid().as_raw();
     syslog::tell(&format!("user {user} asks from {who}: {purpose} this session"));
-    Ok(Some(key.to_text()))
+    Ok((Some(key.to_text()), taken))
 }
 
 /// Updates `known`, the descriptions of joined clients, and writes a change to the system's log.

@@ -2,10 +2,15 @@
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, rove};
+use crate::support::{
+    Border, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, pause, rove,
+    side_by_side,
+};
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -100,6 +105,149 @@ fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
     user.assert_nothing_waits();
 }
 
+/// Kills a client whose last keys the host did not get, and resumes it.
+fn lose_keys(border: &Border, user: &User, later: &str) -> Terminal {
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", border.sshd.ssh()));
+    let port = border.port.to_string();
+    let call = call.args(["--predict=always", "--no-tunnel", "-p", &port, "far", "--"]);
+    let call = user.call(call.args(["env", "PS1=ann:~$ ", "sh", "-i"]));
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ann:~$");
+    terminal.send("echo one-$((1+1))\r");
+    terminal.wait_for_text("one-2");
+    terminal.send("echo ab");
+    terminal.wait_for_text("$ echo ab");
+    border.let_pass(false, false);
+    terminal.send("cd-$((1+1))\r");
+    pause(Duration::from_millis(500));
+    terminal.send(later);
+    pause(Duration::from_millis(500));
+    kill(terminal, Signal::KILL);
+    border.let_pass(true, true);
+    user.resume(&[])
+}
+
+#[test]
+fn keys_that_had_not_arrived_at_a_rove_come_after_resume_and_lost_ones_are_named() {
+    side_by_side([("", None), ("ef", Some("The last 2 keys were lost"))], |(later, missing)| {
+        let user = User::new();
+        let Some(border) = Border::start(Far::default(), true, true) else { return };
+        let mut terminal = lose_keys(&border, &user, later);
+        terminal.wait_for_text("abcd-2");
+        if let Some(missing) = missing {
+            terminal.wait_for_text(missing);
+        }
+        terminal.send("echo two-$((1+1))\r");
+        terminal.wait_for_text("two-2");
+        let screen = terminal.screen().contents();
+        assert_eq!(screen.matches("abcd-2").count(), 1, "{screen}");
+        terminal.send("\x04");
+        terminal.wait_exit().assert_code(0);
+        user.assert_nothing_waits();
+    });
+}
+
+/// An older rove, found first on the host once it is there. It makes nothing of the former client.
+const OLDER: Far =
+    Far { shell: "sh", programs: &["rove"], profile: "PATH=$HOME/old:$PATH", banner: "" };
+
+#[test]
+fn an_older_rove_on_the_host_is_resumed_and_its_user_looks_for_the_last_keys() {
+    let user = User::new();
+    let Some(border) = Border::start(OLDER, true, true) else { return };
+    let folder = border.sshd.path("old");
+    fs::create_dir(&folder).unwrap();
+    let program = "#!/bin/sh\nif [ \"$3\" = -l ]; then set -- server attach \"$5\"; fi\nexec \"$HOME/bin/rove\" \"$@\"\n";
+    fs::write(folder.join("rove"), program).unwrap();
+    fs::set_permissions(folder.join("rove"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut terminal = lose_keys(&border, &user, "");
+    terminal.wait_for_text("keys may be lost: look at the screen");
+    assert!(!terminal.screen().contents().contains("abcd-2"), "{}", terminal.dump());
+    terminal.send("\x15exit\r");
+    terminal.wait_exit().assert_code(0);
+}
+
+#[test]
+fn a_full_disk_and_a_folder_that_takes_nothing_are_a_sentence_and_harm_no_session() {
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can mount
+    }
+    let disks = [("size=64k", "No space left"), ("ro", "Read-only file system")];
+    side_by_side(disks, |(options, part)| {
+        let (user, sshd) = (User::new(), Sshd::start(Far::default()));
+        fs::create_dir(user.0.path("run")).unwrap();
+        let mount = r#"mount -t tmpfs -o mode=700,"$1" none "$ROVE_RUNTIME_DIR"; shift; exec "$@""#;
+        let wrapper = ["unshare", "--mount", "sh", "-c", mount, "sh", options];
+        let stock = Server::start(Maker::Stock, LOCALHOST, &["sh", "-c", ECHOING]);
+        let rove = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+        let rove = rove.args(["far", "--", "sh", "-c", ECHOING]);
+        for call in [Maker::Rove.client(stock.address, &stock.key), rove] {
+            let mut terminal = Terminal::start(&user.call(call).behind(&wrapper), SIZE);
+            // The bar may stand over the first line.
+            if options != "ro" {
+                terminal.wait_for_text("here");
+                talk(&terminal, "one");
+                assert_eq!(user.kept(), 1);
+                let full = format!("/proc/{}/root{}", terminal.pid(), user.0.path("run").display());
+                let mut file = fs::File::create(format!("{full}/full")).unwrap();
+                std::io::copy(&mut std::io::repeat(1), &mut file).unwrap_err();
+                // Enough for the room that is left in the record's own page.
+                for _ in 0..300 {
+                    terminal.send("x");
+                    pause(Duration::from_millis(5));
+                }
+                terminal.send("\r");
+            }
+            terminal.wait_for_text(&format!("No record for rove resume: {part}"));
+            talk(&terminal, "two");
+            assert_eq!(user.kept(), 0);
+            terminal.send("\x04");
+            terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+        }
+    });
+}
+
+#[test]
+fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can mount
+    }
+    // Another boot, and what such a one leaves of the runtime directory.
+    let boot = r#"
+        printf 11111111-2222-3333-4444-555555555555 >"$ROVE_RUNTIME_DIR.boot"
+        mount --bind "$ROVE_RUNTIME_DIR.boot" /proc/sys/kernel/random/boot_id || exit 9
+        if [ "$1" = empty ]; then rm -rf "$ROVE_RUNTIME_DIR"; fi; shift; exec "$@"
+    "#;
+    for (setting, leaves, said) in [
+        ("\"reboot\"", "empty", "got one"),
+        ("true", "empty", "no session waits"),
+        ("true", "all", "the computer has been"),
+    ] {
+        let user = User::new();
+        let config = user.0.write("config.toml", &format!("resume = {setting}\n"));
+        fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
+        let sshd = Sshd::start(Far::default());
+        let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+        let call = call.env("ROVE_CONFIG", &config).args(["far", "--", "sh", "-c", ECHOING]);
+        let terminal = Terminal::start(&user.call(call), SIZE);
+        terminal.wait_for_text("here");
+        talk(&terminal, "one");
+        kill(terminal, Signal::KILL);
+        let call = user.call(Invocation::new(rove()).arg("resume"));
+        let call = call.behind(&["unshare", "--mount", "sh", "-c", boot, "sh", leaves]);
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text(said);
+        if setting == "true" {
+            terminal.wait_exit().assert_code(1);
+        } else {
+            talk(&terminal, "two");
+            terminal.send("\x04");
+            terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+        }
+        assert_eq!(user.kept(), 0);
+    }
+}
+
 #[test]
 fn a_session_outlives_its_terminal_only_if_the_user_has_said_so() {
     for (settings, outlives) in
@@ -107,7 +255,7 @@ fn a_session_outlives_its_terminal_only_if_the_user_has_said_so() {
     {
         let (user, sshd) = (User::new(), Sshd::start(Far::default()));
         let config = user.0.write("config.toml", settings);
-        fs::set_permissions(&config, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
         let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
         let call = call.env("ROVE_CONFIG", &config).args(["far", "--", "sh", "-c", ECHOING]);
         let mut terminal = Terminal::start(&user.call(call), SIZE);

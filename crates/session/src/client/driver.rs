@@ -26,6 +26,12 @@ impl Client {
         self.transport.candidates().expect(CLIENT)
     }
 
+    /// Tells the user something that the driver knows, for ten seconds.
+    pub fn announce(&mut self, now: Instant, text: String) {
+        self.notice_bar.notices.announce(now, text);
+        self.refresh(now);
+    }
+
     /// Returns these addresses to add one, or to tell of one that the system has no route to.
     pub fn candidates_mut(&mut self) -> &mut Candidates {
         self.transport.candidates_mut().expect(CLIENT)

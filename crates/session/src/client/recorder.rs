@@ -1,13 +1,15 @@
 //! The facts that another process needs to go on with a session, written before they are relied on.
 //!
-//! A record is needed with a stock server only: a rove server gives the next client a key of its own. It starts once the server
-//! is known to be one. From then on no datagram leaves that says more than the record holds: a number that is not reserved,
+//! A rove server gives the next client a key of its own, and tells it what it has taken; so its client's record holds keys alone
+//! ([`TypedKeys`]). The record of a stock server's client starts once the server is known to be one. From then on no datagram leaves that says more than the record holds: a number that is not reserved,
 //! the acknowledgment of a state that is not written, a throwaway number that is not written, or a key that is not written.
 //!
 //! Keys that may be secrets are not written. The record says that there are some until the server has acknowledged them.
 
 use rove_ssp::{Capabilities, Object, Peer, ReceivedDiff, StateNum};
 
+use super::record::{Record, VERSION, field};
+use super::typed::{NextKeys, TypedKeys};
 use super::uplink::ClientTransport;
 use crate::host_screen::HostScreen;
 use crate::message::{bytes_field, put_bytes_field, put_varint_field};
@@ -29,47 +31,6 @@ const APPENDED_MAX: usize = 256 * 1024;
 /// The same in sizes of the last whole record, where that is large.
 const APPENDED_WHOLES: usize = 4;
 
-/// The version of the format.
-pub(super) const VERSION: u64 = 1;
-
-/// The fields of a record. Later ones replace or extend what earlier ones say.
-pub(super) mod field {
-    pub(crate) const VERSION: u32 = 1;
-    /// The end of the reserved numbers, and the blocks that they may seal, with those before.
-    pub(crate) const RESERVED: u32 = 2;
-    pub(crate) const BLOCKS: u32 = 3;
-    /// How many datagrams of the server's may have come.
-    pub(crate) const HEARD: u32 = 4;
-    /// A received state.
-    pub(crate) const STATE: u32 = 5;
-    /// The known receiver state.
-    pub(crate) const KNOWN: u32 = 6;
-    /// Input of which the server may know nothing.
-    pub(crate) const INPUT: u32 = 7;
-    /// Whether some input was not written.
-    pub(crate) const CONCEALED: u32 = 8;
-
-    /// The number of a state, or the position of the beginning of input; and the bytes of both.
-    pub(crate) const NUM: u32 = 1;
-    pub(crate) const BYTES: u32 = 2;
-    /// The state that a state's diff starts from; 0 stands for a blank screen of the size in `COLUMNS` and `ROWS`.
-    pub(crate) const OLD_NUM: u32 = 3;
-    pub(crate) const THROWAWAY_NUM: u32 = 4;
-    pub(crate) const COLUMNS: u32 = 5;
-    pub(crate) const ROWS: u32 = 6;
-    /// The position of the known state's end.
-    pub(crate) const POSITION: u32 = 7;
-}
-
-/// Bytes to be written before the next datagram.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// The bytes. Records that are put one after another are a record.
-    pub bytes: Vec<u8>,
-    /// Whether they take the place of all records before. Otherwise they are appended.
-    pub is_whole: bool,
-}
-
 /// The record of a client, and the client's transport.
 pub struct Recording<'a> {
     pub(super) recorder: &'a mut Recorder,
@@ -80,6 +41,13 @@ impl Recording<'_> {
     /// Keeps a record from now on.
     pub fn start(&mut self) {
         *self.recorder = Recorder { is_on: true, ..Recorder::default() };
+    }
+
+    /// Keeps a record from now on with a server that is known to be a rove, after a former client with these keys.
+    pub(super) fn start_after(&mut self, next: &NextKeys) {
+        self.start();
+        self.recorder.is_rove = true;
+        self.recorder.typed = TypedKeys::begin_at(next.position);
     }
 
     /// Keeps no record any more: the session is ending, or it could not be written. The session goes on.
@@ -109,11 +77,18 @@ impl Recording<'_> {
         if self.recorder.is_on && self.transport.is_peer_shutting_down() {
             self.stop();
         }
-        self.recorder.is_owed(self.transport).then(|| self.recorder.record(self.transport))
+        let is_rove = self.recorder.is_with_rove(self.transport);
+        self.recorder.is_owed(self.transport).then(|| match is_rove {
+            true => self.recorder.typed.record(),
+            false => self.recorder.record(self.transport),
+        })
     }
 
     /// Notes that the last record is written.
     pub fn handle_written(&mut self) {
+        if self.recorder.is_with_rove(self.transport) {
+            return;
+        }
         debug_assert!(self.recorder.is_being_written, "a record was asked for");
         self.recorder.is_being_written = false;
         self.transport.reserve(Some(self.recorder.reserved));
@@ -124,6 +99,10 @@ impl Recording<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     is_on: bool,
+    /// Whether the server is a rove, though it has said nothing yet.
+    is_rove: bool,
+    /// The record with a rove server, until the server turns out to be none.
+    typed: TypedKeys,
     /// Whether there is a record.
     is_begun: bool,
     is_being_written: bool,
@@ -142,13 +121,36 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Keeps the input up to now out of the record.
-    pub(super) fn conceal(&mut self, transport: &ClientTransport) {
-        self.concealed_to = transport.local().end();
+    /// Notes keys that were sent. If any on their way may be a secret, the input up to now stays out of the record.
+    pub(super) fn handle_keys(
+        &mut self,
+        keys: &[u8],
+        may_be_secret: bool,
+        transport: &ClientTransport,
+    ) {
+        let end = transport.local().end();
+        if may_be_secret {
+            self.concealed_to = end;
+        }
+        if self.is_on && transport.peer() != Peer::Stock {
+            self.typed.push(keys, may_be_secret, end);
+        }
+    }
+
+    /// Follows the server's acknowledgments.
+    pub(super) fn handle_acknowledged(&mut self, transport: &ClientTransport) {
+        self.typed.acknowledge(transport.known_receiver_state().end());
+    }
+
+    fn is_with_rove(&self, transport: &ClientTransport) -> bool {
+        self.is_rove || matches!(transport.peer(), Peer::Rove(_))
     }
 
     /// Returns whether something is to be written before the next datagram.
     pub(super) fn is_owed(&self, transport: &ClientTransport) -> bool {
+        if self.is_on && self.is_with_rove(transport) {
+            return self.typed.is_owed();
+        }
         if !self.is_on || transport.peer() != Peer::Stock {
             return false;
         }
@@ -167,6 +169,7 @@ impl Recorder {
     }
 
     fn record(&mut self, transport: &mut ClientTransport) -> Record {
+        self.typed = TypedKeys::default();
         let appended_max = APPENDED_MAX.max(APPENDED_WHOLES * self.whole_len);
         let diffs = transport.take_received();
         let diffs = diffs.filter(|_| self.is_begun && self.appended_len < appended_max);

@@ -1,10 +1,12 @@
 //! A client that goes on from the record of another one.
 
-use rove_ssp::{ApplyError, Object, Resumed, StateNum};
+use rove_ssp::{Object, Resumed, StateNum};
 use rove_terminal::{COLUMNS_MAX, ROWS_MAX, Size};
 use rove_units::Instant;
 
-use super::recorder::{Recording, VERSION, field};
+use super::record::{ResumeError, VERSION, damaged, error, field};
+use super::recorder::Recording;
+use super::typed::NextKeys;
 use super::{Client, ClientConfig};
 use crate::host_screen::{Allowed, HostScreen};
 use crate::message::{Fields, Value, number, string};
@@ -19,23 +21,6 @@ const STATES_MAX: usize = 2048;
 
 /// Most events of input in a record. Chosen: twice as many as a client lets wait.
 const EVENTS_MAX: usize = 2 * 1024 * 1024;
-
-/// Why a client cannot go on from a record.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ResumeError {
-    /// The bytes are no record, or one of another version.
-    #[error("the record is damaged, or of another version: {0}")]
-    Damaged(String),
-    /// Keys that are not in the record may have reached the server.
-    #[error(
-        "keys that may have been a secret were on their way; they were not written down, and the server would not \
-         take a session without them"
-    )]
-    Concealed,
-    /// The numbers are used up.
-    #[error("the session was resumed too often: its numbers are used up")]
-    Exhausted,
-}
 
 impl Client {
     /// Goes on with a session from the records of a client whose process is gone. It numbers its datagrams and states by so many
@@ -79,6 +64,22 @@ impl Client {
         client.uplink.resume(shown, &mut client.transport);
         client.display.look(now, &client.transport);
         Ok(client.started(now))
+    }
+
+    /// Sends the keys of a former client that the server, a rove, has not taken, and keeps a record from now on. Call this first, and
+    /// write the record before anything is sent.
+    pub fn go_on_after(&mut self, next: &NextKeys, now: Instant) {
+        self.recording().start_after(next);
+        if !next.keys.is_empty() {
+            self.display.handle_keys(now, &next.keys, &self.transport);
+            self.uplink.send_keys(&next.keys, &mut self.transport);
+            // They were in a record already.
+            self.recorder.handle_keys(&next.keys, false, &self.transport);
+        }
+        if let Some(sentence) = next.sentence() {
+            self.notice_bar.notices.announce(now, sentence);
+        }
+        self.refresh(now);
     }
 
     /// Returns the record that another process goes on from if this one ends ([`Client::resume`]).
@@ -185,12 +186,4 @@ fn largest(states: &[(StateNum, HostScreen)]) -> Size {
     let sizes = || states.iter().map(|(_, state)| state.screen().size());
     let columns = sizes().map(Size::columns).max().unwrap_or_default();
     Size::clamped(columns, sizes().map(Size::rows).max().unwrap_or_default())
-}
-
-fn damaged(part: &str) -> ResumeError {
-    ResumeError::Damaged(part.to_owned())
-}
-
-fn error(error: ApplyError) -> ResumeError {
-    ResumeError::Damaged(error.reason)
 }

@@ -16,6 +16,8 @@ pub(super) struct Input {
     /// The newest client state that was delivered, and the position after its last event.
     delivered_num: StateNum,
     delivered: u64,
+    /// How many keys were delivered, with those of former clients from which this one went on.
+    pub(super) keys_taken: u64,
     /// The newest delivered client state that brought keys or a window size.
     pub(super) num: InputNum,
     /// The value of `num` when another client last typed. `None` if none did. Prompts reported for input up to this
@@ -39,6 +41,16 @@ pub(super) struct News {
 }
 
 impl Input {
+    /// Returns the input of the next client. If that goes on from this one, the count of keys and a key of which the
+    /// rest is to come stay. Otherwise bytes that wait for that rest go to `out`.
+    pub(super) fn succeed(self, goes_on: bool, out: &mut Vec<u8>) -> Self {
+        if goes_on {
+            return Self { keys: self.keys, keys_taken: self.keys_taken, ..Self::default() };
+        }
+        self.keys.flush(out);
+        Self::default()
+    }
+
     /// Appends the client's new keys to `out`, and returns the other news. Returns `None` if there is no new state.
     pub(super) fn deliver(
         &mut self,
@@ -58,6 +70,7 @@ impl Input {
             match event {
                 UserEvent::Byte(byte) => {
                     news.has_keys = true;
+                    self.keys_taken += 1;
                     self.keys.translate(now, byte, application_cursor_keys, out);
                 }
                 UserEvent::Resize(size) => news.size = Some(size),

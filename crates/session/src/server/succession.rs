@@ -14,6 +14,7 @@ use rove_terminal::{ExitStatus, Outside, Size};
 use rove_units::{Duration, Instant, Stream};
 
 use super::publisher::Publisher;
+use crate::former::{ClientId, Former};
 use crate::host_screen::HostScreen;
 use crate::parts::joined::JoinMode;
 use crate::user_stream::UserStream;
@@ -32,6 +33,10 @@ pub(super) struct Newcomer {
     /// The address from which the user asked, which the former client is told. `None` if unknown.
     from: Option<IpAddr>,
     until: Instant,
+    /// The client, or the one whose keys it goes on with.
+    client: ClientId,
+    /// Whether no input of the present client is taken, so that the newcomer knows where to go on.
+    holds: bool,
 }
 
 /// The invited client and the former client, at most one of each.
@@ -41,14 +46,16 @@ pub(super) struct Succession {
     ipv6: bool,
     /// How many times another client has taken the session over.
     pub(super) takeovers: u32,
+    /// The present client.
+    client: ClientId,
     invited: Option<Newcomer>,
     leaving: Option<(Publisher, Instant)>,
 }
 
 impl Succession {
-    /// Creates an empty succession; each client's transport gets `config`.
-    pub(super) const fn new(config: Config, ipv6: bool) -> Self {
-        Self { config, ipv6, takeovers: 0, invited: None, leaving: None }
+    /// Creates an empty succession to the session's first client; each client's transport gets `config`.
+    pub(super) const fn new(config: Config, ipv6: bool, client: ClientId) -> Self {
+        Self { config, ipv6, takeovers: 0, client, invited: None, leaving: None }
     }
 
     /// Returns a publisher for a client that has `key` and has sent nothing. `joins` is its permission if it joins.
@@ -76,9 +83,27 @@ impl Succession {
         Publisher::new(transport, is_strict, !views)
     }
 
-    /// Invites a client to take the session over. An earlier invitation ends.
-    pub(super) fn invite(&mut self, now: Instant, publisher: Publisher, from: Option<IpAddr>) {
-        self.invited = Some(Newcomer { publisher, from, until: now + INVITATION_MAX });
+    /// Invites a client to take the session over. An earlier invitation ends. A client that resumes says which client
+    /// was before it, and goes on with that one's keys if `taken` of them leave no gap. Returns whether `taken` is of
+    /// any use to it.
+    pub(super) fn invite(
+        &mut self,
+        now: Instant,
+        (publisher, client): (Publisher, ClientId),
+        from: Option<IpAddr>,
+        (former, taken): (Option<Former>, u64),
+    ) -> bool {
+        let former = former.filter(|it| it.client == self.client);
+        let goes_on = former.is_some_and(|it| it.whole_from <= taken);
+        let client = if goes_on { self.client } else { client };
+        let (until, holds) = (now + INVITATION_MAX, former.is_some());
+        self.invited = Some(Newcomer { publisher, from, until, client, holds });
+        holds
+    }
+
+    /// Returns whether no input of the present client is taken, because an invited one goes on from it.
+    pub(super) fn holds_input(&self) -> bool {
+        self.invited.as_ref().is_some_and(|invited| invited.holds)
     }
 
     /// Ends an unused invitation.
@@ -109,12 +134,19 @@ impl Succession {
         self.invited.take()
     }
 
-    /// Replaces the session's client, which is told of its end, with the invited client.
-    pub(super) fn replace(&mut self, now: Instant, current: &mut Publisher, newcomer: Newcomer) {
+    /// Replaces the session's client, which is told of its end, with the invited client. Returns whether that goes on
+    /// with the keys of the former.
+    pub(super) fn replace(
+        &mut self,
+        now: Instant,
+        current: &mut Publisher,
+        newcomer: Newcomer,
+    ) -> bool {
         let mut former = mem::replace(current, newcomer.publisher);
         former.leave(now, ExitStatus::Outside(Outside::TakenOver(newcomer.from)));
         self.takeovers += 1;
         self.leaving = Some((former, now + FAREWELL_MAX));
+        mem::replace(&mut self.client, newcomer.client) == newcomer.client
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {

@@ -1,0 +1,74 @@
+//! The bytes of a client's record, and what may be wrong with them.
+
+use rove_ssp::ApplyError;
+
+/// The version of the format.
+pub(super) const VERSION: u64 = 1;
+
+/// The fields of a record. Later ones replace or extend what earlier ones say.
+pub(super) mod field {
+    pub(crate) const VERSION: u32 = 1;
+    /// The end of the reserved numbers, and the blocks that they may seal, with those before.
+    pub(crate) const RESERVED: u32 = 2;
+    pub(crate) const BLOCKS: u32 = 3;
+    /// How many datagrams of the server's may have come.
+    pub(crate) const HEARD: u32 = 4;
+    /// A received state.
+    pub(crate) const STATE: u32 = 5;
+    /// The known receiver state.
+    pub(crate) const KNOWN: u32 = 6;
+    /// Input of which the server may know nothing.
+    pub(crate) const INPUT: u32 = 7;
+    /// Whether some input was not written.
+    pub(crate) const CONCEALED: u32 = 8;
+    /// With a rove server: how many keys have arrived, and keys that may not have.
+    pub(crate) const ARRIVED: u32 = 9;
+    pub(crate) const TYPED: u32 = 10;
+
+    /// The number of a state, or the position of the beginning of input; and the bytes of both.
+    pub(crate) const NUM: u32 = 1;
+    pub(crate) const BYTES: u32 = 2;
+    /// The state that a state's diff starts from; 0 stands for a blank screen of the size in `COLUMNS` and `ROWS`.
+    pub(crate) const OLD_NUM: u32 = 3;
+    pub(crate) const THROWAWAY_NUM: u32 = 4;
+    pub(crate) const COLUMNS: u32 = 5;
+    pub(crate) const ROWS: u32 = 6;
+    /// The position of the known state's end.
+    pub(crate) const POSITION: u32 = 7;
+    /// How many keys there are; without `BYTES` they may be a secret.
+    pub(crate) const COUNT: u32 = 8;
+}
+
+/// Bytes to be written before the next datagram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The bytes. Records that are put one after another are a record.
+    pub bytes: Vec<u8>,
+    /// Whether they take the place of all records before. Otherwise they are appended.
+    pub is_whole: bool,
+}
+
+/// Why a client cannot go on from a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResumeError {
+    /// The bytes are no record, or one of another version.
+    #[error("the record is damaged, or of another version: {0}")]
+    Damaged(String),
+    /// Keys that are not in the record may have reached the server.
+    #[error(
+        "keys that may have been a secret were on their way; they were not written down, and the server would not \
+         take a session without them"
+    )]
+    Concealed,
+    /// The numbers are used up.
+    #[error("the session was resumed too often: its numbers are used up")]
+    Exhausted,
+}
+
+pub(super) fn damaged(part: &str) -> ResumeError {
+    ResumeError::Damaged(part.to_owned())
+}
+
+pub(super) fn error(error: ApplyError) -> ResumeError {
+    ResumeError::Damaged(error.reason)
+}
