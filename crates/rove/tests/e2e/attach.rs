@@ -1,6 +1,10 @@
 //! Sessions that go on with another client.
 
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -426,4 +430,103 @@ fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
     wrong.wait_exit().assert_code(255);
     let output = wrong.output().replace("\r\n", " ");
     assert!(output.contains("attach: \"always\" is none of hint, ask, newest, never"), "{output}");
+}
+
+/// An older rove, found first on the host.
+const OLDER: Far =
+    Far { shell: "sh", programs: &["rove"], profile: "PATH=$HOME/old:$PATH", banner: "" };
+
+#[test]
+fn an_older_rove_and_an_older_server_are_said_to_lack_what_was_asked_for() {
+    let sshd = Sshd::start(OLDER);
+    let old = sshd.path("old");
+    fs::create_dir(&old).unwrap();
+    let says = "a session's name begins with a letter or a digit, and \\\"--share\\\" does not";
+    let program = format!(
+        "#!/bin/sh\ncase \"$*\" in *--share*) echo \"rove server: {says}\" >&2; exit 1;; esac\nexec \"$HOME/bin/rove\" \"$@\"\n"
+    );
+    fs::write(old.join("rove"), program).unwrap();
+    fs::set_permissions(old.join("rove"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut refused = attach(&sshd, &["--share", "far"]);
+    refused.wait_exit().assert_code(10);
+    let said = refused.output().replace("\r\n", " ");
+    assert!(said.contains("no rove attach --share"), "{said}");
+
+    // A server that has run since before its rove was renewed.
+    let sockets = sshd.path("sockets");
+    fs::create_dir(&sockets).unwrap();
+    fs::set_permissions(&sockets, fs::Permissions::from_mode(0o700)).unwrap();
+    let pid = std::process::id();
+    let socket = sockets.join(format!("{pid}-60001"));
+    let listener = UnixListener::bind(&socket).unwrap();
+    std::thread::spawn(move || {
+        for mut connection in listener.incoming().map_while(Result::ok) {
+            let mut request = String::new();
+            let mut reader = BufReader::new(connection.try_clone().unwrap());
+            reader.read_line(&mut request).unwrap();
+            let status = format!(
+                "{{\"protocol\":1,\"session\":{{\"pid\":{pid},\"port\":60001,\"name\":\"rove\",\"state\":\"attached\"}}}}\n"
+            );
+            let answer = match request.contains("status") {
+                true => status,
+                false => "{\"protocol\":1,\"error\":\"no such request\"}\n".to_owned(),
+            };
+            connection.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let cases = [(&["far"][..], "no rove attach;"), (&["--view", "far"], "no rove attach --view;")];
+    let said = cases.map(|(words, _)| {
+        let mut refused = attach(&sshd, words);
+        (refused.wait_exit().code(), refused.output().replace("\r\n", " "))
+    });
+    // The test's host ends whatever process has a socket there.
+    fs::remove_file(socket).unwrap();
+    for ((_, lacks), (code, said)) in cases.into_iter().zip(said) {
+        assert_eq!(code, 10, "{said}");
+        assert!(said.contains("older rove") && said.contains(lacks), "{said}");
+    }
+}
+
+#[test]
+fn a_session_on_the_loopback_is_reached_through_ssh_alone() {
+    let sshd = Sshd::start(Far::default());
+    let mut first = start(&sshd, &["--tunnel"]);
+    talk(&first, "one");
+    let second = attach(&sshd, &["far"]);
+    second.wait_for_text("got one");
+    first.wait_exit().assert_code(79);
+    talk(&second, "two");
+    end(&sshd, "--all");
+}
+
+#[test]
+fn a_client_may_come_to_another_address_of_the_host_than_the_one_before() {
+    let scratch = Scratch::new();
+    let call = || Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    let new = call().args(["new", "-i", "0.0.0.0", "-p", "0", "--", "sh", "-c", ECHOING]);
+    let server = Server::from_call(LOCALHOST, new).expect("a server");
+    let client = |ip: [u8; 4], key: &str| {
+        let address = SocketAddr::new(ip.into(), server.address.port());
+        Terminal::start(&Maker::Rove.client(address, key), SIZE)
+    };
+    let mut former = client([127, 0, 0, 1], &server.key);
+    former.wait_for_text("here");
+    talk(&former, "one");
+    for (number, ip) in [(2, [127, 0, 0, 2]), (3, [127, 0, 0, 3]), (1, [127, 0, 0, 1])] {
+        let ask = call().arg("attach");
+        let told = within_guard("a key", move || ask.command().output().expect("rove starts"));
+        let told = String::from_utf8(told.stdout).expect("a line");
+        let connect = told.lines().find_map(|line| line.strip_prefix("MOSH CONNECT "));
+        let key = connect.and_then(|line| line.split(' ').nth(1)).expect("a key").to_owned();
+        let next = client(ip, &key);
+        next.wait_for_text("got one");
+        former.wait_exit().assert_code(79);
+        talk(&next, &format!("from {number}"));
+        next.send("\x1es");
+        next.wait_for_text(&format!("to 127.0.0.{number}:"));
+        next.send("q");
+        former = next;
+    }
+    former.send("\x04");
+    former.wait_exit().assert_code(0);
 }
