@@ -80,6 +80,8 @@ enum Row {
     Start,
     /// A key on loopback: time until its echo.
     Echo,
+    /// The record for `rove resume`: a flood and keys with and without one.
+    Record,
     /// A key after a path begins to lose datagrams: time until its echo.
     Onset,
     /// A minute without a key: wake-ups and processor time.
@@ -91,7 +93,7 @@ enum Row {
 }
 
 impl Row {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Flood,
         Self::Emulator,
         Self::Interrupt,
@@ -100,6 +102,7 @@ impl Row {
         Self::Wire,
         Self::Start,
         Self::Echo,
+        Self::Record,
         Self::Onset,
         Self::Idle,
         Self::Sessions,
@@ -116,6 +119,7 @@ impl Row {
             Self::Wire => wire::measure(bench),
             Self::Start => start::measure(bench),
             Self::Echo => echo::measure(bench),
+            Self::Record => flood::measure_record(bench),
             Self::Onset => onset::measure(bench),
             Self::Idle => idle::measure(bench),
             Self::Sessions => sessions::measure(bench),
@@ -130,6 +134,7 @@ impl Row {
             Self::Flood
             | Self::Interrupt
             | Self::Echo
+            | Self::Record
             | Self::Onset
             | Self::Idle
             | Self::Sessions
@@ -155,6 +160,7 @@ impl Row {
             Self::Wire => "wire",
             Self::Start => "start",
             Self::Echo => "echo",
+            Self::Record => "record",
             Self::Onset => "onset",
             Self::Idle => "idle",
             Self::Sessions => "sessions",

@@ -1,5 +1,7 @@
 //! A key typed into a session on this computer: how long until its echo is on the screen.
 
+use std::path::Path;
+
 use anyhow::Result;
 use rove_lab::live::clock;
 use rove_lab::live::scratch::Scratch;
@@ -24,7 +26,8 @@ const PAUSE_MILLIS: [u64; 2] = [60, 160];
 
 /// Types in sessions of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
-    let [stock, rove] = bench.compare("keys", type_keys)?;
+    let [stock, rove] =
+        bench.compare("keys", |system| type_keys([system; 2], Scratch::new()?.path()))?;
     let line = |what: &str, share| {
         let quantiles = |turns: &[Vec<f64>]| -> Vec<f64> {
             turns.iter().map(|waits| stats::quantile(waits, share)).collect()
@@ -36,12 +39,11 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(vec![line("a key's echo, median", 0.5), line("a key's echo, nine in ten within", 0.9)])
 }
 
-/// Returns the milliseconds from each key to its echo.
-fn type_keys(system: &System) -> Result<Vec<f64>> {
-    let scratch = Scratch::new()?;
-    let server = Server::start(system, scratch.path(), &ECHO)?;
+/// Returns the milliseconds from each key to its echo, between one system's server and another's client.
+pub(super) fn type_keys([far, near]: [&System; 2], home: &Path) -> Result<Vec<f64>> {
+    let server = Server::start(far, home, &ECHO)?;
     let mut window = Window::open(Size::DEFAULT)?;
-    let _client = Client::start(system, &server, scratch.path(), &window.terminal)?;
+    let _client = Client::start(near, &server, home, &window.terminal)?;
     // Stock leaves the first row empty.
     window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))?;
     let chance = Seed::new(1).stream("keys");

@@ -3,28 +3,55 @@
 use std::path::Path;
 use std::process::{Child, Command};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use rove_lab::live::clock;
 use rove_lab::live::load::{Load, OVER, READY};
+use rove_lab::live::process::Process;
 use rove_lab::live::scratch::Scratch;
 use rove_lab::live::session::{Client, Server, in_known_environment};
 use rove_lab::live::system::System;
 use rove_lab::live::terminal::Terminal;
 use rove_terminal::Size;
 
-use super::Bench;
 use super::report::{Line, Target};
+use super::{Bench, echo, stats};
 
 /// Bytes of a flood. Chosen: seconds of work for a stock server.
 const BYTES: usize = 50_000_000;
+
+/// The most that a record may add. Chosen: less than nobody notices, and more than two runs of the same differ by.
+const NOTICEABLE: f64 = 1.10;
 
 /// The cost of a flood for a session.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     server_cpu: f64,
+    client_cpu: f64,
     seconds: f64,
     server_megabytes: f64,
     client_megabytes: f64,
+}
+
+/// A program that pours a load when it is told to, and the file that holds the load.
+struct Script {
+    scratch: Scratch,
+    text: String,
+}
+
+impl Script {
+    fn new(load: Load) -> Result<Self> {
+        let scratch = Scratch::new()?;
+        let file = scratch.write("flood", &load.bytes(BYTES))?;
+        let text = format!(
+            "stty -echo; printf {READY}; read go; cat {}; printf '\\r\\n{OVER}'; read stay",
+            file.display()
+        );
+        Ok(Self { scratch, text })
+    }
+
+    fn command(&self) -> [&str; 3] {
+        ["sh", "-c", &self.text]
+    }
 }
 
 /// Measures both floods, the plain one also on a pty with no emulator.
@@ -58,6 +85,44 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
+/// Lets clients with and without a record for `rove resume` take turns, with a stock server, whose every state is in it.
+pub(super) fn measure_record(bench: &Bench) -> Result<Vec<Line>> {
+    let mut turns = [Vec::new(), Vec::new()];
+    for round in 1..=bench.rounds {
+        for (keeps, turns) in turns.iter_mut().enumerate() {
+            bench.progress("record", ["without", "with"][keeps], round);
+            turns.push(record_turn(bench, keeps == 1)?);
+        }
+    }
+    let line = |what, unit, figure: fn(&(Cost, f64)) -> f64| {
+        let [without, with] = turns.each_ref().map(|turns| turns.iter().map(figure).collect());
+        Line::new(what, unit, with).beside("no record", without)
+    };
+    let noticeable = Target::RatioAtMost(NOTICEABLE);
+    Ok(vec![
+        line("plain flood, client CPU", "s", |(flood, _)| flood.client_cpu),
+        line("plain flood, until the prompt", "s", |(flood, _)| flood.seconds).target(noticeable),
+        line("peak memory, client", "MB", |(flood, _)| flood.client_megabytes),
+        line("a key's echo, median", "ms", |(_, echo)| *echo).target(noticeable),
+    ])
+}
+
+/// Pours and types once; returns the cost of the flood, and the median wait for an echo.
+fn record_turn(bench: &Bench, keeps: bool) -> Result<(Cost, f64)> {
+    let home = Scratch::new()?;
+    if !keeps {
+        // A file in place of the folder for the record's key.
+        home.write(".local", b"")?;
+    }
+    let ends = bench.programs.systems();
+    let script = Script::new(Load::Plain)?;
+    let flood = through_session(ends, &script.command(), home.path())?;
+    let waits = echo::type_keys(ends, home.path())?;
+    let has_folder = home.path().join(".local/share/rove/resume").is_dir();
+    ensure!(has_folder == keeps, "the client keeps a record as it likes");
+    Ok((flood, stats::quantile(&waits, 0.5)))
+}
+
 impl Cost {
     /// Returns the larger peaks of two floods.
     const fn larger(&self, other: &Self) -> Self {
@@ -71,29 +136,25 @@ impl Cost {
 
 /// Pours a load through both systems and through a bare pty, in turn.
 fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f64>)> {
-    let scratch = Scratch::new()?;
-    let file = scratch.write("flood", &load.bytes(BYTES))?;
-    let script = format!(
-        "stty -echo; printf {READY}; read go; cat {}; printf '\\r\\n{OVER}'; read stay",
-        file.display()
-    );
-    let command = ["sh", "-c", &script];
+    let script = Script::new(load)?;
+    let (command, home) = (script.command(), script.scratch.path());
     let mut bare = Vec::new();
     let costs = bench.compare(what, |system| {
         // A round begins with stock.
         if system.name == "stock" && load == Load::Plain {
-            bare.push(through_bare_pty(&command, scratch.path()).context("a bare pty")?);
+            bare.push(through_bare_pty(&command, home).context("a bare pty")?);
         }
-        through_session(system, &command, scratch.path())
+        through_session([system; 2], &command, home)
     })?;
     Ok((costs, bare))
 }
 
-/// Pours the load through one session.
-fn through_session(system: &System, command: &[&str], home: &Path) -> Result<Cost> {
-    let server = Server::start(system, home, command)?;
+/// Pours the load through a session of one system's server and another's client.
+fn through_session([far, near]: [&System; 2], command: &[&str], home: &Path) -> Result<Cost> {
+    let server = Server::start(far, home, command)?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
-    let client = Client::start(system, &server, home, &terminal)?;
+    let client = Client::start(near, &server, home, &terminal)?;
+    let process = Process::open(client.pid())?;
     terminal.read_past(READY)?;
     let (before, start) = (server.process.cpu_seconds()?, clock::now());
     terminal.send(b"\r")?;
@@ -101,6 +162,7 @@ fn through_session(system: &System, command: &[&str], home: &Path) -> Result<Cos
     let cost = Cost {
         seconds: clock::seconds_since(start),
         server_cpu: server.process.cpu_seconds()? - before,
+        client_cpu: process.cpu_seconds()?,
         server_megabytes: server.process.peak_megabytes()?,
         client_megabytes: client.peak_megabytes()?,
     };
@@ -149,6 +211,7 @@ mod tests {
     fn of_two_floods_the_larger_peaks_count() {
         let cost = |server_megabytes, client_megabytes| Cost {
             server_cpu: 1.0,
+            client_cpu: 1.0,
             seconds: 1.0,
             server_megabytes,
             client_megabytes,

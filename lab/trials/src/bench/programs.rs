@@ -31,6 +31,7 @@ impl Programs {
                 | Row::Wire
                 | Row::Start
                 | Row::Echo
+                | Row::Record
                 | Row::Onset
                 | Row::Idle
                 | Row::Sessions
