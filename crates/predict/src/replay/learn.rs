@@ -208,7 +208,7 @@ impl Learner<'_> {
     /// Learns from the effects of confirmed keys.
     fn credit(&mut self, proven: Proven) {
         let learns_latency = self.state.has(Mechanism::Latency);
-        let State { base, learned, log, policy, echo_off, secrecy, .. } = &mut *self.state;
+        let State { base, learned, policy, echo_off, secrecy, .. } = &mut *self.state;
         base.is_explained = true;
         let field = &mut base.field;
         field.history_cursor = proven.history_cursor;
@@ -218,9 +218,6 @@ impl Learner<'_> {
         let is_vouched = field.is_vouched(&base.screen);
         if let Some(crossing) = proven.crossing {
             learned.wraps.learn(context, crossing);
-        }
-        if !proven.steps.is_empty() {
-            log.note_progress(self.now);
         }
         for Step { event, class, at, .. } in proven.steps {
             let late = event.due_at.map(|due| self.now.saturating_since(due)).unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rove_terminal::{InputNum, Key};
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 use zeroize::Zeroize;
 
 /// Most pending keys; with more nothing is predicted until the last of them has been answered. Source:
@@ -13,10 +13,6 @@ pub(super) const EVENTS_MAX: usize = 512;
 /// Most characters of a paste that is predicted as if it had been typed. Chosen: some rows of text, which is what line
 /// editors accept without drawing it in their own way.
 pub(super) const PASTE_CHARACTERS_MAX: usize = 256;
-
-/// How much later than due a key becomes overdue where a program is still at work on the keys before it. Chosen: with the longest
-/// wait for a key less than the second after which nothing wrong is left.
-const PROGRESS_MAX: Duration = Duration::from_millis(400);
 
 /// A pending key.
 #[derive(Clone, Debug)]
@@ -44,8 +40,6 @@ pub(super) struct Log {
     events: VecDeque<Event>,
     /// The last key of more than could be kept: nothing is predicted until it was answered. `None` otherwise.
     lost: Option<InputNum>,
-    /// When a screen last showed the effect of a key.
-    progress_at: Option<Instant>,
     /// Whether the newest key was an Escape that changes the meaning of the next key.
     is_behind_escape: bool,
 }
@@ -95,18 +89,6 @@ impl Log {
         for event in self.events.iter_mut().take_while(|event| event.input <= echo_ack) {
             event.due_at.get_or_insert(now);
         }
-    }
-
-    /// Notes that a screen shows the effect of a key.
-    pub(super) const fn note_progress(&mut self, now: Instant) {
-        self.progress_at = Some(now);
-    }
-
-    /// Returns since when the program owes the effect of the oldest key; `None` if it is not due. Programs take keys in
-    /// order, so that one that has only just shown the key before is still at work.
-    pub(super) fn owed_since(&self) -> Option<Instant> {
-        let due_at = self.front()?.due_at?;
-        Some(self.progress_at.map_or(due_at, |at| at.clamp(due_at, due_at + PROGRESS_MAX)))
     }
 
     /// Notes that what was due by then is late; returns whether a character is among it that was not.

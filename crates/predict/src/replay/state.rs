@@ -31,9 +31,10 @@ pub(super) const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
 /// some keys take a shell longer than others, and a wrong verdict costs more than a late one.
 const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
-/// Shortest time until a key that the user sees is taken back, in a line whose keys came true: a key that is taken back and then comes flickers, and its
-/// echo may have missed the frame with its ack. Chosen: longer than the longest frame interval; docs/prediction.md has the flicker.
-const SEEN_TIMEOUT_MIN: Duration = Duration::from_millis(300);
+/// Shortest time until a key that the user sees is taken back, in a line whose keys came true: a key that is taken back and then comes
+/// flickers, and its echo may have missed the frame with its ack. Chosen: less than the second after which nothing wrong is left, and
+/// more than a path with a round trip of 300 ms takes to repeat two lost frames; docs/prediction.md has the flicker.
+const SEEN_TIMEOUT_MIN: Duration = Duration::from_millis(900);
 
 /// The state of the engine. The methods of this type change nothing.
 #[derive(Clone, Debug)]
@@ -170,13 +171,11 @@ impl State {
     /// Returns when the oldest key is taken back, if it is due. Until then a key that is seen stays, though it may be overdue.
     pub(super) fn taken_back_at(&self) -> Option<Instant> {
         let event = self.log.front()?;
-        let overdue_at = event.due_at? + self.miss_timeout();
         let is_seen = event.shown && Class::of(event.key).follows_text();
         let field = &self.base.field;
         let may_stay = is_seen && field.certainty.is_confirmed() && !field.prompt.is_secret;
-        let stays_until =
-            self.log.owed_since().filter(|_| may_stay).map(|at| at + SEEN_TIMEOUT_MIN);
-        Some(stays_until.map_or(overdue_at, |at| at.max(overdue_at)))
+        let stay = if may_stay { SEEN_TIMEOUT_MIN } else { Duration::ZERO };
+        Some(event.due_at? + self.miss_timeout().max(stay))
     }
 
     /// Returns how long after its echo ack the oldest key is taken back if it is unanswered. The echo of a visible

@@ -175,7 +175,7 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
 /// Paths over which agents' screens are played, with the cells that flicker and the blinks of the cursor that are ours, over this many
 /// seeds of each recording.
 const AGENT_LINKS: [(&str, usize, usize); 2] =
-    [("rtt=100ms,loss=5%", 0, 0), ("rtt=300ms,loss=5%", 1, 1)];
+    [("rtt=100ms,loss=5%", 0, 0), ("rtt=300ms,loss=5%", 0, 0)];
 const AGENT_SEEDS: u64 = 40;
 
 #[test]
