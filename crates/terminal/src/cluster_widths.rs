@@ -66,7 +66,7 @@ impl ClusterWidths {
         match c {
             _ if self.contains(Self::FLAGS) && is_regional(c) => 2,
             // These are wide in xterm and the C library, and narrow on terminals that count clusters.
-            '\u{17d8}' | '\u{3248}'..='\u{324f}' if self.has_mode() => 1,
+            '\u{3248}'..='\u{324f}' if self.has_mode() => 1,
             _ => char_width(c),
         }
     }
