@@ -121,7 +121,9 @@ fn apt_get(args: &[&str]) -> Result<()> {
         sudo.arg("apt-get");
         sudo
     };
-    let status = command.args(args).env("DEBIAN_FRONTEND", "noninteractive").status();
+    // A computer's own updates may hold dpkg's lock for minutes.
+    command.args(["-o", "DPkg::Lock::Timeout=300"]).args(args);
+    let status = command.env("DEBIAN_FRONTEND", "noninteractive").status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => bail!("apt-get {} failed: {status}", args.join(" ")),
