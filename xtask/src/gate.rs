@@ -86,13 +86,6 @@ pub(crate) fn run(install: bool) -> Result<()> {
     for (name, seconds, outcome) in &summary {
         println!("  {name:<10} {seconds:>4} s  {outcome}");
     }
-    let left_out = packages::left_out();
-    if !left_out.is_empty() {
-        println!(
-            "  without the packages {}: tests with their programs left out",
-            left_out.join(" ")
-        );
-    }
     let is_failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_));
     let failed = summary.iter().filter(|(_, _, outcome)| is_failed(outcome)).count();
     if failed > 0 {

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. Programs that every Debian has are left out.
-pub(crate) const PROGRAMS: [(&str, &str); 38] = [
+pub(crate) const PROGRAMS: [(&str, &str); 47] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -47,10 +47,6 @@ pub(crate) const PROGRAMS: [(&str, &str); 38] = [
     ("/usr/share/terminfo/x/xterm-direct", "ncurses-term"),
     // Debian's Python finds this one, another in PATH does not.
     ("/usr/lib/python3/dist-packages/prompt_toolkit/__init__.py", "python3-prompt-toolkit"),
-];
-
-/// Programs of packages that are too large to be asked for. Tests leave out what needs them, and the gate says so.
-const OPTIONAL: [(&str, &str); 9] = [
     ("node", "nodejs"),
     ("emacs", "emacs-nox"),
     ("systemd-ask-password", "systemd"),
@@ -75,11 +71,6 @@ pub(crate) fn install(packages: &[&str]) -> Result<()> {
     let mut args = vec!["install", "-y", "-qq", "--no-install-recommends"];
     args.extend(packages);
     apt_get(&args)
-}
-
-/// Returns the large packages that are missing, for whose programs tests are left out.
-pub(crate) fn left_out() -> Vec<&'static str> {
-    missing(&OPTIONAL)
 }
 
 /// Returns the packages whose programs are missing.
@@ -110,23 +101,18 @@ pub(crate) fn cargo_home() -> Option<PathBuf> {
 
 fn apt_get(args: &[&str]) -> Result<()> {
     // A user who is not root is asked by sudo, if there is one.
-    let root = Command::new("id")
-        .arg("-u")
-        .output()
-        .is_ok_and(|output| output.stdout.trim_ascii() == b"0");
-    let mut command = if root {
-        Command::new("apt-get")
-    } else {
-        let mut sudo = Command::new("sudo");
-        sudo.arg("apt-get");
-        sudo
-    };
-    // A computer's own updates may hold dpkg's lock for minutes.
+    let words = if is_root() { &["apt-get"][..] } else { &["sudo", "apt-get"] };
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
+    // The computer's own updates may hold the lock.
     command.args(["-o", "DPkg::Lock::Timeout=300"]).args(args);
-    let status = command.env("DEBIAN_FRONTEND", "noninteractive").status();
-    match status {
+    match command.env("DEBIAN_FRONTEND", "noninteractive").status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => bail!("apt-get {} failed: {status}", args.join(" ")),
         Err(error) => bail!("apt-get did not start ({error}); install the packages by hand"),
     }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
 }
