@@ -26,7 +26,10 @@ _NAME() {
     case ${found[0]-} in
         words) COMPREPLY=("${found[@]:1}"); COMPREPLY=("${COMPREPLY[@]%%$'\t'*}") ;;
         files) mapfile -t COMPREPLY < <(compgen -f -- "$2"); compopt -o filenames 2> /dev/null ;;
-        commands | arguments*) mapfile -t COMPREPLY < <(compgen -c -- "$2") ;;
+        commands | arguments*)
+            mapfile -t COMPREPLY < <(compgen -c -- "$2")
+            [[ $2 == */* ]] && compopt -o filenames 2> /dev/null
+            ;;
     esac
     [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2> /dev/null
     return 0

@@ -166,6 +166,8 @@ fn a_folder_that_bash_completes_keeps_its_slash_and_a_file_gets_a_blank() {
         terminal.wait_for_text(&format!("rove {option} ~/.ssh/id\\ of\\ me x"));
         terminal.send("\x15");
     }
+    terminal.send("rove --client ~/.ss\t");
+    terminal.wait_for_text("rove --client ~/.ssh/");
 }
 
 #[test]
