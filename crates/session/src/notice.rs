@@ -60,6 +60,14 @@ pub(crate) struct Contact {
     pub(crate) refused_at: Option<Instant>,
 }
 
+/// The remedy where UDP is blocked, as a sentence and for a narrow bar.
+const LONG_ADVICE: &str =
+    "If UDP is blocked here, try rove --tunnel; rove doctor names what fails.";
+const ADVICE: &str = "Try --tunnel, rove doctor";
+
+/// The error of a computer without a network, where ssh does not help either.
+const OFFLINE: &str = "Network is unreachable";
+
 /// A failure of the ssh tunnel that keeps the client's datagrams from the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
@@ -194,7 +202,8 @@ impl Notices {
         } else if is_gone && message.is_none_or(|message| message.network_error) {
             (gone(contact.server, self.is_tunnelled()), quit())
         } else if let Some(message) = message {
-            (with_silence(&message.text, silence), quit())
+            let advises = self.advises && message.network_error && !self.goes_through_ssh();
+            (message.texts(silence, advises), quit())
         } else if let Some(Some(trouble)) = &self.tunnel {
             let hints = if login_hints.is_empty() { quit() } else { login_hints };
             let Trouble { text, reason, .. } = trouble;
@@ -250,6 +259,24 @@ impl Notices {
     }
 }
 
+impl Message {
+    /// Returns the notice with the length of the silence, from the longest version to the shortest. `advises` adds the
+    /// remedy for blocked UDP.
+    fn texts(&self, silence: Option<Silence>, advises: bool) -> Vec<String> {
+        let texts = with_silence(&self.text, silence);
+        let is_blocked = silence.is_some_and(Silence::is_long) && self.text != OFFLINE;
+        if !advises || !is_blocked {
+            return texts;
+        }
+        let advised = [
+            format!("{} {LONG_ADVICE}", texts[0]),
+            format!("{} {ADVICE}", texts[0]),
+            format!("{}. {ADVICE}", self.text),
+        ];
+        advised.into_iter().chain(texts).collect()
+    }
+}
+
 impl Contact {
     /// Returns whether the server's silence is long enough for a notice.
     pub(crate) fn is_late(self, now: Instant) -> bool {
@@ -302,17 +329,15 @@ impl Silence {
         let last = format!("Last {} {} ago.", self.what(), spelled(self.seconds, "seconds"));
         let short = if self.only_reply { "No reply" } else { "Silent" };
         let short = format!("{short} {}", spelled(self.seconds, "s"));
-        if !advises || self.unanswered < ADVICE_AFTER {
+        if !advises || !self.is_long() {
             return vec![last, short];
         }
-        vec![
-            format!(
-                "{last} If UDP is blocked here, try rove --tunnel; rove doctor names what fails."
-            ),
-            format!("{last} Try --tunnel, rove doctor"),
-            last,
-            short,
-        ]
+        vec![format!("{last} {LONG_ADVICE}"), format!("{last} {ADVICE}"), last, short]
+    }
+
+    /// Returns whether UDP may be blocked.
+    fn is_long(self) -> bool {
+        self.unanswered >= ADVICE_AFTER
     }
 
     /// Returns when the count of seconds in the notice next changes.

@@ -119,6 +119,22 @@ fn messages_last_as_long_as_they_matter() {
     late.network_error(ms(8_000), "no route");
     let both = "rove: no route (8 s without contact.) [To quit: Ctrl-^ .]";
     assert_eq!(text(&late, 8_000, fine), both);
+
+    // Where this computer refuses to send, the remedy is the same as where the path drops.
+    for (error, reply_at, wanted) in [
+        ("Operation not permitted", None, "Operation not permitted. Try --tunnel, rove doctor"),
+        (
+            "Operation not permitted",
+            Some(29_900),
+            "Operation not permitted. Try --tunnel, rove doctor",
+        ),
+        ("Network is unreachable", None, "Network is unreachable (30 s without contact.)"),
+    ] {
+        let mut blocked = notices();
+        blocked.network_error(ms(29_900), error);
+        let contact = contact(reply_at.or(Some(0)), Some(0));
+        assert_eq!(text(&blocked, 30_000, contact), format!("rove: {wanted} [To quit: Ctrl-^ .]"));
+    }
 }
 
 #[test]
