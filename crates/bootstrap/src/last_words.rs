@@ -21,18 +21,32 @@ const NOT_VERIFIED: &str = "Host key verification failed.";
 const CHANGED: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED!";
 const NO_GREETING: &str = "kex_exchange_identification: ";
 const HUNG_UP: [&str; 2] = ["Connection closed by ", "Connection reset by "];
+/// The address that ssh names for a host behind a proxy command.
+const NO_ADDRESS: &str = "UNKNOWN port ";
+/// The beginning of the line in which ssh finds its proxy command ended when it greets.
+const NOT_GREETED: &str = "banner exchange: Connection to UNKNOWN port ";
+/// The lines of a jump host's ssh that cannot connect to the next host.
+const NOT_FORWARDED: [&str; 2] = ["channel 0: open failed: ", "stdio forwarding failed"];
+/// The beginning and the end of the line in which ssh reports the end of a terminal session.
+const GOODBYE: [&str; 2] = ["Connection to ", " closed."];
 
-/// The beginnings of the lines that are held back. Source: OpenSSH 9.2 as observed.
-const BEGINNINGS: [&str; 8] = [
+/// The beginnings of the lines that are held back, first those about host keys. Source: OpenSSH 9.2 as observed.
+const BEGINNINGS: [&str; 12] = [
     FRAME,
-    UNKNOWN_NAME,
-    NO_CONNECTION,
     UNKNOWN_KEY[0],
     NOT_VERIFIED,
+    UNKNOWN_NAME,
+    NO_CONNECTION,
     NO_GREETING,
     HUNG_UP[0],
     HUNG_UP[1],
+    GOODBYE[0],
+    NOT_FORWARDED[0],
+    NOT_FORWARDED[1],
+    NOT_GREETED,
 ];
+/// How many of the beginnings are about host keys.
+const ABOUT_KEYS: usize = 3;
 
 /// The reason for which ssh has not reached a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,6 +61,12 @@ pub enum Refusal {
     /// The host accepted the connection, and ended it before its greeting as an ssh server.
     #[error("{address} hung up before it said that it is an ssh server ({reason})")]
     HungUp { address: String, reason: String },
+    /// A jump host could not connect to the host.
+    #[error("the jump host cannot connect to {host}: {reason}")]
+    NotForwarded { host: String, reason: String },
+    /// The jump host's ssh, or the proxy command, ended before the host answered.
+    #[error("the jump host or proxy command on the way to {host} ended before {host} answered")]
+    DetourEnded { host: String },
     /// The host's key is unknown, and ssh must not ask the user about it.
     #[error(
         "the {kind} key of {host} is not known, and ssh's configuration forbids to ask for it \
@@ -83,6 +103,8 @@ pub struct LastWords {
     host: String,
     /// Whether all output is shown, and nothing is held back.
     is_open: bool,
+    /// Whether lines about host keys are shown: a jump host's may be followed by a login.
+    shows_keys: bool,
     /// Whether ssh asks about unknown keys, by its configuration.
     asks: bool,
     /// The bytes of the current line, while it may become a line to hold back.
@@ -103,8 +125,9 @@ impl LastWords {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let refuses_other_key =
             ["ask", "accept-new", "true"].contains(&config.key_checking.as_str());
-        let is_open = !refuses_other_key || config.detour.is_some() || verbose;
-        Self { host, is_open, asks: config.asks_about_keys(), ..Self::default() }
+        let is_open = !refuses_other_key || verbose;
+        let shows_keys = config.detour.is_some();
+        Self { host, is_open, shows_keys, asks: config.asks_about_keys(), ..Self::default() }
     }
 
     /// Returns the part of the held bytes and of `bytes` that is to be shown now.
@@ -118,9 +141,11 @@ impl LastWords {
                 continue;
             }
             self.line.push(byte);
-            if byte == b'\n' && self.is_held() {
+            if byte == b'\n' && self.is_goodbye() {
+                self.line.clear();
+            } else if byte == b'\n' && self.is_held() {
                 self.held.append(&mut self.line);
-            } else if !self.may_be_held() {
+            } else if byte == b'\n' || !self.may_be_held() {
                 self.is_text = byte != b'\n';
                 self.release(&mut shown);
             }
@@ -167,17 +192,27 @@ impl LastWords {
     /// Returns whether the current line may become a line to hold back.
     fn may_be_held(&self) -> bool {
         let begins =
-            |it: &&str| self.line.iter().zip(it.as_bytes()).all(|(have, want)| have == want);
-        self.held.starts_with(FRAME.as_bytes()) || BEGINNINGS.iter().any(begins)
+            |it: &str| self.line.iter().zip(it.as_bytes()).all(|(have, want)| have == want);
+        self.held.starts_with(FRAME.as_bytes()) || self.beginnings().any(begins)
+    }
+
+    fn beginnings(&self) -> impl Iterator<Item = &'static str> {
+        BEGINNINGS.into_iter().skip(if self.shows_keys { ABOUT_KEYS } else { 0 })
+    }
+
+    /// Returns whether the current line only says that ssh has ended.
+    fn is_goodbye(&self) -> bool {
+        let line = self.line.trim_ascii_end();
+        line.starts_with(GOODBYE[0].as_bytes()) && line.ends_with(GOODBYE[1].as_bytes())
     }
 
     /// Returns whether the current line, which is complete, is a line to hold back.
     fn is_held(&self) -> bool {
         let line = String::from_utf8_lossy(&self.line);
-        let begins = |it: &&str| line.starts_with(*it) && *it != UNKNOWN_KEY[0];
+        let begins = |it: &str| line.starts_with(it) && ![UNKNOWN_KEY[0], GOODBYE[0]].contains(&it);
         self.held.starts_with(FRAME.as_bytes())
-            || is_unknown_key(line.trim_end())
-            || BEGINNINGS.iter().any(begins)
+            || (is_unknown_key(line.trim_end()) && !self.shows_keys)
+            || self.beginnings().any(begins)
     }
 }
 
@@ -212,10 +247,25 @@ fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
         let kind = line.split(' ').nth(1)?.to_owned();
         return Some(Refusal::UnknownKey { host, kind });
     }
+    if let Some(reason) = behind(NOT_FORWARDED[0]) {
+        let reason = reason.trim_start_matches("connect failed: ").to_owned();
+        return Some(Refusal::NotForwarded { host, reason });
+    }
     if let Some(reason) = behind(NO_GREETING) {
-        let address = HUNG_UP.into_iter().find_map(behind)?.to_owned();
+        let hung_up = lines.iter().filter_map(|line| {
+            HUNG_UP.into_iter().find_map(|beginning| line.strip_prefix(beginning))
+        });
+        // A host behind a jump host has no address, and ends with the jump host.
+        let (unnamed, named): (Vec<_>, Vec<_>) =
+            hung_up.partition(|address| address.starts_with(NO_ADDRESS));
+        let Some(address) = named.first() else {
+            return unnamed.first().map(|_| Refusal::DetourEnded { host });
+        };
         let reason = reason.trim_start_matches("read: ").to_owned();
-        return Some(Refusal::HungUp { address, reason });
+        return Some(Refusal::HungUp { address: (*address).to_owned(), reason });
+    }
+    if behind(NOT_GREETED).is_some() {
+        return Some(Refusal::DetourEnded { host });
     }
     lines.iter().any(|line| line == NOT_VERIFIED).then_some(Refusal::NotAccepted { host })
 }
@@ -288,6 +338,28 @@ Host key verification failed.\r
             ),
             ("Host key verification failed.\r\n", "the key of far was not accepted"),
             (
+                "channel 0: open failed: connect failed: Connection refused\r\nstdio forwarding failed\r\n\
+                 kex_exchange_identification: Connection closed by remote host\r\n\
+                 Connection closed by UNKNOWN port 65535\r\n",
+                "the jump host cannot connect to far: Connection refused",
+            ),
+            (
+                "kex_exchange_identification: Connection closed by remote host\r\n\
+                 Connection closed by UNKNOWN port 65535\r\n",
+                "the jump host or proxy command on the way to far ended before far answered",
+            ),
+            (
+                "banner exchange: Connection to UNKNOWN port 65535: Broken pipe\r\n",
+                "the jump host or proxy command on the way to far ended before far answered",
+            ),
+            (
+                "kex_exchange_identification: read: Connection reset by peer\r\n\
+                 Connection reset by 127.0.0.1 port 9\r\n\
+                 kex_exchange_identification: Connection closed by remote host\r\n\
+                 Connection closed by UNKNOWN port 65535\r\n",
+                "127.0.0.1 port 9 hung up before it said that it is an ssh server (Connection reset by peer)",
+            ),
+            (
                 CHANGED_KEY,
                 "the key of far has changed, and somebody may answer in its place: it is now SHA256:0n1k77sX8S, \
                  and /h/known:12 has another; if the change is right, ssh-keygen -f /h/known -R '[far]:2399' forgets \
@@ -333,6 +405,12 @@ Host key verification failed.\r
         assert_eq!(words.filter(b"\nHost key verification failed.\n"), b"\n");
         assert_eq!(words.filter(b"W"), b"Host key verification failed.\nW");
         assert_eq!(words.conclude(true), (None, Vec::new()));
+        let mut words = filter("far", ASKS);
+        assert_eq!(
+            words.filter(b"No more\nConnection to far closed by it.\n"),
+            b"No more\nConnection to far closed by it.\n"
+        );
+        assert_eq!(words.filter(b"Connection to far closed.\r\nx"), b"x");
         // Nothing that looks like a refusal stands for another warning.
         for warning in ["POSSIBLE DNS SPOOFING DETECTED!", "REVOKED HOST KEY DETECTED!"] {
             let frame = "@".repeat(59);
