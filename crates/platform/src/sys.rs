@@ -102,7 +102,7 @@ unsafe fn run_child(
             false => (&program.not_found, NOT_FOUND),
             true => (&program.not_executable, NOT_EXECUTABLE),
         };
-        write_all(text);
+        write_words(text);
         if byte[0] == Failure::Waits.as_byte() {
             libc::sleep(FAILURE_PAUSE_SECONDS);
         }
@@ -167,6 +167,23 @@ fn unblock_signals() {
 }
 
 /// Writes to the child's standard output. Bytes that the terminal refuses are lost.
+/// Writes a text with its lines broken between words, for the terminal's width.
+fn write_words(text: &[u8]) {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
+    let columns = size.map_or(0, |size| usize::from(size.ws_col));
+    let mut column = 0;
+    for (number, word) in text.split(|&byte| byte == b' ').enumerate() {
+        let width = word.trim_ascii_end().len();
+        let is_over = columns > 0 && column + 1 + width > columns;
+        if number > 0 {
+            write_all(if is_over { b"\n" } else { b" " });
+            column = if is_over { 0 } else { column + 1 };
+        }
+        write_all(word);
+        column += width;
+    }
+}
+
 fn write_all(mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match rustix::io::retry_on_intr(|| rustix::io::write(rustix::stdio::stdout(), bytes)) {

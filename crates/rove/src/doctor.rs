@@ -21,7 +21,7 @@ use crate::bootstrap::{Invocation, address, ssh_query};
 use crate::doctor::diagnosis::diagnose;
 use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
-use crate::messages::warn;
+use crate::messages::{columns, warn};
 use crate::terminal_type::{self, RenderOptions};
 use crate::{entropy, locale};
 
@@ -71,7 +71,7 @@ pub(crate) fn run(options: DoctorOptions, invocation: &Invocation) -> u8 {
     let diagnosis = diagnose(&facts);
     let report = match options.json {
         true => report::json(&facts, &diagnosis),
-        false => report::text(&facts, &diagnosis),
+        false => report::text(&facts, &diagnosis, columns(&io::stdout())),
     };
     let mut stdout = io::stdout();
     if stdout.write_all(report.as_bytes()).and_then(|()| stdout.flush()).is_err() {

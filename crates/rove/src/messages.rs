@@ -17,9 +17,48 @@ pub(crate) fn warn(speaker: &str, sentence: &str) {
 /// are not broken, as in stock Mosh.
 pub(crate) fn wrapped_for(stream: &impl AsFd, speaker: &str, text: &str) -> String {
     let is_ours = speaker.split(' ').next() == Some("rove");
-    match tty::window_size(stream.as_fd()).filter(|_| is_ours) {
-        Some(size) => wrapped(text, usize::from(size.columns())),
-        None => text.to_owned(),
+    if is_ours { wrapped(text, columns(stream)) } else { text.to_owned() }
+}
+
+/// Returns the columns of a terminal; without bound if the stream is none.
+pub(crate) fn columns(stream: &impl AsFd) -> usize {
+    tty::window_size(stream.as_fd()).map_or(usize::MAX, |size| usize::from(size.columns()))
+}
+
+/// The beginning of a sentence of another computer's rove.
+const FAR_SPEAKER: &[u8] = b"rove ";
+/// Longest sentence of another rove that is broken, in bytes. Chosen: a screen.
+const FAR_LINE_MAX: usize = 2000;
+
+/// Breaks the sentences of another computer's rove, which come in any pieces. Lines of other programs pass at once.
+#[derive(Debug, Default)]
+pub(crate) struct FarLines {
+    /// The beginning of a line that may be a sentence.
+    line: Vec<u8>,
+    is_other: bool,
+}
+
+impl FarLines {
+    /// Returns the part of the held bytes and of `bytes` that is to be shown in so many columns.
+    pub(crate) fn filter(&mut self, columns: usize, bytes: &[u8]) -> Vec<u8> {
+        let mut shown = Vec::with_capacity(bytes.len());
+        for &byte in bytes {
+            self.line.push(byte);
+            let begins = self.line.iter().zip(FAR_SPEAKER).all(|(have, want)| have == want);
+            let may_be_ours = begins && !self.is_other && self.line.len() <= FAR_LINE_MAX;
+            if byte == b'\n' && may_be_ours {
+                shown.extend(wrapped(&String::from_utf8_lossy(&self.finish()), columns).bytes());
+            } else if byte == b'\n' || !may_be_ours {
+                self.is_other = byte != b'\n';
+                shown.append(&mut self.line);
+            }
+        }
+        shown
+    }
+
+    /// Returns the held bytes, which no line end follows.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.line)
     }
 }
 
@@ -31,7 +70,7 @@ pub(crate) fn reason(error: &str) -> String {
 }
 
 /// Breaks each line that is longer than `columns` at blanks, if it has any.
-fn wrapped(text: &str, columns: usize) -> String {
+pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     let width = |word: &str| word.chars().map(|c| usize::from(char_width(c))).sum::<usize>();
     let mut out = String::with_capacity(text.len());
     let mut column = 0;
@@ -116,6 +155,27 @@ mod tests {
         ] {
             assert_eq!(wrapped(text, columns), lines, "{text:?} in {columns} columns");
         }
+    }
+
+    #[test]
+    fn sentences_of_another_rove_are_broken_however_they_come() {
+        for (said, shown) in [
+            ("rove kill: one two\r\nx", "rove kill:\none two\r\nx"),
+            ("rover kill: one two\n", "rover kill: one two\n"),
+            ("me: rove kill: one two\nrove list: one", "me: rove kill: one two\nrove list: one"),
+        ] {
+            for piece in [1, 3, 100] {
+                let mut lines = FarLines::default();
+                let pieces = said.as_bytes().chunks(piece);
+                let mut found: Vec<u8> = pieces.flat_map(|it| lines.filter(12, it)).collect();
+                found.extend(lines.finish());
+                assert_eq!(String::from_utf8(found).unwrap(), shown, "{piece}");
+            }
+        }
+        let mut lines = FarLines::default();
+        assert_eq!(lines.filter(12, b"Password: "), b"Password: ");
+        let long = format!("rove {}", "x".repeat(FAR_LINE_MAX));
+        assert_eq!(lines.filter(12, format!("\n{long}").as_bytes()).len(), long.len() + 1);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use rove_bootstrap::remote::{DETACHED_VARIABLE, SESSION_VARIABLE};
 use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
 use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_labels};
@@ -25,7 +25,7 @@ use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
 
 use crate::login::Login;
-use crate::messages::say;
+use crate::messages::{reason, say};
 use crate::sys::{self, Fork};
 use crate::{announcement, attach, detached, entropy, getent, hardening, logging, utmp};
 
@@ -329,11 +329,13 @@ fn bind(options: &ServerOptions) -> anyhow::Result<ServerSocket> {
         // An IPv6 socket receives IPv4 as well.
         result => result,
     };
-    any.with_context(|| {
-        format!(
-            "no UDP port from {low} to {high} could be bound: \
-             end a server that is no longer needed, or choose others with -p"
-        )
+    any.map_err(|error| {
+        let remedy = match error.kind() {
+            io::ErrorKind::PermissionDenied => "choose others, from 1024 on, with -p",
+            _ => "end a server that is no longer needed, or choose others with -p",
+        };
+        let reason = reason(&error.to_string());
+        anyhow!("no UDP port from {low} to {high} could be bound ({reason}): {remedy}")
     })
 }
 

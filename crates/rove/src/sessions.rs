@@ -14,7 +14,7 @@ use rustix::stdio;
 use rustix::termios::isatty;
 use serde::{Deserialize, Serialize};
 
-use crate::messages::{escaped, say, warn};
+use crate::messages::{columns, escaped, say, warn, wrapped};
 
 mod choice;
 mod computer;
@@ -95,7 +95,10 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
     };
     let text = match options.json {
         true => escaped(&serde_json::to_string(&listing)?) + "\n",
-        false => listing.text(&computer, own_terminal().as_deref()),
+        false => {
+            let text = listing.text(&computer, own_terminal().as_deref());
+            wrapped(&text, columns(&io::stdout()))
+        }
     };
     io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;
     Ok(u8::from(tell_problems("rove list", &computer, &survey)))

@@ -11,6 +11,7 @@ use rove_bootstrap::{HostOptions, NoSession, Platform, ProgramName, WantedSessio
 use crate::bootstrap::address::AddressError;
 use crate::install::error::InstallError;
 use crate::install::remedy::Remedy;
+use crate::messages::reason;
 
 /// Exit code if no server was started. Source: Mosh 1.4.0 as observed.
 const NO_SERVER: u8 = 10;
@@ -26,12 +27,12 @@ pub(crate) enum BootstrapError {
     /// Standard input or standard output is not a terminal.
     #[error("{stream} is not a terminal, and a session needs one; use ssh in scripts and pipes")]
     NoTerminal { stream: &'static str },
-    #[error("cannot run the client {}: {error}", program.display())]
+    #[error("cannot run the client {}: {}", program.display(), reason(&error.to_string()))]
     ClientMissing { program: OsString, error: io::Error },
     /// The client program could not tell how many colours the terminal has.
     #[error("the client {} cannot tell this terminal's colours; is TERM right?", program.display())]
     NoColors { program: OsString, status: ExitStatus },
-    #[error("cannot run {}: {error}{advice}", program.display())]
+    #[error("cannot run {}: {}{advice}", program.display(), reason(&error.to_string()))]
     SshMissing { program: OsString, error: io::Error, advice: &'static str },
     /// The host's name has no usable address.
     #[error(transparent)]

@@ -237,6 +237,7 @@ impl Listener {
                 self.screen.show(stream, &held);
                 refusal = reason;
             }
+            self.screen.finish(stream);
             end?;
         }
         let mut announced = self.startup.announced;

@@ -27,6 +27,7 @@ use crate::bootstrap::screen::{tell, tell_running};
 use crate::bootstrap::ssh_query;
 use crate::entropy;
 use crate::install::remedy::Remedy;
+use crate::messages::{FarLines, columns};
 
 /// The standard input of the command on the host.
 pub(crate) enum Input {
@@ -112,10 +113,13 @@ impl<'a> RemoteCommand<'a> {
         }
         let mut output = Output::new(self.challenge.clone());
         let mut filters: [Printable; 2] = Default::default();
+        let mut lines: [FarLines; 2] = Default::default();
         let mut last_words = LastWords::new(&self.options.host, &config, self.options.verbose);
         let mut show = |stream: Stream, text: &[u8]| {
             // A closed standard error is no reason to stop.
-            let _ = io::stderr().write_all(&filters[stream as usize].filter(text));
+            let text = filters[stream as usize].filter(text);
+            let shown = lines[stream as usize].filter(columns(&io::stderr()), &text);
+            let _ = io::stderr().write_all(&shown);
         };
         let status = loop {
             match ssh.step(&mut events, None) {
@@ -143,6 +147,9 @@ impl<'a> RemoteCommand<'a> {
             matches!(judged, Err(BootstrapError::NoSession(NoSession::SshFailed { .. })));
         let (refusal, held) = last_words.conclude(has_failed);
         show(Stream::Errors, &held);
+        for stream in Stream::ALL {
+            let _ = io::stderr().write_all(&lines[stream as usize].finish());
+        }
         refusal.map_or(judged, |refusal| Err(refusal.into()))
     }
 

@@ -9,7 +9,7 @@ use std::process::Command;
 use rove_bootstrap::startup::Stream;
 use rove_bootstrap::{HostOptions, Printable, ProgramName};
 
-use crate::messages::wrapped_for;
+use crate::messages::{FarLines, columns, wrapped_for};
 
 /// The user's standard output, which shows both streams of ssh: unchanged for `mosh`, as stock does, and without escape
 /// sequences for `rove`.
@@ -17,25 +17,34 @@ pub(crate) struct Screen {
     /// A filter for each stream, so that an escape sequence begun on one does not end on the other. `None` under the
     /// name `mosh`.
     filters: Option<[Printable; 2]>,
+    lines: [FarLines; 2],
 }
 
 impl Screen {
     /// Creates the output for the program with this name.
     pub(crate) fn new(name: ProgramName) -> Self {
-        Self { filters: (name == ProgramName::Rove).then(Default::default) }
+        let filters = (name == ProgramName::Rove).then(Default::default);
+        Self { filters, lines: Default::default() }
     }
 
     /// Shows text that came on `stream`.
     pub(crate) fn show(&mut self, stream: Stream, text: &[u8]) {
-        let filtered = self.filters.as_mut().map(|filters| filters[stream as usize].filter(text));
-        let shown = match filtered {
-            Some(lines) => with_line_ends(&lines, line_end(&io::stdout())),
-            None => text.to_owned(),
-        };
-        // A closed standard output is no reason to end the session.
-        let mut stdout = io::stdout();
-        let _ = stdout.write_all(&shown).and_then(|()| stdout.flush());
+        let Some(filters) = &mut self.filters else { return print(text) };
+        let text = filters[stream as usize].filter(text);
+        let text = self.lines[stream as usize].filter(columns(&io::stdout()), &text);
+        print(&with_line_ends(&text, line_end(&io::stdout())));
     }
+
+    /// Shows what is held back of a stream that has ended.
+    pub(crate) fn finish(&mut self, stream: Stream) {
+        print(&self.lines[stream as usize].finish());
+    }
+}
+
+fn print(text: &[u8]) {
+    // A closed standard output is no reason to end the session.
+    let mut stdout = io::stdout();
+    let _ = stdout.write_all(text).and_then(|()| stdout.flush());
 }
 
 /// Prints a message of the bootstrap on standard error. A failure to print is ignored.

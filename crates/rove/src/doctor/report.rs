@@ -4,21 +4,29 @@ use serde_json::{Value, json};
 
 use crate::doctor::diagnosis::{Check, Diagnosis};
 use crate::doctor::facts::{Facts, Large};
-use crate::messages::escaped;
+use crate::messages::{escaped, wrapped};
 
 /// Width of the column with the names of legs, in characters.
 const LEG_WIDTH: usize = 14;
 /// Width of the column with the statuses, in characters.
 const STATUS_WIDTH: usize = 9;
 
-/// Returns the report for people: a line for each leg, and then the verdict.
-pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis) -> String {
+/// Returns the report for people: a line for each leg, and then the verdict. Lines are broken between words.
+pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis, columns: usize) -> String {
     let mut text = String::new();
+    let before = STATUS_WIDTH + LEG_WIDTH + 4;
     for Check { leg, status, detail, .. } in &diagnosis.checks {
         let status = status.word();
+        let detail = wrapped(detail, columns.saturating_sub(before));
+        let detail = detail.replace('\n', &format!("\n{:before$}", ""));
         text.push_str(&format!("{status:<STATUS_WIDTH$}  {leg:<LEG_WIDTH$}  {detail}\n"));
     }
     text.push('\n');
+    text + &wrapped(&verdict(facts, diagnosis), columns)
+}
+
+fn verdict(facts: &Facts, diagnosis: &Diagnosis) -> String {
+    let mut text = String::new();
     match diagnosis.problem() {
         Some(problem) => {
             // A message of another program may already end in a full stop.
@@ -101,5 +109,27 @@ fn passed(large: Large) -> Option<usize> {
     match large {
         Large::Pass(len) | Large::Only { passed: len, .. } => Some(len),
         Large::Unknown | Large::Stuck(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::diagnosis::Status;
+
+    #[test]
+    fn lines_of_the_report_end_between_words() {
+        let detail = "ssh did not log in: the name is not known".to_owned();
+        let check = Check { leg: "ssh", status: Status::Problem, detail, remedy: None };
+        let diagnosis = Diagnosis { checks: vec![check] };
+        let lines = "\
+problem    ssh             ssh did not log
+                           in: the name is
+                           not known
+
+Problem: ssh did not log in: the name is not
+known.
+";
+        assert_eq!(text(&Facts::default(), &diagnosis, 44), lines);
     }
 }

@@ -8,6 +8,7 @@ use anyhow::Context;
 use rove_bootstrap::{HostOptions, Printable, SessionRef};
 
 use crate::bootstrap::remote_command::{Input, RemoteCommand};
+use crate::messages::{columns, wrapped};
 use crate::sessions::computer::Computer;
 use crate::sessions::{Choice, JSON_VERSION, ListOptions, Listing};
 
@@ -44,6 +45,7 @@ pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u
         )
     })?;
     let text = listing.text(&Computer::host(&name), None);
+    let text = wrapped(&text, columns(&io::stdout()));
     io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;
     Ok(code(status))
 }

@@ -40,6 +40,26 @@ fn a_host_that_cannot_be_reached_is_one_line() {
     // A name that no resolver is asked for.
     let wanted = "cannot find the address of no..such: Name or service not known";
     assert_said("ssh -F /dev/null", "no..such", wanted);
+    assert_said("ssh -F /dev/null -J no..such", "127.0.0.1", wanted);
+    let wanted = "the jump host or proxy command on the way to far ended before far answered";
+    assert_said("ssh -F /dev/null -o ProxyCommand=false", "far", wanted);
+}
+
+#[test]
+fn a_server_that_does_not_start_is_told_without_the_end_of_ssh_and_between_words() {
+    let sshd = Sshd::start(Far { programs: &["rove"], ..Far::default() });
+    let ssh = format!("--ssh={}", sshd.ssh());
+    for (words, sentence) in [
+        (&["attach", "--tunnel", &ssh, "far", "65000"][..], "no session of yours runs here"),
+        (&["kill", &ssh, "far", "65000"], "number or port 65000; rove list"),
+    ] {
+        let exit = Terminal::start(&Invocation::new(rove()).args(words), (24, 60)).wait_exit();
+        let said = exit.output.replace("\r\n", " ");
+        assert!(said.contains(sentence), "{words:?}: {}", exit.output.escape_debug());
+        assert!(!said.contains(" closed."), "{words:?}: {}", exit.output.escape_debug());
+        let is_narrow = exit.output.lines().all(|line| line.len() <= 60);
+        assert!(is_narrow, "{words:?}: {}", exit.output.escape_debug());
+    }
 }
 
 #[test]
