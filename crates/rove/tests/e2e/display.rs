@@ -76,6 +76,28 @@ fn motion_cases() -> Vec<Case> {
         case("ab\x1b[2\nCX", "ab|    X", (2, 6)),
         case("main\x1b[?1049hALT\x1b[?1049lX", "mainX", (1, 6)),
         case("abc\x1b[31m\x1b[?25l\x1bcX", "X", (1, 2)),
+        case("l1\r\nl2\r\nl3\r\nl4\x1b[2;3r\x1b[3;1H\nX", "l1|l3|X|l4", (3, 2)),
+        case("l1\r\nl2\r\nl3\r\nl4\x1b[2;3r\x1b[2;1H\x1bMX", "l1|X|l2|l4", (2, 2)),
+        case("\x1b[5;10r\x1b[?6h\x1b[1;1HA\x1b[20;1HB\x1b[?6lC", "C||||A|||||B", (1, 2)),
+        case("abcdef\x1b[1;3H\x1b[999X", "ab", (1, 3)),
+        case("abcdef\x1b[1;3H\x1b[2KX", "  X", (1, 4)),
+        case("hello, wurld\x1b[Zo", "hello, world", (1, 10)),
+        case("hello, wurld\x1b[99Z9\x1b[It\x1b[99I#", &format!("9ello, {:72}#", "wtrld"), (1, 80)),
+        case("\x1b[9G\x1b[g\x1b[1GA\tB", "A               B", (1, 18)),
+        case(
+            "\x1b[3;4H\x1b#8\x1b[1;1Hx",
+            &format!("x{}{}", e(79), format!("|{}", e(80)).repeat(23)),
+            (1, 2),
+        ),
+        case("\x1b[5;10H\x1b[1;31m\x1b7\x1b[m\x1b[1;1Hq\x1b8X", "q||||         X", (5, 11)),
+        case("\x1b[5;10r\x1b[?6h\x1b[2;2H\x1b7\x1b[?6l\x1b[1;1Hq\x1b8X", "q||||| X", (6, 3)),
+        case("ab\u{85}cd\u{84}ef\x0bgh\x0cij", "ab|cd|  ef|    gh|      ij", (5, 9)),
+        case(
+            "a\x1b[5bX\x1b[2EY\x1b[1FZ\x1b[sab\x1b[uc\x1b[5ad\x1b[2ee",
+            "aaaaaaX|Zcb    d|Y|        e",
+            (4, 10),
+        ),
+        case("\x1b[?25l\x1b[4h\x1b[5;6r\x1b[2;3Habc\x1b[!pX", "|  abcX", (2, 7)),
     ]
 }
 
@@ -84,6 +106,15 @@ fn text_cases() -> Vec<Case> {
     vec![
         case("e\u{301}x", "e\u{301}x", (1, 3)),
         case("abc\x1b[1;1H\u{302}", "a\u{302}bc", (1, 1)),
+        case("\u{302}x", "\u{a0}\u{302}x", (1, 3)),
+        case("abc\r\n\u{302}\r\ndef", "abc|\u{a0}\u{302}|def", (3, 4)),
+        case("0\x1b[1J\u{334}x", "\u{a0}\u{334} x", (1, 4)),
+        case(
+            &format!("{}\u{4e00}x", "a".repeat(78)),
+            &format!("{}\u{4e00}|x", "a".repeat(78)),
+            (2, 2),
+        ),
+        case("\u{9b}31mb\u{a1}", "b\u{a1}", (1, 3)),
         case(
             &format!("{}\u{4e00}x", "a".repeat(79)),
             &format!("{}|\u{4e00}x", "a".repeat(79)),
