@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. Programs that every Debian has are left out.
-pub(crate) const PROGRAMS: [(&str, &str); 47] = [
+pub(crate) const PROGRAMS: [(&str, &str); 48] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -14,6 +14,7 @@ pub(crate) const PROGRAMS: [(&str, &str); 47] = [
     ("ssh-keygen", "openssh-client"),
     ("sshd", "openssh-server"),
     ("tmux", "tmux"),
+    ("ip", "iproute2"),
     ("vim", "vim"),
     ("fish", "fish"),
     ("csh", "csh"),
