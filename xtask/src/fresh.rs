@@ -54,8 +54,10 @@ mkdir -p mnt/host
 pivot_root . mnt/host
 cd /srv/rove
 umount --lazy /mnt/host
-exec env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+# The shell stays: it is the first process, and reaps those that tests leave behind.
+env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
     PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+exit 0
 "#;
 
 /// Options of `cargo xtask fresh`.
