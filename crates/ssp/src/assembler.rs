@@ -11,7 +11,7 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 /// A fragment of a newer instruction replaces the fragments that are held. A fragment of an older instruction discards
 /// nothing, and is used only if it is the whole instruction. A fragment that contradicts another of the same id is
 /// refused and changes nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`] bytes in at most [`FRAGMENTS_MAX`]
-/// pieces, and memory only for what arrived.
+/// pieces, and needs memory only for fragments that have arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
     /// The id of the instruction in progress, or of the last complete one. `None` before the first fragment.
@@ -53,7 +53,7 @@ impl Assembler {
         }
         self.check_place(&fragment)?;
         if self.bytes_held + fragment.contents.len() > COMPRESSED_LEN_MAX {
-            // No receiver takes this instruction: there is no use in keeping the rest of it.
+            // No receiver accepts an instruction of this length, so its other fragments are of no use.
             self.discard();
             return Err(ReceiveError::AssemblyTooLarge { max: COMPRESSED_LEN_MAX });
         }
@@ -70,12 +70,13 @@ impl Assembler {
         self.bytes_held
     }
 
-    /// Returns whether the instruction in progress is newer than instruction `id`: its sender counts ids up.
+    /// Returns whether the instruction in progress is newer than instruction `id`. A sender counts the ids up.
     fn holds_newer_than(&self, id: u64) -> bool {
         !self.slices.is_empty() && self.id > Some(id)
     }
 
-    /// Refuses a fragment numbered above the last one, and a last one numbered below others.
+    /// Refuses a fragment whose number is above that of the last fragment, and a last fragment whose number is below
+    /// another's.
     fn check_place(&self, fragment: &Fragment) -> Result<(), ReceiveError> {
         let number = fragment.number;
         if let Some(last) = self.last

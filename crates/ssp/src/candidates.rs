@@ -24,10 +24,12 @@ const UNANSWERED_MAX: Duration = Duration::from_millis(6_500);
 /// of a dead address. Chosen: as long as two heartbeats.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 
-/// Time between two probes of one round, each to another address. Chosen: no burst, and over in a round trip.
+/// Time between two probes of one round, each to another address. Chosen: the probes of a round are no burst, and all
+/// leave within 300 ms.
 const STAGGER: Duration = Duration::from_millis(50);
 
-/// Time from the first round of probes to the second; later waits double. Chosen: as often as anything is sent again.
+/// Time from the first round of probes to the second; later waits double. Chosen: stock's longest RTO, after which
+/// contents are sent again too.
 const ROUND_MIN: Duration = Duration::from_secs(1);
 /// Longest time between two rounds of probes. Chosen: in a long outage probes are rarer than heartbeats.
 const ROUND_MAX: Duration = Duration::from_secs(10);
@@ -36,7 +38,8 @@ const ROUND_MAX: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// How much later than the choice of an address a datagram must have been sent for its answer to prove that address.
-/// Chosen: an echoed timestamp is up to this much too new, as the peer may have held it.
+/// Chosen: the time of sending that an echoed timestamp shows is up to this much too late, because the peer adds the
+/// time for which it has held the timestamp.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
 /// The addresses that a client's server may be reached at, and which of them is used.
@@ -58,7 +61,7 @@ pub struct Candidates {
     /// When the newest datagram that was answered had been sent. `None` before the first.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
-    /// When the oldest unanswered datagram was sent: nothing has arrived since. `None` right after an arrival.
+    /// When the first datagram since the last arrival was sent. `None` if nothing was sent since.
     unanswered_since: Option<Instant>,
     /// Whether the system has no route to the current address, so that other addresses are probed without a wait.
     is_unreachable: bool,
@@ -192,7 +195,7 @@ impl Candidates {
         false
     }
 
-    /// Returns the next address to probe beside a side path, the one in use among them.
+    /// Returns the next address to probe while a side path is used: first the one that was used last, then all in turn.
     pub(crate) fn probe_in_turn(&mut self, now: Instant) -> SocketAddr {
         let is_first = self.addresses[self.current].probed_at.is_none();
         let index = if is_first { self.current } else { self.next % self.addresses.len() };
@@ -202,7 +205,7 @@ impl Candidates {
         candidate.address
     }
 
-    /// Returns whether a word from this address may answer a probe.
+    /// Returns whether a datagram from this address may answer a probe.
     pub(crate) fn is_answer(&self, now: Instant, source: SocketAddr) -> bool {
         let probed_at = self.position(source).and_then(|index| self.addresses[index].probed_at);
         probed_at.is_some_and(|at| now.saturating_since(at) <= ANSWER_MAX)
@@ -228,7 +231,7 @@ impl Candidates {
         self.unanswered_since
     }
 
-    /// Returns the later of `at` and when the newest answered datagram was sent.
+    /// Returns when the newest answered datagram was sent, or `at` if that is later.
     pub(crate) fn unanswered_after(&self, at: Instant) -> Instant {
         self.answered_at.map_or(at, |answered_at| answered_at.max(at))
     }

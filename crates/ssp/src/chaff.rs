@@ -9,8 +9,8 @@ use crate::instruction::Instruction;
 /// observed, docs/wire.md.
 const BLUR_MAX: u64 = 16;
 
-/// How often the length of the padding is corrected until the instruction has the wanted length. Compression makes
-/// random bytes a few longer, one or two more or less by their number. Chosen: twice what any length has needed.
+/// How often the length of the padding is corrected until the instruction has the wanted length. Compression lengthens
+/// random bytes by a few, and by how many depends on their number. Chosen: twice the most that any length has needed.
 const CORRECTIONS_MAX: u32 = 6;
 
 /// Returns 0 to [`BLUR_MAX`] random bytes, the padding of a usual instruction.
@@ -20,7 +20,7 @@ pub(crate) fn blur(draws: Stream) -> Vec<u8> {
 }
 
 /// Returns an instruction in its compressed form, padded to `len` bytes, or to a few less where no padding makes
-/// exactly as many. An instruction that is longer stays as it is.
+/// exactly as many. An instruction that is longer gets no padding.
 pub(crate) fn fill(
     instruction: Instruction,
     len: usize,

@@ -1,11 +1,11 @@
 //! The end of a session at this end, and how long a server lingers after it.
 //!
-//! An end acknowledges its peer's shutdown and has nothing left to do. The peer needs that acknowledgment to know that the session is
-//! over. If the datagram is lost and nobody is left, the peer announces its shutdown again and again, and must finally assume that
-//! the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293, section
-//! 3.3.2), and acknowledges repeated announcements. Nobody waits for a server to exit. A client exits at once, as its
-//! user waits for the shell's prompt, and nobody sees that its server stays without an answer. Where datagrams are lost, either end
-//! sends its acknowledgment twice.
+//! An end acknowledges its peer's shutdown and has nothing left to do. The peer needs that acknowledgment to know that
+//! the session is over. If the datagram is lost and this end is gone, the peer announces its shutdown again and again,
+//! and must finally assume that the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293,
+//! section 3.3.2), and acknowledges repeated announcements. Nobody waits for a server to exit. A client exits at once,
+//! because its user waits for the shell's prompt. Its server may then stay without an answer, which nobody sees. Where
+//! datagrams are lost, either end sends its acknowledgment twice.
 
 use rove_units::{Duration, Instant};
 

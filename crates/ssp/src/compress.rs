@@ -12,7 +12,7 @@ pub const INSTRUCTION_LEN_MAX: usize = 4_194_304;
 /// Longest compressed instruction, in bytes. Source: Mosh 1.4.0, docs/wire.md.
 pub const COMPRESSED_LEN_MAX: usize = 4_194_304;
 
-/// The zlib level, as in stock. Level 1 saves 3 us on 100 bytes and costs a quarter of the size at 1 kB.
+/// The zlib level, as in stock. Level 1 would save 3 us for 100 bytes, and would make 1 kB a quarter larger.
 const LEVEL: u32 = 6;
 
 /// First capacity of the buffer that an instruction inflates into, in bytes. Chosen: a screenful, so that few

@@ -1,7 +1,7 @@
 //! Every policy and timing number of one end, as a value.
 //!
-//! Unless a field says otherwise its numbers are those of Mosh 1.4.0 as observed, docs/wire.md: a stock peer can tell most of
-//! them apart by watching, so a change of default needs a table from the laboratory.
+//! Unless a field says otherwise, its numbers are those of Mosh 1.4.0 as observed, docs/wire.md. A change of a default
+//! needs a table from the laboratory.
 
 mod parts;
 
@@ -34,11 +34,11 @@ pub(crate) const RECEIVED_MAX: usize = 1024;
 pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
 
 /// How many of the newest refused instructions are remembered, so that none of them is applied again. Chosen: a peer
-/// repeats the instructions that it has on their way, which are a handful.
+/// repeats only the instructions that are on their way, a handful.
 pub(crate) const REFUSED_MAX: usize = 16;
 
 /// Most work that a client does for received states before it returns to its driver, in the object's units. Chosen:
-/// four million cells of a screen take some 4 ms; a datagram of plain text has a few thousand.
+/// four million cells of a screen take some 4 ms; a datagram of plain text takes a few thousand.
 const WORK_PER_TURN: u64 = 4_000_000;
 
 /// Most local ports that a client keeps open after changes of its port.
@@ -47,11 +47,11 @@ pub(crate) const OPEN_PORTS_MAX: usize = 10;
 /// How an end chooses the sent state that a diff starts from. A receiver cannot tell the policies apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferencePolicy {
-    /// Stock's rule (prospective resend): the assumed receiver state, unless the diff from the known one is no longer,
-    /// or has under 1000 bytes and is less than 100 bytes longer.
+    /// Stock's rule (prospective resend): usually the assumed receiver state. The known one serves if its diff is not
+    /// longer, or if its diff has under 1000 bytes and is less than 100 bytes longer.
     #[default]
     Prospective,
-    /// Always the assumed receiver state: the newest that need not be lost yet.
+    /// Always the assumed receiver state: the newest up to which no state is presumed lost.
     Assumed,
     /// Always the known receiver state: the newest that the peer has acknowledged.
     Known,
@@ -60,7 +60,8 @@ pub enum ReferencePolicy {
         /// The probability in percent; 0 is [`ReferencePolicy::Assumed`], 100 and more [`ReferencePolicy::Known`].
         known_percent: u8,
     },
-    /// The known receiver state where its diff needs no more datagrams than the one from the assumed state.
+    /// The known receiver state where its diff needs no more datagrams than the one from the assumed state, else the
+    /// latter.
     Adaptive,
     /// The state whose diff is worth most. The worth depends on the chance that the peer holds the state (Bayes), on
     /// the chance that the diff arrives, and on the diff's share of what the path carries in a round trip. While this
@@ -75,7 +76,7 @@ impl ReferencePolicy {
     }
 }
 
-/// The policies and timing numbers of an end: one part for each mechanism, and the numbers of none.
+/// The policies and timing numbers of an end: one part for each mechanism, and the numbers that belong to no mechanism.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Which sent state diffs start from. With [`ReferencePolicy::Prospective`], steady output with a shorter interval
@@ -94,9 +95,9 @@ pub struct Config {
     /// When the local port or the server's address is given up for another, and whether datagram sizes are probed.
     pub path: PathConfig,
     /// Shortest interval between two loss reports, which travel in instructions that are sent anyway. `None` sends no
-    /// reports. Chosen: a server reports as often as its client draws the status. A client's reports, of some eight
-    /// bytes, stay below a hundredth of its bytes: the server uses the loss of its newest datagrams, which takes
-    /// seconds to change.
+    /// reports. Chosen: a server reports as often as its client draws the status. A client reports less often, so that
+    /// its reports of some eight bytes stay below a hundredth of its bytes. The server needs no more, because the loss
+    /// that it uses takes seconds to change.
     pub loss_report_interval: Option<Duration>,
     /// How long an unacknowledged shutdown is announced, at most.
     pub shutdown_timeout: Duration,

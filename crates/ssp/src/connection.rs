@@ -393,8 +393,9 @@ impl Connection {
         self.events.pop_front()
     }
 
-    /// Returns whether a newest datagram shows a server that its client has moved, or is back after a silence. A
-    /// silence is a heartbeat's interval longer than the client was due to send, by that interval or by `hears_by`.
+    /// Returns whether a newest datagram shows a server that its client has moved, or is back after a silence. The
+    /// client was due to send within a heartbeat's interval, or by `hears_by` if that is later. A datagram ends a
+    /// silence if it comes more than another interval after that.
     fn regains(
         &self,
         now: Instant,
@@ -422,7 +423,7 @@ impl Connection {
             let bits = timestamp.get().wrapping_sub(penalty);
             self.held = Some(HeldTimestamp { bits, arrived_at: now });
         }
-        // The new address is chosen before the round trip is counted for it.
+        // The new address is chosen first, so that the round trip counts for it.
         let is_aside = source == SIDE_PATH || self.client().is_some_and(|it| it.side.is_used());
         if !is_aside && self.candidates_mut().is_some_and(|it| it.handle_answer(now, source)) {
             self.follow_candidates();

@@ -117,7 +117,7 @@ pub enum ReceiveError {
     /// The object refuses the diff.
     #[error(transparent)]
     Apply(#[from] ApplyError),
-    /// The instruction was refused before, and is not applied again.
+    /// The instruction was refused before, and is not tried again.
     #[error("state {new_num} was refused before")]
     RefusedBefore {
         /// The number of the state that the diff leads to.

@@ -51,8 +51,8 @@ impl FragmentQueue {
         self.sent = self.fragments.len();
     }
 
-    /// Starts to send all fragments once more, each time from another one: a queue that is nearly full accepts the
-    /// start of a burst and drops the rest.
+    /// Starts to send all fragments once more, each time from another fragment. A nearly full queue of the path accepts
+    /// the start of a burst and drops the rest, so that always the same fragments would be lost.
     pub(crate) fn again(&mut self) {
         let count = self.fragments.len().max(1);
         let share = (count * STEP_NUMERATOR / STEP_DENOMINATOR).max(1);
@@ -74,7 +74,7 @@ impl FragmentQueue {
     }
 }
 
-/// Returns the greatest common divisor. A step of 1 in common with the count visits every index.
+/// Returns the greatest common divisor. A step that has only the divisor 1 in common with the count visits every index.
 fn gcd(one: usize, other: usize) -> usize {
     if other == 0 { one } else { gcd(other, one % other) }
 }

@@ -19,7 +19,8 @@ bitflags! {
         const RICH_SCREEN = 1 << 1;
         /// The user stream may hold reports of what the client has learned of the user's terminal.
         const TERMINAL_REPORT = 1 << 2;
-        /// The remote programs' terminal modes (tty) travel with the screen, and an echo ack may come before its echo.
+        /// The remote programs' terminal modes (tty) travel with the screen, and the echo ack of a key may come before the
+        /// key's echo.
         const TTY = 1 << 3;
         /// The lines that scroll off the host's screen travel to the client.
         const SCROLLBACK = 1 << 4;
@@ -33,7 +34,7 @@ bitflags! {
         const LATE_ACK = 1 << 7;
         /// Columns may be counted by grapheme clusters, as the user's terminal does.
         const CLUSTERS = 1 << 9;
-        /// The clients that have joined a session travel with the screen, and its own client says whether they may.
+        /// The clients that have joined a session travel with the screen. The session's own client decides who may join.
         const JOINED = 1 << 10;
     }
 }
@@ -86,9 +87,9 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// Learns from an instruction whether the peer is a rove, unless that is known. Until the peer had acknowledged a
-    /// state, every instruction of ours carried our hello, and so does every instruction of a rove that has not been
-    /// acknowledged: if this one carries none, no earlier one did.
+    /// Learns from an instruction whether the peer is a rove, unless that is known. A rove sends its hello in every
+    /// instruction until this end has acknowledged one of its states, so the first instruction from a rove has a hello.
+    /// The peer counts as stock only after it has acknowledged a state, and so has received our hello.
     pub(crate) fn learn(&mut self, hello: Option<Hello>, ack_num: StateNum) {
         *self = match (*self, hello) {
             (Self::Unknown, Some(hello)) => Self::Rove(hello),

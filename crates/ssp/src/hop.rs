@@ -12,7 +12,7 @@ use crate::config::{OPEN_PORTS_MAX, PathConfig};
 pub(crate) struct PortHop {
     hopped_at: Instant,
     roundtrip_at: Option<Instant>,
-    /// When the client last sent something that the server answers, after datagrams that it does not answer.
+    /// When the client last began to send datagrams that the server answers, after one that only answered a heartbeat.
     asked_at: Option<Instant>,
     /// Whether the newest datagram was only an answer to a heartbeat, to which the server does not reply.
     is_resting: bool,
@@ -58,7 +58,8 @@ impl PortHop {
         self.hops
     }
 
-    /// Returns how many ports to keep open, or `None` if all may stay. Called after each port and authentic datagram.
+    /// Returns how many ports to keep open, or `None` if all may stay. Called after each new port, and after each
+    /// authentic datagram that arrives.
     pub(crate) fn prune(&mut self, now: Instant, config: &PathConfig) -> Option<usize> {
         let outlived = now.saturating_since(self.hopped_at) > config.old_ports_kept;
         let keep = if outlived { 1 } else { OPEN_PORTS_MAX };

@@ -1,7 +1,7 @@
 //! The transport instruction and its protobuf form.
 //!
-//! Written by hand over prost's primitives and not derived: a field of an unexpected wire type is then skipped like an
-//! unknown one, as protobuf has it, and no hello can make an instruction fail.
+//! The code is written by hand over prost's primitives, not derived. It skips a field of an unexpected wire type like
+//! an unknown one, as protobuf has it. A malformed hello does not make an instruction fail.
 
 use prost::bytes::Buf;
 use prost::encoding::{
@@ -121,8 +121,8 @@ impl Instruction {
     }
 }
 
-/// Most fields of one instruction. Chosen: each known one several times, and as many that a later version adds; 4 MiB
-/// of them would keep a processor busy for nothing.
+/// Most fields of one instruction. Chosen: each known field several times, and as many of later versions. Without a
+/// limit, 4 MiB of fields would keep a processor busy for nothing.
 const FIELDS_MAX: usize = 64;
 
 /// The fields as they were sent. The last of several with one number counts; an absent field is 0 or empty.

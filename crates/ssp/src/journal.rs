@@ -29,7 +29,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Keeps diffs from here on, or stops that.
+    /// Starts to keep diffs, or stops it if `keeps` is false. Diffs kept so far are dropped.
     pub(crate) fn keep(&mut self, keeps: bool) {
         *self = Self { diffs: keeps.then(Vec::new), ..Self::default() };
     }

@@ -1,12 +1,14 @@
 //! The share of datagrams that one direction of a path loses, learned from each of them.
 //!
-//! A path may lose nothing for hours and then a third. A mean over many datagrams learns that slowly, and a mean over few is
-//! imprecise. The estimate is therefore a mean over all beginnings that the present state of the path may have: each lost datagram among the newest may be the first after a change, with the probability that follows from what
-//! has arrived since (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a path that
-//! lost nothing makes a change just then likely; a loss on a path that is known to lose some makes none.
+//! A path may lose nothing for hours and then a third. A mean over many datagrams learns that slowly, and a mean over
+//! few is imprecise. The estimate is therefore a mean over all beginnings that the present state of the path may have:
+//! each lost datagram among the newest may be the first after a change, with the probability that follows from what has
+//! arrived since (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a path that
+//! lost nothing makes a change at that datagram likely. On a path that is known to lose datagrams, a further loss
+//! suggests no change.
 
 /// How many of the newest datagrams the estimate distinguishes. Chosen: the bits of a word. At 29 % loss the share
-/// among so many has a standard deviation of six points, which makes a copy more or less.
+/// among so many has a standard deviation of six points, which is worth one copy of a datagram more or less.
 pub(crate) const TOLD_APART: usize = 64;
 
 /// Lost datagrams, beside [`ARRIVED_BEFORE`] arrived ones, that the estimate assumes before the first datagram after a
@@ -19,12 +21,12 @@ const ARRIVED_BEFORE: f64 = 1.5;
 /// sets in suddenly".
 const CHANGE: f64 = 1.0 / 64.0;
 
-/// How many arrivals after a loss the estimate stays above 0. Chosen: at 1 % loss nearly every loss falls to a path
-/// that is known to lose something; of 150 keys after the first loss all are sent as on such a path.
+/// How many arrivals after a loss the estimate stays above 0. Chosen: at 1 % loss, the next loss nearly always comes
+/// within so many arrivals.
 const REMEMBERED: u32 = 512;
 
-/// How many arrivals after a loss in the other direction the estimate stays above 0. Chosen: a direction that still
-/// loses nothing then loses at most a tenth.
+/// How many arrivals after a loss in the other direction the estimate stays above 0. Chosen: a direction that loses
+/// nothing in so many arrivals most likely loses less than a tenth.
 const REMEMBERED_OF_OTHER: u32 = 32;
 
 /// Smallest estimate above 0, as a share of the datagrams.

@@ -31,7 +31,8 @@ pub(crate) struct PathRevalidation {
     due: Option<Instant>,
     /// Wait between the newest try and the next. `None` before the first try after a change.
     wait: Option<Duration>,
-    /// When first tries so far have used up one [`INTERVAL`] each; up to [`BURST`] in the future.
+    /// When the first tries so far have used up one [`INTERVAL`] each. A first try waits while that is more than
+    /// [`BURST`] ahead.
     paid_at: Instant,
 }
 

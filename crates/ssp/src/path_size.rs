@@ -20,8 +20,8 @@ pub(crate) use search::Answer;
 use search::Search;
 use unanswered::Unanswered;
 
-/// A UDP payload that is small enough for every path, in bytes. It is also the size after the system has refused that
-/// of an unprobed path. Source: Mosh 1.4.0, docs/wire.md.
+/// A UDP payload that is small enough for every path, in bytes. It is also the size after the system has refused
+/// [`SIZE_BASE`] bytes or fewer. Source: Mosh 1.4.0, docs/wire.md.
 pub(crate) const SIZE_MIN: usize = 500;
 
 /// The UDP payload that a path starts with, in bytes. Source: RFC 9000, section 14: 1200 bytes; RFC 8899, section 5.1.2
@@ -29,17 +29,18 @@ pub(crate) const SIZE_MIN: usize = 500;
 pub(crate) const SIZE_BASE: usize = 1_200;
 
 /// How many times in a row, each within [`FALLS_APART`] of the last, the size may fall and its former value be probed
-/// again at once. Chosen: a path that changes is met at once, and one that lets the probes through and not the contents
-/// costs a bounded number of them.
+/// again at once. Chosen: an end adapts at once to a path that changes. On a path that carries the probes but not the
+/// contents, the size falls a bounded number of times.
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
 /// How long the datagram size is not blamed for missing answers after smaller datagrams stayed unanswered as well; each
-/// further time is twice as long. Chosen: a heartbeat. An outage on a path that drops large datagrams looks the same,
-/// and when it is over nothing large is ever acknowledged.
+/// further time is twice as long. Chosen: a heartbeat's interval. The time is bounded, because an outage on a path that
+/// drops large datagrams looks the same, and nothing large is acknowledged after it either.
 const ACQUITTAL: Duration = Duration::from_secs(3);
 
-/// How often [`ACQUITTAL`] is doubled at most. Chosen: up to 48 s, for a peer that accepts nothing may do so for hours.
+/// How often [`ACQUITTAL`] is doubled at most. Chosen: times of up to 48 s, because a peer that accepts nothing may do
+/// so for hours.
 const ACQUITTALS_MAX: u32 = 4;
 
 /// The sizes of datagrams that depend on the address family, as bytes of UDP payload.
@@ -242,8 +243,8 @@ impl PathSize {
 /// Returns how many failures in a row chance does not explain, where each has the probability `failure`: the chance of
 /// so many is below a thousandth.
 fn beyond_chance(failure: f64) -> f64 {
-    /// Probability below which chance does not explain failures. Chosen: at one more or one less in the exponent the
-    /// number changes by a third.
+    /// Probability below which chance does not explain failures. Chosen: a value ten times larger or smaller changes
+    /// the number by a third.
     const CHANCE: f64 = 1e-3;
     CHANCE.ln() / failure.clamp(0.01, 0.99).ln()
 }

@@ -13,12 +13,11 @@ use crate::journal::{Journal, ReceivedDiff};
 use crate::num::StateNum;
 use crate::object::Object;
 
-/// A state received from the peer.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceivedState<R> {
     pub(crate) num: StateNum,
-    /// When the state arrived, or a newer one that was not accepted meanwhile ([`Receiver::hold`]). For the initial
-    /// state, when this end was created.
+    /// When the state arrived, or, if later, when the last newer state came that was not accepted ([`Receiver::hold`]).
+    /// For the initial state, when this end was created.
     pub(crate) arrived_at: Instant,
     /// Memory that the state needs beyond what it shares with the entry before it.
     bytes: Bytes,
@@ -190,7 +189,6 @@ impl<R: Object> Receiver<R> {
         self.states.back().expect("the list of received states is never empty")
     }
 
-    /// Returns all states.
     pub(crate) fn states(&self) -> impl Iterator<Item = (StateNum, &R)> {
         self.states.iter().map(|state| (state.num, &state.object))
     }

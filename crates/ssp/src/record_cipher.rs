@@ -1,4 +1,4 @@
-//! The cipher of records that a client keeps: the one of its datagrams, under another key.
+//! The cipher of the records that a client keeps on its computer: that of datagrams, under another key.
 
 use crate::key::Key;
 use crate::nonce::{Direction, nonce};
@@ -28,7 +28,7 @@ impl RecordCipher {
         piece.extend(tag);
     }
 
-    /// Decrypts a piece in place of itself and its tag; returns whether it is authentic.
+    /// Decrypts a piece in place and removes its tag; returns whether the piece is authentic.
     #[must_use]
     pub fn open(&mut self, number: u64, piece: &mut Vec<u8>) -> bool {
         let Some((_, &tag)) = piece.split_last_chunk::<TAG_LEN>() else { return false };

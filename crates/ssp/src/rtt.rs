@@ -14,8 +14,9 @@ const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 /// when it wakes up come all at once, and a fresh sample follows within a round trip.
 const SUSPECT_FOR: Duration = Duration::from_secs(1);
 
-/// The part of SRTT by which RTO may exceed SRTT where SRTT is longer than the upper bound of RTO. Chosen: a quarter;
-/// RTTVAR starts at half of the first sample, and a key lost then would wait for three round trips.
+/// The part of SRTT by which RTO may exceed SRTT where SRTT is longer than the upper bound of RTO. Chosen: a quarter.
+/// RTTVAR starts at half of the first sample, so without this bound a key that is lost early would wait for three round
+/// trips.
 const RTO_BEYOND_SRTT_DIVISOR: u32 = 4;
 
 /// SRTT and RTTVAR of RFC 6298, with this protocol's bounds.

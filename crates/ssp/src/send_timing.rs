@@ -8,7 +8,8 @@ use crate::hello::Capabilities;
 use crate::rtt::RttEstimator;
 
 /// Most loss of either direction, as a share from 0 to 1, at which acknowledgments are late. Chosen: docs/timing.md,
-/// "Late acknowledgments"; where more is lost, a state's second try waits for them.
+/// "Late acknowledgments"; where more is lost, states are often sent again, and each second try would wait for late
+/// acknowledgments.
 const PATIENT_LOSS: f64 = 0.1;
 
 /// The sender's intervals, as of one moment.
@@ -19,8 +20,8 @@ pub(crate) struct SendTiming {
     pub(crate) frame_interval: Duration,
     /// How long either end delays an acknowledgment, so that something else may share its datagram.
     pub(crate) ack_delay: Duration,
-    /// Whether both ends support late acknowledgments. Datagrams with only an acknowledgment or echo ack then show the
-    /// client's user nothing.
+    /// Whether both ends support late acknowledgments. The client then predicts nothing, so that a datagram with only
+    /// an acknowledgment or echo ack shows its user nothing.
     pub(crate) bears_late: bool,
     /// Whether acknowledgments are late now: both ends support that, and the path loses little.
     pub(crate) is_patient: bool,
@@ -108,8 +109,8 @@ impl SendTiming {
         self.rto + self.grace
     }
 
-    /// Returns the intervals while large instructions are sent: without delayed acknowledgments if the path loses anything, so that a
-    /// lost fragment is repaired soon.
+    /// Returns the intervals while large instructions are sent. If the path loses anything, acknowledgments are not
+    /// late, so that a lost fragment is repaired soon.
     pub(crate) fn for_large(self) -> Self {
         if self.path.loss_out.max(self.path.loss_in) == 0.0 {
             return self;

@@ -1,9 +1,10 @@
 //! The states sent to the peer: what to send next, when, and the state that its diff starts from.
 //!
 //! The first entry of the list is the known receiver state: the newest that the peer has acknowledged. The assumed
-//! receiver state is the newest that need not be lost yet. Contents are an instruction's diff. Nothing is ever
-//! retransmitted as it was; the sender makes a new diff to the newest state instead. There are two exceptions, both for
-//! instructions of several fragments, which a receiver puts together only while no other instruction comes between:
+//! receiver state is the newest up to which no state is presumed lost. Contents are an instruction's diff. Nothing is
+//! ever retransmitted as it was; the sender makes a new diff to the newest state instead. There are two exceptions,
+//! both for instructions of several fragments, which a receiver puts together only while no other instruction comes
+//! between:
 //!
 //! - An instruction to be sent again with the same contents is repeated to the byte, so that its fragments add up over
 //!   several tries.
@@ -88,7 +89,8 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Goes on in the place of another end, whose states had numbers below `numbers_from`; `remote` is the newest of the peer's.
+    /// Goes on in the place of another end, whose states had numbers below `numbers_from`; `remote` is the number of
+    /// the peer's newest state.
     pub(crate) fn resume(
         &mut self,
         (known_num, known): (StateNum, L),

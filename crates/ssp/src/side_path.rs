@@ -104,7 +104,7 @@ impl SidePath {
         if self.is_missed { Some(self.changed_at.unwrap_or_default()) } else { late }
     }
 
-    /// Starts to send datagrams over the side path.
+    /// Notes that datagrams are sent over the side path from now on.
     pub(crate) fn begin(&mut self, now: Instant) {
         *self = Self {
             is_used: true,

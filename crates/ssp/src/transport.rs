@@ -135,7 +135,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.count_bytes(inflated.len());
             Instruction::decode(&inflated)?
         };
-        // Decoding four megabytes uses up the work of one call.
+        // The decoding of four megabytes alone uses up the work of one call.
         let room = self.config.work_per_turn.saturating_sub(self.effort - before);
         let is_try = self.connection.size().is_try(payload.len());
         self.handle_instruction(now, instruction, room, is_try)
@@ -184,8 +184,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.candidates_mut()
     }
 
-    /// Called when the driver begins to carry datagrams to [`SIDE_PATH`](crate::SIDE_PATH), or has ceased to. Before a client's first
-    /// datagram it is used at once, later where the network fails. It is left as soon as the network answers.
+    /// Called when the driver begins to carry datagrams to [`SIDE_PATH`](crate::SIDE_PATH), or has ceased to. Before a
+    /// client's first datagram the side path is used at once, later if the network fails. The client leaves it as soon
+    /// as the network answers.
     pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
         let is_first = self.instructions == 0;
         let fails = is_first || self.side_path_wanted_at().is_some_and(|at| at <= now);

@@ -27,7 +27,7 @@ const WORD: u64 = u64::BITS as u64;
 const RECENT: u64 = 128;
 const _: () = assert!(OVERTAKEN_LOST <= RECENT && RECENT <= OVERTAKEN_MAX);
 
-/// How many later numbers must arrive before a missing one counts as lost, on a path that has recently reordered
+/// How far below the highest arrived number a missing one counts as lost, on a path that has recently reordered
 /// datagrams. Source: RFC 5681, section 3.2 (three duplicate acknowledgments).
 const OVERTAKEN_LOST: u64 = 3;
 

@@ -43,8 +43,8 @@ pub struct FrameConfig {
     pub interval_min: Duration,
     /// Longest interval between frames, whatever the round-trip time.
     pub interval_max: Duration,
-    /// Longest interval between a frame and a frame with new contents: at most [`FrameConfig::interval_max`], which also holds for
-    /// contents that are sent again.
+    /// Longest interval between a frame and the next frame with new contents. It is at most
+    /// [`FrameConfig::interval_max`], which holds for contents that are sent again.
     pub news_interval_max: Duration,
     /// [`FrameConfig::news_interval_max`] where both ends offer late acknowledgments
     /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and a third of the round trip is as long, whatever
@@ -78,8 +78,8 @@ impl FrameConfig {
 
     /// The values of these fields at a rove client.
     ///
-    /// A key waits at most 120 ms for the frame of the key before, with stock 250 ms. Chosen: docs/timing.md, "Ahead of
-    /// stock's pace".
+    /// A key waits at most 120 ms after the frame of the key before; at a stock client it waits up to 250 ms. Chosen:
+    /// docs/timing.md, "Ahead of stock's pace".
     pub(super) const CLIENT: Self = Self {
         collection_delay: Duration::from_millis(1),
         quiet_delay: Duration::ZERO,
@@ -105,7 +105,7 @@ pub struct AckConfig {
     /// presumed lost this long after RTO.
     pub delay: Duration,
     /// [`AckConfig::delay`] where both ends offer late acknowledgments
-    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither direction loses much: the next key
+    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither direction loses much. The next key then
     /// carries the acknowledgment. Large contents are acknowledged after [`AckConfig::delay`]. Chosen: docs/timing.md,
     /// "Late acknowledgments".
     pub delay_late: Duration,
@@ -117,7 +117,7 @@ pub struct AckConfig {
     /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and every other instruction in between makes the
     /// receiver start again.
     pub delay_in_repair: Duration,
-    /// Whether contents that arrive again after their acknowledgment are acknowledged again, as it was lost.
+    /// Whether contents that arrive again are acknowledged again, because the first acknowledgment was probably lost.
     pub acknowledges_again: bool,
     /// Whether the peer's shutdown is acknowledged again where the acknowledgment may be lost: a server does so for a
     /// while, a client at once.
@@ -157,7 +157,8 @@ pub struct HeartbeatConfig {
     /// step. The module `heartbeat` has the upper bound.
     pub interval_max: Duration,
     /// Longest interval between heartbeats while contents are on their way over a path whose round trip exceeds
-    /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s of silence after which a user is told.
+    /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s of silence after which a client tells its
+    /// user.
     pub interval_far_max: Duration,
 }
 
@@ -184,9 +185,9 @@ pub struct RttConfig {
     pub rto_min: Duration,
     /// Upper bound of RTO, unless round trips are longer.
     pub rto_max: Duration,
-    /// Upper bound of RTO where round trips are longer than [`RttConfig::rto_max`], by which all contents on their way
-    /// would count as lost. Chosen: twice the longest round trip that stock measures. A peer with wrong timestamps
-    /// cannot do harm for longer, as each heartbeat carries the contents that are not acknowledged.
+    /// Upper bound of RTO where round trips are longer than [`RttConfig::rto_max`]. With that bound, all contents on
+    /// their way would count as lost. Chosen: twice the longest round trip that stock measures. A peer with wrong
+    /// timestamps delays repairs no longer than a heartbeat, which carries all contents that are not acknowledged.
     pub rto_far_max: Duration,
     /// Shortest sample that does not count as a round trip. Chosen: half of the 65.5 s that 16-bit timestamps can tell;
     /// with stock's 5 s, an end learns nothing of a path of 5 s.
@@ -215,7 +216,7 @@ impl RttConfig {
 pub struct PathConfig {
     /// Server: how long it goes on sending after the newest datagram from its client.
     pub association_timeout: Duration,
-    /// Client: how long without a round trip, and on one local port, before it opens another port.
+    /// Client: after this long on one local port and without a round trip it opens another port.
     pub hop_interval: Duration,
     /// Client: how long after a change of its local port the older ports are kept open.
     pub old_ports_kept: Duration,

@@ -11,7 +11,7 @@ pub(crate) struct AnnouncedHeartbeat {
     until: Option<Instant>,
     /// Whether the announced pause is longer than usual, which shows that the server receives our datagrams.
     is_long: bool,
-    /// End of the server's last long announcement that was kept.
+    /// Until when the last long pause has shown that the server receives our datagrams.
     kept_until: Option<Instant>,
     /// Whether the announcing heartbeat is still to be answered.
     is_answer_due: bool,
@@ -46,7 +46,8 @@ impl AnnouncedHeartbeat {
         self.until
     }
 
-    /// Returns until when a server that receives our datagrams has kept its announcements, or may be silent.
+    /// Returns until when the server counts as receiving our datagrams: the end of the present long pause, or of the
+    /// last one.
     pub(crate) fn kept_until(&self) -> Option<Instant> {
         self.until.filter(|_| self.is_long).or(self.kept_until)
     }

@@ -29,8 +29,8 @@ const _: () = assert!(PAUSES[PAUSES.len() - 1].as_millis() == PAUSE_MAX.as_milli
 /// How many pauses of one length must fail at least before that length is given up. Chosen: one failure may be chance.
 const FAILURES_MIN: u32 = 2;
 
-/// A pause length is given up if more than one in so many of its pauses fails. Chosen: 20 % loss each way takes as
-/// much; where more is lost, short pauses are worth their datagrams.
+/// A pause length is given up if more than one in so many of its pauses fails. Chosen: at 20 % loss each way as many
+/// fail by chance. Where more is lost, short pauses are worth their datagrams.
 const FAILURES_DIVISOR: u32 = 8;
 
 /// Latest time after a heartbeat at which its repetition still tests the pause. A client that has missed the heartbeat
@@ -38,15 +38,15 @@ const FAILURES_DIVISOR: u32 = 8;
 const AGAIN_WITHIN: Duration = Duration::from_millis(900);
 const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
 
-/// How late an announced heartbeat may be before the client sends by itself. Chosen: a queue delays datagrams by less,
-/// and an answer to the client then comes before the notice of a lost contact, 3.5 s after the heartbeat was due.
+/// How late an announced heartbeat may be before the client sends by itself. Chosen: a queue delays datagrams by less.
+/// The server's answer also comes in time: 3.5 s after the heartbeat was due, the client would report a lost contact.
 pub(super) const LATE: Duration = Duration::from_secs(1);
 
 /// A server's record of its heartbeats, which decides how long the next pause is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeartbeatBackoff {
     newest: Option<Heartbeat>,
-    /// Whether only heartbeats were sent since the newest one.
+    /// Whether nothing but its repetition was sent since the newest heartbeat.
     is_resting: bool,
     /// The answered and the failed pauses, for each length in [`PAUSES`].
     tallies: [Tally; PAUSES.len()],
@@ -63,7 +63,9 @@ struct Heartbeat {
     is_answered: bool,
     /// Whether this heartbeat was repeated.
     is_again: bool,
-    /// Until when the client need not send. Until this heartbeat is answered, the earlier one's time holds.
+    /// The instant until which the client need not send. While this heartbeat is unanswered, it is the instant at which
+    /// this heartbeat was sent, if the one before was answered, and else that heartbeat's value. The answer moves it to
+    /// the end of the pause that this heartbeat has announced.
     excused_until: Option<Instant>,
 }
 
@@ -74,7 +76,7 @@ struct Tally {
 }
 
 impl Heartbeat {
-    /// Returns whether a repetition of this heartbeat, sent `at`, still tests if the pause or chance has lost it.
+    /// Returns whether a repetition sent `at` can still tell a pause that was too long from a loss by chance.
     fn may_go_again(&self, at: Instant) -> bool {
         let is_open = !self.is_answered && !self.is_again && self.steps[0] > 0;
         is_open && at < self.sent_at + AGAIN_WITHIN

@@ -6,9 +6,9 @@ use super::{Cut, SIZE_BASE, SIZE_MIN, beyond_chance};
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// Bytes of contents in several datagrams that must have been sent for each byte of a probe: probes add at most a
-/// sixteenth to the traffic that they make cheaper. Chosen: a datagram of 1472 bytes for 1200 saves one in six, and 1 %
-/// of the bytes.
+/// Bytes of contents that must have been sent, in several datagrams at a time, for each byte of a probe. Probes thus
+/// add at most a sixteenth to the traffic that they make cheaper. Chosen: 1472 bytes in place of 1200 save one datagram
+/// in six, and 1 % of the bytes.
 const WORTH: usize = 16;
 
 /// Most probes of the largest size that earlier contents can pay for. Chosen: enough for a search without a pause.
@@ -25,12 +25,12 @@ const SAME: usize = 8;
 /// Fewest unanswered probes of a size before it counts as too large. Source: RFC 8899, section 5.1.2 (MAX_PROBES).
 const LOSSES_MIN: u32 = 3;
 
-/// Most unanswered probes of a size before it counts as too large. Chosen: at 29 % loss each way ten probes fail so
-/// once in a thousand times.
+/// Most unanswered probes of a size before it counts as too large. Chosen: at 29 % loss each way, all of ten probes
+/// stay unanswered once in a thousand times.
 const LOSSES_MAX: u32 = 10;
 
-/// How long after contents of several datagrams a size may be probed: an idle path carries no probes. Chosen: a stock
-/// peer has then acknowledged the contents before.
+/// How long after contents of several datagrams a size may be probed: an idle path carries no probes. Chosen: in this
+/// time a stock peer acknowledges the contents.
 const TRIED_WITHIN: Duration = Duration::from_secs(3);
 
 /// How much an unanswered probe counts as a failure ([`LOST`]), and one whose answer a later acknowledgment may have

@@ -29,7 +29,8 @@ impl Answers {
     /// Returns when a frame that answers the peer may be sent before the frame interval ends. `None` if none may.
     ///
     /// At 250 ms between frames a key's echo would otherwise wait for the frame of the key before, and the output of a
-    /// command for the echo of its Enter. Under steady output, only the time that the program gets to react remains.
+    /// command for the echo of its Enter. The answer waits only for the collection delay, in which the program may
+    /// react.
     pub(super) fn due(&self, is_hurried: bool, config: &Config) -> Option<Instant> {
         let delay = if is_hurried { Duration::ZERO } else { config.frames.collection_delay };
         let may_answer = self.frames < config.frames.answer_frames;

@@ -1,9 +1,9 @@
 //! The chance that the peer holds each unacknowledged state, and what a diff from that state is worth.
 //!
 //! A sent state has arrived if its datagrams have and if the peer held the state that its diff started from. An overdue
-//! acknowledgment makes that less likely step by step, unlike a timeout. The acknowledged state is the best reference
-//! as long as bytes cost nothing. Once this end's own traffic fills the path, a long diff delays all that follows, and
-//! a shorter one from a state that the peer probably holds can be worth more.
+//! acknowledgment makes that less likely, but does not rule it out, as a timeout would. The acknowledged state is the
+//! best reference as long as bytes cost nothing. Once this end's own traffic fills the path, a long diff delays all
+//! that follows, and a shorter one from a state that the peer probably holds can be worth more.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,8 @@ use crate::send_timing::SendTiming;
 /// as arrived for certain.
 const LOSS_MIN: f64 = 0.005;
 
-/// Smallest probability that an overdue acknowledgment was lost. Chosen: a late one is no proof that the state was
-/// lost.
+/// Smallest probability that the estimate uses for the loss of an overdue acknowledgment. Chosen: an acknowledgment
+/// that is only late must not prove that the state was lost.
 const ACK_LOST_MIN: f64 = 0.02;
 
 /// How long an acknowledgment may take beyond the round trip, its variation and its delay. Chosen: a frame interval.
@@ -28,16 +28,16 @@ const ACK_GRACE: Duration = Duration::from_millis(20);
 /// Least excess over the shortest round trip that shows a queue. Chosen: a few datagrams.
 const QUEUE_MIN: Duration = Duration::from_millis(20);
 
-/// How long after a queue was seen the bytes of a diff still count. Chosen: a second of diffs from the known state
-/// would fill the path again.
+/// How long after a queue was seen a longer diff is still worth less. Chosen: longer than the second in which diffs
+/// from the known state fill the path again.
 const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 
-/// A diff that takes this part of the bytes of a round trip is worth e times less. Chosen: docs/timing.md, "Reference
-/// policy".
+/// A diff is worth e times less if it takes this share of the bytes that the path delivers in a round trip. Chosen:
+/// docs/timing.md, "Reference policy".
 const HORIZON: f64 = 0.4;
 
-/// Shortest round trip that the worth of diffs is computed with. Source: the delivery forecast of Sprout (NSDI 2013),
-/// which is of 100 ms.
+/// Shortest round trip that the worth of diffs is computed with. Source: Sprout (NSDI 2013), which sends what its
+/// forecast delivers within 100 ms.
 const HORIZON_MIN: Duration = Duration::from_millis(100);
 
 /// Shortest time over which a delivery rate is measured. Chosen: two delayed acknowledgments.
@@ -282,7 +282,6 @@ fn loss(timing: &SendTiming) -> f64 {
     timing.path.loss_out.clamp(LOSS_MIN, 1.0 - LOSS_MIN)
 }
 
-/// Returns the chance that `datagrams` datagrams all arrive.
 fn all_arrive(datagrams: usize, timing: &SendTiming) -> f64 {
     (1.0 - loss(timing)).powi(i32::try_from(datagrams.max(1)).unwrap_or(i32::MAX))
 }

@@ -6,13 +6,14 @@ use super::backoff::Backoff;
 use crate::instruction::Instruction;
 use crate::num::StateNum;
 
-/// How long after large contents of either end acknowledgments are not late on a path that loses datagrams. Chosen: 1
-/// MiB that is copied at 1 Mbit/s and 5 % loss takes 35 s, and 45 s where they are late in between.
+/// How long after large contents, of either end, this end does not delay its acknowledgments on a path that loses
+/// datagrams. Chosen: a copy of 1 MiB at 1 Mbit/s and 5 % loss takes 35 s. It takes 45 s if acknowledgments are delayed
+/// between large contents.
 const LARGE_LATELY: Duration = Duration::from_secs(10);
 
-/// How often a large instruction that is presumed lost is repeated before newer contents replace it.
-/// Chosen: of pictures of ten fragments that change every 40 ms, 40 arrive within 20 s at 30 % loss and
-/// 100 ms, 0.7 s apart at most; without repeats 5 to 11 do, up to 4.6 s apart (tests/pair/picture.rs).
+/// How often a large instruction that is presumed lost is repeated before newer contents replace it. Chosen: of screens
+/// of ten fragments that change every 40 ms, 40 arrive within 20 s at 30 % loss and 100 ms of round trip, at most 0.7 s
+/// apart. Without repeats 5 to 11 arrive, up to 4.6 s apart (tests/pair/picture.rs).
 pub(super) const REPEATS_MAX: u32 = 8;
 
 /// The instruction of several fragments that may be repeated, and whether contents were recently large.

@@ -41,7 +41,7 @@ impl ReferenceChooser {
     ) -> Option<Vec<u8>> {
         self.choices += 1;
         let prefers_known: fn(usize, usize, usize) -> bool = match policy {
-            // By the last policy, the module `delivery_estimate` chooses.
+            // By the policy `Bayesian`, the module `delivery_estimate` chooses.
             ReferencePolicy::Known | ReferencePolicy::Bayesian => return None,
             ReferencePolicy::Mixture { known_percent } => {
                 let drawn = self.rng.at(self.choices).below(100);

@@ -13,18 +13,19 @@ use super::sending::{Occasion, Sending};
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// Probability below which the loss of all copies of contents is brought. Chosen: docs/timing.md, "Repetition"; two
-/// copies from 4 % loss on, three from 20 % on, four from 34 % on. Where echo acks are not sent alone, which otherwise
-/// bring a lost echo again, it is two copies from the first loss on.
+/// Copies of contents are sent until the probability that all of them are lost is below this. Chosen: docs/timing.md,
+/// "Repetition"; two copies from 4 % loss on, three from 20 % on, four from 34 % on. An echo ack that is sent alone
+/// brings a lost echo again. Where none is sent alone, there are two copies from the first loss on.
 const RESIDUAL: f64 = 0.04;
 
-/// [`RESIDUAL`] where echo acks are not sent alone. Chosen: three copies from 17 % loss on, four from 31 % on make keys
-/// at 100 ms and 29 % loss as fast as echo acks did (0.60 of stock's mean for 0.61, 20 seeds), for 2 % more bytes.
+/// [`RESIDUAL`] where echo acks are not sent alone. Chosen: three copies from 17 % loss on and four from 31 % on make
+/// keys at 100 ms and 29 % loss as fast as echo acks did (0.60 of stock's mean in place of 0.61, 20 seeds), for 2 %
+/// more bytes.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
 /// [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, where newer contents are mostly sent before a
-/// third copy would be. Chosen: at 500 ms and 29 % loss typed ahead takes 1.53 of stock's bytes for 1.62 with the same
-/// times.
+/// third copy would be. Chosen: at 500 ms and 29 % loss, keys typed ahead take 1.53 of stock's bytes in place of 1.62,
+/// and the same time.
 const RESIDUAL_FAR: f64 = 0.1;
 
 /// [`RESIDUAL_UNAIDED`] at round trips from [`SECONDS_SRTT_MIN`] on, where a lost key waits for seconds. Chosen: at 5 s
@@ -54,7 +55,8 @@ const SECOND_MAX: Duration = Duration::from_millis(40);
 /// wait a larger part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
-/// Smallest loss, from 0 to 1, that decides on copies after contents were presumed lost. Chosen: two copies.
+/// Smallest loss, from 0 to 1, by which the copies of contents that were presumed lost are counted. Chosen: it makes
+/// two.
 const PRESUMED_LOSS: f64 = 0.1;
 
 /// Longest diff that is copied, in bytes before compression. Chosen: one datagram, whatever it holds.
@@ -172,7 +174,7 @@ fn copies_wanted(timing: &SendTiming, loss_out: f64) -> u32 {
     copies
 }
 
-/// Returns the probability below which the loss of all copies is brought where echo acks are not sent alone.
+/// Returns the residual loss that holds where echo acks are not sent alone.
 fn residual_unaided(srtt: Duration) -> f64 {
     if srtt >= SECONDS_SRTT_MIN {
         RESIDUAL_SECONDS

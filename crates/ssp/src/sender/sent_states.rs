@@ -57,17 +57,15 @@ impl<L: Object> SentStates<L> {
         self.list.front().expect("the known receiver state is never thrown away")
     }
 
-    /// Returns the newest sent state.
     pub(crate) fn last(&self) -> &SentState<L> {
         self.list.back().expect("the known receiver state is never thrown away")
     }
 
-    /// Returns the number of the next new state.
     pub(crate) fn next_num(&self) -> StateNum {
         self.last().num.next().max(self.numbers_from)
     }
 
-    /// Returns the index of the newest state that need not be lost yet, where no earlier one must be lost either.
+    /// Returns the index of the newest state up to which no state is presumed lost.
     pub(super) fn newest_assumed(&self, now: Instant, timing: &SendTiming) -> usize {
         let is_in_flight = |state: &SentState<L>| now < state.sent_at + timing.in_flight();
         // A state without contents is not acknowledged by itself, and says nothing about others.
@@ -77,7 +75,6 @@ impl<L: Object> SentStates<L> {
         credible.filter(|(_, state)| is_in_flight(state)).last().map_or(0, |(index, _)| index)
     }
 
-    /// Returns the unacknowledged states with contents.
     pub(super) fn with_contents(&self) -> impl Iterator<Item = &SentState<L>> {
         self.list.iter().skip(1).filter(|state| state.has_contents)
     }

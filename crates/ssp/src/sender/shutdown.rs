@@ -20,12 +20,13 @@ const TRIES_MAX: u32 = 16;
 /// Chosen: as long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How many announcements are a frame interval apart on a path that loses nothing; later ones are the largest frame
-/// interval apart. Chosen: a peer that has not answered five of them is busy for longer.
+/// After how many announcements the next one still follows a frame interval later, on a path that loses nothing.
+/// Further ones are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy for
+/// longer.
 const QUICK_TRIES: u32 = 4;
 
 /// Most loss of the peer's datagrams, as a share from 0 to 1, at which this end waits for a busy peer's acknowledgment.
-/// Chosen: the wait for one that was lost, 4 s, is then 40 ms in the mean.
+/// Chosen: a lost acknowledgment costs a wait of 4 s, which is 40 ms in the mean at this loss.
 const ANSWER_LOSS: f64 = 0.01;
 
 /// Since when, and how often, this end has announced its shutdown.
@@ -54,7 +55,7 @@ impl Shutdown {
 
     /// Returns the time from the newest announcement to the next one.
     pub(super) fn interval(&self, timing: &SendTiming) -> Duration {
-        // A peer that loses nothing and does not answer at once is busy, or out of reach for a moment.
+        // On a path that loses nothing, a peer that does not answer at once is busy, or out of reach for a moment.
         let is_quick = self.tries <= QUICK_TRIES || !expects_answer(timing);
         if is_quick { timing.frame_interval } else { timing.config.frames.interval_max }
     }

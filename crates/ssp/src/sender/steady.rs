@@ -24,7 +24,7 @@ const LOSS_MIN: f64 = 0.02;
 
 /// Least excess of SRTT over the shortest round trip that shows a queue, which more frames would lengthen. Chosen:
 /// docs/timing.md, "Steady output"; pages over 128 kbit/s and 500 ms at 5 % loss have 1.29 of stock's 95 % catch-up
-/// with half of the shortest round trip, and 0.81 so.
+/// where a queue is half of the shortest round trip, and 0.81 with these values.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
 /// The part of the shortest round trip, as a divisor, that replaces [`QUEUE_MIN`] where it is longer.

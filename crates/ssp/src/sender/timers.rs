@@ -14,9 +14,9 @@ use crate::sender::Sender;
 /// How long after an arrival over a far path this end sends no heartbeat. Chosen: this end mostly answers sooner.
 const HEARD_LATELY: Duration = Duration::from_secs(1);
 
-/// The part of a round trip, as a divisor, without further changes after which a first answer is sent. It counts where
-/// it is longer than `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths";
-/// programs write a page in pieces, which are 11 % fewer bytes together at 200 ms.
+/// A first answer is sent once nothing has changed for this part of a round trip, a divisor. It counts where that is
+/// longer than `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths";
+/// programs write a page in pieces, which take 11 % fewer bytes in one frame at 200 ms.
 const QUIET_DIVISOR: u32 = 200;
 
 impl<L: Object> Sender<L> {
@@ -103,8 +103,8 @@ impl<L: Object> Sender<L> {
         self.acks.due(is_in_repair, self.sent.known().num, timing)
     }
 
-    /// Returns whether the next frame is sent as soon as changes pause. It is not while large contents are on their
-    /// way: further ones would delay whatever comes next.
+    /// Returns whether the next frame is sent as soon as changes pause. While large contents are on their way it waits
+    /// longer, because further contents would delay whatever comes next.
     fn is_hurried(&self, config: &Config) -> bool {
         self.large.kept.is_none() && self.answers.is_first_next(config)
     }

@@ -16,7 +16,7 @@ pub struct Resumed<Local, Remote> {
     pub numbers_from: u64,
     /// Blocks that the former client may have sealed with the key.
     pub sealed_blocks: u64,
-    /// How many datagrams of the peer's may have been received: replays of them are refused.
+    /// How many of the peer's datagrams may have been received. Replays of these are refused.
     pub peer_datagrams: u64,
     /// The known receiver state.
     pub known: (StateNum, Local),
@@ -27,7 +27,7 @@ pub struct Resumed<Local, Remote> {
 }
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
-    /// Makes this end, which has said nothing yet, go on in the place of another one.
+    /// Makes this end, which has sent nothing yet, go on in the place of another one.
     ///
     /// # Panics
     ///

@@ -49,8 +49,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         &self.sender.sent.last().object
     }
 
-    /// Returns when the peer must send again: a heartbeat interval after its newest state, or when it has announced a
-    /// heartbeat. Unacknowledged contents of ours are to be answered sooner.
+    /// Returns when the peer must send again: a heartbeat interval after its newest state, or at the heartbeat that it
+    /// has announced. Contents of ours are to be answered within a heartbeat interval in any case.
     pub fn remote_due_at(&self) -> Instant {
         let due_at = self.receiver.newest().arrived_at + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
@@ -61,8 +61,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heartbeats.hears_by()
     }
 
-    /// Returns up to when what this end has sent counts as received. That is when the known receiver state was sent, or
-    /// the end of an announced silence that a server kept. `None` before the first acknowledgment.
+    /// Returns the time up to which all that this end has sent counts as received. That is when the known receiver
+    /// state was sent, or the end of an announced silence that a server kept. `None` before the first acknowledgment.
     pub fn answered_until(&self) -> Option<Instant> {
         let known_sent_at = self.known_state_sent_at()?;
         Some(known_sent_at).max(self.asked_before(self.heartbeats.answered_until()))
