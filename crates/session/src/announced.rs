@@ -1,5 +1,4 @@
-//! The window sizes that the server may still show: those that the client has sent, until the server has followed a
-//! later one.
+//! The window sizes that the server may still show: those that the client has sent, until the server shows a later one.
 
 use std::collections::VecDeque;
 
@@ -38,9 +37,9 @@ impl Announced {
         debug_assert!(self.sizes.iter().is_sorted_by_key(|told| told.events));
     }
 
-    /// Drops the sizes before the last one that the server knows, by the number of its acknowledged events `known`.
-    /// They are kept until its screen has (`shows`) that size or a later one, because earlier states may still arrive.
-    /// Returns whether any were dropped.
+    /// Drops the sizes before the newest one that the server has acknowledged; `known` is the number of acknowledged
+    /// events. They are kept until the server's screen has (`shows`) that size or a later one, because states of an
+    /// earlier size may still arrive. Returns whether any were dropped.
     pub(crate) fn acknowledge(&mut self, known: u64, shows: Size) -> bool {
         let acknowledged = self.sizes.partition_point(|told| told.events <= known);
         let outdated = acknowledged.saturating_sub(1);

@@ -52,7 +52,7 @@ const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
 /// worst server of `tests/memory.rs` makes it take.
 pub const MEMORY_MAX_80X24: Bytes = Bytes::mib(64);
 
-/// The same with a window of 500x200.
+/// Most memory that a client's process takes with a window of 500x200, whatever the server sends.
 pub const MEMORY_MAX_500X200: Bytes = Bytes::mib(128);
 
 /// The client end of a session.
@@ -69,7 +69,7 @@ pub struct Client {
     /// When the client leaves a server that does not answer, after the user wanted to, and the outcome of the session
     /// then.
     farewell: Option<(Instant, ClientOutcome)>,
-    /// The outcome, once that time has come or the user has insisted.
+    /// The outcome of a session that the client has left without the server's answer.
     given_up: Option<ClientOutcome>,
     end_request: EndRequest,
     recorder: Recorder,
@@ -115,7 +115,7 @@ impl Client {
         }
     }
 
-    /// Says the first word.
+    /// Queues the first message, the window size.
     fn started(mut self, now: Instant) -> Self {
         self.uplink.flush(&mut self.transport);
         self.refresh(now);
@@ -145,7 +145,7 @@ impl Client {
         self.transport.has_work()
     }
 
-    /// Returns the work done so far for the server's states, in cells of its screen.
+    /// Returns the work done so far for the server's states, in cells of the server's screen.
     pub fn effort(&self) -> u64 {
         self.transport.effort()
     }
@@ -165,7 +165,7 @@ impl Client {
     ) -> Result<(), ReceiveError> {
         match &result {
             Ok(()) => self.notice_bar.notices.heard(now),
-            // A stranger's word is not worth a notice either.
+            // A datagram that does not come from the server is not worth a notice either.
             Err(error) if !error.is_from_peer() => return result,
             Err(error) => self.note_receive_error(now, error),
         }
@@ -199,8 +199,8 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Returns whether the user's terminal should be read: false above 1 MiB of unacknowledged input
-    /// and once the session is ending, unless the terminal itself has still to answer, or the user may insist.
+    /// Returns whether the user's terminal should be read. It should not while 1 MiB of input is unacknowledged. Once
+    /// the session is ending, it is read only for the terminal's own answers, and while the user may insist on the end.
     pub fn wants_input(&self) -> bool {
         if self.is_ending() {
             return self.display.owes_answers() || self.end_request.wants_input();
@@ -265,7 +265,7 @@ impl Client {
         self.transport.key_memory()
     }
 
-    /// Does what is due.
+    /// Handles all timers that have expired.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.has_work() {
             let before = self.before_work(now);
@@ -388,7 +388,7 @@ impl Client {
 
     /// Returns how the session ended, once it has.
     ///
-    /// A session shorter than the terminal takes to answer waits for that, within bounds.
+    /// A session that ends before the terminal has answered waits for the answers, within bounds.
     pub fn outcome(&self) -> Option<ClientOutcome> {
         self.ended().filter(|_| !self.display.owes_answers())
     }
@@ -456,18 +456,18 @@ impl Client {
         self.notice_bar.refresh(now, &self.transport, &self.escape);
     }
 
-    /// Reports a permission of the terminal's user to the server, if it is a rove. Call this first.
+    /// Reports a permission of the terminal's user to the server, if it is a rove. Call this before any input.
     pub fn allow(&mut self, permission: TerminalReport) {
         self.uplink.report([permission]);
     }
 
-    /// Says whether others may join the session beside this client, if the server is a rove. Call this first.
+    /// Tells the server whether others may join the session, if it is a rove. Call this before any input.
     pub fn set_door(&mut self, door: Door) {
         let wish = self.notice_bar.company.set_usual(door);
         self.uplink.wish(Some(wish), &mut self.transport);
     }
 
-    /// Says which window decides the session's size, if the server is a rove. Call this first.
+    /// Tells the server which window decides the session's size, if it is a rove. Call this before any input.
     pub fn set_size_rule(&mut self, rule: SizeRule) {
         self.uplink.wish(Some(Wish::Size(rule)), &mut self.transport);
     }

@@ -6,8 +6,8 @@ use rove_ssp::StateNum;
 use rove_units::{Duration, Instant};
 
 /// How long a program has to answer a key before the screen counts as showing the key's effect. This fixed time holds
-/// until the program's speed is known. It is also the minimum for clients that take an early ack as a proof.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC 2012), section 3.2.
+/// until the program's speed is known. It is also the minimum for clients that take an early ack as a proof that there
+/// is no echo. Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC 2012), section 3.2.
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
 /// Shortest time that a program has to answer a key. Chosen: the collection interval of a frame, so that an echo and
@@ -31,7 +31,7 @@ const _: () = assert!(ECHO_DELAY.as_nanos() < DELAY_MAX.as_nanos());
 const SAMPLES_MAX: usize = 16;
 /// Number of samples below which the fixed [`ECHO_DELAY`] is used. Chosen: a word.
 const SAMPLES_MIN: usize = 8;
-/// Longest time from a key to output that counts as its echo. Chosen: twice the longest delay.
+/// Longest time from a key to output that counts as its echo. Chosen: more than twice [`DELAY_MAX`].
 const LATENCY_MAX: Duration = Duration::from_secs(1);
 /// How long a program must have been silent before a key, so that its next output counts as an echo. Chosen: longer
 /// than the pauses of a program that writes all the time.
@@ -41,7 +41,7 @@ const SILENCE: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Most deliveries that are kept. Chosen: three times what a client's frame interval lets through in [`DELAY_MAX`];
-/// above it the newest two become one, which only delays the ack.
+/// beyond it a new delivery replaces the newest, which only delays the ack.
 const HISTORY_MAX: usize = 64;
 
 /// The client states whose input was handed to the program and is not yet acknowledged.
@@ -60,7 +60,8 @@ pub(crate) enum EchoWait {
     /// The fixed [`ECHO_DELAY`], as in stock Mosh.
     #[default]
     Fixed,
-    /// The measured echo latency of programs, but at least [`ECHO_DELAY`]: the client takes an early ack as a proof.
+    /// The measured echo latency of programs, but at least [`ECHO_DELAY`], because the client takes an early ack as a
+    /// proof that there is no echo.
     Patient,
     /// The measured echo latency of programs.
     Adaptive,
@@ -157,8 +158,8 @@ impl EchoLatency {
         }
     }
 
-    /// Returns how long a program has to answer a key: a multiple of the median latency, and at least the longest
-    /// recent latency.
+    /// Returns how long a program has to answer a key: a multiple of the median latency, but longer than the longest
+    /// recent one, within bounds. [`ECHO_DELAY`] until enough latencies are known.
     fn delay(&self) -> Duration {
         let Some(longest) = self.longest().filter(|_| self.samples.len() >= SAMPLES_MIN) else {
             return ECHO_DELAY;

@@ -280,7 +280,7 @@ impl EscapeKey {
         requests.suspend |= byte == Some(SUSPEND);
         requests.login |= logs_in;
         (requests.lock, requests.dismiss) = (requests.lock ^ locks, requests.dismiss | dismisses);
-        // The prompt that the user comes back to after a pause is a fresh line.
+        // After a suspension the user comes back to a prompt, which is a fresh line.
         let line_start = matches!(byte, Some(b'\r' | b'\n' | SUSPEND));
         self.state = State::Text { line_start };
         if shows_status {
@@ -446,7 +446,7 @@ fn is_beginning(sequence: &[u8]) -> bool {
     sequence == b"\x1b" || parameters.is_some_and(|it| it.iter().all(is_parameter))
 }
 
-/// Returns the name of a key: `Ctrl-^`, or a printable one in double quotes.
+/// Returns the name of a key: `Ctrl-^` or its like, `Backspace`, or a printable key in quotes.
 fn key_name(key: u8) -> String {
     match key {
         0..0x20 => format!("Ctrl-{}", char::from(key + CONTROL)),

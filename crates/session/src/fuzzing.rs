@@ -8,8 +8,8 @@ use crate::probe::Probe;
 /// Most answers there can be: one to each question, and the end.
 const ANSWERS_MAX: usize = 11;
 
-/// A terminal may answer anything, in pieces of any size: no byte of it is changed or comes in another order, what
-/// is taken out was awaited, and in the end nothing is kept back.
+/// Checks that a terminal may answer anything, in pieces of any size. No byte is changed or reordered, only awaited
+/// answers are taken out, and in the end nothing is kept back.
 pub fn answers_take_anything(data: &[u8]) {
     let Some((&choice, input)) = data.split_first() else { return };
     let whole = read(input.chunks(input.len().max(1)));
@@ -22,7 +22,7 @@ pub fn answers_take_anything(data: &[u8]) {
     assert!(keys.iter().all(|key| rest.any(|byte| byte == key)), "keys that nobody has typed");
 }
 
-/// Returns the keys and the answers in it.
+/// Returns the keys and the answers in `pieces`.
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<u8>, Vec<String>) {
     let start = Instant::from_millis(0);
     let (mut probe, mut keys) = (Probe::new(true), Vec::new());

@@ -25,7 +25,7 @@ enum State {
     SingleShift { since: Instant },
 }
 
-/// Translates the user's keys. Its state outlives a diff, because a key's bytes may arrive in two.
+/// Translates the user's keys. Its state outlives a diff, because a key's bytes may arrive in two diffs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyTranslator {
     state: State,

@@ -1,7 +1,7 @@
 //! Decides whether a session's last screen stays visible on the user's terminal after the session.
 //!
 //! A local command leaves its output on the screen, so a command on the host does too. A shell leaves nothing, except
-//! if the user never typed: then the screen tells the reason.
+//! if the user never typed: then the screen tells why the session ended.
 
 use rove_terminal::{ExitStatus, Screen};
 

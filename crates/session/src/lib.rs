@@ -14,14 +14,15 @@
 //! - `part` is the form of everything that travels with the picture, and `parts` lists it: `echo_ack`, `scrollback`,
 //!   `exit_status`, `bells`, `clipboard`, `notifications`, `tty` and `joined`. `scrollback` has a server's half (`outbox`) and a client's
 //!   half (`inbox`).
-//! - `host_screen` is the server's object: the picture with its parts. A client plays its diffs within bounds of work (`play`),
-//!   and only at an `allowed` size.
+//! - `host_screen` is the server's object: the picture with its parts. A client applies its diffs within bounds of work
+//!   (`play`), and only at an `allowed` size.
 //!
 //! The client:
 //!
 //! - `probe` asks the user's terminal what it can do, and takes the answers out of the user's keys. `columns` measures
 //!   clusters.
-//! - `escape` finds the keys that are meant for the client.
+//! - `escape` finds the keys that are meant for the client. `announced` holds the window sizes that the server may
+//!   still show.
 //! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
@@ -32,7 +33,6 @@
 //!
 //! The server:
 //!
-//! - `announced` holds the sizes of the window that a client may still see.
 //! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
 //! - `server` puts this together. Its `publisher` decides what a client is shown, and its `input` hands on what the client
 //!   types. Its `succession` hands the session to another client, its `audience` holds clients that have joined, and `lead`

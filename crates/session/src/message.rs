@@ -1,8 +1,9 @@
 //! Reads and writes the protobuf messages `UserMessage` and `HostMessage`, as far as both are alike.
 //!
-//! Each message is a repeated field 1 of instructions with one member each. Instructions are read in place, one at a
-//! time, so that a small hostile message cannot cause a large allocation. Unknown members are skipped, so that later
-//! versions may add members (numbered 16 and above). Wire form: Mosh 1.4.0 as observed, docs/wire.md.
+//! Each message is a repeated field 1 of instructions. An instruction has one field, its *member*: keys, terminal bytes,
+//! a resize or an extension. Instructions are read in place, one at a time, so that a small hostile message cannot cause
+//! a large allocation. Unknown members are skipped, so that later versions may add members (numbered 16 and above). Wire
+//! form: Mosh 1.4.0 as observed, docs/wire.md.
 
 mod protobuf;
 #[cfg(test)]
@@ -78,8 +79,8 @@ pub(crate) fn instructions(message: &[u8]) -> impl Iterator<Item = Result<&[u8],
 }
 
 /// Returns the number and the body of an instruction's member, or `None` if the instruction has only unknown members.
-/// An instruction should have one member. With several, stock's members precede extensions, and keys or terminal bytes
-/// precede a size, as in stock Mosh; otherwise the last one counts.
+/// An instruction should have one member. With several, stock's members take precedence over extensions, and keys or
+/// terminal bytes over a size, as in stock Mosh; otherwise the last one counts.
 ///
 /// # Errors
 ///

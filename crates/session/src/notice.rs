@@ -21,15 +21,16 @@ const REPLY_LATE: Duration = Duration::from_secs(10);
 const SLOW_COUNT_AFTER: u64 = 60;
 /// How long the notice of a local network error stays after the error's last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
-/// How long a server's next state or heartbeat must be overdue, while its host refuses ours, for it to count as gone.
-/// Chosen: 10 s after its last heartbeat, three heartbeats of 3 s are refused, and a restart of the network is over.
+/// A server counts as gone if its next state or heartbeat is overdue for so long, and its host refuses our datagrams.
+/// Chosen: this is 10 s after the last heartbeat. By then three of ours were refused, and a restart of the network is
+/// over.
 const GONE_LATE: Duration = Duration::from_secs(7);
 /// Greatest age of the host's last refusal of a datagram for the server to count as gone. Chosen: one heartbeat in
 /// three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 /// How long nothing is acknowledged until the bar tells the remedy for blocked UDP. A block in one direction counts
-/// too, because a server that hears nothing falls silent some time later. Chosen: a network that returns has done so,
-/// and the user has not given up.
+/// too, because a server that hears nothing falls silent some time later. Chosen: a network that comes back has mostly
+/// done so by then, and the user has not given up yet.
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long ssh carries the session, because UDP is silent, until the user reads the reason. Chosen: in this time UDP
 /// is tried five times.

@@ -39,7 +39,7 @@ pub(crate) struct OneShotEffects {
     notifications: RateLimiter<Notification>,
 }
 
-/// The newest effect of each kind that was taken from a server state.
+/// The number of the newest effect of each kind that was taken from a server state.
 #[derive(Debug, Default)]
 struct Seen {
     bells: u64,
@@ -64,7 +64,8 @@ impl OneShotEffects {
         }
     }
 
-    /// Marks the effects in `state` as performed, because another client has performed them.
+    /// Marks the effects in the picture of `state` as performed, because another client of the stock server has
+    /// performed them.
     pub(crate) fn take_for_seen(&mut self, state: &HostScreen) {
         let picture = (state.screen().bells(), state.screen().clipboard().to_owned());
         self.seen = Seen { picture, ..Seen::default() };

@@ -32,8 +32,8 @@ use crate::wish::{Door, Wish};
 /// stopped reading loses nothing and the server's memory is bounded. A single client message may exceed it by its own
 /// length. Chosen: the bound of a client's own queue.
 pub(crate) const HOST_INPUT_MAX: usize = 1_048_576;
-/// Bytes waiting for the pty below which the clients may send input again. Chosen: half, so that one read of the
-/// program does not switch between the two.
+/// Bytes waiting for the pty below which the clients may send input again. Chosen: half, so that not every read of the
+/// program stops or resumes the clients.
 const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
 
 /// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -459,8 +459,7 @@ impl Server {
         }
     }
 
-    /// Queues an event for the driver, in place of an older event of the same kind: only the newest size and address
-    /// matter.
+    /// Queues an event for the driver, in place of an older one of its kind: only the newest size and address matter.
     fn note(&mut self, event: ServerEvent) {
         self.events.retain(|queued| mem::discriminant(queued) != mem::discriminant(&event));
         self.events.push_back(event);

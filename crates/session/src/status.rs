@@ -17,7 +17,8 @@ const RENEWED: Duration = Duration::from_secs(1);
 /// lines.
 const LINE_CHARS_MAX: usize = 160;
 
-/// The name of each protocol extension, in the order of the bits. All names together fit into a line of 80 columns.
+/// The name of each protocol extension, in the order of the bits of [`Capabilities`]. All names together fit into a
+/// line of 80 columns.
 const EXTENSIONS: [(Capabilities, &str); 10] = [
     (Capabilities::EXIT_STATUS, "exit"),
     (Capabilities::RICH_SCREEN, "screen"),
@@ -54,7 +55,7 @@ pub(crate) struct Facts {
     pub(crate) aside_since: Option<Instant>,
     /// When the session last changed between UDP and ssh. `None` if it never did.
     pub(crate) changed_at: Option<Instant>,
-    /// The number of keys and resizes that the server has not acknowledged.
+    /// The number of keys and other events that the server has not acknowledged.
     pub(crate) pending_input: u64,
     /// Lines about the joined clients, and about the lock of the session; empty if there is nothing to tell.
     pub(crate) joined: Vec<String>,
@@ -114,7 +115,7 @@ impl StatusView {
     }
 }
 
-/// Draws the panel's lines over a frame, from row `top` on, and hides a cursor below them.
+/// Draws the panel's lines over a frame, from row `top` on, and hides a cursor that they cover.
 pub(crate) fn draw_lines(lines: &[String], frame: &mut Screen, top: u16) {
     let background = Pen { attributes: Attributes::NONE, ..PEN };
     for (row, line) in (top..).zip(lines) {

@@ -254,7 +254,6 @@ impl Object for UserStream {
     }
 }
 
-/// Returns a number of events in memory as an index.
 fn index(events: u64) -> usize {
     usize::try_from(events).expect("events in memory are fewer than addresses")
 }

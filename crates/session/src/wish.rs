@@ -26,7 +26,7 @@ pub enum SizeRule {
     Owner,
     /// The own client's window, enlarged in each dimension to the window of the client that typed last.
     Typist,
-    /// The smallest window of all clients that may type.
+    /// In each dimension the smallest window of all clients that may type.
     Smallest,
     /// This fixed size, in whatever window the session is shown.
     Fixed(Size),

@@ -1,4 +1,5 @@
-//! The other clients of the session: who joined or left, in words for the user, and what the user wishes about them.
+//! The other clients of the session: who joined or left, in words for the user, and the wishes about them that the
+//! client sends to the server.
 
 use rove_ssp::Capabilities;
 use rove_terminal::plain;
@@ -85,12 +86,13 @@ impl Company {
         self.seen.clients.iter().find(is_own).is_some_and(|own| own.way == JoinMode::View)
     }
 
-    /// Returns whether other clients are there.
+    /// Returns whether any client has joined.
     pub(super) fn is_shared(&self) -> bool {
         !self.seen.clients.is_empty()
     }
 
-    /// Locks the session, or unlocks it. Returns the wish if there is one to send, and what to tell the user.
+    /// Locks the session, or unlocks it. Returns the wish that asks the server for this, and what to tell the user.
+    /// There is no wish if this client may not lock the session.
     pub(super) fn toggle_lock(
         &mut self,
         transport: &ClientTransport,
@@ -105,7 +107,8 @@ impl Company {
         (Some(Wish::Door(self.usual)), "Unlocked.")
     }
 
-    /// Ends the joined clients. Returns the wish if there is one to send, and what to tell the user.
+    /// Returns the wish that ends the joined clients, and what to tell the user. There is no wish if nobody has joined,
+    /// or if this client may not end them.
     pub(super) fn dismiss(&self, transport: &ClientTransport) -> (Option<Wish>, &'static str) {
         match self.refusal(transport) {
             Some(refusal) => (None, refusal),
@@ -124,7 +127,7 @@ impl Company {
         }
     }
 
-    /// Returns the lines for the status: a label and a text.
+    /// Returns the lines for the status: one for each joined client, and one if the session is locked.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = (self.seen.clients.iter())
             .map(|client| {

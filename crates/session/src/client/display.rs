@@ -34,11 +34,11 @@ pub(super) struct Display {
 /// The owner of the user's terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tty {
-    /// We are to take it over with the next output.
+    /// The shell: the client takes the terminal over with the next output.
     Due,
-    /// We have.
+    /// The client.
     Ours,
-    /// We have given it back.
+    /// The shell: the client has given the terminal back.
     Returned,
 }
 
@@ -47,7 +47,7 @@ enum Tty {
 struct Sources {
     /// The number of the server's state that the picture shows.
     state: StateNum,
-    /// The facts that predictions rest on, if there are any: the network's news, and the end of the input.
+    /// The facts that predictions rest on, if there are any: the network's progress, and the end of the input.
     predictions: Option<(Network, u64)>,
 }
 
@@ -83,8 +83,8 @@ impl Display {
 
     /// Handles keys that are sent to the host.
     pub(super) fn handle_keys(&mut self, now: Instant, keys: &[u8], transport: &ClientTransport) {
-        // Stock predicts keys before it takes out its own. Only keys that reach the program can have an effect on the
-        // screen.
+        // Stock predicts keys before it takes out those for the client. Here only keys that reach the program are
+        // predicted, because no others have an effect on the screen.
         self.engine.handle_keys(now, InputNum::new(transport.sent_num().get()), keys);
         self.last_screen.note_keys(transport.remote().screen());
     }
@@ -109,7 +109,7 @@ impl Display {
         self.shown = None;
     }
 
-    /// Handles the window's new size; returns whether it is one.
+    /// Handles the window's size; returns whether it has changed.
     pub(super) fn handle_resize(&mut self, window: Size, screen: &Screen) -> bool {
         if window == self.window {
             return false;
@@ -189,7 +189,7 @@ impl Display {
         [self.one_shot_effects.poll_timeout(), self.engine.poll_timeout()]
     }
 
-    /// Returns whether an answer of the terminal could still go to its next reader.
+    /// Returns whether the terminal may still answer, so that its next reader would get the answer.
     pub(super) fn owes_answers(&self) -> bool {
         self.tty == Tty::Ours && self.probe.owes_answers()
     }
@@ -246,7 +246,7 @@ impl Display {
         out
     }
 
-    /// Returns the bytes that take the session to where the lines that wait can go.
+    /// Returns the bytes that take the session to the normal screen if lines wait for the terminal's history.
     fn make_room(&mut self, frame: &Screen) -> Vec<u8> {
         if self.lines.is_due() && self.renderer.takes_lines(frame) {
             self.renderer.move_to_history()
@@ -255,7 +255,7 @@ impl Display {
         }
     }
 
-    /// Moves lines into a frame, and returns whether more are waiting.
+    /// Removes and returns the lines to scroll in with a frame, and whether more are waiting.
     fn take_lines(&mut self, frame: &Screen) -> (Vec<ScrollbackLine>, bool) {
         if !self.lines.is_due() || !self.renderer.takes_lines(frame) {
             return (Vec::new(), false);

@@ -37,8 +37,8 @@ impl Client {
         self.transport.candidates_mut().expect(CLIENT)
     }
 
-    /// Notes that datagrams to [`SIDE_PATH`](rove_ssp::SIDE_PATH) are carried from now on, or no more. Before the first datagram they
-    /// all go there at once, later where the network fails; [`Client::uses_side_path`] says so.
+    /// Notes that datagrams to [`SIDE_PATH`](rove_ssp::SIDE_PATH) are carried from now on, or no more. If nothing was
+    /// sent yet, all datagrams go there at once, otherwise once the network fails ([`Client::uses_side_path`]).
     pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
         self.transport.handle_side_path(now, is_open);
         self.refresh(now);
@@ -89,7 +89,8 @@ impl Client {
         self.transport.side_path().expect(CLIENT)
     }
 
-    /// Notes that an interface, an address or a route of this computer has changed: the server is spoken to at once.
+    /// Notes that an interface, an address or a route of this computer has changed: a datagram is sent to the server at
+    /// once.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.transport.handle_network_change(now);
     }
@@ -125,8 +126,8 @@ impl Client {
         }
     }
 
-    /// Returns the terminal that the host's programs run on, as it was when the newest screen was taken
-    /// or later; `None` where the server does not tell.
+    /// Returns the modes of the terminal that the host's programs run on, as of the newest screen or later. `None` if
+    /// the server does not tell them.
     pub fn tty(&self) -> Option<Tty> {
         self.transport.remote().parts().tty
     }
@@ -163,7 +164,7 @@ impl Client {
         self.transport.srtt()
     }
 
-    /// Returns how many events, keys and resizes, the server has not acknowledged yet.
+    /// Returns how many events (keys, resizes, reports, wishes) the server has not acknowledged yet.
     pub fn pending_input(&self) -> u64 {
         pending(&self.transport)
     }

@@ -6,17 +6,17 @@
 
 use rove_units::{Duration, Instant};
 
-/// How long after the first request another one counts as the same. Chosen: a shell whose terminal is closed sends SIGHUP
-/// twice, a few milliseconds apart, and nobody hits the escape key and a dot twice in that time; a server in reach has
-/// answered.
+/// How long after the first request another one counts as the same. Chosen: a shell whose terminal is closed sends
+/// SIGHUP twice, a few milliseconds apart, and nobody hits the escape key and a dot twice in that time. A server in
+/// reach has answered by then.
 const SAME_REQUEST: Duration = Duration::from_millis(250);
 
-/// When the user first asked for the end, and whether he may insist.
+/// When the user first asked for the end, and whether a second request is obeyed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndRequest {
     is_obeyed_twice: bool,
     first_at: Option<Instant>,
-    /// Whether a request is a second one by now.
+    /// Whether another request counts as a second one by now.
     is_overdue: bool,
     has_input: bool,
 }

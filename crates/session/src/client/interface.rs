@@ -21,7 +21,8 @@ pub struct ClientConfig {
     pub size: Size,
     /// The abilities of the user's terminal.
     pub terminal: TerminalCapabilities,
-    /// Whether the terminal may be asked for more: it surely swallows a question it does not know.
+    /// Whether the client may query the terminal for further abilities. It may only if the terminal prints nothing of a
+    /// query that it does not know.
     pub query: bool,
     /// The escape key; `None` turns escape processing off.
     pub escape_key: Option<u8>,
@@ -34,7 +35,7 @@ pub struct ClientConfig {
     pub offers_status: bool,
     /// Whether a second request to end is obeyed at once; stock Mosh waits for the server all the same.
     pub is_end_obeyed_twice: bool,
-    /// The kind of program on the host, which decides whether its last screen stays on the user's own.
+    /// The kind of program on the host, which decides whether its last screen stays on the user's terminal.
     pub running: Running,
     /// Randomness for padding, drawn by the caller.
     pub chaff: Stream,
@@ -79,13 +80,13 @@ pub enum ClientEvent {
 /// How a session ended, seen from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientOutcome {
-    /// Orderly; with the remote command's exit status where both ends are rove.
+    /// The session ended in order. Between two roves it has the remote command's exit status.
     Ended(Option<ExitStatus>),
     /// The server was never heard.
     NeverConnected,
-    /// It was connected once, but the server never acknowledged the end and may still run.
+    /// The client was connected once, but the server never acknowledged the end and may still run.
     Unacknowledged,
-    /// It was connected once, and the host refuses the server's port.
+    /// The client was connected once, and the host refuses the server's port.
     Gone,
     /// The session key can seal no more.
     KeyExhausted,

@@ -4,7 +4,8 @@
 //! ([`TypedKeys`]). The record of a stock server's client starts once the server is known to be one. From then on no datagram leaves that says more than the record holds: a number that is not reserved,
 //! the acknowledgment of a state that is not written, a throwaway number that is not written, or a key that is not written.
 //!
-//! Keys that may be secrets are not written. The record says that there are some until the server has acknowledged them.
+//! Input that may be a secret is sent without being written. Until the server has acknowledged it, the record says that
+//! input is missing.
 
 use rove_ssp::{Capabilities, Object, Peer, ReceivedDiff, StateNum};
 
@@ -14,8 +15,8 @@ use super::uplink::ClientTransport;
 use crate::host_screen::HostScreen;
 use crate::message::{bytes_field, put_bytes_field, put_varint_field};
 
-/// Datagram numbers reserved at a time. Chosen: even a flood of output takes minutes to use them, and the key's 2^47 blocks are
-/// used up after 2^24 reservations at the latest.
+/// Datagram numbers reserved at a time. Chosen: even a flood of output takes minutes to use them. 2^24 reservations
+/// could use up the key's 2^47 blocks.
 const RESERVED_AT_ONCE: u64 = 1 << 16;
 
 /// Numbers that are left when the next ones are reserved.
@@ -24,11 +25,11 @@ const RESERVED_LEFT_MIN: u64 = 1 << 12;
 /// Blocks of the largest datagram.
 const DATAGRAM_BLOCKS: u64 = 128;
 
-/// Most bytes that are appended to a record before it is written as a whole again. Chosen: in a flood a whole costs less than the
-/// frames since the last one, and a client that resumes reads no more than this.
+/// Most bytes that are appended to a record before it is written as a whole again. Chosen: in a flood of output a whole
+/// record costs less than the frames since the last one, and a client that resumes reads little more than this.
 const APPENDED_MAX: usize = 256 * 1024;
 
-/// The same in sizes of the last whole record, where that is large.
+/// The same bound as a multiple of the last whole record's length, where that is more.
 const APPENDED_WHOLES: usize = 4;
 
 /// The record of a client, and the client's transport.
@@ -71,8 +72,8 @@ impl Recording<'_> {
         }
     }
 
-    /// Returns what to write now, if anything is. Then call [`Recording::handle_written`], or [`Recording::stop`]; nothing is sent
-    /// before.
+    /// Returns the record to write now, if one is due. Once it is written, call [`Recording::handle_written`], or else
+    /// [`Recording::stop`]. Nothing is sent before.
     pub fn poll(&mut self) -> Option<Record> {
         if self.recorder.is_on && self.transport.is_peer_shutting_down() {
             self.stop();
@@ -111,11 +112,11 @@ pub(super) struct Recorder {
     known: StateNum,
     /// Input up to this position is in the record, or known to the server.
     written_to: u64,
-    /// Input up to this position is not all to be written.
+    /// The end of the newest input that must not be written.
     concealed_to: u64,
-    /// Whether the record says so.
+    /// Whether the record says that input is missing.
     says_concealed: bool,
-    /// Bytes of the last whole record, and of those after it.
+    /// Length of the last whole record, and of all that was appended to it, in bytes.
     whole_len: usize,
     appended_len: usize,
 }

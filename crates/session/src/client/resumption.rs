@@ -12,8 +12,8 @@ use crate::host_screen::{Allowed, HostScreen};
 use crate::message::{Fields, Value, number, string};
 use crate::user_stream::{UserEvent, UserStream};
 
-/// Numbers from here on are not used by a client that resumes. Chosen: the largest jump takes it 2^12 times to come here, and a
-/// quarter of the 63 bits is left to each.
+/// Numbers from here on are not used by a client that resumes. Chosen: it takes 2^12 of the largest jumps to come here,
+/// and half of all 63-bit numbers is left to the client that does.
 const NUMBER_MAX: u64 = 1 << 62;
 
 /// Most received states in a record. Chosen: twice as many as a client keeps.
@@ -23,8 +23,8 @@ const STATES_MAX: usize = 2048;
 const EVENTS_MAX: usize = 2 * 1024 * 1024;
 
 impl Client {
-    /// Goes on with a session from the records of a client whose process is gone. It numbers its datagrams and states by so many
-    /// above those that were reserved (`jump`), which the caller draws.
+    /// Goes on with a session from the records of a client whose process is gone. The numbers of its datagrams,
+    /// instructions and states begin `jump` above the reserved ones; the caller draws `jump` at random.
     ///
     /// # Errors
     ///
@@ -181,7 +181,6 @@ impl Read {
     }
 }
 
-/// Returns a size that holds all states.
 fn largest(states: &[(StateNum, HostScreen)]) -> Size {
     let sizes = || states.iter().map(|(_, state)| state.screen().size());
     let columns = sizes().map(Size::columns).max().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The client's words to the server: the window's size, keys, and reports on the user's terminal.
+//! The client's messages to the server: the window's size, keys, reports on the user's terminal, and wishes.
 
 use rove_ssp::{Capabilities, Transport};
 use rove_terminal::Size;
@@ -14,7 +14,6 @@ use crate::wish::Wish;
 /// any path drains between two of our reads.
 const INPUT_PENDING_MAX: u64 = 1_048_576;
 
-/// The transport of a client.
 pub(super) type ClientTransport = Transport<UserStream, HostScreen>;
 
 /// The messages that wait to be sent, and the sizes that the server was told.
@@ -67,8 +66,8 @@ impl Uplink {
         append(transport, |stream| stream.push_bytes(keys));
     }
 
-    /// Sends the waiting size and reports, unless too much input is unacknowledged; then they go once that has cleared.
-    /// Reports go only to a server that has shown to understand them; a stock server never sees one.
+    /// Sends the waiting size, reports and wishes, as soon as little enough input is unacknowledged. Reports and wishes
+    /// are sent only to a server whose hello offers to read them; a stock server never sees one.
     pub(super) fn flush(&mut self, transport: &mut ClientTransport) {
         if !has_room(transport) {
             return;
@@ -100,14 +99,14 @@ impl Uplink {
         self.flush(transport);
     }
 
-    /// Bounds the copies of the server's screen by the sizes that it was told.
+    /// Bounds the copies of the server's screen by the sizes that the server was told.
     fn allow_sizes(&self, transport: &mut ClientTransport) {
         let allowed = self.announced.allowed();
         transport.adjust_remote(|state| state.allow(&allowed));
     }
 }
 
-/// Returns how many events, keys and resizes, the server has not acknowledged yet.
+/// Returns how many events (keys, resizes, reports, wishes) the server has not acknowledged yet.
 pub(super) fn pending(transport: &ClientTransport) -> u64 {
     transport.local().end() - transport.known_receiver_state().end()
 }

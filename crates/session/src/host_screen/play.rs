@@ -11,8 +11,8 @@ use crate::parts::Parts;
 /// huge screen again and again.
 pub(super) const RESIZES_MAX: usize = 16;
 
-/// Most work that one diff may cost the client, in cells (`Terminal::effort`). Chosen: twice the cost of the longest
-/// instruction's 4 MiB as text; some 160 ms, in steps.
+/// Most work that one diff may cost the client, in cells (`Terminal::effort`). Chosen: twice the cost of 4 MiB of text,
+/// the longest instruction of the transport. This is about 160 ms of work, done in steps.
 pub(super) const EFFORT_MAX: u64 = 160_000_000;
 
 /// Cost of reading an instruction, in cells, and of each byte of an instruction without terminal bytes (`BYTE_EFFORT`).

@@ -1,4 +1,6 @@
-//! The subset of protobuf that the two messages use: fields are read in place and appended.
+//! The subset of protobuf that `UserMessage` and `HostMessage` use: fields are read in place and appended.
+//!
+//! A *member* is the field of an instruction that says what the instruction does; its body is a protobuf message.
 
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
 use rove_ssp::ApplyError;
@@ -7,7 +9,7 @@ use rove_ssp::ApplyError;
 pub(crate) enum Value<'a> {
     Varint(u64),
     Bytes(&'a [u8]),
-    /// A fixed value of four or eight bytes, which no member uses.
+    /// A fixed value of four or eight bytes (wire types 5 and 1). No field of the two messages has such a value.
     Fixed,
 }
 
@@ -137,7 +139,6 @@ pub(crate) fn put_bytes_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Appends a varint field to `out`.
 pub(crate) fn put_varint_field(out: &mut Vec<u8>, field: u32, value: u64) {
     encode_key(field, WireType::Varint, out);
     encode_varint(value, out);

@@ -374,7 +374,7 @@ impl Member {
         }
     }
 
-    /// Returns how long to tell the client that it must end, if it has left or was silent for too long; otherwise
+    /// Returns until when to tell the client that it must end, if it has left or was silent for too long; otherwise
     /// `None`.
     fn leaves_until(&self, now: Instant) -> Option<Instant> {
         let transport = &self.publisher.transport;

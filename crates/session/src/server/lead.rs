@@ -27,7 +27,6 @@ pub(super) struct Lead {
 }
 
 impl Lead {
-    /// Notes that the client with this number has typed.
     pub(super) const fn note_keys(&mut self, client: u64) {
         self.typist = client;
     }
@@ -37,7 +36,7 @@ impl Lead {
         self.leader
     }
 
-    /// Lets the client lead that should, and returns the session's new size. Returns `None` if the size stays `size`.
+    /// Lets the client lead that should, and returns the session's size. `None` if that stays `size`, unless `is_own`.
     /// `others` are the numbers and windows of the joined clients that may type. A change of the own client's window
     /// (`is_own`) counts at once.
     pub(super) fn settle(

@@ -2,8 +2,8 @@
 //!
 //! The new client's publisher waits beside the session's. Its first authentic datagram proves that a client holds the
 //! new key, and only then does it take the session over. So a login that fails on its way takes nothing from the
-//! present client. The former client's publisher then shuts down in order. Each client has its own transport, so that
-//! no two clients use the same key or number.
+//! present client. The former client's publisher then shuts down in order. Each client has its own transport and key,
+//! so that no number is used twice with a key.
 
 use core::mem;
 use core::net::{IpAddr, SocketAddr};
@@ -58,8 +58,8 @@ impl Succession {
         Self { config, ipv6, takeovers: 0, client, invited: None, leaving: None }
     }
 
-    /// Returns a publisher for a client that has `key` and has sent nothing. `joins` is its permission if it joins.
-    /// `None` for a client that takes the session over.
+    /// Returns the publisher of a client that holds `key` and has sent nothing yet. `joins` is the mode in which the
+    /// client joins the session beside the session's own client. With `None` the client takes the session over.
     pub(super) fn publisher(
         &self,
         now: Instant,

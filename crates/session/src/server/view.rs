@@ -31,7 +31,7 @@ impl Server {
     }
 
     /// Returns how many datagrams the clients have sent, by the highest number received from each. Only a datagram
-    /// newer than all others raises it.
+    /// newer than all others of its client raises the number.
     pub fn client_datagrams(&self) -> u64 {
         self.publisher.transport.peer_datagrams() + self.audience.datagrams()
     }
@@ -68,8 +68,7 @@ impl Server {
         self.publisher.transport.key_memory()
     }
 
-    /// Returns how many times another client has taken the session over. The numbers of client input start again each
-    /// time.
+    /// Returns how often another client has taken the session over. The numbers of client input start again each time.
     pub const fn takeovers(&self) -> u32 {
         self.succession.takeovers
     }
@@ -84,8 +83,7 @@ impl Server {
         self.audience.door()
     }
 
-    /// Returns the memory range of the invited client's keys; see [`Server::key_memory`]. `None` if no client is
-    /// invited.
+    /// Returns the memory range of the invited client's keys ([`Server::key_memory`]). `None` if no client is invited.
     pub fn invited_key_memory(&self) -> Option<Range<*const u8>> {
         self.succession.key_memory()
     }

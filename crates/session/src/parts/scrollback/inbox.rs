@@ -25,8 +25,9 @@ enum Due {
     Missing(u64),
 }
 
-/// Lines that wait because the user's terminal is given back to the shell or shows its alternate screen. The bounds are
-/// those of the host's scrollback. The oldest lines are dropped and counted.
+/// Lines that wait to be written, for example because the user's terminal is given back to the shell or shows its
+/// alternate screen. At most [`SCROLLBACK_LINES_MAX`] entries of at most [`WAITING_BYTES_MAX`] bytes wait. Above either
+/// bound the oldest lines are dropped, and one [`Due::Missing`] counts them.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     /// The number of the first line that the client has not seen.
@@ -56,7 +57,7 @@ impl Inbox {
         self.due.push_back(due);
         if self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > WAITING_BYTES_MAX {
             let mut missing = 0;
-            // A note that lines are missing and the line after it, or two lines: one note remains.
+            // The first two entries, of which the first may be such a count already, become one count.
             for due in self.due.drain(..self.due.len().min(2)) {
                 self.bytes -= due.bytes();
                 missing += due.lines();

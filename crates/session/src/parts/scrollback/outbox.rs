@@ -16,7 +16,7 @@ use crate::part::Part;
 const PIECE_MAX: usize = 4 * 1024;
 
 /// Window: most lines sent and not yet acknowledged, in bytes before compression. Chosen: two pieces; with RTT 100 ms
-/// some 40 KB/s, 10 compressed, which a key hardly waits behind.
+/// that is some 40 KB/s, or 10 KB/s compressed, which hardly delay a key.
 const WINDOW_MAX: usize = 2 * PIECE_MAX;
 
 /// Window after a loss, in bytes before compression. Chosen: it leaves most of one datagram to the picture.
