@@ -36,8 +36,8 @@ impl Copied {
         Some(Self { selections: distinct.into(), text: text.into() })
     }
 
-    /// Returns a single copy for the selections of both, if `earlier` has the same text: programs copy to one selection
-    /// after the other. Otherwise returns this copy.
+    /// Returns a single copy for the selections of both if `earlier` has the same text, and both name selections or
+    /// neither does: programs copy to one selection after the other. Otherwise returns this copy.
     pub(crate) fn after(self, earlier: Option<Self>) -> Self {
         let joined = earlier.filter(|earlier| {
             earlier.text == self.text && earlier.selections.is_empty() == self.selections.is_empty()

@@ -159,14 +159,13 @@ fn is_picture(text: &str) -> bool {
         .is_some_and(|base| is_one_cluster(&format!("{base}{ZERO_WIDTH_JOINER}"), '\u{1f469}'))
 }
 
-/// Returns whether `c` belongs to the last cluster of `before`.
 fn is_one_cluster(before: &str, c: char) -> bool {
     let text = format!("{before}{c}");
     text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
 }
 
-/// Returns whether `c` is one of the common characters that begin a cluster after one another. For other characters the
-/// result is false, even if they begin a cluster.
+/// Returns whether `c` is a common character, which begins a cluster of its own after any other of these. For other
+/// characters the result is false, even if they begin a cluster.
 pub(crate) const fn begins_cluster(c: char) -> bool {
     matches!(c,
         ' '..='~'

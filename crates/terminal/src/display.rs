@@ -10,8 +10,8 @@
 //! - a hyperlink in a row that holds more than 256 KiB of them, each piece counted;
 //! - the number of bells: a diff rings once, however many bells there were;
 //! - a wrap flag that printing does not set for certain: on a row that ends empty, in combining characters or in a
-//!   character of unsettled width, and on the bottom row of a screen of less than three rows or hardly more columns than
-//!   a character has;
+//!   character whose width terminals judge differently; on the bottom row of a screen with less than three rows, or
+//!   without room for two characters in a row;
 //! - the end of a title: once a title was set, there is always one;
 //! - the end of a long title (`TITLE_CHARS_MAX`), and all of a long copied text (`CLIPBOARD_CHARS_MAX`).
 

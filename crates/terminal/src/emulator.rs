@@ -129,7 +129,8 @@ impl Emulator {
         }
     }
 
-    /// Sets the known facts about the user's terminal. Programs that asked for changes of colours or size get a report.
+    /// Sets the known facts about the user's terminal. A program that has set mode 2031 gets a report if the colours
+    /// have changed. A program that has set mode 2048 gets one if the size of a cell in pixels has changed.
     pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         let old = core::mem::replace(&mut self.user_terminal, user_terminal);
         self.grid.screen.cluster_widths = user_terminal.cluster_widths;
@@ -234,7 +235,7 @@ impl Emulator {
         screen.rich.alternate_screen = show;
     }
 
-    /// Resets the terminal (RIS). Titles, clipboard and the count of bells stay, as in xterm.
+    /// Resets the terminal (RIS). Titles, copied text, the count of bells, saved modes and the level stay, as in xterm.
     pub(crate) fn reset(&mut self) {
         let mut fresh = Self::new(self.grid.screen.size, self.grid.role);
         let (old, screen) = (&self.grid.screen, &mut fresh.grid.screen);

@@ -4,24 +4,24 @@ use core::net::IpAddr;
 
 /// SIGHUP, which a session's command gets when its terminal is gone.
 const HANG_UP: u8 = 1;
-/// SIGTERM, the usual wish that something end.
+/// SIGTERM, which asks a program to end.
 const TERMINATE: u8 = 15;
-/// Exit code of a client whose session went to another client. Chosen: above the codes of sysexits.h, which end at 78, and
-/// below those of shells, which begin at 126.
+/// Exit code of a client that lost its session to another client, or was dismissed from it. Chosen: above the codes of
+/// sysexits.h, which end at 78, and below those of shells, which begin at 126.
 const TAKEN_OVER_CODE: u8 = 79;
 
 /// How the remote command ended, as the caller's shell would see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
-    /// It returned this code.
+    /// The command returned this code.
     Code(u8),
-    /// A signal with this number ended it.
+    /// A signal with this number ended the command.
     Signal(u8),
-    /// Somebody ended the session around it.
+    /// The client's session ended for this cause, which is not the command.
     Outside(Outside),
 }
 
-/// A cause on the host, other than the command and the client, that ended a session.
+/// A cause on the host, other than the command and the client, that ended the session or the client's part in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
     /// `rove kill`.
@@ -30,14 +30,16 @@ pub enum Outside {
     Signal(u8),
     /// The server, as its client was silent for too long.
     Silence,
-    /// Another client took the session over, and it goes on; with the address that it was asked from, where that is known.
+    /// Another client took over the session, which goes on. The address is that client's; `None` if it is unknown.
     TakenOver(Option<IpAddr>),
-    /// The session's own client ended this one, which had joined; the session goes on.
+    /// The server ended this joined client, and the session goes on: the session's own client wanted that or shows
+    /// nobody who joins, or the joined client was silent for too long.
     Dismissed,
 }
 
 impl ExitStatus {
-    /// Returns the code a shell would report: the code itself, or 128 plus the signal.
+    /// Returns the code that a shell would report: the command's own, or 128 plus the signal ([`Outside::signal`] if
+    /// the session was ended). The code is 79 for a client whose session goes on without it.
     pub const fn shell_code(self) -> u8 {
         match self {
             Self::Code(code) => code,
@@ -49,7 +51,8 @@ impl ExitStatus {
 }
 
 impl Outside {
-    /// Returns the number of the signal that did it, or that would have.
+    /// Returns the signal that the session's command gets: SIGHUP, unless `rove kill` or a signal to the server was the
+    /// cause.
     pub const fn signal(self) -> u8 {
         match self {
             Self::Kill => TERMINATE,

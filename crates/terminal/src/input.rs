@@ -209,9 +209,9 @@ impl Keystrokes {
     }
 
     /// Handles a byte of an old mouse report: the button and two coordinates, each sent as its value plus 32. A value
-    /// is one byte, or from 128 on a character of two bytes if the program wants UTF-8 (mode 1005). The second of two
-    /// bytes could be a row sent as a byte only below row 95, and the row itself is read as one byte: higher windows
-    /// are rarer than mode 1005, which is rare.
+    /// is one byte, or from 128 on a character of two bytes if the program wants UTF-8 (mode 1005). Two bytes that can
+    /// be such a character count as one value. They can also be a column and a row beyond 95, but windows so high are
+    /// rarer than mode 1005. The row, which is last, is read as one byte.
     fn push_in_mouse(&mut self, missing: u8, is_lead: bool, byte: u8) -> Option<Key> {
         match byte {
             ESC => return self.begin_escape(EscapeKind::First),

@@ -14,7 +14,7 @@
 //!   `palette`, with `color_space` and `intensity`).
 //! - `overlay` draws on a copy of a screen, and `compose` makes a screen out of several.
 //! - `width` gives the columns of a code point, and `cluster_widths` those of a cluster on the user's terminal. `newer`
-//!   holds characters of a newer Unicode that the user's terminal draws wide.
+//!   holds characters of Unicode versions after that of `width`, which the user's terminal draws wide.
 //! - `scrollback` holds lines that left the screen.
 //!
 //! Host bytes to the screen:
@@ -38,8 +38,8 @@
 //!
 //! The host's side of the terminal:
 //!
-//! - `tty` is the line discipline of the terminal that the host's programs run on, as a server tells it. `exit_status`
-//!   tells how the program on it, or the session around it, ended.
+//! - `tty` is the line discipline of the terminal that the host's programs run on, as the server reports it to its
+//!   client. `exit_status` says how the session's program, or the session itself, ended.
 //!
 //! Text and keys from outside:
 //!

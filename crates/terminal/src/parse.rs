@@ -130,12 +130,11 @@ impl Parser {
         *self = Self::default();
     }
 
-    /// Returns the parser's memory on the heap in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.text.capacity()
     }
 
-    /// Returns whether the next byte begins text or a sequence, so that no sequence or string is open.
+    /// Returns whether no sequence or string is open. A UTF-8 character may be incomplete.
     pub(crate) fn is_in_text(&self) -> bool {
         self.state == State::Ground
     }

@@ -80,7 +80,6 @@ pub fn escaped(text: &str) -> String {
     shown
 }
 
-/// Returns whether [`plain`] keeps all of `text`.
 pub(crate) fn is_plain(text: &str) -> bool {
     text.chars().zip(previous(text)).all(|(c, last)| !is_left_out(c) && may_follow(last, c))
 }

@@ -1,9 +1,9 @@
 //! Lines that scrolled off the top of the primary screen.
 //!
-//! A host terminal keeps these lines after [`crate::Terminal::keep_scrollback`]. It keeps a row that text or an index
+//! A host terminal keeps these lines after [`crate::Terminal::keep_scrollback`]. It keeps a row that text, an index or SU
 //! scrolls off the top edge, if no side margins are set, as in xterm. It also keeps the rows of a screen that ED clears
-//! as a whole, as in tmux. Rows that other functions remove are not kept: deleting lines, erasing a part of the screen,
-//! a resize, the alternate screen.
+//! as a whole, as in tmux. It keeps no rows of the alternate screen, and none that deleting lines, erasing a part of the
+//! screen or a resize removes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -61,7 +61,8 @@ impl ScrollbackLine {
         self
     }
 
-    /// Returns whether `row` has the same width, text and attributes. A wrap makes no difference.
+    /// Returns whether `row` has the same width, text and look. Whether the line or the row has wrapped
+    /// makes no difference.
     pub fn looks_like(&self, row: &Row) -> bool {
         let cells = self.row.cells.len();
         self.columns == row.columns()
@@ -166,7 +167,6 @@ impl Scrollback {
         looked_at + written
     }
 
-    /// Returns how many lines wait to be taken.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }

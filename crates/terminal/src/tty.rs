@@ -1,5 +1,5 @@
-//! The settings of the pty's line discipline, by which the kernel itself acts on keys, and the report that a shell's
-//! prompt reads the keys.
+//! The settings of the pty's line discipline, by which the kernel itself acts on keys, and the server's statement that
+//! the session's own shell waits at its prompt.
 
 use bitflags::bitflags;
 

@@ -98,7 +98,6 @@ impl Brush {
         Checkpoint { length: self.out.len(), state: self.state.clone() }
     }
 
-    /// Returns the number of bytes written since `checkpoint`.
     pub(super) fn since(&self, checkpoint: &Checkpoint) -> usize {
         self.out.len() - checkpoint.length
     }
@@ -223,7 +222,6 @@ impl Brush {
         self.advance(cell.width(), false);
     }
 
-    /// Prints `count` spaces with the current pen.
     pub(super) fn print_spaces(&mut self, count: u16) {
         self.out.extend((0..count).map(|_| b' '));
         self.advance(count, true);
@@ -245,19 +243,16 @@ impl Brush {
         self.out.extend(b"\x1b[K");
     }
 
-    /// Erases `count` characters from the cursor on.
     pub(super) fn erase_characters(&mut self, pen: Pen, count: u16) {
         self.erase_with(pen);
         csi(&mut self.out, count, b'X');
     }
 
-    /// Inserts `count` empty cells at the cursor.
     pub(super) fn insert_characters(&mut self, count: u16) {
         self.erase_with(Pen::default());
         csi(&mut self.out, count, b'@');
     }
 
-    /// Deletes `count` cells at the cursor.
     pub(super) fn delete_characters(&mut self, count: u16) {
         self.erase_with(Pen::default());
         csi(&mut self.out, count, b'P');
@@ -372,7 +367,6 @@ impl Brush {
         self.out
     }
 
-    /// Records that the cursor's place is unknown.
     pub(super) fn doubt(&mut self) {
         self.state.place = Place::Unknown;
     }
@@ -414,5 +408,4 @@ const fn shown_at(cursor: Cursor, size: Size) -> Place {
     }
 }
 
-/// The top left corner of the screen.
 const HOME: Place = Place::At(Position { row: 0, column: 0 });

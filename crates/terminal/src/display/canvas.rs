@@ -119,7 +119,6 @@ impl Canvas {
         canvas
     }
 
-    /// Returns the canvas with all rows erased.
     fn cleared(&self) -> Self {
         let mut canvas = self.clone();
         canvas.erase_from(0);

@@ -80,7 +80,8 @@ impl Edit {
 
 /// Returns the insertion or deletion that moves most text of `was` to its place in `now`, if any helps enough.
 ///
-/// A row with a wrap flag, marks or decorations is not edited: stock replicas move the flag with the cells.
+/// A row with a wrap flag is not edited, because stock replicas move the flag with the cells. Nor is one with marks or
+/// decorations.
 fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     if was.wrapped || was.marks.reach(column(first)) || !was.decorations.is_empty() {
         return None;

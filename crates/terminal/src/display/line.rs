@@ -118,7 +118,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes all cells that differ from those shown.
     pub(super) fn draw(self) -> Drawn {
         self.draw_from(0)
     }

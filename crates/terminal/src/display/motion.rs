@@ -19,7 +19,6 @@ pub(super) enum Place {
 /// A motion along a row or a column, as bytes.
 #[derive(Clone, Copy)]
 enum Step {
-    /// No motion is needed.
     Stay,
     /// A control character such as a line feed, and how often it is written.
     Repeat(u8, u16),
@@ -55,7 +54,6 @@ pub(super) fn csi(out: &mut Vec<u8>, number: u16, last: u8) {
     out.push(last);
 }
 
-/// Writes `number` in decimal.
 pub(super) fn push_number(out: &mut Vec<u8>, number: u16) {
     let mut scale = 10_u16.pow(u32::try_from(digits(number) - 1).expect("at most five digits"));
     while scale > 0 {

@@ -1,7 +1,7 @@
 //! Checksums of rectangles of the screen, for DECRQCRA.
 //!
-//! A checksum of a single cell tells its character. So programs could read the screen by it, and the user has to allow
-//! it.
+//! A checksum of a single cell tells its character, so programs can read the screen by it. Recordings allow this, and a
+//! session never does ([`crate::UserTerminal::screen_checksums`]).
 
 use crate::screen::cell::{Attributes, Cell, Underline};
 

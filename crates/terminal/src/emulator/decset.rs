@@ -96,8 +96,8 @@ impl Emulator {
         }
     }
 
-    /// Performs DECCOLM, if mode 40 allows it: clears the screen, resets the margins and homes the cursor. The width
-    /// stays, because the user chose it.
+    /// Performs DECCOLM, which mode 40 allows: resets the margins, homes the cursor, and clears the screen unless DECNCSM
+    /// keeps it. The width stays, because the user chose it.
     fn switch_columns(&mut self, wide: bool) {
         self.modes.wide_columns = wide;
         self.grid.region = Region::full(self.grid.screen.size);
@@ -192,7 +192,8 @@ impl Emulator {
         }
     }
 
-    /// Returns whether a DEC private mode is set. `None` if the mode is unknown or its value is fixed.
+    /// Returns whether a DEC private mode is set. `None` if the mode is unknown or not supported, or if [`fixed`] or
+    /// [`CLUSTERS`] covers it.
     fn private_mode(&mut self, mode: u16) -> Option<bool> {
         if let Some(flag) = self.flag(Private(mode)) {
             return Some(*flag);

@@ -1,4 +1,4 @@
-//! Answers to DECDSR, which asks for devices attached to a DEC terminal. The emulator has none of these devices.
+//! Answers to DECDSR, which asks for devices attached to a DEC terminal. The emulator has a keyboard, and no other one.
 
 use crate::emulator::level::Level;
 

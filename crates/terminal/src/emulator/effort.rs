@@ -43,7 +43,6 @@ impl Effort {
         self.spend(bytes, BYTE);
     }
 
-    /// Counts `rows` rows that were moved or replaced.
     #[inline]
     pub(crate) fn move_rows(&mut self, rows: usize) {
         self.spend(rows, ROW);

@@ -23,7 +23,7 @@ impl KeyboardStack {
         debug_assert!(self.0.len() <= STACK_MAX);
     }
 
-    /// Removes the last `count` entries, and returns the first of them. If there are fewer entries, it returns 0.
+    /// Removes the last `count` entries, and returns the oldest of them. If there are fewer, it removes all and returns 0.
     fn pop(&mut self, count: u16) -> u8 {
         let Some(left) = self.0.len().checked_sub(usize::from(count)) else {
             self.0.clear();

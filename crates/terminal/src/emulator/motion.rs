@@ -82,8 +82,8 @@ impl Grid {
         self.set_cursor(cursor.row, cursor.column.saturating_add(count).min(end));
     }
 
-    /// Moves the cursor left (CUB, BS). In reverse wraparound it continues in the row above, and a wrap counts as a
-    /// column.
+    /// Moves the cursor left (CUB, BS). In reverse wraparound it continues in the row above, and a pending wrap counts as
+    /// a column.
     pub(crate) fn move_back(&mut self, count: u16) {
         let Some(mode) = self.modes.reverse_wrap() else { return self.move_left(count) };
         let count = count - u16::from(self.pending_wrap);
@@ -182,7 +182,8 @@ impl Grid {
         }
     }
 
-    /// Performs a pending wrap: marks the row as wrapped, and moves the cursor to the next row.
+    /// Performs a pending wrap if autowrap is set: marks the row as wrapped if the cursor is in the last column, and
+    /// moves the cursor to the next row.
     pub(crate) fn wrap_if_pending(&mut self) {
         if self.pending_wrap && self.modes.autowrap {
             if self.screen.cursor.column + 1 == self.columns() {

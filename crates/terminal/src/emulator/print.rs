@@ -240,8 +240,8 @@ impl Printer {
         grid.advance(at.row, column, if wide { 2 } else { 1 });
     }
 
-    /// Moves the cell in the last column to the next row, because its text needs two columns. Without autowrap its base
-    /// character stays alone in the last column.
+    /// Moves the cell in the last column to the next row, because its text needs two columns. Without autowrap, or
+    /// if a line has one column only, its base character stays alone in the last column.
     fn carry_over(&mut self, grid: &mut Grid, at: Position) {
         let row = grid.row_mut(at.row);
         let (cell, marks) = (row.cells[usize::from(at.column)], row.marks(at.column).to_owned());

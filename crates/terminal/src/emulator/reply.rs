@@ -47,7 +47,6 @@ impl Answers {
         answer.iter().for_each(|text| self.push(text));
     }
 
-    /// Returns the queued answers, and empties the queue.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.bytes)
     }

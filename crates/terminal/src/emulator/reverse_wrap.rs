@@ -1,5 +1,4 @@
-//! Reverse wraparound (modes 45 and 1045): from the left margin, BS and CUB continue at the right margin of the row
-//! above.
+//! Reverse wraparound (modes 45 and 1045): from the left margin, BS and CUB go on at the right margin of the row above.
 
 use crate::emulator::region::Region;
 use crate::screen::{Position, Size};

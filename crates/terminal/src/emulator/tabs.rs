@@ -20,7 +20,6 @@ impl TabStops {
         tabs
     }
 
-    /// Changes the width of the screen.
     pub(crate) fn resize(&mut self, columns: u16) {
         let columns = usize::from(columns);
         self.stops.truncate(columns);
@@ -29,7 +28,6 @@ impl TabStops {
         }
     }
 
-    /// Returns the memory of the stops in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.stops.capacity()
     }

@@ -141,7 +141,7 @@ fn lettered_key(last: u8, held: Held) -> Key {
     }
 }
 
-/// Returns the key that is encoded as `CSI number `.
+/// Returns the key with this number in its sequence, such as Delete for `CSI 3 ~`.
 fn numbered_key(number: Option<u32>, held: Held) -> Key {
     match number {
         Some(1 | 7) => held.choose(Key::Home, Key::Other),

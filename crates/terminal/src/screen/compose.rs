@@ -87,7 +87,7 @@ impl Screen {
     }
 
     /// Returns a screen between `base` and `target`, which have the same size, for which at most `cells_max` cells are
-    /// drawn. It is `target`, with the last differing rows of `base`. `None` if all of `target` can be drawn.
+    /// drawn. It is `target`, but its last differing rows are those of `base`. `None` if all of `target` can be drawn.
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
         debug_assert_eq!(base.size, target.size);
         let rows_max = (cells_max / usize::from(target.size.columns())).max(1);

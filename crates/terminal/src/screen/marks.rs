@@ -125,7 +125,6 @@ impl Marks {
         self.cells.iter().map(|marked| marked.column)
     }
 
-    /// Returns the memory of the combining characters in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.cells.capacity() * size_of::<Marked>()
     }

@@ -42,7 +42,7 @@ impl Screen {
         }
     }
 
-    /// Replaces `columns` of a row by those of row `from` of a screen of the same size. A `from` of `None` empties
+    /// Replaces `columns` of a row by those of row `from` of `other`, a screen of the same size. A `from` of `None` empties
     /// them. Call [`Screen::mend_row`] afterwards, because this may cut wide characters.
     pub fn copy_row(&mut self, row: u16, columns: Range<u16>, other: &Self, from: Option<u16>) {
         if columns == (0..self.size.columns()) {
@@ -113,7 +113,7 @@ impl Screen {
         seen
     }
 
-    /// Leaves out the bells that rang first: they are no news to a client that comes later.
+    /// Leaves out the first `count` bells, which are no news to a client that comes later.
     pub const fn forget_bells(&mut self, count: u64) {
         self.bells = self.bells.saturating_sub(count);
     }

@@ -128,7 +128,6 @@ impl Colors {
         self.set.iter().map(|(&slot, &color)| (slot, color))
     }
 
-    /// Returns whether an entry of the palette is set.
     pub(crate) fn sets_palette(&self) -> bool {
         self.set.keys().any(|slot| matches!(slot, ColorSlot::Palette(_)))
     }
@@ -145,7 +144,6 @@ impl Colors {
         self.set.retain(|slot, _| !matches!(slot, ColorSlot::Palette(_)));
     }
 
-    /// Returns the memory of the set colours in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.set.len() * size_of::<(ColorSlot, Rgb)>()
     }
