@@ -69,8 +69,9 @@ impl Engine {
         }
     }
 
-    /// Handles keys of another client of the session: nobody knows which program reads now, or whose key is echoed. All
-    /// predictions and permissions end. For a while no key is shown ahead, and no echo proves anything.
+    /// Handles keys of another client of the session. After these it is unknown which program reads, and whose key an
+    /// echo shows. So all predictions and permissions end. For a while no key is shown ahead, and no echo proves
+    /// anything.
     pub fn handle_others_keys(&mut self, now: Instant) {
         match self {
             Self::Off => {}
@@ -108,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// Judges the predictions by `screen`, the newest from the host. Returns it with the visible predictions.
+    /// Judges the predictions by `screen`, the newest from the host. Returns that screen with the visible predictions.
     pub fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         match self {
             Self::Off => screen.clone(),
@@ -134,8 +135,8 @@ impl Engine {
         replay.explain(now)
     }
 
-    /// Returns whether no key on its way may be a secret, by the rules that decide what is shown before its echo. An engine without
-    /// such rules takes every key for one.
+    /// Returns whether no key on its way may be a secret, by the rules that decide what is shown before its echo. An
+    /// engine without such rules takes every key for a secret.
     pub fn has_no_secret(&self) -> bool {
         match self {
             Self::Off | Self::Stock(_) => false,

@@ -9,12 +9,12 @@ use core::str::FromStr;
 /// A part of the replay engine that can be switched off by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mechanism {
-    /// The prompt of a shell that has echoed three lines shows characters before their echo.
+    /// Characters are shown before their echo at the prompt of a shell that has echoed three lines.
     ShellPrompts,
-    /// A prompt at which the server says that the session's own shell waits shows characters before their echo after
-    /// one line.
+    /// Characters are shown before their echo where the server says that the session's own shell waits at its prompt,
+    /// after one line was echoed.
     Statements,
-    /// An editor with a mode line (`-- INSERT --`) shows characters before their echo after one echo.
+    /// Characters are shown before their echo in an editor with a mode line (`-- INSERT --`), after one echo.
     EditorModes,
     /// Grey text after the cursor is a suggestion, which typed characters do not move.
     Suggestions,
@@ -41,7 +41,8 @@ pub enum Mechanism {
     LateEchoes,
     /// The wait for an overdue echo is as long as earlier echoes were late.
     Lateness,
-    /// A screen that would answer a key sooner than any earlier answer does not count as an answer.
+    /// Where a screen fits more than one number of keys, a larger number does not count if it would have been answered much
+    /// sooner than the last 16 keys.
     Latency,
     /// Text that was typed ahead and follows a new prompt counts as the input at that prompt.
     TypeAhead,

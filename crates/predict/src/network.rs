@@ -3,10 +3,10 @@
 use rove_terminal::InputNum;
 use rove_units::Duration;
 
-/// The progress of the user's input and the speed of the path, as the newest screen shows them.
+/// The progress of the user's input, and the speed of the path, when the newest screen arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// The newest input that the host's programs have had their time to answer on the newest screen.
+    /// The newest input that the host's programs had had their time to answer when the newest screen was made.
     pub echo_ack: InputNum,
     /// The newest input that has arrived at the host.
     pub arrived: InputNum,

@@ -20,19 +20,19 @@ const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis())
 const UNDERLINED_ABOVE: Duration = Duration::from_millis(80);
 /// Send interval at or below which predictions are not underlined any more.
 const PLAIN_AT: Duration = Duration::from_millis(50);
-/// Age of a pending prediction that shows a glitch of the path, after which predictions are visible.
+/// A prediction that is pending for so long shows a glitch of the path, in which predictions are visible.
 const GLITCH: Duration = Duration::from_millis(250);
 /// Number of quick confirmations that end a glitch.
 const GLITCH_CONFIRMATIONS: u32 = 10;
-/// Age of a pending prediction that shows a long glitch, after which predictions are also underlined.
+/// A prediction that is pending for so long shows a long glitch, in which predictions are also underlined.
 const LONG_GLITCH: Duration = Duration::from_secs(5);
 /// Number of quick confirmations that end a long glitch. The first half of them ends only its underlines.
 const LONG_GLITCH_CONFIRMATIONS: u32 = 20;
 /// Shortest time between two quick confirmations that count.
 const CONFIRMATION_PACE: Duration = Duration::from_millis(150);
 
-/// Share of correct predictions, from 0 to 1, that shows a kind of prediction (`Adaptive`; [`ALWAYS_FROM`]: `Always`).
-/// Source: docs/prediction.md.
+/// A kind of prediction is shown from this share of correct ones on, with the preference `Adaptive`. [`ALWAYS_FROM`] is
+/// the share with `Always`. Source: docs/prediction.md.
 const ADAPTIVE_FROM: f32 = 0.985;
 const ALWAYS_FROM: f32 = 0.90;
 
@@ -189,7 +189,7 @@ impl Policy {
         }
     }
 
-    /// Called when a pending prediction has this age.
+    /// Called with the age of a pending prediction.
     pub(crate) fn handle_wait(&mut self, age: Duration) {
         if age >= LONG_GLITCH {
             self.glitch = LONG_GLITCH_CONFIRMATIONS;

@@ -45,8 +45,8 @@ impl PromptMemory {
     /// change their prompt.
     pub const KNOWN_MAX: usize = 64;
 
-    /// Most refused prompts; more refuse all. Chosen: two names of each prompt at which 32 programs have asked for a
-    /// secret.
+    /// Most refused prompts; more refuse all. Chosen: 32 programs that have asked for a secret, with two names of each
+    /// one's prompt.
     pub const REFUSED_MAX: usize = 64;
 
     /// Creates a memory from the contents of an earlier one, with the known prompts in the order of keeping.

@@ -5,8 +5,8 @@
 //! scrolls or moves takes its predictions along. A key of unknown effect (Enter, Tab, a command) is a *barrier*: keys
 //! typed after it wait until the screen shows its effect.
 //!
-//! Whether a prediction is shown depends on trust, learned for each kind of prompt ([`context`]). At a kind of prompt
-//! where keys were confirmed before, the first key is shown at once; at others a key must first be confirmed.
+//! A prediction is shown if it is trusted, by what was learned at each kind of prompt ([`context`]). A character also
+//! needs a permission of [`crate::secrecy`].
 
 mod base;
 mod bounds;
@@ -67,8 +67,8 @@ use crate::policy::Prediction;
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 
-/// How long after another client's keys the user's own are keys of unknown effect. Chosen: an echo within 1.5 s still counts
-/// as one, and must not be that of another's key.
+/// How long after another client's keys the user's own are keys of unknown effect. Chosen: an echo counts for the
+/// user's key for 1.5 s, and must not be that of the other client's key.
 const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
 
 /// The engine that simulates the pending keys again on each new screen.

@@ -3,10 +3,10 @@
 //! A program that asks for a secret looks like any other until it fails to echo. So a character is shown ahead of its echo only
 //!
 //! - where text was echoed in this very input line since it began ([`Line`]); or
-//! - in an editor whose mode line came that says that it takes characters for text (`-- INSERT --`), after an echo in that
-//!   mode ([`Insertion`]); or
-//! - at a prompt that ends in the sign of a shell, after [`LINES_MIN`] lines were typed and echoed there, where a
-//!   second fact says that a line editor asks (see [`Spot::is_vouched`]); or
+//! - in an editor that has drawn a mode line by which characters are text (`-- INSERT --`), after an echo in that mode
+//!   ([`Insertion`]); or
+//! - at a prompt that ends in the sign of a shell, after [`LINES_MIN`] lines were typed and echoed there in this session
+//!   or an earlier one, where a second fact says that a line editor asks (see [`Spot::is_vouched`]); or
 //! - where the server states that the session's own shell waits at its own prompt, after a line was echoed there
 //!   ([`Statement`]).
 //!
@@ -34,7 +34,8 @@ use crate::scene::{self, Pane};
 /// shown. Chosen: two lines may come from a script that imitates the prompt.
 const LINES_MIN: u16 = 3;
 
-/// Most places that are remembered; the one that took input least recently goes. Chosen: a session has a handful.
+/// Most prompts that are remembered; the one that took input least recently is dropped. Chosen: a session has a
+/// handful.
 const PLACES_MAX: usize = 64;
 
 /// Most names of refused prompts. With more, no prompt is known for the rest of the session.
@@ -43,10 +44,10 @@ const REFUSED_MAX: usize = 512;
 /// The names that a prompt is known by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prompt {
-    /// The name of all of it but its numbers and its path, and of its end.
+    /// The name of the prompt without its numbers and its path. `end` is the name of the prompt's end.
     pub(crate) whole: u64,
     pub(crate) end: u64,
-    /// The name of its text alone, without modes and place. A refusal uses this name.
+    /// The name of the prompt's text alone, without modes and position. A refusal uses this name and `end`.
     pub(crate) text: u64,
     pub(crate) sort: Sort,
 }
@@ -54,9 +55,9 @@ pub(crate) struct Prompt {
 /// How much a prompt tells of the program that asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// The mode of an editor in which characters are text.
+    /// An editor's mode in which characters are text.
     Mode,
-    /// The sign of a shell at its end.
+    /// A prompt that ends in the sign of a shell.
     Shell,
     #[default]
     Other,
@@ -78,9 +79,9 @@ impl Sort {
 pub(crate) struct Spot<'a> {
     /// The echo since the last key of unknown effect.
     pub(crate) line: Line,
-    /// The place. `None`, or a place without a name, where nothing tells it from others.
+    /// The prompt there. `None`, or a prompt without a name, where nothing tells it from others.
     pub(crate) prompt: Option<Prompt>,
-    /// Whether rows were begun, ahead of the screen, on the way to it.
+    /// Whether the cursor is only predicted to be in this row.
     pub(crate) is_ahead: bool,
     /// Whether a fact beside the prompt's text says that a line editor asks: pastes are bracketed, or the prompt names what the
     /// window's title names.
@@ -91,18 +92,18 @@ pub(crate) struct Spot<'a> {
 /// The prompts at which lines were echoed, and those at which they were not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrecy {
-    /// The place that took input last at the end.
+    /// The prompts at which keys were typed. The last one took input most recently.
     places: Vec<Place>,
     refused: Vec<u64>,
     /// The pane that the cursor is in.
     pane: Option<Pane>,
     insertion: Insertion,
     statement: Statement,
-    /// The echo since another program may have begun to read, if one may.
+    /// The echo since another program may have begun to read. `None` if none may have.
     doubt: Option<Line>,
     /// The row of the newest question for a secret at which a line was entered.
     answered: Option<String>,
-    /// The prompts of earlier sessions and of this one, where they are kept.
+    /// The prompts of earlier sessions and of this one. `None` if they are not kept.
     prompts: Option<PromptMemory>,
     /// Whether all lines are taken for echoed: for tests of what is predicted, shown or not.
     #[cfg(test)]
@@ -113,11 +114,12 @@ pub(crate) struct Secrecy {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     prompt: Prompt,
-    /// Lines echoed, none of them otherwise answered since.
+    /// How many lines were echoed, key by key, while a second fact held.
     lines: u16,
     /// The line that is being typed. Unlike [`Spot::line`] it goes on after keys of unknown effect, until it is entered.
     line: Line,
-    /// Whether a second fact held when its newest character was echoed, and whether that was a server's statement.
+    /// Whether a second fact held when the newest character was echoed; `is_stated`: whether the fact was a server's
+    /// statement.
     is_vouched: bool,
     is_stated: bool,
 }
@@ -235,7 +237,8 @@ impl Secrecy {
         self.doubt = Some(Line::default());
     }
 
-    /// Called with the cursor's place on each screen; `None` on the primary screen. In another pane another program reads.
+    /// Called with the cursor's pane on each screen, and with its place in a window; `None` on the primary screen. In
+    /// another pane another program reads.
     pub(crate) fn observe(&mut self, pane: Pane, window: Option<Window>) {
         if self.pane.replace(pane).is_some_and(|before| before != pane) {
             self.doubt = Some(Line::default());
@@ -280,7 +283,8 @@ impl Secrecy {
         }
     }
 
-    /// Called with the row of a question for a secret when a line was entered there: its words ask for nothing more.
+    /// Called with the text of a row that asked for a secret, when a line was entered there. A row above the
+    /// cursor with this text does not count as a mention of a secret any more.
     pub(crate) fn note_answer(&mut self, question: String) {
         self.answered = Some(question);
     }
@@ -318,7 +322,7 @@ impl Secrecy {
         }
     }
 
-    /// Makes a place the one that took input last, and returns it.
+    /// Moves the place with this prompt, or a new one, to the end of the list, as it took input last, and returns it.
     fn visit(&mut self, prompt: Option<Prompt>) -> &mut Place {
         let prompt = prompt.unwrap_or_default();
         let place = match self.places.iter().position(|place| place.prompt == prompt) {

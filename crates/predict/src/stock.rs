@@ -2,8 +2,8 @@
 //! for any better engine.
 //!
 //! Predictions are made in *epochs*. The predictions of an epoch are *tentative* until one of them is confirmed: kept
-//! and judged, but not shown. A key that may change the screen in unknown ways begins a new epoch. So a password typed
-//! after Enter is never shown, and neither is the first letter after it.
+//! and judged, but not shown. A key that may change the screen in unknown ways begins a new epoch. So the first letter
+//! after Enter is never shown ahead, and neither is a password that is not echoed.
 
 mod cell;
 mod cull;
@@ -22,12 +22,12 @@ use crate::policy::{Policy, Prediction};
 /// Most bytes read at once that count as typed, and not pasted. Source: Mosh 1.4.0 as observed.
 const KEYS_MAX: usize = 100;
 
-/// Most cells in rows with predictions; with more all predictions are dropped. Chosen: 800 lines of 80 columns typed
+/// Most cells in rows with predictions; beyond it, all predictions are dropped. Chosen: 800 lines of 80 columns typed
 /// without an answer, and some megabytes at most.
 const CELLS_MAX: usize = 65_536;
 
-/// Most predictions of the cursor, one for each epoch; with more all predictions are dropped. Chosen: as many lines or
-/// keys of unknown effect, without an answer to one of them.
+/// Most predictions of the cursor, one for each epoch; with more, all predictions are dropped. Chosen: 256 lines, or
+/// 256 keys of unknown effect, typed while the host answers none of them.
 const CURSORS_MAX: usize = 256;
 
 const _: () = assert!(CELLS_MAX >= rove_terminal::COLUMNS_MAX as usize);
@@ -169,7 +169,8 @@ impl Stock {
         epoch > self.confirmed
     }
 
-    /// Begins an epoch: its predictions are not shown until one of them is confirmed.
+    /// Begins an epoch, whose predictions are not shown until one of them is confirmed. An experimental policy stays in
+    /// its epoch.
     fn become_tentative(&mut self) {
         if !self.policy.is_experimental() {
             self.epoch = self.epoch.next();

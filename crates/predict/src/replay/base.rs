@@ -26,7 +26,7 @@ pub(super) struct Base {
     pub(super) is_explained: bool,
     /// Whether a new line has begun and no key was answered in it.
     pub(super) is_new_line: bool,
-    /// The newest answered key and its input, if it is not a character. `None` otherwise.
+    /// The newest answered key, with its input. `None` if that key is a character.
     pub(super) command: Option<(Key, InputNum)>,
     /// Whether the program holds a character back until the next key, as vi does for the first key of a pair.
     pub(super) is_held: bool,
@@ -97,7 +97,7 @@ impl Base {
     /// that is not a character counts.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };
-        // The end of a line may move all text up and leave the cursor, or the base screen shows its effect already.
+        // Enter may move all text up and leave the cursor where it is. The base screen may show that already.
         let may_be_moved = || {
             let mut rows = 0..screen.size().rows();
             input <= self.arrived || rows.any(|row| is_changed(&self.screen, screen, row))
@@ -110,7 +110,8 @@ impl Base {
             || is_enter(key) && may_be_moved())
     }
 
-    /// Returns whether a key takes back a letter that is not seen: that it changes nothing tells nothing of other programs.
+    /// Returns whether a key takes back a letter that is not shown. Such a key changes nothing, which is no sign of
+    /// another program.
     pub(super) const fn hides(&self, key: Key) -> bool {
         self.field.prompt.is_secret && matches!(key, Key::Backspace)
     }

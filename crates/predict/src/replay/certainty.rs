@@ -3,7 +3,7 @@
 /// The evidence that a field takes characters for text, and the doubt about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Certainty {
-    /// How many characters were confirmed since the last miss, Escape or change of the text.
+    /// How many typed characters the screen has shown as predicted since the last miss, Escape or change of the text.
     confirmed: u32,
     doubt: Doubt,
 }
@@ -20,7 +20,6 @@ enum Doubt {
 }
 
 impl Certainty {
-    /// Returns how many characters were confirmed since the last miss, Escape or change of the text.
     pub(super) const fn confirmed(self) -> u32 {
         self.confirmed
     }
@@ -39,7 +38,7 @@ impl Certainty {
         self.doubt == Doubt::Escaped
     }
 
-    /// Called when a character was confirmed.
+    /// Called when the screen has shown a typed character as predicted.
     pub(super) const fn confirm(&mut self) {
         self.confirmed += 1;
     }

@@ -77,7 +77,7 @@ pub(super) enum Target {
     /// The start of the word of letters and digits on the left; `WordRight` is the end of the one on the right.
     WordLeft,
     WordRight,
-    /// The first character after the nearest blank on the left.
+    /// The start of the word on the left, which ends at blanks only. Blanks directly left of the cursor are skipped.
     SolidLeft,
 }
 
@@ -92,7 +92,6 @@ pub enum Effect {
     Unknown,
 }
 
-/// The number of classes.
 pub(super) const CLASSES: usize = Class::Command as usize + 1;
 
 impl Class {
@@ -181,7 +180,7 @@ impl Class {
         matches!(self, Self::Recall | Self::ControlRecall)
     }
 
-    /// Returns whether keys of this class are shown as soon as text is, as Mosh 1.4.0 does without harm.
+    /// Returns whether keys of this class may be shown where text is, before any of them came true, as in Mosh 1.4.0.
     pub(super) const fn follows_text(self) -> bool {
         matches!(self, Self::Text | Self::Backspace | Self::Left | Self::Right)
     }

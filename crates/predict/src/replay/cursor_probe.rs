@@ -24,7 +24,7 @@ pub(super) struct CursorProbe {
 }
 
 impl CursorProbe {
-    /// Returns the way of a cursor that `motions` have led from a position to the end of a simulation.
+    /// Records that `motions` have led the cursor from a position to its place at the end of a simulation.
     pub(super) fn new(from: Position, motions: Vec<(Key, Motion)>, end: &Simulation<'_>) -> Self {
         let (step, goal) = (end.step_from(from), end.motions.goal());
         Self { motions, step, goal, stops_on_last: None }
@@ -68,7 +68,7 @@ pub(super) fn find(
     if motions.is_empty() {
         return None;
     }
-    // Only this habit differs between editors.
+    // Editors differ only in whether the cursor stops on the last character of a line.
     let habits = [None, Some(false), Some(true)].into_iter();
     let tries = habits.flat_map(|stops_on_last| [(stops_on_last, true), (stops_on_last, false)]);
     let mut found: Option<(usize, CursorProbe)> = None;
@@ -85,7 +85,7 @@ pub(super) fn find(
     found
 }
 
-/// Returns the most of the first motions that lead to `place`, and the cursor's way. `None` if none do.
+/// Returns how many of the first motions at most lead to `place`, and the cursor's way. `None` if none do.
 fn follow(
     mut simulation: Simulation<'_>,
     keys: &[(Key, Motion)],

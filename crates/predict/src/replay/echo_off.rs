@@ -25,7 +25,6 @@ enum State {
 }
 
 impl EchoOffDetector {
-    /// Handles a typed key.
     pub(super) fn handle_key(&mut self, key: Key) {
         match key {
             Key::Text(c) => self.handle_character(c),

@@ -1,11 +1,11 @@
-//! How long after its echo ack an answer may still come, as some hosts are slower than the ack assumes.
+//! How long after a key's echo ack the key's answer may still come, as some hosts are slower than the ack assumes.
 
 use rove_units::Duration;
 
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// Timeout before anything was measured. Chosen: twice the echo delay of a stock server, already over by then.
+/// Timeout before anything was measured. Chosen: twice the time from a key to its echo ack at a stock server.
 const FIRST: Duration = Duration::from_millis(100);
 /// Time added to the measured delay; [`MIN`] and [`MAX`] bound the timeout. Source: docs/prediction.md.
 const MARGIN: Duration = Duration::from_millis(20);

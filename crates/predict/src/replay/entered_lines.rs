@@ -9,7 +9,8 @@ use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::match_result::Barrier;
 use crate::replay::state::State;
 
-/// Returns the line that a key of unknown effect is about to enter. `None` if it is recorded already.
+/// Returns the line that a key of unknown effect is about to enter. `None` if there is none, if it is recorded already,
+/// or if the editor keeps no lines.
 pub(super) fn sheet(state: &State, barrier: &Barrier) -> Option<Sheet> {
     let name = state.editor()?;
     state.learned.history.sheet(&state.pending_keys(), barrier, name)

@@ -1,11 +1,11 @@
-//! Counts of correct and wrong predictions. All factors of trust are in this file.
+//! Counts of correct and wrong predictions, and the factors by which the counts grow and fade.
 
 /// Factor by which the needed correct predictions grow after each error that the user has seen. Chosen: a habit that
 /// fails now and then soon stops being shown.
 pub(super) const ERROR_FACTOR: u16 = 4;
 
-/// [`ERROR_FACTOR`] for errors that mislead no user. Chosen: with 4 rulers bring 0.2 points less on the reference
-/// recordings, as clocks and messages are in their rows.
+/// [`ERROR_FACTOR`] for errors that mislead no user. Chosen: with a factor of 4, rulers bring 0.2 points less on the
+/// reference recordings, because clocks and messages stand in the rows of rulers.
 const MILD_FACTOR: u16 = 2;
 
 /// Most correct predictions in a row that may be needed. Chosen: nobody presses such a key more often in a session.
@@ -14,8 +14,8 @@ const NEEDED_MAX: u16 = 256;
 /// Share of the counts that remains after the next key of the same kind. Chosen: fifty keys are remembered.
 const DECAY: f32 = 0.98;
 
-/// Share of the counted errors that remains after each correct key that is not a character. Chosen: after one error
-/// three such keys are enough to be believed again, as they are by the end of a line.
+/// Share of the counted errors that remains after each correct key that is no character and recalls no line. Chosen:
+/// after one error three such keys are enough to be believed again.
 const FORGIVENESS: f32 = 0.5;
 
 /// Whether a prediction was right often enough in a row.
@@ -81,7 +81,7 @@ impl Share {
         debug_assert!(self.right >= 0.0 && self.wrong >= 0.0, "no count is negative");
     }
 
-    /// Forgets a share of the errors, [`FORGIVENESS`].
+    /// Reduces the counted errors to the share [`FORGIVENESS`].
     pub(super) fn forgive(&mut self) {
         self.wrong *= FORGIVENESS;
     }

@@ -21,7 +21,7 @@ pub(super) struct Exits {
 
 /// Returns the index of a character that an editor holds back until the next key tells whether both end the mode. The
 /// screen is returned without that character, which is drawn at the cursor without moving it. `None` if no character is
-/// held, also once the next key is due: the editor may hang.
+/// held. Once the next key is due as well, none counts as held, because the editor may hang.
 pub(super) fn held(pending: &PendingKeys<'_>, screen: &Screen) -> Option<(usize, Screen)> {
     let at = screen.cursor().position();
     let shown = Text::of(screen, at);

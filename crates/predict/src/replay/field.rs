@@ -151,7 +151,7 @@ impl Field {
         let right = scene::right_bound(screen, last, pane);
         let end = scene::input_end(screen, last, right);
         let bounds = &mut self.bounds;
-        // A line editor may be called from within another. In an editor, a gap then does not end the text.
+        // In an editor's insert mode, a gap does not end the text.
         bounds.is_bounded = right < pane.right && self.kind != Kind::Insert;
         let mut below = last.row + 1..pane.bottom;
         bounds.is_last = below.all(|row| is_blank_row(screen, row, pane.left..pane.right));
@@ -284,7 +284,7 @@ impl Field {
         self.mode_line.is_some()
     }
 
-    /// Returns the field's position in the window of a program on the alternate screen. `None` on the main screen.
+    /// Returns the field's position in the window of a program on the alternate screen. `None` on the primary screen.
     pub(super) fn window(&self, screen: &Screen) -> Option<Window> {
         let Pane { left, right, top, bottom } = self.bounds.pane;
         let window = Window {
@@ -296,7 +296,7 @@ impl Field {
         screen.rich_modes().alternate_screen.then_some(window)
     }
 
-    /// Returns whether marked pastes or the window's title confirm that a line editor reads the keys.
+    /// Returns whether bracketed pastes or the window's title confirm that a line editor reads the keys.
     pub(super) fn is_vouched(&self, screen: &Screen) -> bool {
         let columns = self.bounds.pane.left..self.bounds.start;
         screen.input_modes().bracketed_paste || scene::is_titled(screen, self.row, columns)

@@ -131,8 +131,8 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
     state.secrecy.may_show(&spot)
 }
 
-/// Returns whether no key on its way may be a secret: characters that were typed before any other key, where the first of them
-/// might be shown before its echo, and keys that are no text.
+/// Returns whether no key on its way may be a secret. A character is none if only characters are on their way before it,
+/// and if it might be shown before its echo. A key of another kind is none, except [`Key::Other`].
 pub(super) fn has_no_secret(state: &State) -> bool {
     if state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some() {
         return false;

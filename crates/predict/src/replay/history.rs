@@ -120,7 +120,7 @@ impl History {
         if self.knows(name) { &self.lines } else { &[] }
     }
 
-    /// Returns the line that is about to be entered. `None` if it is recorded already.
+    /// Returns the line that is about to be entered. `None` if there is none, or if it is recorded already.
     pub(super) fn sheet(
         &self,
         pending: &PendingKeys<'_>,

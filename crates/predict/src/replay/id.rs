@@ -27,8 +27,8 @@ impl PlaceId {
     }
 }
 
-/// Most prompts that are remembered, two names for each; the least recently used is dropped. Source: the paper's users
-/// had a handful of programs.
+/// Most names of prompts that are remembered, two for each prompt; the least recently used is dropped. Source: users of
+/// the Mosh paper (USENIX ATC 2012) had a handful of programs.
 pub(super) const NAMES_MAX: usize = 128;
 
 /// The names of a kind of prompt: the exact one, and one by the prompt's end only.

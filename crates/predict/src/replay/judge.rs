@@ -30,7 +30,8 @@ pub(super) struct Judge<'a> {
     pub(super) screen: &'a Screen,
 }
 
-/// The verdict of a screen on the pending keys, and its signs of habits.
+/// What one screen says about the pending keys (`verdict`), and what it shows of the program that handles them: the end
+/// of an insert mode, a line about to be entered, a word moved to the next row.
 #[derive(Debug)]
 pub(super) struct Findings {
     /// The two characters that have ended the insert mode of an editor. `None` if none have.
@@ -55,7 +56,7 @@ pub(super) enum Verdict {
     Awaited,
     /// The screen shows a masking character for each of that many keys.
     Masked(usize),
-    /// The first key of unknown effect was answered, and all keys before it.
+    /// The first key of unknown effect and all keys before it were answered.
     Answered(Box<Answer>),
     /// The program may still be drawing the screen.
     Incomplete,

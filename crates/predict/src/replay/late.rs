@@ -11,7 +11,7 @@ use crate::replay::id::ContextKey;
 use crate::replay::log::wipe;
 use crate::replay::simulate::Simulation;
 
-/// Longest time after its echo ack at which an effect still counts. Source: docs/prediction.md.
+/// Longest time after a key's echo ack at which the key's effect still counts. Source: docs/prediction.md.
 const LATE_MAX: Duration = Duration::from_millis(1500);
 
 /// Most keys that are remembered. Chosen: more are not typed in [`LATE_MAX`].
@@ -53,7 +53,7 @@ impl Late {
         self.keys.is_empty()
     }
 
-    /// Returns how many of the oldest keys have been overdue for too long.
+    /// Returns how many of the oldest keys were due [`LATE_MAX`] ago or earlier.
     pub(super) fn old(&self, now: Instant) -> usize {
         let is_old = |given_up: &&GivenUp| now.saturating_since(given_up.due_at) >= LATE_MAX;
         self.keys.iter().take_while(is_old).count()
@@ -80,7 +80,6 @@ impl Late {
         answered
     }
 
-    /// Forgets all keys.
     pub(super) fn clear(&mut self) {
         self.forget(self.keys.len());
     }

@@ -1,4 +1,4 @@
-//! How soon keys are answered. An answer is unlikely to come much sooner than all before it.
+//! How soon keys are answered. An answer is unlikely to come much sooner than all earlier answers.
 
 use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
@@ -23,7 +23,7 @@ impl Latency {
         }
     }
 
-    /// Returns the time from typing a key until the newest news of the host's input.
+    /// Returns the time from typing a key until the client last heard that newer input had arrived at the host.
     pub(super) const fn age_when_heard(&self, typed_at: Instant) -> Duration {
         self.heard.1.saturating_since(typed_at)
     }

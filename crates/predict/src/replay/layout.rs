@@ -66,7 +66,6 @@ impl Layout {
         self.place(other.at(place)).filter(|_| self != other).unwrap_or(place)
     }
 
-    /// Returns the row that a place is in.
     pub(super) fn row_of(self, place: u16) -> u16 {
         self.at(place).row
     }

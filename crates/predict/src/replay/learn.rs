@@ -243,7 +243,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Removes the `count` oldest keys, but keeps their meaning for later ones.
+    /// Removes the `count` oldest keys, and records what they mean for later ones.
     fn retire(&mut self, count: usize) {
         entered_lines::note_edits(self.state, count);
         let State { base, learned, log, echo_off, secrecy, .. } = &mut *self.state;

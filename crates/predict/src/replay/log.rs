@@ -38,7 +38,7 @@ pub(super) struct Event {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     events: VecDeque<Event>,
-    /// The last key of more than could be kept: nothing is predicted until it was answered. `None` otherwise.
+    /// The last of the keys, if there were more than could be kept. Nothing is predicted until it was answered.
     lost: Option<InputNum>,
     /// Whether the newest key was an Escape that changes the meaning of the next key.
     is_behind_escape: bool,
@@ -143,7 +143,6 @@ impl Log {
         self.events.iter_mut().for_each(Event::wipe);
     }
 
-    /// Forgets all keys.
     pub(super) fn clear(&mut self) {
         self.clear_events();
         self.lost = None;

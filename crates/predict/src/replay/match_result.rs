@@ -37,7 +37,8 @@ pub(super) struct Barrier {
 }
 
 impl MatchResult {
-    /// Simulates the keys on the base, one after the other, and finds the largest number that the screen agrees with.
+    /// Simulates the keys on the base, one after the other, and finds the largest number of keys that explains the
+    /// screen.
     pub(super) fn of(pending: &PendingKeys<'_>, latency: &Latency, screen: &Screen) -> Self {
         let PendingKeys { base, log, .. } = *pending;
         let cursor = screen.cursor().position();
@@ -81,8 +82,8 @@ impl MatchResult {
             // A screen shows nothing of a key that had not arrived when it was sent. A key that is not acknowledged
             // must have moved the cursor to count as shown.
             let may_show = event.input <= pending.arrived;
-            // Text that was taken back is there twice, before and after: the second time is unlikely while the host
-            // may still have it to do, and where it would be too soon.
+            // The screen is the same before text was typed and after the text was erased. The second is unlikely while
+            // the host may still have to echo the text, and where it would come too soon.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
             let is_early = is_second && (count > due || latency.is_too_soon(age));

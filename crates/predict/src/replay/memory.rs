@@ -18,7 +18,8 @@ impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
         self.known.iter_mut().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Returns the value of `key`, or inserts the result of `new`; the entry counts as used.
+    /// Returns the value of `key`, or inserts the result of `new`; the entry counts as used. A full memory then drops
+    /// the entry that was used longest ago.
     pub(super) fn entry_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
         let index = self.known.iter().position(|(known, _)| *known == key);
         let entry = index.map(|index| self.known.remove(index));

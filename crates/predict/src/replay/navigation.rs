@@ -89,7 +89,8 @@ impl Navigation {
         }
     }
 
-    /// Called when the cursor was in these rows.
+    /// Adds these rows to those that the cursor was in. If the first row of the pane has changed, the former rows are
+    /// forgotten.
     pub(super) fn visit(&mut self, screen: &Screen, pane: &Pane, rows: [u16; 2]) {
         let first_row = name_of_row(screen, pane.top);
         if self.first_row != first_row {

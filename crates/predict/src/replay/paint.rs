@@ -17,7 +17,7 @@ const PALETTES_MAX: usize = 16;
 /// Most beginnings of words that are remembered at one kind of prompt. Chosen: those of a hundred commands.
 const PREFIXES_MAX: usize = 512;
 
-/// Most characters outside words that are remembered. Chosen: all in ASCII that are not letters.
+/// Most characters outside words that are remembered. Chosen: more than ASCII's punctuation.
 const MARKS_MAX: usize = 40;
 
 /// Most rows above and below a word in which the same word is looked for.
@@ -94,7 +94,6 @@ impl<'a> Place<'a> {
         Self { before, base, word_start }
     }
 
-    /// Returns whether the character begins a word.
     const fn begins_word(&self) -> bool {
         self.word_start == self.before.len()
     }

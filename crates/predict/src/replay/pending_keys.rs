@@ -41,7 +41,6 @@ impl<'a> PendingKeys<'a> {
         simulation
     }
 
-    /// Returns the keys that have arrived at the host.
     pub(super) fn arrived_keys(&self) -> Vec<Key> {
         self.log.iter().take(self.log.arrived(self.arrived)).map(|event| event.key).collect()
     }

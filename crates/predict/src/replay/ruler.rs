@@ -7,14 +7,14 @@ use crate::replay::evidence::Evidence;
 use crate::replay::motion::Step;
 use crate::scene::text::{characters, is_same_row};
 
-/// Most numbers of a window that are followed. Chosen: the line and the column, in two places.
+/// Most numbers of a window that count as its ruler. Chosen: the line and the column, in two places.
 const MARKS_MAX: usize = 4;
 
 /// How often in a row all numbers must have followed the cursor before they are predicted. Chosen: a clock may count in
 /// step once.
 const NEEDED: u16 = 2;
 
-/// Most digits of a number that is followed.
+/// Most digits that are read as one number.
 const DIGITS_MAX: usize = 7;
 
 /// The numbers in one window that show the cursor's position.

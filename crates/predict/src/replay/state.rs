@@ -1,4 +1,5 @@
-//! The state of the engine: the pending keys, the base that they start from, and what was learned.
+//! The state of the prediction engine: the pending keys (which no screen shows yet), the base (the screen on which they
+//! are simulated), and what was learned.
 
 use rove_terminal::{Key, Screen, Size, Tty};
 use rove_units::{Duration, Instant};
@@ -168,7 +169,7 @@ impl State {
         }
     }
 
-    /// Returns when the oldest key is taken back, if it is due. Until then a key that is seen stays, though it may be overdue.
+    /// Returns when the oldest key is taken back, if it is due. A key that the user sees may be overdue before that.
     pub(super) fn taken_back_at(&self) -> Option<Instant> {
         let event = self.log.front()?;
         let is_seen = event.shown && Class::of(event.key).follows_text();

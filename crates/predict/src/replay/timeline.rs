@@ -59,7 +59,7 @@ pub(super) struct Proven {
     pub(super) waits: bool,
     /// The bracket that the cursor may jump to for a moment, and the input column where the next key is typed.
     pub(super) flash: Option<(Position, u16)>,
-    /// The screen's news of input in the next row. `None` if the keys changed one row only.
+    /// The signs that the input has continued in the next row. `None` if the keys changed one row only.
     pub(super) crossing: Option<Crossing>,
 }
 

@@ -12,11 +12,12 @@ const EDITOR: Share = Share { right: 30.0, wrong: 0.3 };
 /// Counts that are assumed at first for other keys that were right at this prompt.
 const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 
-/// Weighted number of correctly recalled lines that is needed. Chosen: two in a row, the older counts a little less.
+/// Weighted number of recalls at a prompt that were predicted right, from which on recalls are shown there. Chosen: two
+/// in a row, the older counts a little less.
 const RECALLS_MIN: f32 = 1.9;
 
-/// Weighted number of characters that were not text, from which on a program is believed to take commands. Chosen: a
-/// word may go wrong by chance.
+/// Weighted number of characters that were not text, from which on a program is believed to take commands, if they are
+/// also twice as many as those that were text. Chosen: a word may go wrong by chance.
 const COMMANDS_MIN: f32 = 3.0;
 
 /// The trust in keys that are typed on one base screen.

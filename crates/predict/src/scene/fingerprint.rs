@@ -17,8 +17,8 @@ pub(crate) struct Fingerprint {
     pub(crate) weak: u64,
 }
 
-/// Signs that prompts of shells end in, and questions do not. Source: the defaults of sh, bash, zsh, fish and csh for users and
-/// for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
+/// Signs that prompts of shells end in, and questions do not. Source: the defaults of sh, bash, zsh, fish and csh for
+/// users and for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
 const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", "✗"];
 
 /// Returns the fingerprint of the prompt in `columns` of a row, from the pane's edge to the input. `None` if blank.

@@ -40,7 +40,6 @@ pub(crate) fn mode_line(screen: &Screen, at: Position, pane: &Pane) -> Option<u1
     (at.row + 1..pane.bottom).all(is_text).then_some(row)
 }
 
-/// Returns the cells of a row that are in a pane.
 fn part<'a>(screen: &'a Screen, row: u16, pane: &Pane) -> &'a [Cell] {
     let cells = cells(screen, row);
     &cells[pane::columns(pane, cells)]

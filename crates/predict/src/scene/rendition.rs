@@ -58,7 +58,7 @@ pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
 /// its last character, as some shells give the quote another colour until the string is closed. In plain text a quote
 /// is an apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
-    // Strings and comments continue in the colours of their last character. In most rows that shows there is none.
+    // Strings and comments continue in the colours of their last character. In most rows these show that there is none.
     let last = before.iter().rposition(|cell| character(cell) != ' ')?;
     let pen = before[last].pen;
     let before = &before[..=last];

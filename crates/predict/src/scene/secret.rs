@@ -30,7 +30,7 @@ const BEFORE_COLON: &str = "pwd";
 const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u{ff0a}'];
 
 /// Most bytes of a prompt that are searched, besides the rest of the row in which they begin. Chosen: more than the
-/// passphrase of a key in the longest path takes that people have.
+/// question for the passphrase of a key with the longest path that people have.
 const PROMPT_BYTES_MAX: usize = 512;
 
 /// Rows above the cursor in which a word for a secret counts. Chosen: a question, a blank row and the prompt.

@@ -11,7 +11,7 @@ pub(crate) struct Window {
     pub(crate) inserts: bool,
     /// The row of the input and its first column.
     pub(crate) start: (u16, u16),
-    /// Whether text stands to the left of that.
+    /// Whether text stands to the left of the input.
     pub(crate) is_behind_text: bool,
 }
 
@@ -27,7 +27,8 @@ pub(super) struct Insertion {
     window: Option<Window>,
     /// Whether the mode line came in this window, and nothing has ended the permission since.
     is_open: bool,
-    /// Whether a line was entered since that screen: the next one may be another question in the same place.
+    /// Whether a line was entered since the newest screen. The next line may be the answer to a question in the same
+    /// place.
     has_entered: bool,
     /// The echo in this window.
     echo: Line,

@@ -1,8 +1,8 @@
-//! The echo that typed characters have shown, and what proves one.
+//! The echo of typed characters, and what proves an echo.
 
 use crate::scene;
 
-/// Letters and digits that programs show in place of others.
+/// Letters and digits that programs show in place of typed characters.
 const MASK_LETTERS: [char; 6] = ['x', 'X', 'o', 'O', '0', '8'];
 
 /// The echo that one input line has shown.
@@ -21,7 +21,7 @@ impl Line {
         self.has_echoed
     }
 
-    /// Returns whether a key was answered otherwise than by its echo, and none by it since.
+    /// Returns whether a key was answered otherwise than by its echo, and no key was echoed since.
     pub(super) const fn is_spoilt(self) -> bool {
         self.is_spoilt && !self.has_echoed
     }

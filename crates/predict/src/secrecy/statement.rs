@@ -8,7 +8,8 @@ use rove_terminal::InputNum;
 /// typed after a later key of unknown effect: such a key may call a widget that reads without echo.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Statement {
-    /// The newest input up to which the shell waits at its prompt, as stated last.
+    /// The newest input that the shell had read when it waited at its prompt, as stated last. `None` if it does not
+    /// wait.
     until: Option<InputNum>,
     /// The newest input that was answered and whose effect was unknown.
     barrier: InputNum,
@@ -18,12 +19,12 @@ pub(super) struct Statement {
 /// The experience with statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Belief {
-    /// No line was entered under one.
+    /// No line was entered while a statement held.
     #[default]
     Untried,
-    /// A line was echoed under one.
+    /// A line that was entered while a statement held was echoed.
     Proven,
-    /// A line was not echoed under one: a script has left the echo off.
+    /// Such a line was not echoed, probably because a script has left the echo off.
     Refuted,
 }
 

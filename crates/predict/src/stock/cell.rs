@@ -49,10 +49,9 @@ pub(super) enum Validity {
     Wrong,
 }
 
-/// The prediction for one cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CellPrediction {
-    /// When and in which epoch it was made. `None` if the cell has no prediction.
+    /// When and in which epoch the prediction was made. `None` if the cell has no prediction.
     pub(super) stamp: Option<Stamp>,
     pub(super) content: Content,
     originals: Originals,

@@ -42,7 +42,7 @@ impl<'a> CursorMotion<'a> {
         Self { guide, goal, ..self }
     }
 
-    /// Returns the motions for a trial; if `is_bold`, also of motions that may be impossible.
+    /// Returns these motions for a trial. If `is_bold`, motions that may be impossible are tried, too.
     pub(in crate::replay) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
         Self { is_bold, stops_on_last, ..self }
     }

@@ -7,7 +7,8 @@ use crate::replay::layout::{Crossing, Layout};
 use crate::replay::simulate::Simulation;
 
 /// How many of the last columns of a row may hold a mark that the line continues. Chosen: mksh moves the row when the
-/// third last is filled, and others one or two keys later; waiting there costs 5 instant keys for each wrong one.
+/// third last column is filled, and others one or two keys later. Waiting there costs 5 instant keys for each wrong one
+/// that it prevents.
 const EDGE_COLUMNS: u16 = 3;
 
 impl Simulation<'_> {
@@ -56,7 +57,7 @@ impl Simulation<'_> {
         self.habits.goes_on && (is_line || self.kind == Kind::Full && self.bounds.is_last)
     }
 
-    /// Returns whether predictions follow the cursor back to the row above. Not where the terminal alone wraps lines.
+    /// Returns whether predictions follow the cursor back to the row above. They do not if the terminal wraps the lines.
     pub(super) fn may_go_back(&self) -> bool {
         self.may_cross() && !self.habits.is_lazy
     }
@@ -83,7 +84,6 @@ impl Simulation<'_> {
         if waits { Position { row: at.row - 1, column: last } } else { at }
     }
 
-    /// Returns the last row of an input that ends at `end`.
     fn last_row(&self, end: u16) -> u16 {
         self.bounds.layout.row_of(end.saturating_sub(self.habits.is_lazy.into()))
     }
