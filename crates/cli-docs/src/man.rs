@@ -157,7 +157,8 @@ fn literal(text: &str) -> String {
     })
 }
 
-/// Returns roff for running text. Words with leading dashes are options, which a reader types.
+/// Returns roff for running text. Words with leading dashes are options: they are written as [`literal`] text, because
+/// a reader types them.
 fn prose(text: &str) -> String {
     let words: Vec<String> = text
         .split_whitespace()

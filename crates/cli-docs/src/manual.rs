@@ -28,8 +28,7 @@ pub struct Program {
 pub struct Book {
     /// The description of the program itself.
     pub program: &'static Program,
-    /// The commands, in the order of the help. The first describes the program when it is called without the name of a
-    /// command.
+    /// The commands, in the order of the help. The first describes the program called without the name of a command.
     pub manuals: fn() -> Vec<&'static Manual>,
 }
 

@@ -145,8 +145,7 @@ pub fn sentence(manual: &Manual, error: &Error) -> String {
     }
 }
 
-/// Returns the reason why a value was refused, without the Rust notation that clap and the standard library use for
-/// numbers.
+/// Returns why a value was refused, without the Rust notation that clap and the standard library use for numbers.
 fn in_words(reason: &str) -> String {
     let range = reason.split_once(" is not in ").and_then(|(_, range)| range.split_once("..="));
     match range {

@@ -191,7 +191,7 @@ fn next_key(
     Ok((key, answer.taken))
 }
 
-/// Returns why a session's server gives no key. A server that runs since before the host's rove was renewed may know less.
+/// Returns why a session's server gives no key. A server that an older rove started may know fewer requests.
 fn reason(refusal: String, way: Option<JoinMode>) -> String {
     if !is_older(&refusal) {
         return refusal;

@@ -341,7 +341,7 @@ fn client_program(options: &HostOptions) -> Command {
             client.arg0("rove").arg("client");
             client
         }
-        // Only ours knows what a tunnel is.
+        // Only rove's client can use a tunnel.
         ProgramName::Mosh
             if options.tunnel != TunnelUse::Always
                 && find_in_path("mosh-client".as_ref()).is_some() =>

@@ -35,7 +35,7 @@ use pump::{End, Pump};
 use rove_udp::DualStackSockets;
 use wire::Wire;
 
-/// Names the engine of predictions.
+/// The environment variable that names the engine of predictions.
 pub(crate) const ENGINE_VARIABLE: &str = "ROVE_PREDICTION_ENGINE";
 
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -49,7 +49,7 @@ pub(crate) struct ClientOptions {
     pub(crate) key: Key,
     /// The engine of predictions.
     pub(crate) engine: EngineKind,
-    /// The name the program was called under.
+    /// The name by which the program was called.
     pub(crate) name: ProgramName,
     /// How often `-v` was given.
     pub(crate) verbose: u8,
@@ -88,7 +88,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     let End { outcome, tried, refusal, tunnel, output_error, signal, missing } =
         session(options, way)?;
     let Some(outcome) = outcome else {
-        // The session waits for `rove resume`, and nobody reads what is said.
+        // The session waits for `rove resume`, and nobody would read a message.
         return Ok(exit_code(ClientOutcome::Ended(None), name, signal));
     };
     tracing::info!(?outcome, "session over");
@@ -137,7 +137,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let term = std::env::var("TERM").unwrap_or_default();
     let name = options.name;
     let running = running(name, command.as_deref());
-    // A command on this computer leaves its output there.
+    // As a local command does, it leaves its output in the history.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
     let Choices { init, title_prefix, .. } = choices;
     let described = described(&term, RenderOptions { name, init, scrollback, title_prefix });
@@ -154,7 +154,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
         transport: Config { capabilities, self_check, ..Config::client() },
         size: terminal.size(),
         terminal: described,
-        // A stock client asks nothing.
+        // A stock client asks the terminal nothing.
         query: choices.query && !choices.strict && terminal_type::can_be_asked(&term),
         escape_key: options.call.escape_key,
         prediction: choices.prediction(options.engine),
@@ -172,7 +172,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
         (true, _) => session.handle_tunnel(clock.now(), None),
         (false, is_beside) => session.handle_side_path(clock.now(), is_beside),
     }
-    // Text that is no address is left out: the others are a help, and no more.
+    // Text that is no address is left out, because the session can do without other addresses.
     let others = options.call.others.iter();
     others
         .filter_map(|it| address::from_numeric(it, options.server.port()))
@@ -182,7 +182,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     Pump::new(events, session, wire, terminal, options.name, prompts, record).run()
 }
 
-/// Returns the abilities of a terminal of this type, and warns of one that is not known.
+/// Returns the abilities of a terminal of this type. Warns of a type that is not known.
 fn described(term: &str, options: RenderOptions) -> TerminalCapabilities {
     terminal_type::capabilities(term, options).unwrap_or_else(|warning| {
         warn(options.name.as_str(), &warning.to_string());
@@ -231,7 +231,7 @@ fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> an
     Ok(Wire::sockets(sockets, beside.map(|ssh| Spare::take(ssh, server)).transpose()?))
 }
 
-/// Gives the session the user's choices of who may ask, join, and lead the size.
+/// Gives the session the user's choices: whether programs may read copied text, who may join, whose window leads.
 fn allow(session: &mut Client, choices: &Choices) {
     if choices.read_copied {
         session.allow(TerminalReport::ReadCopied);
@@ -242,7 +242,7 @@ fn allow(session: &mut Client, choices: &Choices) {
     session.set_door(if choices.share { Door::Open } else { Door::Closed });
 }
 
-/// Hands the session the prompts that earlier ones with this account knew; returns what keeps those of this one.
+/// Gives the session the prompts that earlier sessions with this account knew. Returns the keeper of its own prompts.
 fn remember_prompts(session: &mut Client, account: Account) -> Option<PromptKeeper> {
     if !session.uses_prompt_memory() {
         return None;
@@ -254,20 +254,21 @@ fn remember_prompts(session: &mut Client, account: Account) -> Option<PromptKeep
     Some(keeper)
 }
 
-/// Says something beside the session, once the terminal has been given back.
+/// Prints a sentence on standard error, after the terminal was given back.
 fn tell(name: ProgramName, sentence: &str) {
     let (speaker, stderr) = (name.as_str(), stdio::stderr());
     let text = wrapped_for(&stderr, speaker, &format!("{speaker}: {sentence}"));
     tty::say(stderr, &format!("{text}\n"));
 }
 
-/// Returns whether the client says last that it ends. A command's last screen stays on the terminal, as the output of a
-/// local one does, and nothing follows it.
+/// Returns whether the client says at its end that it exits. A command's last screen stays on the terminal, as the
+/// output of a local one does, and nothing follows it.
 fn says_end(name: ProgramName, command: Option<&str>) -> bool {
     running(name, command) != Running::Command
 }
 
-/// Returns what the session runs, as far as this client knows. Stock leaves nothing, whatever ran.
+/// Returns what the session runs, as far as this client knows. As `mosh` it need not know, because stock leaves
+/// nothing.
 fn running(name: ProgramName, command: Option<&str>) -> Running {
     match (name, command) {
         (ProgramName::Mosh, _) | (_, None) => Running::Unknown,
@@ -276,8 +277,7 @@ fn running(name: ProgramName, command: Option<&str>) -> Running {
     }
 }
 
-/// Returns what to say of a command that was probably meant for a shell, where the server, a stock one, says nothing
-/// of it.
+/// Returns advice about a command that was probably meant for a shell. A stock server gives none.
 fn shell_hint(command: &str, host: &str) -> Option<String> {
     let words = shell_words::split(command).ok()?;
     let [line] = words.as_slice() else { return None };
@@ -287,9 +287,9 @@ fn shell_hint(command: &str, host: &str) -> Option<String> {
     })
 }
 
-/// Returns what to say of a command's output that has not come, and how to get it.
+/// Returns the sentence about a command's output that has not come, and how to get that output.
 fn missing_output(missing: MissingLines, host: &str, command: &str) -> String {
-    // The host's shell takes the command apart, and this computer's the whole line.
+    // The host's shell splits the command, and this computer's shell the whole line.
     let command = shell_words::quote(command);
     let ssh = format!("`ssh {host} {command}` prints them all");
     match missing {
@@ -327,7 +327,7 @@ pub(crate) fn take_key() -> anyhow::Result<Key> {
 ///
 /// # Errors
 ///
-/// Returns an error for an unknown one.
+/// Returns an error for an engine that is not known.
 pub(crate) fn engine() -> anyhow::Result<EngineKind> {
     let Some(name) = std::env::var_os(ENGINE_VARIABLE) else { return Ok(EngineKind::default()) };
     let name = name.to_string_lossy();
@@ -336,8 +336,8 @@ pub(crate) fn engine() -> anyhow::Result<EngineKind> {
     })
 }
 
-/// Returns what the user should know of a session that did not end well; `silence` is what to say of
-/// one that never began.
+/// Returns the sentence about a session that did not end well; `None` for one that ended. `silence` makes the sentence
+/// for a session that never began.
 fn failure(
     outcome: ClientOutcome,
     name: ProgramName,
@@ -369,7 +369,8 @@ fn failure(
     }
 }
 
-/// Returns by what a session was ended that neither its command nor its user has ended.
+/// Returns the sentence about what ended this client: a signal, an end of its session from outside, a takeover, or a
+/// dismissal. `None` if the program was called as `mosh`, or if the session's own command or user ended the session.
 fn ended_by(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> Option<String> {
     let outside = match outcome {
         ClientOutcome::Ended(Some(ExitStatus::Outside(outside))) => outside,
@@ -401,7 +402,6 @@ fn ended_by(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> O
     (name == ProgramName::Rove).then(|| format!("the session was ended by {by}"))
 }
 
-/// Returns a signal's name.
 fn named(signal: i32) -> String {
     let name = signal_hook::low_level::signal_name(signal);
     name.map_or_else(|| format!("signal {signal}"), str::to_owned)
@@ -417,8 +417,8 @@ fn stock_silence(server: SocketAddr) -> String {
     )
 }
 
-/// Returns the exit code: the remote command's where it is known and the caller expects it, else that of the signal
-/// that this client was to end by.
+/// Returns the exit code. As `rove`: that of the remote command where it is known, else that of the signal that this
+/// client was to end by, else 0 or [`FAILURE`]. As `mosh`: 0 for a session that ended, else [`FAILURE`].
 fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> u8 {
     let by_signal = signal.and_then(|signal| u8::try_from(signal).ok()).map(ExitStatus::Signal);
     match (outcome, name) {

@@ -4,7 +4,7 @@ use std::env;
 
 use termini::{NumberCapability, TermInfo};
 
-/// Colours of a terminal that terminfo does not know: what every xterm-like one has at least.
+/// Colours of a terminal that terminfo does not know: what every terminal like xterm has at least.
 const XTERM_COLORS: i32 = 8;
 
 /// Why the colours of a terminal are not known. Source of the words: Mosh 1.4.0 as observed.
@@ -16,11 +16,11 @@ pub(crate) enum TerminalNameError {
     Unknown(String),
 }
 
-/// Returns the number of colours of the terminal `TERM` names, -1 for a terminal without any.
+/// Returns the number of colours of the terminal that `TERM` names; -1 if its terminfo entry has no number.
 pub(crate) fn of_terminal() -> Result<i32, TerminalNameError> {
     let term = env::var("TERM").ok().filter(|term| !term.is_empty());
     let term = term.ok_or(TerminalNameError::Unset)?;
-    // A name is looked up as a file: one with a slash would be some file.
+    // The name becomes a path, and with a slash it could lead to any file.
     let terminfo = Some(&term).filter(|term| !term.contains('/'));
     match terminfo.and_then(|term| TermInfo::from_name(term).ok()) {
         Some(terminfo) => Ok(terminfo.number_cap(NumberCapability::MaxColors).unwrap_or(-1)),
@@ -28,7 +28,7 @@ pub(crate) fn of_terminal() -> Result<i32, TerminalNameError> {
     }
 }
 
-/// Returns the number of colours, guessed from the name where terminfo does not know the terminal.
+/// Returns the number of colours, guessed from `TERM` and `COLORTERM` where terminfo does not know the terminal.
 pub(crate) fn of_terminal_or_guess() -> u32 {
     let colors = of_terminal().unwrap_or_else(|_| {
         let rich = env::var("TERM").is_ok_and(|term| term.contains("256color"))

@@ -1,7 +1,6 @@
 //! The demo: a server and a client on this computer, joined by an emulated link.
 //!
-//! No ssh, no privileges, nothing on the network: the quickest way to feel what a bad path is like
-//! with rove, and the same machines as in a real session.
+//! It needs no ssh, no privileges and no network. Client and server are those of a real session.
 
 use std::ffi::OsString;
 use std::io::{self, Write};

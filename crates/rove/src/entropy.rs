@@ -13,7 +13,7 @@ pub(crate) fn key() -> Result<Key, getrandom::Error> {
     Key::draw(|bytes| getrandom::fill(bytes))
 }
 
-/// Draws the word by which a run knows its own commands again.
+/// Draws the word by which a run recognises the output of its own commands.
 ///
 /// # Errors
 ///
@@ -33,9 +33,9 @@ pub(crate) fn salt() -> Result<[u8; 16], getrandom::Error> {
     Ok(bytes)
 }
 
-/// Draws by how many numbers a client that resumes goes on above those that were reserved: 2^40 to 2^50. Chosen: a copy of this
-/// computer's memory that resumes the same session as well takes the same numbers once in some millions of times, and 63 bits
-/// have room for thousands of jumps.
+/// Draws how far above the reserved numbers a client that resumes goes on: 2^40 to 2^50. Chosen: if a copy of this
+/// computer's memory resumes the same session, both use the same numbers once in some millions of cases. Thousands of
+/// jumps fit 63 bits.
 ///
 /// # Errors
 ///

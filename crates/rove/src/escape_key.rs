@@ -36,8 +36,8 @@ fn from_variable(value: Option<&OsStr>) -> Option<u8> {
     }
 }
 
-/// Reads the value of `--escape-key`: `^]`, `C-]`, `Ctrl-]`, a single character, or `none`. Returns `None` for no
-/// escape key.
+/// Reads the value of `--escape-key`: `^]`, `C-]`, `Ctrl-]` or a single character. `None` for the text `none` and for
+/// an empty one, which mean no escape key.
 pub(crate) fn from_option(text: &str) -> Result<Option<u8>, EscapeKeyError> {
     if text.is_empty() || text.eq_ignore_ascii_case("none") {
         return Ok(None);

@@ -28,27 +28,26 @@ const WORLD_WRITES: u32 = 0o002;
 /// A file, a folder or a link that somebody else can change.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Exposure {
-    /// It has an owner who may do with it what he likes.
+    /// The thing at `path` belongs to another user, who may do anything with it.
     #[error("{path:?} belongs to user {owner}, who is neither you nor root")]
     Foreign { path: PathBuf, owner: u32 },
     /// Everybody may write it.
     #[error("everybody may write {path:?}")]
     World { path: PathBuf },
-    /// A group may write it that may have other members.
+    /// A group that may have other members may write it.
     #[error("all members of group {group} may write {path:?}")]
     Group { path: PathBuf, group: u32 },
-    /// The system does not tell.
+    /// The system does not tell who may change it.
     #[error("{path:?}: {error}")]
     Io { path: PathBuf, error: io::Error },
 }
 
 impl Exposure {
-    /// Returns whether it is only that nothing is there.
+    /// Returns whether the only fault is that nothing is there.
     pub(crate) fn is_absence(&self) -> bool {
         matches!(self, Self::Io { error, .. } if error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Returns what it is about.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Foreign { path, .. }
@@ -58,7 +57,7 @@ impl Exposure {
         }
     }
 
-    /// Returns the command that repairs it, for a shell.
+    /// Returns the shell command that repairs the fault. `None` for [`Exposure::Io`].
     pub(crate) fn repair(&self) -> Option<String> {
         let (program, how, path) = match self {
             Self::Foreign { path, .. } => ("chown -h", geteuid().as_raw().to_string(), path),
@@ -72,7 +71,7 @@ impl Exposure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A folder, by what is used in it.
+    /// A folder in which a folder is used; `FolderWithOther`: in which something else is.
     FolderWithFolder,
     FolderWithOther,
     /// A symbolic link, whose mode says nothing.
@@ -81,7 +80,7 @@ enum Kind {
     File,
 }
 
-/// The facts that decide.
+/// The facts by which a file, a folder or a link is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Evidence {
     kind: Kind,
@@ -90,7 +89,7 @@ struct Evidence {
     mode: u32,
 }
 
-/// Why it fails.
+/// Why others can change a file, a folder or a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
     Foreign,
@@ -103,7 +102,8 @@ impl Evidence {
         Self { kind, owner: found.uid(), group: found.gid(), mode: found.mode() }
     }
 
-    /// Decides for this user. `is_private` tells of a group whether the owner alone is in it.
+    /// Decides whether others than `user` and root can change the thing. `is_private` tells whether the owner alone is
+    /// in its group.
     fn judge(self, user: u32, is_private: impl FnOnce() -> bool) -> Result<(), Flaw> {
         let Self { kind, owner, mode, .. } = self;
         if owner != user && owner != Uid::ROOT.as_raw() {
@@ -122,8 +122,8 @@ impl Evidence {
         Ok(())
     }
 
-    /// Decides for the user of this process. `has_list` tells whether the file system keeps an access list, by which the
-    /// bits of the group speak for others, too.
+    /// Decides for the user of this process. `has_list` tells whether the thing at `path` has an access list, by which
+    /// the bits of the group hold for other users, too.
     fn check(self, path: &Path, has_list: bool) -> Result<(), Exposure> {
         let is_private = || !has_list && is_private_group(self.owner, self.group);
         let path = path.to_owned();
@@ -135,13 +135,13 @@ impl Evidence {
     }
 }
 
-/// Looks at the way to `path`; returns where it leads, free of links. The folders above `home` are not looked at, where
-/// the way leads through that.
+/// Checks each folder and link on the way to `path`; returns the path to which the way leads, free of links. Where the
+/// way leads through `home`, the folders above `home` are not checked.
 ///
 /// # Errors
 ///
-/// Returns the first thing on the way that somebody else can change, or that nothing is there and nobody else can put
-/// anything there.
+/// Returns the first folder or link on the way that somebody else can change. If nothing is at `path`, and nobody else
+/// can put anything there: an error of which [`Exposure::is_absence`] is true.
 pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -189,7 +189,7 @@ pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure>
     Ok(at)
 }
 
-/// Looks at an open file. `path` is where [`way`] led to.
+/// Checks an open file. `path` is the one that [`way`] has returned, and `found` are the file's facts.
 ///
 /// # Errors
 ///
@@ -204,7 +204,7 @@ pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposur
 ///
 /// # Errors
 ///
-/// Returns that it is another user's, as it may be after sudo.
+/// Returns that the directory is another user's, as it may be after sudo.
 pub(crate) fn home() -> Result<Option<PathBuf>, Exposure> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let found = home.as_ref().and_then(|home| home.metadata().ok());

@@ -21,7 +21,7 @@ use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall};
 use crate::terminal_type::{self, RenderOptions};
 
-/// The ways to start a session that the bootstrap's fuzzer goes: each asks neither ssh nor a name server.
+/// The ways to start a session that the bootstrap's fuzzer tries. They ask neither ssh nor a name server.
 const CALLS: [(ProgramName, &[&str]); 6] = [
     (ProgramName::Rove, &["--experimental-remote-ip=proxy", "host"]),
     (ProgramName::Rove, &["--experimental-remote-ip=remote", "-p", "1:2", "host"]),
@@ -31,7 +31,7 @@ const CALLS: [(ProgramName, &[&str]); 6] = [
     (ProgramName::Mosh, &["-e", "local", "192.0.2.7"]),
 ];
 
-/// The result of one kind of call.
+/// The options and the plan of one of these calls.
 struct Way {
     options: HostOptions,
     plan: Plan,
@@ -171,8 +171,7 @@ fn read(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupEr
     (end.map_or_else(|| Ok(startup.announced), Err), text.len())
 }
 
-/// A file of settings may hold anything: it is read, or a place in it is named; a host has settings or
-/// none.
+/// A file of settings may hold anything: it is parsed, or the position of its fault lies within the file.
 pub fn config_takes_anything(data: &[u8]) {
     let host = String::from_utf8_lossy(&data[..data.len().min(32)]);
     match Config::parse(data) {
@@ -181,7 +180,7 @@ pub fn config_takes_anything(data: &[u8]) {
     }
 }
 
-/// A compiled terminfo entry may hold anything: it is refused, or what is written to the terminal comes out of it.
+/// A compiled terminfo entry may hold anything: it is refused, or the terminal is sent at most twice its bytes.
 pub fn terminfo_takes_anything(data: &[u8]) {
     let render_options = RenderOptions { init: true, ..RenderOptions::default() };
     for term in ["xterm-256color", "dumb"] {

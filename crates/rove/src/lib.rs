@@ -6,8 +6,8 @@
 //!
 //! - `sys` is the only unsafe code. `entropy` is randomness.
 //! - `terminal_type` says what the user's terminal can do, by its entry in `terminfo` and its `colors`.
-//! - `answer` runs a program that is asked something. `getent` and `login_records` tell a static program what musl does not. `locale`, `xdg` (the user's folders) and
-//!   `logging` are what their names say.
+//! - `answer` runs a program and returns its output. `getent` and `login_records` tell a static program what musl does not. `locale` chooses locale
+//!   variables, `xdg` finds the user's folders, and `logging` starts the log.
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file.
 //! - `messages` writes sentences for the user, `question` asks for an answer, and `syslog` tells the system's log. `ssh_reaper` ends an ssh that may have
 //!   changed the terminal.
@@ -15,7 +15,7 @@
 //! A session:
 //!
 //! - `client` and `server` are two pumps, each a loop over inputs, session machine and outputs (`pump`, over a `wire`).
-//!   `turn` bounds the work between two looks at the keys, `linger` lets a server stay after its client, and `scope` takes one out of its login. `session_call`
+//!   `turn` bounds the work between two looks at the keys, `linger` lets a server stay after its client, and `scope` takes a server out of its login. `session_call`
 //!   describes a session to the client that this program turns into, and `escape_key` is the key that commands it.
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.

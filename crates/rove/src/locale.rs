@@ -57,8 +57,8 @@ fn variable(name: &str) -> Option<(String, String)> {
 
 /// Returns `variables` with the changes that make their character set UTF-8, by a name that servers know.
 ///
-/// Stock servers refuse to run without a UTF-8 locale, even if the client's terminal is the only one
-/// that could mind. macOS sets `LC_CTYPE=UTF-8`, a name unknown elsewhere.
+/// Stock servers refuse to run without a UTF-8 locale, although only the user's terminal needs UTF-8. macOS sets
+/// `LC_CTYPE=UTF-8`, a name unknown elsewhere.
 fn as_utf8(mut variables: Vec<(String, String)>) -> Vec<(String, String)> {
     match effective(&variables) {
         Some((_, value)) if is_utf8(value) && charset(value) != Some(value) => variables,

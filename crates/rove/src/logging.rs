@@ -20,8 +20,8 @@ pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
 /// The first error that kept the client's log from being written, as a sentence.
 static FAILURE: OnceLock<String> = OnceLock::new();
 
-/// Starts the client's log in the file named by `ROVE_LOG`, if it is set. It contains sessions and decisions, and from
-/// one `-v` on each packet. Keys, keystrokes and screen text are never logged.
+/// Starts the client's log in the file named by `ROVE_LOG`, if it is set. The log has sessions and decisions, and from
+/// one `-v` on each packet. Session keys, typed keys and screen text are never logged.
 ///
 /// # Errors
 ///

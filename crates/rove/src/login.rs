@@ -19,9 +19,9 @@ mod scrub;
 
 /// The login shell of a user whose record names none.
 const DEFAULT_SHELL: &str = "/bin/sh";
-/// From how many colours on the terminal is called `xterm-256color`.
+/// Programs are told `TERM=xterm-256color` if the user's terminal has so many colours or more, else `TERM=xterm`.
 const MANY_COLORS: u32 = 256;
-/// Where a message of the day may be; of the first two only one is shown.
+/// Files of messages of the day. The first dynamic one that can be read is shown, then the static one.
 /// Source: Mosh 1.4.0 as observed.
 const DYNAMIC_MESSAGES: [&str; 2] = ["/run/motd.dynamic", "/var/run/motd.dynamic"];
 const STATIC_MESSAGE: &str = "/etc/motd";
@@ -34,17 +34,17 @@ type Environment = BTreeMap<OsString, OsString>;
 pub(crate) struct Login<'a> {
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: &'a [OsString],
-    /// The random word by which the session is known.
+    /// The random word by which a client inside the session is recognised.
     pub(crate) word: &'a str,
     /// How many colours the user's terminal has.
     pub(crate) colors: Option<u32>,
-    /// The user's locale, for when ours is not UTF-8, and `COLORTERM`.
+    /// The user's locale variables, for a computer whose own are not UTF-8, and `COLORTERM`.
     pub(crate) offered: &'a [(String, String)],
     /// The user's record, where there is one.
     pub(crate) user: Option<User>,
     /// The session's terminal, where it has a name.
     pub(crate) terminal: Option<&'a str>,
-    /// The limit on core dumps that the program gets back.
+    /// The limit on core dumps that was in force before the server lowered it.
     pub(crate) core_limit: Rlimit,
 }
 
@@ -78,7 +78,7 @@ impl Login<'_> {
         }
     }
 
-    /// Returns what the user should know of his locale, if anything.
+    /// Returns a warning about the user's locale. `None` if nothing is missing.
     pub(crate) fn locale_warning(
         &self,
         inherited: impl Iterator<Item = (OsString, OsString)>,
@@ -92,12 +92,12 @@ impl Login<'_> {
         ))
     }
 
-    /// Sets what tells programs where they are.
+    /// Sets the variables that describe the session to programs.
     fn describe_session(&self, environment: &mut Environment, home: &Path) {
         let many = self.colors.is_some_and(|colors| colors >= MANY_COLORS);
         let term = if many { "xterm-256color" } else { "xterm" };
         environment.insert("TERM".into(), term.into());
-        // A value that ssh has brought along is as good.
+        // A value that ssh has passed on stays.
         if let Some((name, value)) =
             self.offered.iter().rfind(|(name, _)| name == locale::COLORTERM)
         {
@@ -113,8 +113,8 @@ impl Login<'_> {
         }
     }
 
-    /// Returns the user whom the program's start tells of sessions without a client: `None` for who runs
-    /// a command, or wants quiet.
+    /// Returns the user who is told of sessions without a client as the program starts. `None` if the session runs a
+    /// command, or if the user wants quiet.
     pub(crate) fn told_of_sessions(&self, home: Option<OsString>) -> Option<OsString> {
         let environment = home.map(|home| ("HOME".into(), home)).into_iter().collect();
         let user = self.user.as_ref().map(|user| user.name.clone());
@@ -126,7 +126,7 @@ impl Login<'_> {
         self.command.is_empty() && !home.join(".hushlogin").exists()
     }
 
-    /// Returns the directory to start in.
+    /// Returns the directory in which the program starts.
     fn home(&self, environment: &Environment) -> PathBuf {
         let given = environment.get(OsStr::new("HOME")).filter(|home| !home.is_empty());
         let recorded = || self.user.as_ref().map(|user| user.home.clone());
@@ -144,8 +144,8 @@ impl Login<'_> {
     }
 }
 
-/// Sees to it that programs find a UTF-8 locale: the environment's own, else the user's
-/// (`offered`), else a character set that needs no language installed.
+/// Sets the locale variables so that programs find a UTF-8 locale that `installed` knows: the environment's own, else
+/// the user's (`offered`), else [`locale::FALLBACK`], which changes the character set only.
 fn choose_locale(
     environment: &mut Environment,
     offered: &[(String, String)],
@@ -170,7 +170,8 @@ fn choose_locale(
     environment.insert("LC_CTYPE".into(), locale::FALLBACK.into());
 }
 
-/// Returns the UTF-8 locale that was asked for, but is not installed, where none else is to be had.
+/// Returns a UTF-8 locale that the environment or the user names and that is not installed. `None` if one of the two
+/// is installed, or only the fallback is missing.
 fn missing_locale(
     environment: &Environment,
     offered: &[(String, String)],
@@ -183,7 +184,6 @@ fn missing_locale(
     wanted.into_iter().find(|name| has_none && name != locale::FALLBACK)
 }
 
-/// Returns the environment with the offered locale in place of its own.
 fn with_locale(environment: &Environment, offered: &[(String, String)]) -> Environment {
     let mut offer = environment.clone();
     for name in locale::VARIABLES {
@@ -194,7 +194,7 @@ fn with_locale(environment: &Environment, offered: &[(String, String)]) -> Envir
     offer
 }
 
-/// Returns the locale that decides the character set.
+/// Returns the name of the locale that decides the character set; `None` if no variable is set.
 fn character_locale(environment: &Environment) -> Option<String> {
     ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
@@ -207,7 +207,6 @@ fn is_installed(locale: &str) -> bool {
     CString::new(locale).is_ok_and(|name| is_locale_installed(&name))
 }
 
-/// Returns what a login shows first.
 fn greeting() -> Vec<u8> {
     let mut greeting = DYNAMIC_MESSAGES.iter().find_map(|p| message(p)).unwrap_or_default();
     greeting.extend(message(STATIC_MESSAGE).unwrap_or_default());
@@ -223,12 +222,11 @@ fn message(path: &str) -> Option<Vec<u8>> {
     Some(message)
 }
 
-/// Returns what this computer calls itself, for sentences whose reader sits at another.
+/// Returns this computer's name, for sentences that are read on another computer.
 fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().escape_debug().to_string()
 }
 
-/// Returns what the screen shows when there is no such program.
 fn not_found(name: &OsStr) -> Vec<u8> {
     let text = name.to_string_lossy();
     let hint = match quote::is_for_a_shell(&text) {

@@ -10,7 +10,7 @@ const FILE: &str = "/var/run/utmp";
 /// Most bytes of the list that are read. Chosen: five thousand logins.
 const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
-/// Length of a record, which glibc's header gives a long session number and time on some processors.
+/// Length of a record. On 64-bit ARM, glibc's header gives a record a long session number and a long time.
 /// Source: glibc, `struct utmp`, as laid out in utmp(5).
 const RECORD_LEN: usize = if cfg!(target_arch = "aarch64") { 400 } else { 384 };
 
@@ -27,7 +27,7 @@ pub(crate) struct LoginRecord {
     pub(crate) user: String,
     /// The terminal, relative to `/dev`.
     pub(crate) line: String,
-    /// Where from.
+    /// The host that the login came from.
     pub(crate) host: String,
 }
 

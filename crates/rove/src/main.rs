@@ -1,4 +1,4 @@
-//! The program: whatever it is called as.
+//! The program, under each name by which it may be called.
 
 /// musl's own allocator makes a flood of output a third dearer than glibc's does (docs/bench.md).
 #[cfg(target_env = "musl")]

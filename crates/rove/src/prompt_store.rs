@@ -65,7 +65,7 @@ impl PromptKeeper {
         Ok((Self { file, account, salt, written, tried: written, is_forgotten: false }, memory))
     }
 
-    /// Writes the refusals that are not in the file. If that fails, they are tried again with the next one.
+    /// Writes the refusals that are not in the file. If that fails, they are written with the next refusal.
     pub(crate) fn note_refusals(&mut self, memory: &PromptMemory) {
         if memory.refused().len() > self.tried {
             self.tried = memory.refused().len();
@@ -73,7 +73,8 @@ impl PromptKeeper {
         }
     }
 
-    /// Ends the session: writes the prompts that `memory` holds, and each prompt that was refused and is not in the file yet.
+    /// Ends the session: writes the prompts that it has added or confirmed, unless the user has removed the account, and
+    /// the refusals that are not in the file.
     pub(crate) fn close(mut self, memory: &PromptMemory) {
         if !memory.kept().is_empty() || memory.refused().len() > self.written {
             self.save(memory, true);

@@ -1,10 +1,8 @@
 //! A bad network on this machine: two emulated links between a client and a server, in real time.
 //!
-//! A [`Relay`] listens on a loopback port, passes what the client sends through one
-//! [`rove_link::Link`] to the server and what the server sends through another back to the client.
-//! `rove demo` puts it between its two ends and the end-to-end tests between any two programs. It
-//! understands nothing of what it carries: loss, delay and order are the link's, sessions the
-//! ends'.
+//! A [`Relay`] listens on a loopback port, passes what the client sends through one [`rove_link::Link`] to the server
+//! and what the server sends through another back to the client. `rove demo` puts it between its two ends and the
+//! end-to-end tests between any two programs. It does not read what it carries.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -34,7 +32,7 @@ const BATCH: usize = 64;
 /// megabyte of input that a stock client sends in one burst, with room.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
-/// Where a relay stands and what it does to the datagrams that pass.
+/// The addresses of a relay, and the links that datagrams pass.
 #[derive(Clone, Debug)]
 pub struct RelayConfig {
     /// The address the client sends to; port 0 lets the kernel choose one.
@@ -45,7 +43,7 @@ pub struct RelayConfig {
     pub uplink: LinkConfig,
     /// The path from the server to the client.
     pub downlink: LinkConfig,
-    /// Decides every loss, duplicate and delay.
+    /// The seed that decides every random loss, duplicate and delay.
     pub seed: Seed,
 }
 
@@ -54,9 +52,9 @@ pub struct RelayConfig {
 pub struct Traffic {
     /// Datagrams that came in.
     pub datagrams: u64,
-    /// Their payload bytes.
+    /// Payload bytes of the datagrams that came in.
     pub bytes: Bytes,
-    /// The largest payload among them.
+    /// The largest payload of a datagram that came in.
     pub largest: Bytes,
     /// Datagrams that went out: those not lost, duplicates counted twice.
     pub delivered: u64,

@@ -15,7 +15,7 @@ use crate::resume::{Folders, Saved};
 use crate::session_call::SessionCall;
 use crate::sessions::age;
 
-/// The way on.
+/// How `rove resume` goes on.
 pub(crate) enum Resumption {
     /// The session has ended, with this exit code.
     Done(u8),
@@ -23,11 +23,12 @@ pub(crate) enum Resumption {
     Attach(Vec<String>, u16, Resumed),
 }
 
-/// Goes on with a session: that of a host or of a number in the list, the only one, or one that the user chooses.
+/// Goes on with a session. `wanted` is a host or a number in the list; without it the only session is meant, or one
+/// that the user chooses.
 ///
 /// # Errors
 ///
-/// Returns that there is none, or why it cannot be gone on with.
+/// Returns that there is no such session, or why it cannot be gone on with.
 pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Resumption> {
     hardening::conceal_memory().context("cannot conceal the key")?;
     let (mut sessions, mut refused) = (Vec::new(), Vec::new());
@@ -52,7 +53,7 @@ pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Resumption> {
     go_on(sessions.swap_remove(index))
 }
 
-/// Returns the place of the session that is meant, if there is one; asks where there are several.
+/// Returns the index of the session that is meant. `None` if there is none. Asks the user if there are several.
 fn choose(sessions: &[Saved], wanted: Option<&str>) -> anyhow::Result<Option<usize>> {
     let number: Option<usize> = wanted.and_then(|it| it.parse().ok());
     let is_meant = |index: usize| match (number, wanted) {
@@ -91,7 +92,7 @@ fn go_on(saved: Saved) -> anyhow::Result<Resumption> {
         engine: client::engine()?,
         name: ProgramName::Rove,
         verbose: 0,
-        // That of the former client is gone.
+        // The former client's tunnel is gone.
         call: SessionCall { tunnel: None, ..call },
     };
     client::go_on(options, saved).map(Resumption::Done)

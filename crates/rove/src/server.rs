@@ -62,7 +62,6 @@ pub(crate) enum BindAddress {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerOptions {
-    /// The local address to bind.
     pub(crate) bind: BindAddress,
     pub(crate) ports: PortRange,
     /// How many colours the user's terminal has (`-c`). `None` if not told.
@@ -284,7 +283,7 @@ impl PreparedServer {
     }
 }
 
-/// Returns the word of the session in which the user asks, if in one.
+/// Returns the word of the session that the user's terminal is inside of. `None` elsewhere.
 fn inside(options: &ServerOptions) -> Option<&str> {
     offered(options, SESSION_VARIABLE)
 }

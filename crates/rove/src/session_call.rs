@@ -15,7 +15,7 @@ use crate::escape_key;
 use crate::sys;
 use crate::tunnel::inherited::Inherited;
 
-/// Holds the call; stock clients do not look.
+/// The environment variable that holds the call. Stock clients ignore it.
 pub(crate) const VARIABLE: &CStr = c"ROVE_CALL";
 
 /// A session that runs, and how to show it.
@@ -73,7 +73,7 @@ impl SessionCall {
         }
     }
 
-    /// Returns the call that the variables of the manual make.
+    /// Returns the call that the variables in the manual describe.
     fn from_variables(name: ProgramName) -> anyhow::Result<Self> {
         let predict = match env::var_os("MOSH_PREDICTION_DISPLAY") {
             None => Preference::default(),
@@ -100,12 +100,12 @@ impl SessionCall {
     }
 }
 
-/// Returns whether the environment asks for quiet. A drop-in for stock says what scripts wait for.
+/// Returns whether the environment asks for quiet. Called as `mosh`, rove always prints what scripts wait for.
 pub(crate) fn is_quiet(name: ProgramName) -> bool {
     name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some()
 }
 
-/// Adds what the environment says, but for the predictions.
+/// Adds the choices in the environment, except the one about predictions.
 pub(crate) fn with_environment(mut choices: Choices) -> Choices {
     let is_set = |name| env::var_os(name).is_some();
     choices.predict_overwrite |=

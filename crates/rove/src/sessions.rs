@@ -37,7 +37,6 @@ const KILL: &str = "rove kill";
 /// The version number in the output of `rove list --json`. It changes if existing fields change.
 const JSON_VERSION: u32 = 1;
 
-/// The options of `rove list`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ListOptions {
     /// Whether to print JSON, for programs.

@@ -44,8 +44,7 @@ fn has_other_threads() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() > 1)
 }
 
-/// Ignores a signal in this process; programs it executes inherit that unless they are spawned
-/// here.
+/// Ignores a signal in this process and in the programs that it starts, except the session's program on the pty.
 pub(crate) fn ignore_signal(signal: c_int) -> io::Result<()> {
     // SAFETY: ignoring runs no code of ours in a handler.
     if unsafe { libc::signal(signal, libc::SIG_IGN) } == libc::SIG_ERR {
@@ -54,8 +53,8 @@ pub(crate) fn ignore_signal(signal: c_int) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a descriptor that this process has inherited as its own, and lets no other program inherit it. That is
-/// `None` for one that is not open or belongs to standard input or output.
+/// Returns a descriptor that this process has inherited as its own, and lets no other program inherit it. `None` if it
+/// is not open, or is a standard one.
 pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         return None;
@@ -112,7 +111,6 @@ pub(crate) fn take_secret_variable(name: &CStr) -> Option<Zeroizing<Vec<u8>>> {
     }
 }
 
-/// Returns whether this computer has the locale `name` installed.
 pub(crate) fn is_locale_installed(name: &CStr) -> bool {
     // SAFETY: `name` ends in null; the locale is freed right after.
     unsafe {

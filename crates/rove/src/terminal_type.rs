@@ -9,7 +9,7 @@ use termini::{BoolCapability, StringCapability, TermInfo};
 use crate::terminfo::{self, EntryError};
 
 /// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.
-/// Source: the first seven Mosh 1.4.0 as observed; the others by their documentation.
+/// Source: xterm to alacritty, screen and tmux Mosh 1.4.0 as observed; the others by their documentation.
 const TITLED_TERMINALS: [&str; 16] = [
     "xterm",
     "rxvt",
@@ -54,9 +54,9 @@ const DECORATING_TERMINALS: [&str; 8] = [
 /// Beginnings of the `TERM` names whose terminals show a bar of progress. Source: their documentation.
 const PROGRESS_TERMINALS: [&str; 3] = ["mintty", "wezterm", "xterm-ghostty"];
 
-/// Beginnings of the `TERM` names whose terminals swallow a question that they do not know, whatever
-/// their version. Source: their documentation. Not among them: the Linux console and PuTTY, which show
-/// some of what they do not know, and terminals of glass.
+/// Beginnings of the `TERM` names whose terminals show nothing of a question that they do not know, in any version.
+/// Source: their documentation. Not among them: the Linux console and PuTTY, which show some of what they do not know,
+/// and hardware terminals.
 const ASKABLE_TERMINALS: [&str; 13] = [
     "alacritty",
     "contour",
@@ -73,17 +73,17 @@ const ASKABLE_TERMINALS: [&str; 13] = [
     "xterm",
 ];
 
-/// Beginnings of the `TERM` names whose terminals know modifyOtherKeys for certain. Among those that
-/// pass for `xterm` are some that take its sequence for colours. Source: their documentation.
+/// Beginnings of the `TERM` names whose terminals know modifyOtherKeys for certain. A terminal that
+/// calls itself `xterm` may take its sequence for colours. Source: their documentation.
 const KEY_MODIFYING_TERMINALS: [&str; 4] = ["foot", "mintty", "wezterm", "xterm-ghostty"];
 
-/// How the session shall use the terminal.
+/// How a session uses the user's terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RenderOptions {
-    /// Decides the prefix of titles.
+    /// The program's name, which is in the prefix of titles.
     pub(crate) name: ProgramName,
     pub(crate) init: bool,
-    /// Whether lines that scroll off at the host go to its history ([`TerminalCapabilities::scrollback`]).
+    /// Whether lines that scroll off at the host go to the terminal's history ([`TerminalCapabilities::scrollback`]).
     pub(crate) scrollback: bool,
     pub(crate) title_prefix: bool,
 }
@@ -92,8 +92,8 @@ pub(crate) struct RenderOptions {
 ///
 /// # Errors
 ///
-/// Returns an error for a name that the terminfo database does not know; [`plain_capabilities`]
-/// will do.
+/// Returns an error if the terminfo database has no entry of this name, or a damaged one. The caller may then use
+/// [`plain_capabilities`].
 pub(crate) fn capabilities(
     term: &str,
     options: RenderOptions,
@@ -123,7 +123,7 @@ fn described_by(info: &TermInfo, term: &str, options: RenderOptions) -> Terminal
         repertoire: repertoire(info, term),
         operating_system_commands: !is_one_of(term, &PLAIN_TERMINALS),
         titles: is_one_of(term, &TITLED_TERMINALS),
-        // A terminal that reads a title from an OSC sequence reads these so, or passes over them.
+        // A terminal that reads titles from OSC sequences also reads these, or ignores them.
         colors: is_one_of(term, &TITLED_TERMINALS),
         directories: is_one_of(term, &TITLED_TERMINALS),
         progress: is_one_of(term, &PROGRESS_TERMINALS),
@@ -156,7 +156,7 @@ pub(crate) fn read_entry(
 }
 
 /// Returns what can be expected of a terminal that terminfo does not know. All terminals of today
-/// have an alternate screen as xterm has it, and need nothing more for a session to look right.
+/// have xterm's alternate screen, and a session looks right with nothing more.
 pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities {
     TerminalCapabilities {
         operating_system_commands: true,
@@ -174,8 +174,8 @@ pub(crate) fn can_be_asked(term: &str) -> bool {
     is_one_of(term, &ASKABLE_TERMINALS)
 }
 
-/// Returns the graphic renditions that a terminal knows. A terminal ignores other ones, or worse: an old terminal
-/// reads the sub-parameters of an underline's kind as other attributes.
+/// Returns the graphic renditions that a terminal knows. Others it ignores or misreads: an old terminal takes the
+/// sub-parameters of an underline's kind for other attributes.
 fn repertoire(info: &TermInfo, term: &str) -> Repertoire {
     let is_decorated = is_one_of(term, &DECORATING_TERMINALS);
     let has = |name| is_decorated || info.extended_cap(name).is_some();

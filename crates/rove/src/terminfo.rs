@@ -11,7 +11,7 @@ use termini::TermInfo;
 /// Why there is no description of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EntryError {
-    /// No entry has this name, or the bytes are none.
+    /// No entry has this name, or the bytes are no entry.
     #[error("there is no such entry")]
     Unknown,
     /// An offset in the entry leads out of it.
@@ -19,16 +19,16 @@ pub(crate) enum EntryError {
     Damaged,
 }
 
-/// Held while the panic hook is another, which the whole process has in common.
+/// Held while the panic hook, which the whole process shares, is replaced.
 static HOOK: Mutex<()> = Mutex::new(());
 
 /// Looks up the entry of this name and returns what `look` finds in it.
 ///
 /// # Errors
 ///
-/// Returns whether there is no such entry or a damaged one.
+/// Returns [`EntryError`]: that no entry has this name, or that the entry is damaged.
 pub(crate) fn look_up<T>(name: &str, look: impl FnOnce(&TermInfo) -> T) -> Result<T, EntryError> {
-    // A name is looked up as a file; one with a slash would be some file.
+    // The name becomes a path, and with a slash it could lead to any file.
     if name.contains('/') {
         return Err(EntryError::Unknown);
     }
@@ -39,7 +39,7 @@ pub(crate) fn look_up<T>(name: &str, look: impl FnOnce(&TermInfo) -> T) -> Resul
 ///
 /// # Errors
 ///
-/// Returns whether the bytes are no entry or a damaged one.
+/// Returns [`EntryError`]: that the bytes are no entry, or a damaged one.
 pub(crate) fn read<T>(entry: &[u8], look: impl FnOnce(&TermInfo) -> T) -> Result<T, EntryError> {
     guarded(|| TermInfo::parse(entry).ok().map(|info| look(&info)))
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     /// An entry with nothing but extended strings: `values` are their offsets in a table that begins with "a" and "b",
-    /// `names` the offsets of their names behind those.
+    /// `names` the offsets of their names, which follow the values.
     fn entry(values: &[u16], names: &[u16]) -> Vec<u8> {
         let table = b"a\0b\0Su\0Ss\0";
         let len = |len: usize| u16::try_from(len).unwrap();

@@ -19,7 +19,7 @@ pub(crate) struct Entry {
     master: OwnedFd,
     /// The host field that the list is to have.
     wanted: String,
-    /// The one that the helper was last told.
+    /// The host field that the helper was last told.
     told: String,
     /// The helper, while it runs.
     running: Option<Child>,
@@ -36,13 +36,13 @@ impl Entry {
         Some(entry)
     }
 
-    /// Shows where the client is, or that there is none at the moment, as soon as the list can be had.
+    /// Shows the client's address, or that there is no client at the moment, as soon as the list is free.
     pub(crate) fn show(&mut self, client: Option<IpAddr>) {
         self.wanted = origin(client, std::process::id());
         self.handle_child_end();
     }
 
-    /// Called when a child of this process may have ended: the helper can be told what is wanted by now.
+    /// Call this when a child of this process may have ended: a changed entry is then passed to the helper.
     pub(crate) fn handle_child_end(&mut self) {
         if let Some(helper) = &mut self.running {
             let Ok(Some(status)) = helper.try_wait() else { return };
@@ -71,7 +71,7 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        // The entry that was added last would stay.
+        // Otherwise an entry that is still being added would stay.
         let added = self.running.take();
         let wait = |helper: Option<Child>| helper.map(|mut helper| helper.wait());
         wait(added);
@@ -79,7 +79,7 @@ impl Drop for Entry {
     }
 }
 
-/// Returns the servers of this user whose sessions are listed without a client.
+/// Returns the process numbers of this user's servers whose sessions are listed without a client.
 pub(crate) fn detached_servers(user: &OsStr) -> Vec<u32> {
     login_records::read()
         .into_iter()
@@ -89,13 +89,13 @@ pub(crate) fn detached_servers(user: &OsStr) -> Vec<u32> {
         .collect()
 }
 
-/// Returns whether there is such a process. A server that was killed leaves its entry behind, and for a
-/// while its number, under which no words are left of its command.
+/// Returns whether a process of this number runs. A server that was killed leaves its entry in the list. Until its
+/// parent takes notice, its number still names a process, whose command line is then empty.
 fn is_running(process: u32) -> bool {
     std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| !words.is_empty())
 }
 
-/// Returns the server's process number out of the host field of a session without a client.
+/// Reads the server's process number in the host field. `None` if the field is not that of a session without a client.
 fn detached_server(host: &str) -> Option<u32> {
     host.strip_prefix("mosh [")?.strip_suffix(']')?.parse().ok()
 }

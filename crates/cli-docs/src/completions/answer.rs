@@ -99,7 +99,6 @@ fn joined(words: &[String]) -> Vec<String> {
 }
 
 impl Line {
-    /// Reads the words before the word that is completed.
     fn read(book: &Book, words: &[String]) -> Self {
         let command = words.first();
         let command =

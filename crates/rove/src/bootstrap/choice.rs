@@ -9,8 +9,8 @@ use crate::messages::say;
 use crate::question;
 
 /// Asks the user which of several sessions on the host is meant; returns the options to log in to that one. `None` if
-/// nothing was chosen. A login that attaches to none starts a new one by Enter. Without a terminal the sessions are only
-/// listed.
+/// nothing was chosen. At a login that may also start a session, Enter asks for a new one. Without a terminal the
+/// sessions are only listed.
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
     let BootstrapError::NoSession(NoSession::SeveralSessions { sessions, .. }) = error else {
         return None;

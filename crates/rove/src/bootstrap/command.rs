@@ -46,7 +46,7 @@ pub(crate) struct Running {
     errors: Option<ChildStderr>,
     buffers: [[u8; READ_LEN]; 2],
     status: Option<ExitStatus>,
-    /// Most bytes of its output that are read at a time.
+    /// Most bytes of the command's output that are read at a time.
     output_len: usize,
     /// Bytes read since the command ended.
     aftermath_bytes: usize,
@@ -77,22 +77,22 @@ impl Running {
         })
     }
 
-    /// Returns the number of its process.
+    /// Returns the command's process number.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Has its output read byte by byte, so that no more is taken than is asked for.
+    /// Has the command's output read byte by byte, so that what follows a line stays in the pipe.
     pub(crate) fn read_singly(&mut self) {
         self.output_len = 1;
     }
 
-    /// Lets it go on beyond this process's exec, if it was started with a pipe for its standard input. Returns what the
-    /// program that runs then must know.
+    /// Lets the command go on after this process has become another program (exec). The command must have a pipe for
+    /// its standard input. Returns what the other program must know.
     ///
     /// # Errors
     ///
-    /// Returns that one of its streams has ended.
+    /// Returns `BrokenPipe` if one of the command's streams has ended, or the system's error.
     pub(crate) fn bequeath(mut self, again: Again) -> io::Result<Inherited> {
         let (output, errors) = (self.output.take(), self.errors.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = (self.child.stdin.take(), output, errors)
@@ -102,12 +102,12 @@ impl Running {
         let descriptors =
             Descriptors { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
         let inherited = descriptors.bequeath(&self.child, again)?;
-        // They are the other program's now.
+        // Pipes and child are the other program's from here on.
         core::mem::forget((descriptors, self));
         Ok(inherited)
     }
 
-    /// Sends an empty line to its standard input.
+    /// Sends an empty line to the command's standard input.
     pub(crate) fn send_line(&mut self) -> io::Result<()> {
         self.child.stdin.as_mut().map_or(Ok(()), |input| input.write_all(b"\n"))
     }
@@ -228,8 +228,8 @@ fn read(stream: &mut Option<impl Read>, has: bool, buffer: &mut [u8]) -> io::Res
     Ok(0)
 }
 
-/// Runs a command to its end, passes its output to `take`, and returns its status. `None` if it took longer than
-/// `patience`, which `take` may change by returning another time.
+/// Runs a command to its end, passes its output to `take`, and returns its status. `None` if the command had not ended
+/// when `patience` was over. If `take` returns a duration, a new limit of that length begins at that moment.
 ///
 /// # Errors
 ///

@@ -1,9 +1,10 @@
 //! A connection of ssh that one run of rove has for itself (`ControlMaster`), so that the user logs in once for
 //! everything that the run does on the host: look for a server, copy rove there, and start it.
 //!
-//! The ssh that looks for a server is the master. It stays only if there is none, while its command waits on the host.
-//! Its socket is in the folder of the control sockets, which only the user may enter. After the copy the command searches
-//! again, and the ssh can carry the session as any login's. Else the master ends with the run: with the terminal's Ctrl-C, as it is in the foreground, and with a [`Watch`] if rove was killed.
+//! The ssh that looks for a server is the master. It stays only if there is no server, and its command then waits on
+//! the host. Its socket is in the folder of the control sockets, which only the user may enter. After the copy the
+//! command searches again, and the ssh can carry the session as any login's. Otherwise the master ends with the run. It
+//! ends by the terminal's Ctrl-C, because it is in the foreground, and by a [`Watch`] if rove is killed.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -78,7 +79,7 @@ impl Master {
         Some(waiting)
     }
 
-    /// Leaves the ssh that was to have it open to other work: nobody goes through it any more.
+    /// Removes the connection's socket, so that no other ssh goes through the connection.
     pub(crate) fn abandon(&self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -101,7 +102,7 @@ impl Master {
 impl Drop for Master {
     fn drop(&mut self) {
         let Some(mut waiting) = self.ssh.take() else { return };
-        // First, as the number of its process may be another's afterwards.
+        // The watch goes first: once ssh has ended, its process number may be another's.
         drop(self.watch.take());
         // An ssh that does not end when asked is killed when dropped.
         if let Ok(mut events) = EventLoop::new(Clock::start(), &[SIGCHLD]) {

@@ -9,20 +9,20 @@ use rustix::termios::{LocalModes, tcgetattr};
 
 /// Time between two looks at the terminal. Chosen: nobody answers so fast, and a login has some thirty.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// From how long on a login counts as one that has asked: a question whose answer is shown, or a key to be touched.
+/// A login that takes so long counts as one that has asked for an answer that is shown, or for the touch of a key.
 /// Chosen: the time that a login by itself may take.
 const SLOW: Duration = Duration::from_secs(5);
 
 /// A watch over a login.
 pub(super) struct Questions {
     started_at: Instant,
-    /// Whether the terminal echoed before; without one, nothing can be asked on it.
+    /// Whether the terminal echoed when the watch began. Nothing is asked where standard input is no terminal.
     echoed: bool,
     have_come: bool,
 }
 
 impl Questions {
-    /// Begins before ssh is started.
+    /// Begins the watch. Call this before ssh is started.
     pub(super) fn watch(now: Instant) -> Self {
         Self { started_at: now, echoed: echoes(), have_come: false }
     }

@@ -21,13 +21,11 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Creates the output for the program with this name.
     pub(crate) fn new(name: ProgramName) -> Self {
         let filters = (name == ProgramName::Rove).then(Default::default);
         Self { filters, lines: Default::default() }
     }
 
-    /// Shows text that came on `stream`.
     pub(crate) fn show(&mut self, stream: Stream, text: &[u8]) {
         let Some(filters) = &mut self.filters else { return print(text) };
         let text = filters[stream as usize].filter(text);

@@ -34,7 +34,7 @@ pub(crate) fn config(options: &HostOptions) -> SshConfig {
     if options.name == ProgramName::Rove {
         return ask(&options.ssh, &options.host);
     }
-    // With our proxy command none is.
+    // With rove's proxy command, no open connection is used.
     let is_own = options.tunnel != TunnelUse::Always
         && matches!(options.remote_ip, None | Some(RemoteIp::Proxy));
     let sharing = if is_own { Sharing::Unconfigured } else { sharing(options, &options.host) };
@@ -47,7 +47,7 @@ pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
         && options.tunnel != TunnelUse::Always
         && !is_ssh(&options.ssh)
     {
-        // Stock gives it no option that only ssh knows.
+        // Stock gives such a program no option that only ssh knows.
         return Sharing::Unconfigured;
     }
     ask(&options.ssh, destination).sharing

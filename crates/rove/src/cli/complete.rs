@@ -18,7 +18,8 @@ use crate::cli::config::pattern;
 
 use crate::sessions::describe;
 
-/// Most bytes that are read of all files together. Chosen: read in a tenth of a second, and 10,000 hosts.
+/// Most bytes that are read of all files together. Chosen: files that name 10,000 hosts, and that are read in a tenth
+/// of a second.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Most files that are read, and that one `Include` may name. Chosen: more than anybody includes.
 const FILES_MAX: usize = 256;

@@ -41,7 +41,7 @@ struct Target<'a> {
     name: &'a str,
     dashes: &'static str,
     takes_value: bool,
-    /// Whether the value may be left out; then it stands behind an equals sign only.
+    /// Whether the value may be left out; such a value is given after an equals sign only.
     is_optional: bool,
 }
 
@@ -61,7 +61,7 @@ enum Word<'a> {
     Wrong(String),
 }
 
-/// The option that a word names, if it names exactly one.
+/// The option that a word names, or the reason why it names none.
 enum Found<'a> {
     Exactly(Target<'a>),
     ByPrefix(Target<'a>),

@@ -31,7 +31,6 @@ In the session press Ctrl-^ and then \".\" to quit, \"s\" to see the status.
 rove --help-all shows all options, commands, variables and files, and
 rove COMMAND --help those of a command.";
 
-/// The manual of `rove help`.
 pub(crate) static HELP: Manual = Manual {
     word: "help",
     definition: || {
@@ -46,7 +45,6 @@ pub(crate) static HELP: Manual = Manual {
     ..Manual::of(&ROVE)
 };
 
-/// The manual of `rove version`.
 pub(crate) static VERSION: Manual = Manual {
     word: "version",
     definition: || {

@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns whether an option's value may be left out; then it stands behind an equals sign only.
+/// Returns whether an option's value may be left out; such a value is given after an equals sign only.
 fn is_optional(arg: &Arg) -> bool {
     arg.get_num_args().is_some_and(|count| count.min_values() == 0) && takes_value(arg)
 }

@@ -55,7 +55,7 @@ struct ResumeArgs {
     wanted: Option<String>,
 }
 
-/// Reads the words behind `resume`.
+/// Reads the words after `resume`.
 ///
 /// # Errors
 ///

@@ -230,7 +230,7 @@ fn parse_new(
     };
     let (flags, values) = rove_cli_docs::getopt_letters(&definition);
     let line = getopt::read(&flags, &values, args);
-    // The last of several counts. Earlier ones may be wrong: a wrapper added them.
+    // The last of several ports counts. Earlier ones may be wrong, because a wrapper may have added them.
     let mut ports = None;
     for item in line.items {
         match item {

@@ -190,7 +190,7 @@ pub(crate) fn parse_kill(
     Ok((choice, place))
 }
 
-/// Returns the computer whose sessions are meant: this one, or a host with its login.
+/// Returns the computer whose sessions are meant: this one, or a host with the ssh options and settings for reaching it.
 fn place(
     manual: &Manual,
     host: Option<OsString>,

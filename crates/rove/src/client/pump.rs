@@ -25,9 +25,9 @@ pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP
 /// Most bytes of input taken in one turn. Source: Mosh 1.4.0 as observed.
 const INPUT_PER_TURN: usize = 16_384;
 
-/// How a session went.
+/// How a session ended, and what the user should know of it.
 pub(crate) struct End {
-    /// How it ended; `None` if it goes on without this client.
+    /// How the session ended; `None` if it goes on without this client.
     pub(crate) outcome: Option<ClientOutcome>,
     /// Where the server may have been, the address tried first in front.
     pub(crate) tried: Vec<SocketAddr>,
@@ -47,7 +47,7 @@ pub(super) struct Pump {
     events: EventLoop,
     session: Client,
     wire: Wire,
-    /// When to speak at once; `None` where the system tells of nothing.
+    /// Reports changes of this computer's network. `None` if the system does not report them, or a read has failed.
     network: Option<NetworkWatch>,
     terminal: Tty,
     name: ProgramName,
@@ -60,9 +60,9 @@ pub(super) struct Pump {
     frame: Vec<u8>,
     /// How much of `frame` the terminal has taken.
     written: usize,
-    /// Why the terminal can be drawn on no more.
+    /// Why the terminal could not be drawn on any more.
     output_error: Option<String>,
-    /// The network's last report about our datagrams.
+    /// The last error that the network has reported about our datagrams.
     refusal: Option<Refusal>,
     /// The first signal that this process was to end by.
     signal: Option<i32>,
@@ -70,7 +70,6 @@ pub(super) struct Pump {
 }
 
 impl Pump {
-    /// Puts the parts together.
     pub(super) fn new(
         events: EventLoop,
         session: Client,
@@ -101,7 +100,7 @@ impl Pump {
         }
     }
 
-    /// Turns the loop until the session is over, then gives the terminal back.
+    /// Turns the loop until the session is over or [`Pump::is_left`], then gives the terminal back.
     pub(super) fn run(mut self) -> anyhow::Result<End> {
         let mut now = self.events.now();
         self.name_port();
@@ -112,7 +111,7 @@ impl Pump {
             self.draw(now);
             if let (Some(keeper), Some(memory)) = (&mut self.prompts, self.session.prompt_memory())
             {
-                // Other sessions may ask at the prompts that were refused.
+                // Refusals are kept at once, because other sessions may ask at the same prompts.
                 keeper.note_refusals(memory);
             }
             if let Some(outcome) = self.session.outcome() {
@@ -136,8 +135,8 @@ impl Pump {
         Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing })
     }
 
-    /// Sleeps until something happens, unless there is work left, and hands it to the session. Signals and keys come
-    /// first, then so many datagrams that none of them waits long. Returns the time it woke.
+    /// Sleeps until something happens, unless there is work left, and gives the session what has come: signals and keys
+    /// first, then only so many datagrams that the next keys do not wait long. Returns the time of waking.
     fn wait_and_read(&mut self, now: Instant) -> io::Result<Instant> {
         let (is_drawing, is_behind) = (self.is_drawing(), self.wire.has_arrivals());
         let deadline = [self.session.poll_timeout(), self.wire.poll_timeout(&self.session)];
@@ -178,13 +177,13 @@ impl Pump {
         Ok(now)
     }
 
-    /// Returns whether the terminal is gone, and the session waits for another client.
+    /// Returns whether the terminal is gone (SIGHUP) and the session waits for another client.
     fn is_left(&self) -> bool {
         let outlives = self.record.as_ref().is_some_and(RecordKeeper::outlives_terminal);
         outlives && self.signal == Some(SIGHUP)
     }
 
-    /// Speaks to the server where the network is another one than before.
+    /// Tells the session and the wire if this computer's network has changed.
     fn look_at_network(&mut self, now: Instant) {
         match self.network.as_ref().map(NetworkWatch::take) {
             Some(Ok(true)) => {
@@ -208,7 +207,7 @@ impl Pump {
             }
             SIGWINCH => self.session.handle_resize(now, self.terminal.size()),
             SIGCONT => self.resume(now),
-            // An ssh has ended. The end of the terminal shows where it is drawn.
+            // An ssh has ended. The end of the terminal would show when a frame is drawn.
             SIGPIPE if self.wire.has_pipe() => {}
             _ => {
                 self.signal.get_or_insert(signal);
@@ -217,7 +216,7 @@ impl Pump {
         }
     }
 
-    /// Sets up the terminal again, with whatever size it has.
+    /// Sets up the terminal again and tells the session, with the terminal's present size.
     fn resume(&mut self, now: Instant) {
         if let Err(error) = self.terminal.enter() {
             tracing::debug!(%error, "terminal not raw");
@@ -246,7 +245,7 @@ impl Pump {
         while let Some(transmit) = self.session.poll_transmit(now) {
             match self.wire.send(&transmit) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
-                // A probe tells something by its answer only.
+                // Only a probe's answer matters.
                 Err(error)
                     if self.session.uses_side_path()
                         || transmit.destination != self.session.server() =>
@@ -285,7 +284,7 @@ impl Pump {
         Ok(())
     }
 
-    /// Tells the session which port its datagrams leave from; a wildcard socket has one all the same.
+    /// Tells the session the local port that its datagrams leave from.
     fn name_port(&mut self) {
         if let Some(port) = self.wire.local_port(self.session.server()) {
             self.session.handle_local_port(port);
@@ -300,8 +299,7 @@ impl Pump {
         // The whole group, as its leader may be what the shell waits for.
         kill_current_process_group(Signal::STOP)?;
         let now = self.events.now();
-        // The signal that continued us is not to take the terminal over twice: the title would be put
-        // aside as often and come back once.
+        // SIGCONT must not take the terminal over a second time: the title would be pushed twice and popped once.
         for signal in self.events.take_signals().into_iter().filter(|&signal| signal != SIGCONT) {
             self.handle_signal(now, signal);
         }
@@ -331,8 +329,8 @@ impl Pump {
         self.written < self.frame.len()
     }
 
-    /// Writes the frame that waits and then the newest one, as far as the terminal takes them. If that is but a stage
-    /// of it, the rest comes with the next turn.
+    /// Writes the frame that waits and then the newest one, as far as the terminal takes them. A large frame is drawn
+    /// in stages, one in each turn.
     fn draw(&mut self, now: Instant) {
         if self.write_frame(now)
             && let Some(frame) = self.session.poll_output(now)
@@ -349,7 +347,7 @@ impl Pump {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // Nobody could see any more what his keys do.
+                    // The user could not see what keys do.
                     tracing::debug!(%error, "cannot draw");
                     self.output_error = Some(reason(&error.to_string()));
                     self.session.shutdown(now, "Cannot draw, shutting down...");
@@ -361,8 +359,8 @@ impl Pump {
         true
     }
 
-    /// Gives the terminal back with the rest of the frame written, or nothing would be where the
-    /// session thinks it is.
+    /// Gives the terminal back. The rest of the frame is written first, because the bytes that restore the terminal
+    /// rely on the whole frame.
     fn leave_terminal(&mut self) {
         let mut closing = self.frame.split_off(self.written);
         closing.extend(self.session.close_terminal());

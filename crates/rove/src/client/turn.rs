@@ -3,18 +3,17 @@
 use rove_session::Client;
 
 /// Work of received datagrams after which keys and signals are looked at, in cells of the screen
-/// ([`Client::effort`]). Chosen: some 4 ms; a screen of 80x24 that is drawn anew takes a fiftieth of it.
+/// ([`Client::effort`]). Chosen: some 4 ms; a screen of 80x24 that is drawn again takes a fiftieth of that.
 const EFFORT_MAX: u64 = 4_000_000;
 
-/// A turn of the loop, which measures the work done since it began.
+/// A turn of the client's loop, which measures the work done since the turn began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    /// The effort at its start.
+    /// [`Client::effort`] when the turn began.
     start: u64,
 }
 
 impl Turn {
-    /// Begins a turn.
     pub(super) fn begin(session: &Client) -> Self {
         Self { start: session.effort() }
     }

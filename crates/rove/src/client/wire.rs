@@ -1,4 +1,4 @@
-//! By what a client's datagrams travel: UDP sockets, beside which ssh may carry them, or a tunnel through ssh.
+//! The carrier of a client's datagrams: UDP sockets, beside which ssh may carry them, or a tunnel through ssh.
 
 use std::collections::VecDeque;
 use std::io;
@@ -21,28 +21,26 @@ use crate::tunnel::spare::Spare;
 /// The message to the user where the host refuses a tunnel's datagrams.
 const NOBODY_THERE: &str = "The session's server has ended: the host refuses what comes through.";
 
-/// By what datagrams travel.
+/// The carrier of a client's datagrams.
 #[derive(Debug)]
 pub(super) enum Wire {
-    /// UDP.
+    /// UDP carries the datagrams.
     Sockets {
         sockets: DualStackSockets,
-        /// The ssh that carries where UDP is not answered, if there may be one.
+        /// The ssh that carries datagrams while nothing answers over UDP; `None` if the session may use none.
         spare: Option<Box<Spare>>,
-        /// As for a tunnel.
+        /// Arrivals of the last read from ssh that no turn has handled yet.
         arrivals: VecDeque<Arrival>,
     },
-    /// ssh.
+    /// ssh alone carries the datagrams.
     Tunnel {
-        /// The ssh that carries the datagrams.
         tunnel: Box<Tunnel>,
-        /// Arrivals of the last read that a turn has not handled yet.
+        /// Arrivals of the last read that no turn has handled yet.
         arrivals: VecDeque<Arrival>,
     },
 }
 
 impl Wire {
-    /// Creates a wire that is a tunnel.
     pub(super) fn tunnelled(tunnel: Tunnel) -> Self {
         Self::Tunnel { tunnel: Box::new(tunnel), arrivals: VecDeque::new() }
     }
@@ -52,7 +50,7 @@ impl Wire {
         Self::Sockets { sockets, spare: spare.map(Box::new), arrivals: VecDeque::new() }
     }
 
-    /// Returns whether something has come that the session has not been given.
+    /// Returns whether something has come through ssh that the session has not been given.
     pub(super) fn has_arrivals(&self) -> bool {
         let (Self::Sockets { arrivals, .. } | Self::Tunnel { arrivals, .. }) = self;
         !arrivals.is_empty()
@@ -63,7 +61,7 @@ impl Wire {
         matches!(self, Self::Tunnel { .. } | Self::Sockets { spare: Some(_), .. })
     }
 
-    /// Returns what to wait for.
+    /// Returns the descriptors to wait for, the sockets first.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
         match self {
             Self::Sockets { sockets, spare, .. } => {
@@ -75,7 +73,7 @@ impl Wire {
         }
     }
 
-    /// Returns when there is something to do though nothing has come.
+    /// Returns when to call [`Wire::receive`] even if nothing has come. `None` for never.
     pub(super) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         match self {
             Self::Sockets { spare, .. } => spare.as_ref()?.poll_timeout(session),
@@ -83,9 +81,8 @@ impl Wire {
         }
     }
 
-    /// Hands what has come to the session, as much as a turn may; `waiting` says of each interest whether something
-    /// waits.
-    /// Returns what the network has said, if it has.
+    /// Gives the session what has come, as much as a turn may. `waiting` says of each socket whether a datagram waits.
+    /// Returns the error that the network has reported, if any.
     pub(super) fn receive(
         &mut self,
         now: Instant,
@@ -153,7 +150,7 @@ impl Wire {
         }
     }
 
-    /// Opens new ports; in a tunnel there is no need.
+    /// Opens a new local port in each address family; does nothing in a tunnel.
     pub(super) fn open_port(&mut self) -> io::Result<()> {
         match self {
             Self::Sockets { sockets, .. } => sockets.open_port(),
@@ -161,7 +158,6 @@ impl Wire {
         }
     }
 
-    /// Closes the oldest ports down to `keep`.
     pub(super) fn close_ports(&mut self, keep: usize) {
         if let Self::Sockets { sockets, .. } = self {
             sockets.close_ports(keep);
@@ -176,8 +172,8 @@ impl Wire {
         }
     }
 
-    /// Lets the user log in again for the tunnel, on the terminal that is theirs meanwhile. Returns the signals that
-    /// came meanwhile.
+    /// Lets the user log in again for the ssh that carries datagrams, on the terminal, which the caller has given back.
+    /// Returns the signals that came meanwhile.
     ///
     /// # Errors
     ///
@@ -194,7 +190,6 @@ impl Wire {
         }
     }
 
-    /// Returns the tunnel, where there is one.
     pub(super) fn tunnel(&self) -> Option<&Tunnel> {
         match self {
             Self::Sockets { .. } => None,
@@ -203,8 +198,8 @@ impl Wire {
     }
 }
 
-/// Hands the datagrams that wait at a socket to the session, as much as a turn may. Returns what the network has said, if
-/// it has.
+/// Gives the session the datagrams that wait at a socket, as many as a turn may. Returns the error that the network has
+/// reported, if any.
 fn receive_from(
     now: Instant,
     socket: &UdpSocket,
@@ -222,7 +217,7 @@ fn receive_from(
     .err()?;
     tracing::debug!(%error, "receive failed");
     let found = Refusal::of(&error);
-    // It may be about a probe, of which nobody wants to hear.
+    // The error may be about a probe, which may fail.
     if !session.candidates().is_probing() && !session.uses_side_path() {
         if found == Refusal::Port {
             session.handle_refusal(now);
@@ -234,8 +229,8 @@ fn receive_from(
     Some(found)
 }
 
-/// Hands what has come through ssh to the session, as much as a turn may. Returns the host's word, if it refuses
-/// datagrams.
+/// Gives the session what has come through ssh, as much as a turn may. Returns [`Refusal::Port`] if the host refuses
+/// datagrams, of which the session is told, too.
 fn hand_over(
     now: Instant,
     arrivals: &mut VecDeque<Arrival>,

@@ -405,7 +405,6 @@ fn note_refusal(path: &mut Path, way: usize, error: &io::Error) {
     }
 }
 
-/// Returns one line of the large text, with its line break.
 fn large_line(line: u64) -> String {
     let letters = Seed::new(line).stream("doctor.text");
     let letter = |place| {

@@ -112,7 +112,7 @@ impl Failure {
     }
 }
 
-/// Returns a host's text without control characters, and shortened.
+/// Returns a host's reason without control characters and shortened, or a sentence that stands for an empty one.
 fn printable(text: &str) -> String {
     let shown = Printable::default().filter(text.as_bytes());
     let shown = String::from_utf8_lossy(&shown);

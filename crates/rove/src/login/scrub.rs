@@ -22,7 +22,7 @@ pub(super) fn forget(environment: &mut Environment, terminal: Option<&str>) {
     if value("SSH_CONNECTION").is_none() {
         return;
     }
-    // An agent that the user has started has its process number too.
+    // An agent that the user has started has this variable, too.
     let has_own_agent = value("SSH_AGENT_PID").is_some();
     let agent_is_stale = value("SSH_AUTH_SOCK").is_some_and(|path| is_forwarded_agent(path));
     let display_is_stale = value("DISPLAY").is_some_and(|display| is_forwarded_display(display));
@@ -40,10 +40,10 @@ pub(super) fn forget(environment: &mut Environment, terminal: Option<&str>) {
     }
 }
 
-/// Returns whether an agent's socket is one that an ssh server makes for a connection, by its name. A path
-/// of the user's own choice, and other agents', live on.
-/// Source: OpenSSH before 10.1 (`/tmp/ssh-XXXXXXXXXX/agent.PID`) and since (`~/.ssh/agent/s.X.sshd.X`),
-/// Dropbear (`/tmp/dropbear-XXXXXXXX/auth-XXXXXXXX-1`).
+/// Returns whether an agent's socket is one that an ssh server makes for a connection, by its name. Sockets at a path
+/// of the user's choice, and those of other agents, live on. Source: OpenSSH before 10.1
+/// (`/tmp/ssh-XXXXXXXXXX/agent.PID`) and since (`~/.ssh/agent/s.X.sshd.X`), Dropbear
+/// (`/tmp/dropbear-XXXXXXXX/auth-XXXXXXXX-1`).
 fn is_forwarded_agent(path: &OsStr) -> bool {
     let path = Path::new(path);
     let text = |name: Option<&OsStr>| name.map(|name| name.to_string_lossy().into_owned());

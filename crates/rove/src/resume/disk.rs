@@ -5,7 +5,6 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// The operations.
 pub(crate) trait Disk {
     /// Writes all of `bytes` at an offset.
     fn write(&mut self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()>;

@@ -215,7 +215,7 @@ pub(crate) struct Saved {
     pub(crate) records: Zeroizing<Vec<u8>>,
     /// When they were last written, in seconds since 1970, by the clock of that time.
     pub(crate) written_at: i64,
-    /// For the next client.
+    /// The session's files, which the next client takes over.
     pub(crate) store: Store,
 }
 

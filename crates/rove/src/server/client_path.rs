@@ -44,7 +44,7 @@ impl PathWatch {
         self.judge(now);
     }
 
-    /// Returns the path for people who ask.
+    /// Returns the path, for the control socket.
     pub(super) fn status(&self, now: Instant) -> ClientPath {
         ClientPath {
             client: self.client.map(|client| client.to_string()),

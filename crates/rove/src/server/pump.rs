@@ -30,7 +30,7 @@ pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
 /// Source: Mosh 1.4.0 as observed.
 const HOST_OUTPUT_PER_TURN: usize = 16_384;
 /// Free space in the buffer, in bytes, below which the reading of a turn ends. A read into less space would cost as
-/// much, and cut the output at a place where no program ended a write. Under `yes`, every turn would then leave half of
+/// much as a full one, and cut the output at a place where no program ended a write. Under `yes`, every turn would then leave half of
 /// a line on the screen, to be sent in a frame.
 /// Source: Linux, whose pty holds 4095 bytes for its reader.
 const HOST_READ_MAX: usize = 4096;
@@ -428,7 +428,7 @@ impl Pump {
 
 /// The reason why a turn's reading from the pty stopped.
 enum Found {
-    /// The buffer is full; there may be more output.
+    /// Less than [`HOST_READ_MAX`] bytes of the buffer are free; there may be more output.
     More,
     /// There is no more output at the moment.
     Nothing,

@@ -21,7 +21,7 @@ use crate::getent;
 /// How long a login waits for its scope. Chosen: less than a second. systemd 252 needs 10 to
 /// 30 ms.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// How long to wait between two looks at the own control group.
+/// How long to wait between two looks at the control group of this process.
 const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 
 /// Folders of systemd's configuration; a file in an earlier one replaces its namesakes. Source: `logind.conf(5)`.
@@ -31,14 +31,14 @@ const FOLDERS: [&str; 4] =
 /// The call for a new scope, without its arguments. Source: `org.freedesktop.systemd1(5)`.
 const START: &str = "--user call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
                      org.freedesktop.systemd1.Manager StartTransientUnit ssa(sv)a(sa(sv))";
-/// Properties of a scope that only newer managers know, the better known first: systemd 236 forgets a failed scope, and
-/// 253 would else end the session when the kernel ends one of its programs for lack of memory.
+/// Properties of a scope that only newer managers know, the older first. By `CollectMode` (systemd 236) a failed scope
+/// is forgotten. Without `OOMPolicy` (253), the kernel's end of one program for lack of memory would end the session.
 const OPTIONAL: [[&str; 3]; 2] =
     [["CollectMode", "s", "inactive-or-failed"], ["OOMPolicy", "s", "continue"]];
 
-/// Moves this process into a scope of its own if its login's end would end it. Where that fails, it stays in the login.
-/// Call this first: the manager looks at the process, and a forked child has the same scope. A server called as
-/// stock's stays where scripts expect it.
+/// Moves this process into a systemd scope of its own if the end of its login would end the process. Where that fails,
+/// the process stays in its login. Call this before the server forks: a child forked later starts in the same scope.
+/// A server called as `mosh-server` stays in its login, where scripts expect it.
 pub(super) fn leave_login(name: ProgramName) {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     // sshd sets the variable for a login that logind knows. No other login ends its processes.
@@ -48,7 +48,7 @@ pub(super) fn leave_login(name: ProgramName) {
     host.leave_login(|| getent::own_user().map(|user| user.name));
 }
 
-/// The parts of this computer that have a say.
+/// The places on this computer that are looked at.
 struct Host<'a> {
     /// The folder of all files but those below `runtime`.
     root: &'a Path,
@@ -70,7 +70,7 @@ impl Host<'_> {
         logind.ends_processes && user().as_ref().is_some_and(is_possible) && self.enter_scope()
     }
 
-    /// Asks the manager for a scope with this process in it, and waits until it is there.
+    /// Asks the manager for a scope with this process in it, and waits. Returns whether this process has come into it.
     fn enter_scope(&self) -> bool {
         let clock = Clock::start();
         let until = clock.now() + PATIENCE;
@@ -125,7 +125,6 @@ impl Host<'_> {
 /// The settings of systemd-logind about processes of users who have logged out.
 #[derive(Debug, Default)]
 struct Logind {
-    /// Whether processes are ended (`KillUserProcesses`).
     ends_processes: bool,
     /// The only users whose processes are ended (`KillOnlyUsers`); empty for all.
     only: Vec<String>,
@@ -154,7 +153,8 @@ impl Logind {
         logind
     }
 
-    /// Applies a file's settings. Later ones replace earlier ones, and lists grow until an empty one.
+    /// Applies the settings of a file. A later value replaces an earlier one. The words of a list setting are added to
+    /// the earlier ones, and an empty value clears the list.
     fn apply(&mut self, text: &str) {
         let mut section = "";
         for line in text.lines().map(str::trim) {

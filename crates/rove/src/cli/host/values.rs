@@ -72,7 +72,6 @@ pub(super) fn family(name: ProgramName, args: &HostArgs) -> Result<String, Usage
     Ok(family)
 }
 
-/// Checks the value of `--port`.
 pub(super) fn check_option_port(name: ProgramName, text: Option<&str>) -> Result<(), UsageError> {
     match (name, text) {
         (_, None) => Ok(()),
@@ -104,7 +103,7 @@ pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageErr
     Ok(())
 }
 
-/// Returns when the session goes through ssh, unless that is impossible.
+/// Returns when the session goes through ssh. An error if the value is unknown, or other options rule a tunnel out.
 pub(super) fn tunnel_use(
     name: ProgramName,
     args: &HostArgs,
