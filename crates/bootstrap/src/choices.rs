@@ -22,7 +22,7 @@ pub struct Choices {
     pub query: bool,
     /// Whether programs on the host may ask for text that a program of the session has copied (OSC 52).
     pub read_copied: bool,
-    /// When the session can be gone on with by another client on this computer.
+    /// The cases in which another client on this computer can go on with the session.
     pub resume: Resume,
     /// Whether other clients may join the session beside the user's own.
     pub share: bool,
@@ -32,17 +32,17 @@ pub struct Choices {
     pub strict: bool,
 }
 
-/// When a session can be gone on with on the computer where its client is gone.
+/// The cases in which a session can be resumed on the computer of its client, after the client is gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resume {
     /// Never.
     Never,
-    /// When its client was killed.
+    /// The client was killed.
     #[default]
     Killed,
-    /// As well when its terminal was closed.
+    /// The client was killed, or its terminal was closed.
     Closed,
-    /// As well when the computer was started again.
+    /// The client was killed, its terminal was closed, or the computer was started again.
     Reboot,
 }
 

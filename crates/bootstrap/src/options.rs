@@ -61,14 +61,14 @@ pub struct HostOptions {
 /// A login's treatment of the user's sessions on the host that have no client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetachedUse {
-    /// It names them on the screen, with the command to type.
+    /// The login names them on the screen, with the command to type.
     #[default]
     Hint,
-    /// It asks which one to go on with.
+    /// The login asks which one to go on with.
     Ask,
-    /// It goes on with the newest.
+    /// The login goes on with the newest.
     Newest,
-    /// It is silent.
+    /// The login does not mention them.
     Never,
 }
 
@@ -96,8 +96,8 @@ pub enum WantedSession {
     New,
     /// The session with this name. If it does not run, a new session gets the name.
     Named(SessionLabel),
-    /// A running session, and how a client joins it, or `None` to take it over. `None` is the only session without a client, or to join, the only one
-    /// with a client.
+    /// A running session, and the mode in which to join it; without a mode, the session is taken over. If no session is
+    /// named, it is the only one without a client, or, to join, the only one with a client.
     Attached(Option<SessionRef>, Option<JoinMode>),
     /// The session at this port, whose client on this computer is gone.
     Resumed(u16, Resumed),
@@ -126,8 +126,8 @@ impl HostOptions {
         }
     }
 
-    /// Returns whether the login's ssh goes on beside UDP, if the host's server turns out to be ours. It must be reached at
-    /// the host's loopback, too.
+    /// Returns whether the login's ssh stays open beside UDP, if the host's server turns out to be ours. The server
+    /// must also be reachable at the host's loopback.
     pub fn carries_beside(&self) -> bool {
         let is_ours =
             self.name == ProgramName::Rove && self.server.is_none() && self.client.is_none();
@@ -137,7 +137,7 @@ impl HostOptions {
     }
 
     /// Returns what this login does about sessions without a client. Only a login of rove's own for a new session looks
-    /// for others, and one that must be quiet neither asks nor goes on with any.
+    /// for others, and a quiet login neither asks nor goes on with any.
     pub fn detached_use(&self) -> DetachedUse {
         let is_login = self.name == ProgramName::Rove
             && self.session == WantedSession::New
@@ -199,7 +199,8 @@ impl TunnelUse {
 /// The address that a server is told to bind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BindServer {
-    /// Any address for a `rove` server, which answers from the address it was spoken to; ssh's for a stock Mosh server.
+    /// Any address of the host for a `rove` server, which answers from the address that the client sent to. For a stock
+    /// Mosh server, the address at which ssh arrived.
     #[default]
     Open,
     /// The address at which ssh arrived.

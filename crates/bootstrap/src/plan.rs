@@ -148,12 +148,12 @@ impl Plan {
         })
     }
 
-    /// Returns whether the command on the host waits if the host has no server.
+    /// Returns whether the command on the host, if it finds no server, keeps its connection open for a copy of rove.
     pub fn waits(&self) -> bool {
         self.own.as_ref().is_some_and(|own| !own.is_open)
     }
 
-    /// Returns whether the end of the terminal must not end ssh: it carries the session's orderly end.
+    /// Returns whether the end of the terminal must not end ssh, because ssh carries the session's orderly end.
     pub fn outlives_terminal(&self) -> bool {
         self.carries
     }
@@ -211,7 +211,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Returns why there is no session. That the host has no server program is not among the reasons.
+    /// Returns why there is no session. A host without a server program is not among the reasons.
     pub fn judge(
         &self,
         options: &HostOptions,
@@ -338,7 +338,7 @@ impl Plan {
             _ => command.args(self.config.sharing.words()),
         };
         if self.carries && self.own.is_none() && ssh_config::is_ssh(&options.ssh) {
-            // Others must be able to end with theirs while the session goes on, and the other way round.
+            // Other uses of ssh must be able to end while this session goes on, and the other way round.
             command.args(["-o", "ControlMaster=no"]);
         }
         if let Route::Proxy(proxy) = &self.route {

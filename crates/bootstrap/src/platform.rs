@@ -1,4 +1,4 @@
-//! The platform of a program: operating system and processor, as a host or the file of a program names them.
+//! The platform of a program: operating system and processor, as a host's `uname` or a program's ELF header names them.
 
 use core::fmt;
 

@@ -1,4 +1,5 @@
-//! The commands that ssh runs on the host.
+//! The commands that ssh runs on the host. Their lines carry the [`Challenge`], a random word of this run of rove. By
+//! the word, rove tells the lines from other output.
 
 use std::ffi::{OsStr, OsString};
 use std::iter;
@@ -17,13 +18,13 @@ pub const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 /// follows.
 pub const SYSTEM: &str = "ROVE SYSTEM";
 
-/// Begins the line that a command for the host's rove prints if there is no rove. The run's challenge follows.
+/// Begins the line that a command for the host's rove prints if there is no rove. The challenge follows.
 pub const NO_ROVE: &str = "ROVE NO ROVE";
 
-/// Begins the line that rove's search prints before it starts a stock Mosh server. The run's challenge follows.
+/// Begins the line that the command of [`searching`] prints before a stock Mosh server starts. The challenge follows.
 pub const STOCK_SERVER: &str = "ROVE STOCK";
 
-/// Begins the first line of `rove`'s own commands, before the run's challenge. Output of start-up files precedes it.
+/// Begins the first line of `rove`'s own commands. The challenge follows. Output of start-up files precedes the line.
 pub const START: &str = "ROVE START";
 
 /// Environment variable that tells the host's rove the name by which the user calls the host. A rove that does not know
@@ -138,8 +139,9 @@ pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsSt
 
 /// Returns the usual command of `rove`, for any login shell. It runs the first server program that it finds, a rove
 /// before a stock Mosh. `preamble` is shell text that runs first. `bind` is added for a stock server, after the first
-/// word. `None` if only a rove will do. If there is no server and it `waits`, the connection stays open. A rove that
-/// `carries` is followed by a tunnel's end. With both, the command searches again for each line that it reads.
+/// word. `None` if only a rove will do. If there is no server and `waits` is set, the connection stays open. If
+/// `carries` is set, a rove's server is followed by the tunnel's end. If both are set, the command searches again for
+/// each line that it reads.
 pub fn searching(
     preamble: &str,
     challenge: &Challenge,
@@ -170,10 +172,11 @@ pub fn searching(
 }
 
 /// Returns the command for a session through a tunnel, for any login shell. It runs a server (rove's, unless the user
-/// named one), prints the server's output, and becomes the tunnel's end on the host. If there is no rove and it `waits`,
-/// the command searches again for each line that it reads.
+/// named one), prints the server's output, and becomes the tunnel's end on the host. If there is no rove and `waits` is
+/// set, the command searches again for each line that it reads.
 ///
-/// A server that the user named is shell text here, as the login shell may be unable to process its output.
+/// A server that the user named is text for sh here, because the login shell may be unable to process the server's
+/// output.
 pub fn tunnel(
     server: Option<&OsStr>,
     challenge: &Challenge,
@@ -193,8 +196,8 @@ pub fn tunnel(
     with_arguments(&script, args)
 }
 
-/// Returns the piece of sh that runs a server, tells all that it says, and has the rove in the variable `rove` become
-/// its tunnel's far end.
+/// Returns the piece of sh that runs a server, prints all of its output, and then runs the program in the variable
+/// named `rove` as the far end of its tunnel.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
         "o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
@@ -228,7 +231,7 @@ fn starts(challenge: &Challenge) -> String {
     format!("echo; echo \"{}\"; {TELLS_ADDRESS}", first_line(challenge))
 }
 
-/// Returns the command that starts another far end for a server at this port. The run's word stands above its first line.
+/// Returns the command that starts another far end for a server at this port. [`first_line`] precedes its output.
 pub fn tunnel_again(port: &str, challenge: &Challenge) -> OsString {
     let begins = format!("echo; echo \"{}\"; ", first_line(challenge));
     let missing = format!("echo {NO_TUNNEL_PROGRAM}; exit 127; ");

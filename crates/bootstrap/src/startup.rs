@@ -121,7 +121,7 @@ pub struct Announced {
     pub has_impostor: bool,
     /// Whether rove's own command has begun, which then prints why it fails.
     pub has_started: bool,
-    /// Whether the host's server is a stock Mosh server, because it has no rove.
+    /// Whether the host's server is a stock Mosh server, because the host has no rove.
     pub is_stock: bool,
     /// Whether the host has no server program.
     pub no_server_program: bool,
@@ -195,7 +195,6 @@ pub struct Startup {
     pub announced: Announced,
     /// Whether the standard output can already be the server's.
     started: bool,
-    /// The line reader of each [`Stream`].
     lines: [LineReader; 2],
 }
 

@@ -2,7 +2,6 @@
 
 use rove_units::Bytes;
 
-/// Returns a count as a floating-point number.
 #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
 pub(crate) fn float(count: usize) -> f64 {
     count as f64
@@ -24,7 +23,6 @@ pub(crate) fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// Returns `size` as a multiple of `packet`.
 pub(crate) fn in_packets(size: Bytes, packet: Bytes) -> f64 {
     let [size, packet] = [size, packet].map(|it| u32::try_from(it.get()).unwrap_or(u32::MAX));
     f64::from(size) / f64::from(packet.max(1))

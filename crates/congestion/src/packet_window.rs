@@ -12,7 +12,8 @@ pub(crate) const INITIAL: f64 = 10.0;
 /// The least window of controllers that follow QUIC, in packets. Source: RFC 9002, section 7.2.
 pub(crate) const LEAST: f64 = 2.0;
 
-/// A congestion window in packets, with fractions. A congestion event leaves a share, persistent congestion the least.
+/// A congestion window in packets, with fractions. A congestion event leaves a share of it, and persistent congestion
+/// leaves the least window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketWindow {
     /// The current window, in packets.
@@ -43,7 +44,6 @@ impl PacketWindow {
         Bytes::from(whole(self.packets * packet))
     }
 
-    /// Returns `size` as a number of full packets.
     pub(crate) fn packets_in(&self, size: Bytes) -> f64 {
         in_packets(size, self.packet)
     }

@@ -14,7 +14,6 @@ pub(crate) struct Rounds {
 pub(crate) struct Round {
     /// The least of the samples. `None` before the first sample.
     pub(crate) rtt: Option<Duration>,
-    /// The number of samples.
     pub(crate) samples: u32,
 }
 

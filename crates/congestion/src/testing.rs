@@ -36,7 +36,7 @@ impl<C: Controller> Path<C> {
         self.now += Duration::from_nanos(1);
     }
 
-    /// Sends windows of so many round trips; returns each one's packets.
+    /// Sends the windows of `rounds` round trips; returns the number of packets of each.
     pub(crate) fn windows(&mut self, rounds: usize) -> Vec<u64> {
         (0..rounds).map(|_| self.round()).collect()
     }
@@ -63,7 +63,7 @@ impl<C: Controller> Path<C> {
     }
 }
 
-/// Returns the mean window over time, in packets, of a flow that loses one packet of so many.
+/// Returns the mean window over time, in packets, of a flow that loses one packet of `every`.
 pub(crate) fn average_window(controller: impl Controller, rtt_millis: u64, every: u32) -> f64 {
     let mut path = Path::new(controller, rtt_millis);
     let (mut left, mut lost) = (i64::from(every), 0);
@@ -76,7 +76,7 @@ pub(crate) fn average_window(controller: impl Controller, rtt_millis: u64, every
         }
         let window = path.round();
         left -= i64::try_from(window).expect("a small number");
-        // The first losses end slow start, and what it left.
+        // The windows up to the twentieth loss still show slow start, so they are left out.
         if lost > 20 {
             (sum, rounds) = (sum + window, rounds + 1);
         }

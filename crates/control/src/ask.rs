@@ -43,7 +43,7 @@ impl From<io::Error> for AskError {
             | io::ErrorKind::NotFound
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::BrokenPipe => Self::Gone,
-            // A server that has stopped running does not accept connections once its backlog is full.
+            // The backlog of a server that is stopped, as by SIGSTOP, is full.
             io::ErrorKind::WouldBlock => Self::Silent,
             _ => Self::Io(error),
         }
@@ -124,7 +124,6 @@ impl Conversation {
         false
     }
 
-    /// Waits until the connection is readable, or until `deadline`.
     fn wait_until(&self, deadline: Instant) -> Result<(), AskError> {
         loop {
             let now = self.clock.now();

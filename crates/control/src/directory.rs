@@ -130,7 +130,6 @@ impl Directory {
         &self.0
     }
 
-    /// Returns the path of a session's control socket.
     pub(crate) fn socket(&self, name: SessionName) -> PathBuf {
         self.0.join(name.to_string())
     }

@@ -1,7 +1,8 @@
 //! Hands the UDP port of a server that lingers after its session to the next server of the same user.
 //!
-//! The lingering server has a socket beside the control sockets, under the name of a socket that is not ready. So it is
-//! not listed, and is removed after its process has ended. Every peer that connects is this user's, and wants the port.
+//! The lingering server has a socket beside the control sockets, under the name of a socket that is not ready. So the
+//! server is not listed, and the socket is removed after the server's end. Every peer that connects is this user's, and
+//! wants the port.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

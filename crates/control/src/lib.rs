@@ -2,7 +2,8 @@
 //! this computer.
 //!
 //! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey()`], and asks one session's
-//! server in a [`Conversation`]. No screen is sent here, and no key but that of a session's next client.
+//! server in a [`Conversation`]. Neither screens nor typed keys are sent here. The only session key that is sent is
+//! that of a next client.
 //!
 //! # Modules, from the bottom up
 //!

@@ -40,8 +40,8 @@ struct BoundSocket {
     path: PathBuf,
     /// Device and inode of the socket file, which tell whether the path still leads to this socket.
     identity: (u64, u64),
-    /// Whether accepting failed, for example for lack of descriptors. Until the next flush it is not tried again, as
-    /// that would keep a processor busy.
+    /// Whether accepting failed, for example for lack of descriptors. Nothing is accepted until the next flush, because
+    /// trying again would keep a processor busy.
     is_muted: bool,
 }
 

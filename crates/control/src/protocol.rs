@@ -43,8 +43,8 @@ const _: () = assert!(
         < REPLY_LEN_MAX / 4 * 3
 );
 
-/// Time since the last datagram of a client for which the client counts as attached. Source: Mosh 1.4.0 as observed,
-/// which changes its entry in the list of users after this time.
+/// A client counts as attached for this time after its last datagram. Source: Mosh 1.4.0 as observed, which then
+/// changes its entry in the list of users.
 const ATTACHED_MAX: Duration = Duration::from_secs(30);
 
 /// A request to a session's server.
@@ -170,7 +170,7 @@ impl Carrier {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientPath {
-    /// The client's last known address and port. Through ssh these are of ssh's end on this computer.
+    /// The client's last known address and port; through ssh, those of `rove tunnel` on this computer.
     pub client: Option<String>,
     /// The carrier of the client's datagrams. `None` also from a server that does not tell it.
     pub path: Option<Carrier>,

@@ -9,7 +9,8 @@ use crate::ask::{AskError, Conversation};
 use crate::directory::{self, DirectoryError, SessionName};
 use crate::protocol::{Request, SessionStatus};
 
-/// Most servers asked at the same time, each for a descriptor. Chosen: a sixteenth of a process's usual limit.
+/// Most servers asked at the same time, each of which takes a descriptor. Chosen: a sixteenth of a process's usual
+/// limit of descriptors.
 const AT_ONCE: usize = 64;
 
 /// A session that was found, and the path to its server.
@@ -32,7 +33,8 @@ pub struct Survey {
     pub errors: Vec<DirectoryError>,
 }
 
-/// Asks every server of this user until `deadline`. The sockets of servers that have ended are removed.
+/// Asks every server of this user for its status, and waits for the replies until `deadline`. The sockets of servers
+/// that have ended are removed.
 pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let (directories, errors) = directory::existing();
     let sockets: Vec<_> = directories.iter().flat_map(|directory| directory.sockets()).collect();

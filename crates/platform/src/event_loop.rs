@@ -12,8 +12,8 @@ use signal_hook::iterator::exfiltrator::SignalOnly;
 use crate::alarm::Alarm;
 use crate::clock::Clock;
 
-/// Most turns of the loop in a row that find nothing to do; the next turn has to wait. Otherwise a deadline that stays
-/// in the past would keep a processor busy. Source: Mosh 1.4.0 as observed.
+/// Most turns in a row with a passed deadline and no descriptor ready. The next turn has to wait, because a deadline
+/// that stays in the past would otherwise keep a processor busy. Source: Mosh 1.4.0 as observed.
 const IDLE_TURNS_MAX: u32 = 10;
 /// How long the turn after [`IDLE_TURNS_MAX`] idle turns waits. Source: Mosh 1.4.0 as observed.
 const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);

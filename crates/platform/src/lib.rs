@@ -6,8 +6,9 @@
 //! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait in time, even after the
 //!   computer has slept.
 //! - `signals` handles the signals that a program was started with.
-//! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` is its line discipline,
-//!   and `prompt` tells whether the session's shell waits at its own prompt. `tty_watch` says when to look at both.
+//! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` reads its line
+//!   discipline, and `prompt` tells whether the session's shell waits at its own prompt. `tty_watch` says when to check
+//!   modes and prompt.
 //! - `network_watch` reports a change of the computer's network.
 //! - `sys` is the only unsafe code.
 

@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
-/// Most messages read in one call. Chosen: more than setting up an interface causes; the rest is another change.
+/// Most messages read in one call. Chosen: more than setting up an interface causes. Messages beyond them are left for
+/// the next call, which then reports another change.
 const BATCH: usize = 64;
 
 /// A socket that reports changes of the network namespace in which it was opened.

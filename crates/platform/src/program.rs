@@ -19,7 +19,7 @@ pub struct Program {
     pub arguments: Vec<CString>,
     /// The environment variables, as `NAME=VALUE`.
     pub environment: Vec<CString>,
-    /// The directory in which the program starts. If it cannot be entered, that is the current directory.
+    /// The directory in which the program starts. If it cannot be entered, the program starts in the current one.
     pub directory: CString,
     /// Text that the terminal shows before the program starts.
     pub greeting: Vec<u8>,
@@ -27,11 +27,11 @@ pub struct Program {
     pub not_found: Vec<u8>,
     /// Text that the terminal shows if the program exists but cannot be started.
     pub not_executable: Vec<u8>,
-    /// The limit on core dumps that the program gets back.
+    /// The limit on core dumps that was in force before the server, which conceals its memory, lowered it.
     pub core_limit: Rlimit,
 }
 
-/// How a child process ends that cannot execute its program, after it has said so on the terminal.
+/// The end of a child process that cannot execute its program, after it has said so on the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The child ends at once, because the message stays visible.

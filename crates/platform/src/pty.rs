@@ -43,7 +43,7 @@ pub struct Pty {
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal of this size that erases whole UTF-8 characters, with all descriptors for a program.
+    /// Opens a pseudo-terminal of this size, and a pipe as the gate. The line discipline erases whole UTF-8 characters.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Pty {
     pub fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
         let Self { master, terminal, gate, opener } = self;
         let pid = sys::spawn_gated(program, &terminal, &gate, &opener)?;
-        // From here on only the child holds the terminal open, so its end can be seen.
+        // From here on only the child holds the terminal open, so the master sees when the child closes it.
         Ok((master, Child { pid, gate: Some(opener), status: None }))
     }
 }

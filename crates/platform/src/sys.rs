@@ -95,7 +95,8 @@ unsafe fn run_child(
                 script[1] = candidate.as_ptr();
                 libc::execve(script[0], script.as_ptr(), environment.as_ptr());
             }
-            // The error of the system call does not tell: a script whose interpreter is missing is also not found.
+            // The error of execve does not tell whether the file is there: it is the same if a script's interpreter is
+            // missing.
             is_there |= libc::access(candidate.as_ptr(), libc::F_OK) == 0;
         }
         let (text, code) = match is_there {
@@ -129,10 +130,10 @@ unsafe fn close_others(gate: &OwnedFd) {
 }
 
 /// Gives every signal its default effect, and unblocks all signals. The handlers belong to the parent, and Rust ignores
-/// SIGPIPE. Other ignored signals are inherited: a script in the background would leave a whole session without Ctrl-C,
-/// so a login resets them. Even the SIGHUP of `nohup` is reset, because the program must end with its terminal, and the
-/// terminal with the session. (Mosh 1.4.0 as observed resets SIGHUP and SIGPIPE and passes all others on; tmux 3.3
-/// resets most.)
+/// SIGPIPE. Other ignored signals are inherited. They are reset, as a login does it, because a server that a script
+/// starts in the background would leave a whole session without Ctrl-C. Even the SIGHUP of `nohup` is reset, because
+/// the program must end with its terminal, and the terminal with the session. (Mosh 1.4.0 as observed resets SIGHUP and
+/// SIGPIPE and passes all others on; tmux 3.3 resets most.)
 ///
 /// # Safety
 ///

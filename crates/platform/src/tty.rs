@@ -17,7 +17,7 @@ use rustix::termios::{
 use crate::sys;
 
 /// Most bytes written at once to an output that may block. A pipe that is reported as writable takes them without
-/// blocking. For a terminal no smaller size than a whole frame would be sure. Source: POSIX, `_POSIX_PIPE_BUF`.
+/// blocking. No size is sure for a terminal. Source: POSIX, `_POSIX_PIPE_BUF`.
 const BLOCKING_PIECE_MAX: usize = 512;
 /// How long to wait for a terminal that does not take the last bytes. Chosen: a stall of an ssh connection around the
 /// session should pass; a terminal stopped for good should not keep the program for ever.
@@ -63,8 +63,7 @@ struct WayBack {
 impl Tty {
     /// Puts the terminal on standard input into raw mode. Frames are written to standard output.
     ///
-    /// `closing` is written if the program ends unexpectedly. A panic or a deadly signal then also restores the
-    /// terminal.
+    /// `closing` is written if the program ends unexpectedly. A panic or deadly signal then also restores the terminal.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use rove_units::{Duration, Instant};
 /// that a change directly after a prompt is known before the prompt is sent.
 const FIRST_LOOK: Duration = Duration::from_millis(4);
 /// Longest wait between two checks; each wait is twice the last. Chosen: `stty -echo` after a prompt was seen to take
-/// up to 25 ms on a busy computer, and a hundred times that is an idle program.
+/// up to 25 ms on a busy computer. A program that writes nothing for a hundred times that is idle.
 const LAST_WAIT: Duration = Duration::from_millis(2048);
 const _: () = assert!(FIRST_LOOK.as_nanos() < LAST_WAIT.as_nanos());
 

@@ -8,8 +8,8 @@ use std::net::Ipv6Addr;
 use libc::{c_int, cmsghdr};
 use rove_ssp::Ecn;
 
-/// Alignment of control messages, in bytes. Source: `CMSG_ALIGN` of Linux, where it is a `size_t`; of macOS and
-/// FreeBSD, where it is 32 bits and, on most processors of FreeBSD, 64.
+/// Alignment of control messages, in bytes. Source: `CMSG_ALIGN`, which is the size of a `size_t` on Linux, 4 bytes on
+/// macOS, and 8 bytes on most processors of FreeBSD.
 #[cfg(target_os = "macos")]
 const ALIGNMENT: usize = 4;
 #[cfg(not(target_os = "macos"))]

@@ -13,11 +13,11 @@ use crate::socket::ServerSocket;
 
 /// Time over which other senders' datagrams are counted. Chosen: a few frame intervals.
 const WINDOW: Duration = Duration::from_millis(50);
-/// Most datagrams of other senders in a [`WINDOW`] that do not tighten the filter: 5000 in a second. Chosen: half of
-/// the smallest buffer of a Linux system, so that a process that does not run for this time loses nothing.
+/// Most datagrams of other senders in a [`WINDOW`] that do not tighten the filter: 5000 in a second. Chosen: half as
+/// many as the smallest receive buffer of Linux holds, so that a process that does not run for this time loses nothing.
 const STRANGERS_MAX: u32 = 250;
-/// Fewest datagrams of other senders in a [`WINDOW`] with which the filter is not relaxed. Chosen: twice as many are
-/// well below [`STRANGERS_MAX`].
+/// With fewer datagrams of other senders in a [`WINDOW`] the filter is relaxed. Chosen: twice as many, which a relaxed
+/// filter may let pass, are well below [`STRANGERS_MAX`].
 const STRANGERS_MIN: u32 = STRANGERS_MAX / 4;
 /// Most halvings of the share that passes. Chosen: of a million datagrams in a second, 4000 pass.
 const HALVINGS_MAX: u32 = 8;

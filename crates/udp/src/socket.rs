@@ -361,7 +361,7 @@ fn widen_receive_buffer(socket: &Socket) {
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 
-    // A datagram too large for some hop is fragmented there rather than dropped; those that try the path's size are not
+    // A datagram that is too large for a hop is fragmented there, but for those that probe the path's size
     // (`sys::keep_whole`).
     sockopt::set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT)?;
     if ipv6 {

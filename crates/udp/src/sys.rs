@@ -16,8 +16,8 @@ use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 
 use crate::ancillary::{congestion_mark, local_address};
 
-/// Bytes for the control messages of one datagram. They hold a byte of TOS and an integer of traffic class, each with
-/// header and padding, several times over.
+/// Bytes for the control messages of one datagram. A byte of TOS, an integer of traffic class and a local address take
+/// 88 with headers and padding.
 const CONTROL_LEN: usize = 128;
 
 /// The size, addresses and ECN mark of a datagram that was received.
@@ -56,12 +56,11 @@ struct mmsghdr {
 /// Reads up to `N` datagrams that wait on a non-blocking socket, with the ECN marks of their IP headers, and passes
 /// each to `handle`. Returns the number of datagrams read.
 ///
-/// Memory is touched only for datagrams that arrive.
+/// The memory of payloads is touched only for datagrams that arrive.
 ///
 /// # Errors
 ///
-/// Returns the error of the system call; `WouldBlock` if no datagram waits. An error after a datagram is left for
-/// later.
+/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a datagram is left for later.
 pub(crate) fn receive<const N: usize>(
     socket: BorrowedFd<'_>,
     mut handle: impl FnMut(Received, &[u8]),

@@ -81,7 +81,7 @@ impl fmt::Display for Instant {
     }
 }
 
-/// Reads a duration as people write it: `500ms`, `1.5s`, `20us`, `3m`, or a number of milliseconds without a unit.
+/// Reads a duration such as `1.5s`: a number with the unit ns, us (µs), ms, s, m or min; without a unit, milliseconds.
 ///
 /// # Errors
 ///

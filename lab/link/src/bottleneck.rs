@@ -120,7 +120,7 @@ impl<P> Bottleneck<P> {
         }
     }
 
-    /// Follows all delivery opportunities from here on, because a caller records each.
+    /// Counts every delivery opportunity from here on, even if no packet waits, because a caller records each.
     pub(crate) fn follow_all(&mut self) {
         if let Server::Opportunities(opportunities) = &mut self.server {
             opportunities.follow_all();
@@ -178,7 +178,8 @@ fn whole<P>(item: Item<P>) -> (Item<P>, Bytes) {
 }
 
 /// Removes and returns the next packet for which there are tokens by `until`, and when it passes. The packet that waits
-/// for tokens has left the queue. So a discipline decides when the last packet has passed, as under the kernel's tbf.
+/// for tokens has left the queue. So a discipline decides about the next packet when the one before has passed, as
+/// under the kernel's tbf.
 fn serve_bucket<P>(
     bucket: &mut TokenBucket,
     queue: &mut Queue<P>,
@@ -211,7 +212,7 @@ fn serve_bucket<P>(
 }
 
 /// Uses the delivery opportunities up to `until` for the next packet. Returns the packet and when it has been sent as a
-/// whole. An opportunity carries whole packets and parts of packets. Bytes of it that no packet waits for are lost.
+/// whole. An opportunity carries whole packets and parts of packets. The rest of it is lost if no packet waits.
 fn serve_opportunities<P>(
     opportunities: &mut Opportunities,
     queue: &mut Queue<P>,

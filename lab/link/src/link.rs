@@ -91,8 +91,9 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.pass(0, now, item);
     }
 
-    /// Returns the next packet that leaves the link by `now`, and when it leaves. `None` if no packet does. A driver in
-    /// real time is late by the difference to `now`, but later packets are not.
+    /// Returns the next packet that leaves the link by `now`, and when it leaves. `None` if no packet does. If a driver
+    /// in real time polls late, this packet is late by `now` minus the returned instant. That does not delay later
+    /// packets.
     pub fn poll_packet(&mut self, now: Instant) -> Option<(Instant, P)> {
         self.advance(now);
         let (at, packet) = self.exit.pop(now)?;

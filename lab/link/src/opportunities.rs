@@ -29,7 +29,7 @@ impl Opportunities {
         }
     }
 
-    /// Follows every opportunity from the first of the schedule on, used or not.
+    /// Begins with the first opportunity of the schedule, if none is waited for yet.
     pub(crate) fn follow_all(&mut self) {
         if self.next.is_none() {
             self.look_at(self.schedule.first());

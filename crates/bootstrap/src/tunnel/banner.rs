@@ -9,7 +9,7 @@ const PREFACE_BYTES_MAX: usize = 1024 * 1024;
 /// Longest beginning of a line that is kept, in bytes. Chosen: rove's own lines fit.
 const LINE_BYTES_MAX: usize = 64;
 
-/// Skips output up to the first line of the tunnel's end ([`MARK`]).
+/// Skips output up to [`MARK`], the first line of the tunnel's end on the host.
 #[derive(Debug, Default)]
 pub struct Banner {
     /// The line, with the run's word, before which nothing counts; empty once it was there.
@@ -32,8 +32,8 @@ pub enum Found {
 }
 
 impl Banner {
-    /// Creates a reader for a far end that is started by a command whose first line this is
-    /// ([`remote::first_line`](crate::remote::first_line)). Without one the mark counts wherever it is.
+    /// Creates a reader for a far end that is started by a command whose first line is `first`
+    /// ([`remote::first_line`](crate::remote::first_line)). If `first` is empty, the mark counts wherever it is.
     pub fn after(first: String) -> Self {
         Self { first, ..Self::default() }
     }

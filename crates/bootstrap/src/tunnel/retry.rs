@@ -16,7 +16,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(15);
 /// Chosen: two heartbeats.
 const SILENCE_MAX_CHANGED: Duration = Duration::from_secs(6);
 /// Shortest wait between two starts of ssh that a change of the network causes. Chosen: an ssh that was started a
-/// moment too early has failed by then, and a network that changes all day starts no more of them.
+/// moment too early has failed by then. A network that changes all day starts no more than one in this time.
 const CHANGED_WAIT: Duration = Duration::from_secs(5);
 /// How long the start of an ssh may take. Chosen: twice the usual time of a TCP connection's five tries.
 const START_MAX: Duration = Duration::from_secs(60);
@@ -38,7 +38,7 @@ pub struct Retry {
     started_at: Instant,
     /// The earliest time at which another ssh may be started.
     not_before: Instant,
-    /// The earliest time after a refused login, because the host would ask the user again.
+    /// The earliest time for another ssh after a refused login, because the host would ask the user again.
     refused_until: Instant,
     wait: Duration,
     /// When the tunnel last brought bytes.

@@ -16,8 +16,8 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// other sign.
 pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 
-/// Fails where a security key might be offered: it would wait for a touch. Otherwise it becomes the command in its
-/// arguments.
+/// Shell text that fails if ssh might offer a security key, which would wait for a touch. Otherwise it runs the command
+/// in its arguments.
 const WITHOUT_TOUCH: &str = "if { ssh-add -L </dev/null; cat /dev/null FILES; } 2>/dev/null | grep -q '^sk-'; \
                              then echo 'a security key would have to be touched' >&2; exit 255; fi; exec \"$@\"";
 
@@ -26,11 +26,11 @@ const WITHOUT_TOUCH: &str = "if { ssh-add -L </dev/null; cat /dev/null FILES; } 
 pub struct Standby {
     /// Whether a login asks nothing, as far as is known.
     may_log_in: bool,
-    /// When the newest login by itself began; `None` before the first.
+    /// When the newest automatic login began; `None` before the first.
     started_at: Option<Instant>,
-    /// Whether one is under way.
+    /// Whether an automatic login is under way.
     is_logging_in: bool,
-    /// Whether the user has to ask for the next one.
+    /// Whether the user has to ask for the next login.
     waits_for_user: bool,
 }
 
@@ -64,8 +64,8 @@ impl Standby {
         self.started_at.filter(|_| self.is_logging_in).map(|at| at + LOGIN_MAX)
     }
 
-    /// Notes how the login under way has ended: it was late, or the host or a key wanted an answer (`needs_user`), or
-    /// anything else.
+    /// Notes that the login under way has ended. `needs_user` says that it took too long, or that the host or a key
+    /// wanted an answer.
     pub fn handle_end(&mut self, needs_user: bool) {
         self.waits_for_user |= needs_user;
         self.is_logging_in = false;

@@ -14,7 +14,8 @@ use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis};
 use crate::remy::table::{RULES_MAX, Rule, Table};
 
-/// Largest `.dna` file, in bytes. Chosen: ten times the most rules, of 180 bytes and as many in the nodes above each.
+/// Largest `.dna` file, in bytes. Chosen: ten times the file of a table with the most rules, each with 180 bytes and as
+/// many in the nodes above it.
 const FILE_BYTES_MAX: usize = 16_777_216;
 
 /// Most levels of a tree. Chosen: a bisection adds a level, and a box halved 64 times has no width left.

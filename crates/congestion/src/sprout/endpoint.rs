@@ -59,7 +59,7 @@ impl<E: Estimator> Endpoint<E> {
         self.config.packet - HEADER - FEEDBACK
     }
 
-    /// Counts a packet of the peer, and follows the forecast in the packet.
+    /// Counts a packet of the peer, and hands the packet's forecast to the sender.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.receiver.handle_packet(now, packet);
         self.has_news |= !packet.is_empty();

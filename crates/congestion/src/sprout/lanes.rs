@@ -3,7 +3,6 @@
 /// Number of partial sums. Chosen: four registers of the least x86-64.
 pub(crate) const LANES: usize = 16;
 
-/// Returns the sum of all numbers.
 pub(crate) fn sum(numbers: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
     let chunks = numbers.chunks_exact(LANES);

@@ -113,7 +113,6 @@ impl<E: Estimator> Receiver<E> {
     }
 }
 
-/// Returns the duration of `count` ticks.
 pub(crate) fn ticks(count: u64) -> Duration {
     let tick = u64::try_from(TICK.as_nanos()).unwrap_or(u64::MAX);
     Duration::from_nanos(tick.saturating_mul(count))

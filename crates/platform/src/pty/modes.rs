@@ -30,7 +30,7 @@ pub(super) fn tty(found: &Termios) -> Tty {
 }
 
 fn characters(found: &Termios) -> TtyCharacters {
-    // A system that disables a character by another number has no rules of Linux either.
+    // On Linux, 0 disables a character. Where another number does, `is_ordinary` is false.
     let codes = [
         SpecialCodeIndex::VERASE,
         SpecialCodeIndex::VKILL,

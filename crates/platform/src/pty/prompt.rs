@@ -19,16 +19,17 @@ use super::{Child, Master, open_terminal};
 /// A shell whose prompt can be recognised.
 #[derive(Debug, PartialEq, Eq)]
 struct Shell {
-    /// The name of the shell's executable file. A program can give itself any other name.
+    /// The name of the shell's executable file. (A program can change the name of its process.)
     name: &'static str,
-    /// Whether the shell may wait for a key in read(2), and not only in poll or select. The other shells wait in
-    /// read(2) for pipes, in the modes of the prompt.
+    /// Whether the shell may wait for a key in read(2), and not only in poll or select. In read(2) the other shells
+    /// wait for a pipe, and the terminal may have the modes of the prompt.
     reads: bool,
-    /// Whether commands always wait with a deeper stack than the prompt does. In bash the parser prompts.
+    /// Whether commands always wait with a deeper stack than the prompt does. Not so in bash, whose parser reads the
+    /// line at the prompt, deep in the stack itself.
     nests: bool,
 }
 
-/// The shells that were tested. dash has no line editor, so the kernel echoes for it.
+/// The shells that were tested. dash is none of them: the kernel echoes for it, because it has no line editor.
 static SHELLS: [Shell; 4] = [
     Shell { name: "bash", reads: false, nests: false },
     Shell { name: "fish", reads: false, nests: true },
@@ -65,9 +66,9 @@ struct Wait {
 }
 
 impl PromptWatch {
-    /// Returns whether `child` is a shell that waits at its own prompt. It must have read all that was written to
-    /// `master`, and all its output must have been read. `tty` is the terminal's state. Call this after every read and
-    /// write, because jobs are seen only while they run.
+    /// Returns whether `child` is a shell that waits at its own prompt, has read all that was written to `master`, and
+    /// has left no output unread there. `tty` is the terminal's state. Call this after every read and write, because
+    /// jobs are seen only while they run.
     pub fn look(&mut self, master: &Master, child: &Child, tty: Tty) -> bool {
         let Ok(foreground) = tcgetpgrp(&master.0) else { return false };
         if foreground != child.pid {
