@@ -107,14 +107,8 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         call: SessionCall {
             choices: options.choices.clone(),
             escape_key: Some(DEFAULT_ESCAPE_KEY),
-            quiet: false,
-            host: None,
             command: Some(shell_words::join(options.command.iter().map(|it| it.to_string_lossy()))),
-            account: None,
-            ssh: Vec::new(),
-            others: Vec::new(),
-            tunnel: None,
-            resumed: None,
+            ..SessionCall::default()
         },
     })
 }

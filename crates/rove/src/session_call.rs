@@ -19,7 +19,7 @@ use crate::tunnel::inherited::Inherited;
 pub(crate) const VARIABLE: &CStr = c"ROVE_CALL";
 
 /// A session that runs, and how to show it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SessionCall {
     pub(crate) choices: Choices,
     /// The escape key; `None` turns escape processing off.
@@ -89,13 +89,10 @@ impl SessionCall {
             choices: with_environment(Choices { predict, ..Choices::default() }),
             escape_key: escape_key::from_environment(),
             quiet: is_quiet(name),
-            host: None,
             command: env::var_os("ROVE_COMMAND").map(|it| it.to_string_lossy().into_owned()),
             account: env::var("ROVE_ACCOUNT").ok(),
-            ssh: Vec::new(),
             others: others.split_whitespace().map(str::to_owned).collect(),
-            tunnel: None,
-            resumed: None,
+            ..Self::default()
         })
     }
 }
