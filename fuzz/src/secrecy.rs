@@ -297,7 +297,7 @@ impl World {
     fn deliver(&mut self) {
         self.screen = self.host.snapshot();
         let is_open = self.host.is_open();
-        let kernel = TtyModes::USUAL.difference(if is_open { TtyModes::empty() } else { TtyModes::ECHO });
+        let kernel = TtyModes::USUAL - if is_open { TtyModes::empty() } else { TtyModes::ECHO };
         let raw = TtyModes::USUAL.difference(TtyModes::ECHO.union(TtyModes::CANONICAL));
         self.tty = match self.tells_tty {
             0 => None,
