@@ -372,13 +372,13 @@ pub(super) const EDITORS: &[Case] = &[
     case(
         "neovim, a key that takes keys in silence while it inserts",
         NVIM,
-        "nvim --clean -c 'source rc' text",
+        "nvim --clean -n -c 'source rc' text",
         inserted!(Key("\x1b[15~"), Host("begun"), Settle),
     ),
     case(
         "neovim, inputsecret() while it inserts",
         NVIM,
-        "nvim --clean -c 'source rc' text",
+        "nvim --clean -n -c 'source rc' text",
         inserted!(Key("\x1b[20~"), See("value: ")),
     ),
     case(
