@@ -133,7 +133,7 @@ pub struct Announced {
     pub port_refused: bool,
     /// The running sessions from which the user is to choose, at most [`CHOICES_MAX`].
     pub sessions: Vec<RunningSession>,
-    /// What the host tells of a session that was attached to.
+    /// The facts that the host tells of a session that was attached to.
     pub attachment: Attachment,
     /// Whether the host's rove did not know the command.
     pub is_older: bool,

@@ -128,14 +128,10 @@ fn start(
         tell(&invocation.speaker(), &format!("{} {STOCK_LACKS}", host.escape_debug()));
     }
     if options.verbose {
-        let mut place = format!("the server is at {}, UDP port {}", server.text, connect.port);
-        if plan.is_tunnel() {
-            let host = options.host.display();
-            place = format!("the server is at UDP port {} of {host}, through ssh", connect.port);
-        } else if !others.is_empty() {
-            place.push_str(&format!(", or at {}", others.join(" or ")));
-        }
-        tell(&invocation.speaker(), &place);
+        tell(
+            &invocation.speaker(),
+            &server_place(options, &plan, &server.text, &connect.port, &others),
+        );
     }
     let tunnel = carrier.map(|(ssh, asks_nothing)| {
         let mut again = tunnel::again(options, &plan, &connect.port, asks_nothing);
@@ -154,6 +150,27 @@ fn start(
     let call =
         SessionCall { others, tunnel, resumed, ..session_call(options, plan.config.account()) };
     Err(become_client(options, invocation, &server.text, &connect, &call))
+}
+
+/// Returns the sentence that says where the session's server is.
+fn server_place(
+    options: &HostOptions,
+    plan: &Plan,
+    server: &str,
+    port: &str,
+    others: &[String],
+) -> String {
+    if plan.is_tunnel() {
+        return format!(
+            "the server is at UDP port {port} of {}, through ssh",
+            options.host.display()
+        );
+    }
+    let mut place = format!("the server is at {server}, UDP port {port}");
+    if !others.is_empty() {
+        place.push_str(&format!(", or at {}", others.join(" or ")));
+    }
+    place
 }
 
 /// Checks what a session needs of this computer, and lets ssh log in for it. Returns the result, and the plan that was

@@ -260,7 +260,7 @@ fn session(seed: u64, is_rove: bool) -> (u32, bool) {
             kills += 1;
             step(&mut run, draw(6).below(3000));
             if is_rove {
-                // Some are too late for their invitation.
+                // A few clients come too late for their invitation.
                 let millis = if draw(8).chance(0.05) { 61_000 } else { draw(8).below(1000) };
                 lost |= come_back_to_rove(&mut run, seed * 100 + round, millis);
                 if millis > 60_000 {

@@ -13,7 +13,7 @@ const DEPTH_MAX: usize = 16;
 /// The keywords that are read.
 const KEYWORDS: [&str; 3] = ["disableforwarding", "allowtcpforwarding", "permitopen"];
 
-/// What a configuration says of forwarding.
+/// The settings of a configuration about forwarding.
 #[derive(Debug, Default)]
 pub struct Forwarding {
     /// The first words after each of [`KEYWORDS`] outside of `Match`.

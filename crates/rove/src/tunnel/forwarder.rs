@@ -91,7 +91,7 @@ impl Passage {
         Ok((Self { outside, inside, forwarder, local: None }, ends))
     }
 
-    /// Passes on what waits at the sockets. What cannot be sent at once is lost, as on any path.
+    /// Passes on the datagrams that wait at the sockets. A datagram that cannot be sent at once is lost, as on any path.
     fn pass(&mut self, is_outside: bool, is_inside: bool) {
         let Self { outside, inside, forwarder, local } = self;
         if is_outside {

@@ -204,7 +204,7 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
     send(&stranger, b"");
     send(&stranger, &Wrapper::new(&Key::from_bytes([8; 16])).wrap(b"false"));
     let first = wrapper.wrap(b"first");
-    // What the flood has pushed out of the socket's buffer goes again, as a client's does.
+    // Datagrams that the flood has pushed out of the socket's buffer go again, as a client's do.
     let (datagram, inside) = loop {
         send(&client, &first);
         pause(Duration::from_millis(20));
