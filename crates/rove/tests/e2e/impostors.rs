@@ -28,7 +28,7 @@ fn impostor() -> (Impostor, Server) {
 #[track_caller]
 fn assert_refused(call: &Invocation) {
     let mut terminal = Terminal::start(call, SIZE);
-    let sentences = ["ssh did not get through", "Did not find the "];
+    let sentences = ["ssh did not get through", "Did not find the ", "before far answered"];
     terminal.wait_for("the end, or the impostor's session", |screen| {
         let text = screen.contents();
         text.contains(OWNED) || sentences.iter().any(|sentence| text.contains(sentence))
