@@ -57,8 +57,7 @@ const FAILURE: u8 = 1;
 /// The version of Mosh that the programs with Mosh's names imitate. Scripts look for it in `--version`.
 const MOSH_VERSION: &str = "1.4.0";
 
-const LICENSE: &str = "License MIT or Apache-2.0, at your choice.\n\
-                       There is no warranty, to the extent permitted by law.";
+const LICENSE: &str = "License MIT or Apache-2.0, at your choice. There is no warranty.";
 
 /// The three programs of Mosh, whose names rove can be called by.
 #[derive(Clone, Copy)]
