@@ -173,10 +173,14 @@ fn a_page_shows_texts_as_texts_and_says_what_is_not_as_expected() {
 
 #[test]
 fn an_unknown_name_is_refused_with_those_that_there_are() {
-    let error = scenarios(&["response".to_owned()]).expect_err("no such figure").to_string();
+    let error = scenarios(&["respons".to_owned()]).expect_err("no such figure").to_string();
     assert!(error.contains("response-500ms") && error.contains(".toml"), "{error}");
     let error = scenarios(&["no/such.toml".to_owned()]).expect_err("no such file").to_string();
     assert!(error.contains("cannot read no/such.toml"), "{error}");
+    let found =
+        scenarios(&["aoi".to_owned(), "start".to_owned()]).expect("a first word and a name");
+    let names: Vec<&str> = found.iter().map(|scenario| scenario.name.as_str()).collect();
+    assert!(names.len() == 8 && names.contains(&"aoi-study") && names[7] == "start", "{names:?}");
 }
 
 /// A window of a program's own that never changes.
