@@ -316,6 +316,20 @@ fn keys_that_may_be_a_secret_are_in_no_record() {
     let holds = run.left.written.windows(secret.len()).any(|window| window == secret);
     assert!(!holds, "the secret is in the record");
     assert_eq!(come_back(&mut run, 3, 1 << 40), Ok(()), "the server has all of them");
+    // The program stops to echo in the middle of a line.
+    let mut run = self::run(1, &LinkConfig::lossless(ms(50)), rove);
+    step(&mut run, 1000);
+    for key in [&b"abcd"[..], secret].concat() {
+        let now = run.now();
+        run.left.types(now, &[key]);
+        match key {
+            b'a'..=b'c' => step(&mut run, 500),
+            b'd' => run.run_for(ms(500)),
+            _ => run.run_for(ms(20)),
+        }
+    }
+    let is_written = |key| run.left.written.contains(key);
+    assert!(is_written(&b'd') && !secret.iter().any(is_written), "the echo of d is late");
 }
 
 #[test]

@@ -132,12 +132,13 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
 }
 
 /// Returns whether no key on its way may be a secret. A character is none if only characters are on their way before it,
-/// and if it might be shown before its echo. A key of another kind is none, except [`Key::Other`].
+/// no echo of them is late, and it might be shown before its echo. A key of another kind is none, except [`Key::Other`].
 pub(super) fn has_no_secret(state: &State) -> bool {
     if state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some() {
         return false;
     }
-    let (may_show, has_echoed) = (may_show(state, false), state.base.field.line.may_show());
+    let may_show = may_show(state, false) && !state.log.is_overdue();
+    let has_echoed = state.base.field.line.may_show();
     let mut is_behind_other = false;
     state.log.iter().all(|event| {
         let is_safe = match event.key {
