@@ -171,14 +171,15 @@ impl LeftKeys {
         Former { client, whole_from }
     }
 
-    /// Returns the keys that follow those that the server has `taken`. `None` stands for a server that does not know.
+    /// Returns the keys that follow those that the server has `taken`. `None` and a position after all of them
+    /// stand for a server that does not know.
     pub fn after(&self, taken: Option<u64>) -> NextKeys {
+        let taken = taken.filter(|taken| *taken <= self.end());
         let Some(index) = taken.and_then(|taken| taken.checked_sub(self.start)) else {
             let missing = self.keys.len();
             return NextKeys { missing, is_known: taken.is_some(), ..NextKeys::default() };
         };
-        let rest =
-            self.keys.range(usize::try_from(index).unwrap_or(usize::MAX).min(self.keys.len())..);
+        let rest = self.keys.range(count(index)..);
         let keys: Vec<u8> = rest.clone().map_while(|key| *key).collect();
         let missing = rest.len() - keys.len();
         // Behind a gap the server counts from 0.
@@ -265,7 +266,8 @@ mod tests {
             (Some(21), 21, b"fg", 0),
             (Some(22), 22, b"g", 0),
             (Some(23), 23, b"", 0),
-            (Some(99), 99, b"", 0),
+            (Some(24), 0, b"", 9),
+            (Some(u64::MAX), 0, b"", 9),
             (Some(3), 0, b"", 9),
             (None, 0, b"", 9),
         ] {
