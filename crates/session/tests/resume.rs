@@ -334,6 +334,23 @@ fn keys_that_may_be_a_secret_are_in_no_record() {
 }
 
 #[test]
+fn a_living_client_waits_for_a_minute_however_often_another_asks() {
+    let mut run = run(1, &LinkConfig::lossless(ms(50)), rove);
+    step(&mut run, 1000);
+    let former = LeftKeys::read(&run.left.written).unwrap().former(run.left.written_id);
+    for number in 0..6 {
+        let (now, chaff) = (run.now(), Seed::new(1).stream("server.chaff"));
+        let key = Key::from_bytes([100 + number; 16]);
+        assert!(run.right.server.invite_after(now, &key, chaff, None, Some(former)).is_some());
+        run.left.types(now, b"x");
+        step(&mut run, 9900);
+        assert!(run.right.program.typed.is_empty());
+    }
+    step(&mut run, 5000);
+    assert_eq!(run.right.program.typed, b"xxxxxx");
+}
+
+#[test]
 fn a_record_that_was_copied_and_is_resumed_twice_doubles_no_key() {
     let mut run = run(1, &LinkConfig::lossless(ms(50)), rove);
     step(&mut run, 1000);

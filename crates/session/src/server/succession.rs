@@ -85,7 +85,7 @@ impl Succession {
 
     /// Invites a client to take the session over. An earlier invitation ends. A client that resumes says which client
     /// was before it, and goes on with that one's keys if `taken` of them leave no gap. Returns whether `taken` is of
-    /// any use to it.
+    /// any use to it. The former client may live, so an invitation in the place of such another one ends no later.
     pub(super) fn invite(
         &mut self,
         now: Instant,
@@ -96,7 +96,9 @@ impl Succession {
         let former = former.filter(|it| it.client == self.client);
         let goes_on = former.is_some_and(|it| it.whole_from <= taken);
         let client = if goes_on { self.client } else { client };
-        let (until, holds) = (now + INVITATION_MAX, former.is_some());
+        let holds = former.is_some();
+        let held = self.invited.as_ref().filter(|it| holds && it.holds);
+        let until = held.map_or(now + INVITATION_MAX, |it| it.until);
         self.invited = Some(Newcomer { publisher, from, until, client, holds });
         holds
     }
