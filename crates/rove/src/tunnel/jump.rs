@@ -26,7 +26,8 @@ const WANTED_AFTER: Duration = Duration::from_secs(2);
 /// How long a forwarder that served may be silent beside ssh until another is wanted: its ssh may have died unnoticed.
 /// Chosen: as long as between two automatic logins.
 const SILENT_MAX: Duration = Duration::from_secs(60);
-/// Number of logins without a forwarder after which a session tries no more. Chosen: one may have met a bad moment.
+/// Number of logins without a forwarder after which a session tries no more. Chosen: one may have met a bad moment, unless
+/// it was late or refused.
 const FAILURES_MAX: u8 = 2;
 /// Size of the buffer for a forwarder's answer. Chosen: it has room, and what start-up files print is read in pieces.
 const ANSWER_LEN: usize = 4096;
@@ -112,8 +113,8 @@ pub(super) struct Jump {
 pub(super) enum News {
     /// The forwarder has answered, and sends from this address.
     Answered(SocketAddr),
-    /// The ssh is to end, or has ended. If the login failed, whether only the user could have logged in.
-    Ended { pid: Option<Pid>, needs_user: bool },
+    /// The ssh is to end, or has ended, and whether it was still logging in.
+    Ended { pid: Option<Pid>, was_logging_in: bool },
 }
 
 impl Jump {
@@ -148,8 +149,8 @@ impl Jump {
         self.line.iter_mut().flat_map(|line| line.ssh.interests()).collect()
     }
 
-    /// Starts an ssh that runs a forwarder.
-    pub(super) fn start(&mut self, now: Instant) {
+    /// Starts an ssh that runs a forwarder. Returns whether it is logging in.
+    pub(super) fn start(&mut self, now: Instant) -> bool {
         tracing::info!("UDP is not answered: looking for a forwarder on the jump host");
         (self.started_at, self.was_used) = (now, false);
         match Line::start(&self.call, &self.first_line, self.server) {
@@ -159,6 +160,7 @@ impl Jump {
                 self.failures = FAILURES_MAX;
             }
         }
+        self.line.is_some()
     }
 
     /// Reads and writes without waiting. Returns what is new.
@@ -176,7 +178,7 @@ impl Jump {
             session.handle_forwarder(now, &line.ends);
             return Some(News::Answered(ends.source));
         }
-        let has_failed = line.ends.is_empty();
+        let was_logging_in = line.ends.is_empty();
         self.was_used |= session.uses_forwarder();
         let is_late = self.poll_timeout(session).is_some_and(|at| at <= now);
         let is_wanted = session.uses_side_path()
@@ -186,16 +188,17 @@ impl Jump {
             Look::Open if is_wanted && !is_late => return None,
             _ => self.line.take()?,
         };
-        let mut needs_user = is_late && has_failed;
+        let (mut is_final, mut has_ended) = (is_late, false);
         if let Look::Ended(reason) = &look {
             let reason = reason.clone().unwrap_or_else(|| line.ssh.last_words());
             tracing::info!(%reason, "the forwarder's ssh has ended");
-            needs_user = is_refusal(&reason);
+            (is_final, has_ended) = (is_refusal(&reason), true);
         }
-        let counts = has_failed && (is_late || matches!(look, Look::Ended(_)));
-        self.failures += u8::from(counts);
+        if was_logging_in {
+            self.failures += if is_final { FAILURES_MAX } else { u8::from(has_ended) };
+        }
         session.handle_forwarder(now, &[]);
-        Some(News::Ended { pid: line.ssh.release(), needs_user })
+        Some(News::Ended { pid: line.ssh.release(), was_logging_in })
     }
 
     /// Returns the datagram for the forwarder in place of one to its address. `None` for any other address.
@@ -227,6 +230,8 @@ mod tests {
 
     use super::*;
     use crate::terminal_type::{self, RenderOptions};
+    use crate::tunnel::inherited::Again;
+    use crate::tunnel::spare::Spare;
 
     const ANSWERS: &str = "printf '\\003\\000\\02260001 - 10.0.0.1:9'; read -r line";
 
@@ -295,12 +300,12 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_host_without_a_forwarder_is_tried_twice_and_a_late_one_needs_the_user() {
+    fn a_jump_host_without_a_forwarder_is_tried_twice_and_a_late_one_once() {
         let (mut jump, mut session) = setup("exit 1");
         for (start, is_tried_again) in [(2_000, true), (62_000, false)] {
             jump.start(at(start));
             let ended = news(&mut jump, &mut session, at(start + 100));
-            assert!(matches!(ended, News::Ended { needs_user: false, .. }));
+            assert!(matches!(ended, News::Ended { was_logging_in: true, .. }));
             assert_eq!(jump.wanted_at(&session).is_some(), is_tried_again);
         }
         let (mut jump, mut session) = setup("read -r line");
@@ -308,6 +313,48 @@ mod tests {
         assert_eq!(jump.poll_timeout(&session), Some(at(7_000)));
         assert!(jump.turn(at(6_999), &mut [0; 512], &mut session).is_none());
         let ended = jump.turn(at(7_000), &mut [0; 512], &mut session);
-        assert!(matches!(ended, Some(News::Ended { needs_user: true, .. })));
+        assert!(matches!(ended, Some(News::Ended { was_logging_in: true, .. })));
+        assert_eq!(jump.wanted_at(&session), None);
+    }
+
+    fn spare(script: &str) -> (Spare, Client) {
+        let (Jump { call, first_line, .. }, session) = setup(script);
+        let (words, asks_nothing) = (vec!["false".to_owned()], Some(true));
+        let again = Again { words, first_line, asks_nothing, jump: Some(call) };
+        (Spare::new(again, server(), None), session)
+    }
+
+    #[test]
+    fn a_jump_host_that_hangs_or_cannot_be_logged_in_to_leaves_the_hosts_login_alone() {
+        for is_missing in [false, true] {
+            let (mut spare, mut session) = spare("read -r line");
+            if is_missing {
+                spare.jump.as_mut().unwrap().call.words = vec!["/nonexistent/ssh".to_owned()];
+            }
+            spare.turn(at(2_000), &mut session, |_| {});
+            assert_eq!(spare.standby.give_up_at().is_none(), is_missing);
+            spare.turn(at(7_000), &mut session, |_| {});
+            assert_eq!(spare.standby.give_up_at(), None);
+            let next = spare.standby.start_at(at(9_000));
+            assert_eq!(next, Some(at(62_000)), "after a minute, without the user");
+        }
+    }
+
+    #[test]
+    fn a_forwarder_that_ends_leaves_the_hosts_login_its_limit() {
+        let (mut spare, mut session) = spare(ANSWERS.split_once(';').unwrap().0);
+        let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
+        let mut turn_until = |spare: &mut Spare, now, count| {
+            spare.turn(now, &mut session, |_| {});
+            while session.candidates().iter().count() != count {
+                events.wait(&mut spare.interests(), None).unwrap();
+                spare.turn(now, &mut session, |_| {});
+            }
+        };
+        spare.jump.as_mut().unwrap().start(at(2_000));
+        turn_until(&mut spare, at(2_100), 2);
+        spare.standby.handle_start(at(62_000));
+        turn_until(&mut spare, at(62_100), 1);
+        assert_eq!(spare.standby.give_up_at(), Some(at(67_000)));
     }
 }

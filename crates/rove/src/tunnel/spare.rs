@@ -25,10 +25,10 @@ use crate::tunnel::ssh::{Look, Ssh};
 #[derive(Debug)]
 pub(crate) struct Spare {
     again: Again,
-    standby: Standby,
+    pub(super) standby: Standby,
     ssh: Option<Ssh>,
     /// The forwarder on a jump host, if there may be one.
-    jump: Option<Jump>,
+    pub(super) jump: Option<Jump>,
     /// The ssh processes that are ending, seldom more than one, each with the signals it will get.
     ending: Vec<(Pid, SshReaper)>,
     buffer: Vec<u8>,
@@ -42,17 +42,20 @@ impl Spare {
     /// Returns an error if that ssh does not exist.
     pub(crate) fn take(inherited: &Inherited, server: SocketAddr) -> anyhow::Result<Self> {
         let (descriptors, pid) = inherited.take()?;
-        let again = inherited.again.clone();
+        Ok(Self::new(inherited.again.clone(), server, Some(Ssh::new(pid, descriptors)?)))
+    }
+
+    pub(super) fn new(again: Again, server: SocketAddr, ssh: Option<Ssh>) -> Self {
         let may_log_in = again.asks_nothing == Some(true) && !again.words.is_empty();
         let jump = again.jump.clone();
-        Ok(Self {
+        Self {
             jump: jump.map(|call| Jump::new(call, again.first_line.clone(), server)),
             again,
             standby: Standby::new(may_log_in),
-            ssh: Some(Ssh::new(pid, descriptors)?),
+            ssh,
             ending: Vec::new(),
             buffer: vec![0; READ_LEN],
-        })
+        }
     }
 
     pub(crate) fn send(&mut self, datagram: &[u8]) {
@@ -132,8 +135,11 @@ impl Spare {
                 // The host's end tells the server what this path is.
                 self.ssh.iter_mut().for_each(|ssh| ssh.say(source.to_string()));
             }
-            Some(News::Ended { pid, needs_user }) => {
-                self.standby.handle_end(needs_user);
+            Some(News::Ended { pid, was_logging_in }) => {
+                // Whatever a jump host does, the host's own login goes on.
+                if was_logging_in {
+                    self.standby.handle_end(false);
+                }
                 self.ending.extend(pid.map(|pid| (pid, SshReaper::new(now))));
             }
             None => {}
@@ -141,7 +147,9 @@ impl Spare {
         let start = jump.wanted_at(session).and_then(|at| self.standby.start_at(at));
         if start.is_some_and(|at| at <= now) {
             self.standby.handle_start(now);
-            jump.start(now);
+            if !jump.start(now) {
+                self.standby.handle_end(false);
+            }
         }
     }
 
