@@ -210,7 +210,7 @@ impl Trial {
         events: &mut EventLoop,
     ) -> Result<(), Stop> {
         let direct = self.ways.len();
-        let Some(line) = Line::open(call, first_line, self.ways[0].server, events)? else {
+        let Some(line) = Line::open(call, first_line, &self.path.tried, events)? else {
             return Ok(());
         };
         for &server in &line.ends {

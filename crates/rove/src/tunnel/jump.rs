@@ -51,18 +51,19 @@ impl Line {
         Ok(Self { ssh, wrapper, ends: Vec::new() })
     }
 
-    /// Starts one, and waits until the forwarder has answered. `None` if there is none.
+    /// Starts one to the first of the server's addresses, and waits until the forwarder has answered. `None` if there is
+    /// none.
     pub(crate) fn open(
         call: &JumpCall,
         first_line: &str,
-        server: SocketAddr,
+        servers: &[SocketAddr],
         events: &mut EventLoop,
     ) -> io::Result<Option<Self>> {
-        let mut line = Self::start(call, first_line, server)?;
+        let mut line = Self::start(call, first_line, servers[0])?;
         let late_at = events.now() + LOGIN_MAX;
         while line.ends.is_empty() {
             events.wait(&mut line.ssh.interests(), Some(late_at))?;
-            let (look, answer) = line.look(&mut [0; ANSWER_LEN], call);
+            let (look, answer) = line.look(&mut [0; ANSWER_LEN], call, servers);
             let is_over = matches!(look, Look::Ended(_)) || late_at <= events.now();
             if is_over && answer.is_none() {
                 return Ok(None);
@@ -71,8 +72,14 @@ impl Line {
         Ok(Some(line))
     }
 
-    /// Reads and writes without waiting. Returns the forwarder's answer, if it has come.
-    fn look(&mut self, buffer: &mut [u8], call: &JumpCall) -> (Look, Option<Ends>) {
+    /// Reads and writes without waiting. Returns the forwarder's answer, if it has come. An answer that names none but the
+    /// server's own addresses counts as none.
+    fn look(
+        &mut self,
+        buffer: &mut [u8],
+        call: &JumpCall,
+        servers: &[SocketAddr],
+    ) -> (Look, Option<Ends>) {
         let mut words = None;
         let look = self.ssh.look(buffer, |arrival| {
             if let Arrival::Words(text) = arrival {
@@ -82,8 +89,8 @@ impl Line {
         self.ssh.write();
         let answer = words.filter(|_| self.ends.is_empty());
         let answer = answer.and_then(|text| Ends::from_text(&text));
-        answer.iter().for_each(|ends| self.ends = addresses(call, ends));
-        (look, answer)
+        answer.iter().for_each(|ends| self.ends = addresses(call, ends, servers));
+        (look, answer.filter(|_| !self.ends.is_empty()))
     }
 
     /// Returns the datagram for the forwarder in place of one to its address. `None` for any other address.
@@ -171,7 +178,8 @@ impl Jump {
         session: &mut Client,
     ) -> Option<News> {
         let line = self.line.as_mut()?;
-        let (look, answer) = line.look(buffer, &self.call);
+        let servers: Vec<SocketAddr> = session.candidates().iter().collect();
+        let (look, answer) = line.look(buffer, &self.call, &servers);
         if let Some(ends) = answer {
             self.failures = 0;
             tracing::info!(ends = ?line.ends, "a forwarder is there");
@@ -207,12 +215,13 @@ impl Jump {
     }
 }
 
-/// Returns where a forwarder may be reached: at the addresses of the jump host's name, and where its sshd was.
-fn addresses(call: &JumpCall, ends: &Ends) -> Vec<SocketAddr> {
+/// Returns where a forwarder may be reached: at the addresses of the jump host's name, and where its sshd was. The server's
+/// own addresses stay the server's, whatever the jump host says.
+fn addresses(call: &JumpCall, ends: &Ends, servers: &[SocketAddr]) -> Vec<SocketAddr> {
     let mut found: Vec<SocketAddr> = Vec::new();
     for address in call.addresses.iter().copied().chain(ends.address) {
         let end = SocketAddr::new(address.to_canonical(), ends.port);
-        if !found.contains(&end) {
+        if !found.contains(&end) && !servers.contains(&end) {
             found.push(end);
         }
     }
@@ -315,6 +324,27 @@ mod tests {
         let ended = jump.turn(at(7_000), &mut [0; 512], &mut session);
         assert!(matches!(ended, Some(News::Ended { was_logging_in: true, .. })));
         assert_eq!(jump.wanted_at(&session), None);
+    }
+
+    #[test]
+    fn a_jump_host_cannot_name_the_servers_own_address_as_its_forwarders() {
+        let own = "printf '\\003\\000\\03260001 192.0.2.1 10.0.0.1:9'; read -r line";
+        for (addresses, count) in [(vec![[192, 0, 2, 7].into()], 2), (Vec::new(), 1)] {
+            let (mut jump, mut session) = setup(own);
+            jump.call.addresses = addresses;
+            jump.start(at(2_000));
+            let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
+            while !jump.line.as_ref().unwrap().ssh.stands() {
+                events.wait(&mut jump.interests(), None).unwrap();
+                jump.turn(at(2_100), &mut [0; 512], &mut session);
+            }
+            if count == 2 && session.candidates().iter().count() == 1 {
+                news(&mut jump, &mut session, at(2_200));
+            }
+            assert_eq!(session.candidates().iter().count(), count);
+            let direct = Transmit { destination: server(), payload: vec![1], tries_size: false };
+            assert!(jump.wrap(&direct).is_none());
+        }
     }
 
     fn spare(script: &str) -> (Spare, Client) {
