@@ -8,7 +8,7 @@
 //! A datagram that arrives causes at most one, which is no longer. There is no queue, no timer and no other server.
 
 use core::fmt;
-use core::net::{IpAddr, SocketAddr};
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use rove_ssp::wire::{DATAGRAM_LEN_MAX, SeqNum, Window};
 use rove_ssp::{Ecn, Key, RecordCipher};
@@ -44,11 +44,14 @@ impl fmt::Debug for Wrapper {
     }
 }
 
+/// A client's address, and the address of the jump host to which it sends, where that is known.
+pub type End = (SocketAddr, Option<Ipv6Addr>);
+
 /// The forwarder's end.
 pub struct Forwarder {
     cipher: RecordCipher,
     window: Window,
-    client: Option<SocketAddr>,
+    client: Option<End>,
 }
 
 impl Forwarder {
@@ -57,10 +60,10 @@ impl Forwarder {
         Self { cipher: RecordCipher::new(key), window: Window::new(), client: None }
     }
 
-    /// Returns what the server gets for a datagram from `source`. `None` if it is not the client's or was here before.
+    /// Returns what the server gets for a datagram that came by `end`. `None` if it is not the client's or was here before.
     ///
     /// A mark of congestion cannot be passed on, so a marked datagram counts as lost. Source: RFC 6040, section 4.2.
-    pub fn handle_client(&mut self, source: SocketAddr, ecn: Ecn, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub fn handle_client(&mut self, end: End, ecn: Ecn, bytes: &[u8]) -> Option<Vec<u8>> {
         let (number, sealed) = bytes.split_first_chunk::<NUMBER_LEN>()?;
         let number = u64::from_be_bytes(*number);
         let seq = SeqNum::new(number);
@@ -72,14 +75,14 @@ impl Forwarder {
             return None;
         }
         if self.window.record(seq) {
-            self.client = Some(source);
+            self.client = Some(end);
         }
         debug_assert!(datagram.len() < bytes.len(), "the server gets less than has arrived");
         (ecn != Ecn::CongestionExperienced).then_some(datagram)
     }
 
-    /// Returns who gets a datagram of the server, as it is. `None` if it is lost, as before the client's first.
-    pub fn handle_server(&self, ecn: Ecn, len: usize) -> Option<SocketAddr> {
+    /// Returns where a datagram of the server goes, as it is. `None` if it is lost, as before the client's first.
+    pub fn handle_server(&self, ecn: Ecn, len: usize) -> Option<End> {
         let passes = ecn != Ecn::CongestionExperienced && len <= DATAGRAM_LEN_MAX;
         self.client.filter(|_| passes)
     }
@@ -150,8 +153,9 @@ mod tests {
         Key::from_bytes([byte; 16])
     }
 
-    fn address(last: u8) -> SocketAddr {
-        SocketAddr::from(([192, 0, 2, last], 4000))
+    fn address(last: u8) -> End {
+        let local = Ipv6Addr::from_bits(last.into());
+        (SocketAddr::from(([192, 0, 2, last], 4000)), Some(local))
     }
 
     #[test]
@@ -216,7 +220,7 @@ mod tests {
             let (mut client, mut forwarder) = (Wrapper::new(&key(1)), Forwarder::new(&key(1)));
             let mut stranger = Wrapper::new(&key(2));
             let (mut sent, mut came, mut went) = (Vec::new(), 0, 0);
-            let mut own: Vec<SocketAddr> = Vec::new();
+            let mut own: Vec<End> = Vec::new();
             for (kind, which, moves) in events {
                 let (from, bytes) = match kind {
                     0 | 1 => {

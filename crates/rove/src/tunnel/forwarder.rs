@@ -66,8 +66,6 @@ struct Passage {
     /// The socket for the server, connected to it.
     inside: ServerSocket,
     forwarder: Forwarder,
-    /// The address of this computer to which the client sends.
-    local: Option<Ipv6Addr>,
 }
 
 impl Passage {
@@ -88,18 +86,17 @@ impl Passage {
         let source = inside.get().local_addr().context("cannot reach the server")?;
         let ends = Ends { port: outside.local_addr().port(), address: own_address(), source };
         let forwarder = Forwarder::new(&order.key);
-        Ok((Self { outside, inside, forwarder, local: None }, ends))
+        Ok((Self { outside, inside, forwarder }, ends))
     }
 
     /// Passes on the datagrams that wait at the sockets. A datagram that cannot be sent at once is lost, as on any path.
     fn pass(&mut self, is_outside: bool, is_inside: bool) {
-        let Self { outside, inside, forwarder, local } = self;
+        let Self { outside, inside, forwarder } = self;
         if is_outside {
             // An error is about what nobody waits for.
             let _ = receive_while(outside.get(), |received, payload| {
-                let passed = forwarder.handle_client(received.source, received.ecn, payload);
-                if let Some(datagram) = passed {
-                    *local = received.local;
+                let end = (received.source, received.local);
+                if let Some(datagram) = forwarder.handle_client(end, received.ecn, payload) {
                     let _ = inside.get().send(&datagram);
                 }
                 true
@@ -107,10 +104,11 @@ impl Passage {
         }
         if is_inside {
             let _ = receive_while(inside.get(), |received, payload| {
-                if let Some(destination) = forwarder.handle_server(received.ecn, payload.len()) {
+                let end = forwarder.handle_server(received.ecn, payload.len());
+                if let Some((destination, local)) = end {
                     let payload = payload.to_vec();
                     let transmit = Transmit { destination, payload, tries_size: false };
-                    let _ = outside.send_from(&transmit, *local);
+                    let _ = outside.send_from(&transmit, local);
                 }
                 true
             });
