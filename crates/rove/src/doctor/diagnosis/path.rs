@@ -38,7 +38,8 @@ fn tunnel(host: &Host, path: &Path) -> Finding {
                 "a session goes by UDP, which is answered, and through ssh while it is not"
             }
             (Some(_), None) if path.by_jump_host => {
-                "a session goes as UDP by jump host, as the host itself does not answer UDP from here"
+                "after a login that asks nothing, a session goes as UDP by jump host, as the host itself does not \
+                 answer UDP from here"
             }
             (Some(_), None) => "a session goes through ssh, as UDP is not answered",
             (None, Some(_)) => {
