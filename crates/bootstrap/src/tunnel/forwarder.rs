@@ -106,7 +106,7 @@ impl Order {
     pub fn from_text(text: &str) -> Option<Self> {
         let (server, key) = text.split_once(' ')?;
         let (server, key): (SocketAddr, _) = (server.parse().ok()?, Key::from_text(key).ok()?);
-        let ip = server.ip();
+        let ip = server.ip().to_canonical();
         let is_usable = server.port() != 0 && !ip.is_multicast() && !ip.is_unspecified();
         let is_broadcast = matches!(ip, IpAddr::V4(ip) if ip.is_broadcast());
         (is_usable && !is_broadcast).then_some(Self { server, key })
@@ -265,9 +265,16 @@ mod tests {
             assert_eq!(found.server, order.server);
             assert_eq!(*found.key.to_text(), *order.key.to_text());
         }
-        for server in
-            ["192.0.2.1:0", "0.0.0.0:9", "[::]:9", "224.0.0.1:9", "255.255.255.255:9", "x"]
-        {
+        for server in [
+            "192.0.2.1:0",
+            "0.0.0.0:9",
+            "[::]:9",
+            "224.0.0.1:9",
+            "255.255.255.255:9",
+            "[::ffff:224.0.0.1]:9",
+            "[::ffff:255.255.255.255]:9",
+            "x",
+        ] {
             let text = format!("{server} {}", *key(7).to_text());
             assert!(Order::from_text(&text).is_none(), "{server}");
         }

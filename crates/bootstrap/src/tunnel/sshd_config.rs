@@ -1,7 +1,8 @@
 //! Whether a jump host's sshd lets its users reach other computers, by the part of its configuration that a user may read.
 //!
 //! It reads `DisableForwarding`, `AllowTcpForwarding` and `PermitOpen`, outside of `Match` and under `Match all`, and files
-//! of `Include`. Other conditions are passed over. Source: sshd_config(5), OpenSSH 9.2.
+//! of `Include`. Other conditions are passed over. A pattern of `Include` that is not understood forbids all. Source:
+//! sshd_config(5), OpenSSH 9.2.
 
 use core::net::SocketAddr;
 
@@ -21,6 +22,8 @@ pub struct Forwarding {
     /// The same under `Match all`, which come before the general ones.
     matched: [Option<Vec<String>>; 3],
     files: usize,
+    /// The first pattern of `Include` that is not understood.
+    unread: Option<String>,
 }
 
 /// The lines that a setting counts for.
@@ -32,7 +35,8 @@ enum Scope {
 }
 
 impl Forwarding {
-    /// Reads the text of a configuration. `include` returns the texts of the files that a pattern of `Include` names.
+    /// Reads the text of a configuration. `include` returns the texts of the files that a pattern of `Include` names, which
+    /// has one star at most, in its last part.
     pub fn read(text: &str, include: &impl Fn(&str) -> Vec<String>) -> Self {
         let mut forwarding = Self::default();
         forwarding.read_file(text, include, Scope::General, 0);
@@ -55,6 +59,8 @@ impl Forwarding {
                 "match" if scope == Scope::Other && depth > 0 => {}
                 "match" => scope = if is_all() { Scope::All } else { Scope::Other },
                 "include" if scope != Scope::Other && depth < DEPTH_MAX => {
+                    let unread = words.iter().find(|pattern| !is_understood(pattern));
+                    self.unread = self.unread.take().or(unread.cloned());
                     for text in words.iter().flat_map(|pattern| include(pattern)) {
                         if self.files < FILES_MAX {
                             self.read_file(&text, include, scope, depth + 1);
@@ -77,6 +83,9 @@ impl Forwarding {
 
     /// Returns why datagrams may not be passed on to this server, as a sentence. `None` if they may.
     pub fn refusal(&self, server: SocketAddr) -> Option<String> {
+        if let Some(pattern) = &self.unread {
+            return Some(format!("the pattern {pattern} of sshd's Include is not understood"));
+        }
         let words = |index: usize| {
             let words = self.matched[index].as_ref().or(self.general[index].as_ref());
             words.map_or(&[][..], Vec::as_slice)
@@ -105,6 +114,14 @@ fn permits(pattern: &str, server: SocketAddr) -> bool {
         && (port == "*" || port.parse() == Ok(server.port()))
 }
 
+/// Returns whether a pattern of `Include` has nothing special but one star at most, in its last part.
+fn is_understood(pattern: &str) -> bool {
+    let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+    !pattern.contains(['?', '[', '\\', '"', '\''])
+        && !folder.contains('*')
+        && name.matches('*').count() <= 1
+}
+
 /// Returns a line's keyword in small letters, empty for none, and the words after it.
 fn split(line: &str) -> (String, Vec<String>) {
     let line = line.trim();
@@ -112,7 +129,11 @@ fn split(line: &str) -> (String, Vec<String>) {
     let (keyword, rest) = line.split_once(is_end).unwrap_or((line, ""));
     let rest = rest.trim_start_matches(is_end);
     let words = rest.split_whitespace().take_while(|word| !word.starts_with('#'));
-    let words = words.map(|word| word.trim_matches('"').to_owned()).collect();
+    let bare = |word: &str| {
+        let quoted = word.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        quoted.unwrap_or(word).to_owned()
+    };
+    let words = words.map(bare).collect();
     let keyword = if keyword.starts_with('#') { "" } else { keyword };
     (keyword.trim_matches('"').to_ascii_lowercase(), words)
 }
@@ -146,6 +167,7 @@ mod tests {
             "AllowTcpForwarding no\nMatch all\nAllowTcpForwarding yes\n",
             "Match User x\nAllowTcpForwarding no\nInclude no\n",
             "Include d/*\n",
+            "Include \"d/*\"\nMatch User x\nInclude d?/x\n",
             "Include self\n",
             "DisableForwarding no\n",
         ] {
@@ -162,6 +184,12 @@ mod tests {
             ("Match User x\nX11Forwarding no\nMatch All\nAllowTcpForwarding no\n", "AllowTcp"),
             ("Include no\n", "AllowTcpForwarding"),
             ("PermitOpen 192.0.2.9:1\nInclude d/*\n", "PermitOpen"),
+            ("Include d/* a*b*.conf\n", "a*b*.conf of sshd's Include"),
+            ("Include d?/x\n", "Include"),
+            ("Include [0-9]*.conf\n", "Include"),
+            ("Include d*/x\n", "Include"),
+            ("Include \\x\n", "Include"),
+            ("Include \"d/a b\"\n", "Include"),
         ] {
             let sentence = refusal(text).unwrap_or_default();
             assert!(sentence.contains(keyword), "{text}: {sentence}");

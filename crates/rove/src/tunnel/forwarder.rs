@@ -138,7 +138,8 @@ fn included(pattern: &str) -> Vec<String> {
     let mut paths: Vec<_> = files.into_iter().flatten().flatten().map(|it| it.path()).collect();
     paths.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let rest = name.strip_prefix(before).filter(|_| !name.starts_with('.'));
+        let is_hidden = name.starts_with('.') && !before.starts_with('.');
+        let rest = name.strip_prefix(before).filter(|_| !is_hidden);
         rest.is_some_and(|rest| rest.ends_with(after))
     });
     paths.sort();

@@ -250,6 +250,10 @@ fn a_forwarder_obeys_sshds_configuration_where_it_can_be_read() {
         ("AllowTcpForwarding no\n", "sshd's AllowTcpForwarding forbids it"),
         ("PermitOpen 127.0.0.1:22\n", "sshd's PermitOpen does not have 127.0.0.1:"),
         ("Include included/*.conf\n", "sshd's DisableForwarding forbids it"),
+        (
+            "Include included/[a]*\n",
+            "the pattern included/[a]* of sshd's Include is not understood",
+        ),
         (&*permitted, ""),
     ] {
         let scratch = Scratch::new();
