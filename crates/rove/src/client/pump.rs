@@ -115,7 +115,10 @@ impl Pump {
                 keeper.note_refusals(memory);
             }
             if let Some(outcome) = self.session.outcome() {
-                self.record.iter_mut().for_each(RecordKeeper::remove);
+                // The next client may reach the session that this one never reached.
+                let record =
+                    self.record.as_mut().filter(|_| outcome != ClientOutcome::NeverConnected);
+                record.into_iter().for_each(RecordKeeper::remove);
                 break Some(outcome);
             }
             if self.is_left() {
