@@ -11,7 +11,7 @@ use crate::client::{self, ClientOptions};
 use crate::hardening;
 use crate::messages::{say, warn};
 use crate::question;
-use crate::resume::{Folders, Saved};
+use crate::resume::{Folders, Saved, Store};
 use crate::session_call::SessionCall;
 use crate::sessions::age;
 
@@ -20,7 +20,8 @@ pub(crate) enum Resumption {
     /// The session has ended, with this exit code.
     Done(u8),
     /// Its server is a rove, which gives a key of its own: these words behind `rove attach` ask for it, at this port.
-    Attach(Vec<String>, u16, Resumed),
+    /// The record stays locked until this process is the client.
+    Attach(Vec<String>, u16, Resumed, Store),
 }
 
 /// Goes on with a session. `wanted` is a host or a number in the list; without it the only session is meant, or one
@@ -84,7 +85,7 @@ fn go_on(saved: Saved) -> anyhow::Result<Resumption> {
         let client = saved.facts.client.parse().context("the record names no client")?;
         let former = LeftKeys::read(&saved.records)?.former(client);
         let resumed = Resumed { record: saved.store.name().to_owned(), former };
-        return Ok(Resumption::Attach(words, server.port(), resumed));
+        return Ok(Resumption::Attach(words, server.port(), resumed, saved.store));
     };
     let options = ClientOptions {
         server,
