@@ -263,7 +263,7 @@ fn session(seed: u64, is_rove: bool) -> (u32, bool) {
                 // A few clients come too late for their invitation.
                 let millis = if draw(8).chance(0.05) { 61_000 } else { draw(8).below(1000) };
                 lost |= come_back_to_rove(&mut run, seed * 100 + round, millis);
-                assert!(seed % 2 == 0 || !lost, "seed {seed}: no key may be a secret");
+                assert!(seed.is_multiple_of(2) || !lost, "seed {seed}: no key may be a secret");
                 if millis > 60_000 {
                     step(&mut run, 1000);
                     run.left.kill();
