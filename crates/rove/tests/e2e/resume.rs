@@ -87,7 +87,9 @@ fn a_killed_client_of_a_stock_server_is_resumed_again_and_again() {
 
 #[test]
 fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
-    let (user, sshd) = (User::new(), Sshd::start(Far::default()));
+    // A login that takes its time.
+    let sshd = Sshd::start(Far { profile: "sleep 3", ..Far::default() });
+    let user = User::new();
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
     let call = user.call(call.args(["far", "--", "sh", "-c", ECHOING]));
     let terminal = Terminal::start(&call, SIZE);
@@ -96,8 +98,13 @@ fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
     kill(terminal, Signal::KILL);
     let connections = sshd.connections();
     let mut terminal = user.resume(&["far"]);
+    while sshd.connections() == connections {
+        pause(Duration::from_millis(5));
+    }
+    let mut second = user.resume(&[]);
+    second.wait_exit().assert_code(1);
+    assert!(second.output().contains("no session"), "another one goes on with it");
     terminal.wait_for_text("got one");
-    assert!(sshd.connections() > connections);
     talk(&terminal, "two");
     assert_eq!(user.kept(), 1, "the new client's record takes the place of the old one");
     terminal.send("\x04");
