@@ -21,7 +21,7 @@ pub(crate) enum Resumption {
     Done(u8),
     /// Its server is a rove, which gives a key of its own: these words behind `rove attach` ask for it, at this port.
     /// The record stays locked until this process is the client.
-    Attach(Vec<String>, u16, Resumed, Store),
+    Attach(Vec<String>, u16, Resumed, Box<Store>),
 }
 
 /// Goes on with a session. `wanted` is a host or a number in the list; without it the only session is meant, or one
@@ -85,7 +85,7 @@ fn go_on(saved: Saved) -> anyhow::Result<Resumption> {
         let client = saved.facts.client.parse().context("the record names no client")?;
         let former = LeftKeys::read(&saved.records)?.former(client);
         let resumed = Resumed { record: saved.store.name().to_owned(), former };
-        return Ok(Resumption::Attach(words, server.port(), resumed, saved.store));
+        return Ok(Resumption::Attach(words, server.port(), resumed, Box::new(saved.store)));
     };
     let options = ClientOptions {
         server,
