@@ -88,7 +88,7 @@ pub(crate) struct CompareArgs {
     /// Switch predictions off
     #[arg(long)]
     no_prediction: bool,
-    /// What the user waits for before typing on
+    /// Event that the user waits for before typing on
     #[arg(long, value_name = "PACE", default_value = "look")]
     pace: Pace,
     /// Type only so many keys of each recording

@@ -27,7 +27,7 @@ pub(crate) struct ReplayOptions {
     /// Directory of recordings; without TRACE, all of its .jsonl files that can be played
     #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath)]
     traces: Option<PathBuf>,
-    /// What predicts the echo of keys
+    /// Engine that predicts the echo of keys
     #[arg(long, value_name = "ENGINE", default_value_t)]
     pub(crate) engine: EngineName,
     /// When predictions are shown: adaptive, always, never, experimental
@@ -39,7 +39,7 @@ pub(crate) struct ReplayOptions {
     /// Play everything again without each mechanism of the replay engine in turn, and write what that changes
     #[arg(long, conflicts_with = "explain")]
     pub(crate) ablate: bool,
-    /// What the user waits for before typing on
+    /// Event that the user waits for before typing on
     #[arg(long, value_name = "PACE", default_value = "look")]
     pub(crate) pace: Pace,
     /// The path: rtt=TIME, jitter=TIME (around half of rtt each way, order kept), loss=SHARE (each way),
@@ -59,7 +59,7 @@ pub(crate) struct ReplayOptions {
     /// How late the program on the far side reads each key
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse_host_delay)]
     pub(crate) host_delay: Duration,
-    /// Whose wire and pace both ends have; without it, stock for the engine of this name and else rove
+    /// Program whose wire and pace both ends have; without it, stock for the engine of this name and else rove
     #[arg(long, value_name = "WHOSE")]
     ends: Option<Ends>,
     /// Play each recording twice in a row, the second time with the prompts that the first one knew at its end, and
