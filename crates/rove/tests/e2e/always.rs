@@ -55,21 +55,6 @@ fn listed_path(sshd: &Sshd) -> String {
     session["path"].as_str().expect("there is a client").to_owned()
 }
 
-impl Crossing {
-    /// Types a line and waits for its answer.
-    fn talk(&self, line: &str) {
-        self.terminal.send(format!("{line}\r"));
-        self.terminal.wait_for_text(&format!("got {line}"));
-    }
-
-    /// Waits until the status names this path.
-    fn wait_for_path(&self, path: &str) {
-        self.terminal.send("\x1es");
-        self.terminal.wait_for_text(path);
-        self.terminal.send("q");
-    }
-}
-
 #[test]
 fn where_udp_is_open_the_session_is_on_it_and_ssh_ends() {
     let sshd = Sshd::start(Far::default());
@@ -94,16 +79,16 @@ fn where_udp_is_blocked_keys_go_through_ssh_and_the_user_reads_why() {
     for (up, down) in [(false, false), (false, true), (true, false)] {
         let Some(crossing) = cross(up, down) else { return };
         for number in 1..=5 {
-            crossing.talk(&format!("line {number}"));
+            crossing.terminal.talk(&format!("line {number}"));
         }
         let port = crossing.border.port;
         crossing.terminal.wait_for_text(&format!("UDP port {port} is silent: using ssh."));
-        crossing.wait_for_path(&format!("as 127.0.0.1:{port} is silent"));
+        crossing.terminal.wait_for_path(&format!("as 127.0.0.1:{port} is silent"));
         assert_eq!(listed_path(&crossing.border.sshd), "ssh");
         crossing.border.let_pass(true, true);
         crossing.border.sshd.wait_alone();
-        crossing.talk("line 6");
-        crossing.wait_for_path(&format!("to 127.0.0.1:{port} from"));
+        crossing.terminal.talk("line 6");
+        crossing.terminal.wait_for_path(&format!("to 127.0.0.1:{port} from"));
         assert_eq!(listed_path(&crossing.border.sshd), "udp");
         let lines: Vec<String> = (1..=6).map(|number| format!("line {number}")).collect();
         assert_eq!(crossing.report.wait_line("line 6")[1..], lines);
@@ -114,14 +99,14 @@ fn where_udp_is_blocked_keys_go_through_ssh_and_the_user_reads_why() {
 fn a_block_in_the_midst_of_a_session_costs_five_seconds_and_a_login() {
     let Some(crossing) = cross(true, true) else { return };
     crossing.border.sshd.wait_alone();
-    crossing.talk("line 1");
+    crossing.terminal.talk("line 1");
     crossing.border.let_pass(false, false);
-    crossing.talk("line 2");
+    crossing.terminal.talk("line 2");
     assert_eq!(crossing.border.sshd.connections(), 2);
-    crossing.talk("line 3");
+    crossing.terminal.talk("line 3");
     crossing.border.let_pass(true, true);
     crossing.border.sshd.wait_alone();
-    crossing.talk("line 4");
+    crossing.terminal.talk("line 4");
     // The next login by itself is a minute away.
     crossing.border.let_pass(false, false);
     crossing.terminal.send("line 5\r");
@@ -237,7 +222,7 @@ fn after_a_password_only_the_user_logs_in_again() {
 #[test]
 fn a_closed_window_ends_the_session_through_ssh_in_order() {
     let Some(crossing) = cross(false, false) else { return };
-    crossing.talk("line 1");
+    crossing.terminal.talk("line 1");
     let Crossing { terminal, _server: server, border: _border, .. } = crossing;
     terminal.close_window();
     assert!(server.wait_gone(), "ssh ended with the window");

@@ -44,12 +44,6 @@ fn start(sshd: &Sshd, options: &[&str]) -> Terminal {
     terminal
 }
 
-/// Types a line, and waits for the program's answer.
-fn talk(terminal: &Terminal, word: &str) {
-    terminal.send(format!("{word}\r"));
-    terminal.wait_for_text(&format!("got {word}"));
-}
-
 /// Ends sessions on the host: the one of this name, or `--all`.
 fn end(sshd: &Sshd, which: &str) {
     let kill = command(sshd, "kill", &["far", which]);
@@ -62,13 +56,13 @@ fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
     side_by_side(&[&["attach"][..], &["attach", "--tunnel"]], |way| {
         let sshd = Sshd::start(Far::default());
         let mut first = start(&sshd, &["--session", "work"]);
-        talk(&first, "one");
+        first.talk("one");
         let mut second =
             Terminal::start(&command(&sshd, way[0], &[&way[1..], &["far", "work"]].concat()), SIZE);
         second.wait_for_text("got one");
         first.wait_exit().assert_code(79).assert_restored(Maker::Rove);
         assert!(first.output().contains(TAKEN_OVER), "{}", first.output());
-        talk(&second, "two");
+        second.talk("two");
 
         let listing = command(&sshd, "list", &["far", "--json"]);
         let listing = within_guard("a list", move || listing.command().output().expect("rove"));
@@ -80,7 +74,7 @@ fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
         let mut third = Terminal::start(&call(&sshd, &["--session", "work", "far"]), SIZE);
         third.wait_for_text("got two");
         second.wait_exit().assert_code(79);
-        talk(&third, "three");
+        third.talk("three");
         end(&sshd, "work");
         third.wait_exit().assert_code(143);
     });
@@ -90,12 +84,12 @@ fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
 fn a_client_that_was_killed_costs_nothing() {
     let sshd = Sshd::start(Far::default());
     let mut first = start(&sshd, &[]);
-    talk(&first, "one");
+    first.talk("one");
     first.signal(Signal::KILL);
     first.wait_exit();
     let mut second = attach(&sshd, &["far"]);
     second.wait_for_text("got one");
-    talk(&second, "two");
+    second.talk("two");
     second.send("\x04");
     second.wait_exit().assert_code(0).assert_restored(Maker::Rove);
 }
@@ -105,14 +99,14 @@ fn the_user_chooses_among_several_sessions_by_a_digit() {
     let sshd = Sshd::start(Far::default());
     let mut sessions = [start(&sshd, &[]), start(&sshd, &["--session", "mail"])];
     for (word, session) in ["one", "two"].into_iter().zip(&sessions) {
-        talk(session, word);
+        session.talk(word);
     }
     let chooser = attach(&sshd, &["far"]);
     chooser.wait_for_text("which session? [1-2]");
     chooser.send("2\r");
     chooser.wait_for_text("got two");
     sessions[1].wait_exit().assert_code(79);
-    talk(&sessions[0], "more");
+    sessions[0].talk("more");
     let mut nobody = attach(&sshd, &["far"]);
     nobody.wait_for_text("which session? [1-2]");
     nobody.send("3\r");
@@ -151,7 +145,7 @@ fn a_stock_client_that_is_replaced_ends_as_after_any_session() {
         Server::start_with(environment(Maker::Rove.server()), LOCALHOST, &["sh", "-c", ECHOING]);
     let mut stock = Terminal::start(&Maker::Stock.client(server.address, &server.key), SIZE);
     stock.wait_for_text("here");
-    talk(&stock, "one");
+    stock.talk("one");
     let port = server.address.port().to_string();
     let ask = environment(Invocation::new(rove()).args(["server", "attach", &port]));
     let told = within_guard("a key", move || ask.command().output().expect("rove starts"));
@@ -164,11 +158,11 @@ fn a_stock_client_that_is_replaced_ends_as_after_any_session() {
     let next = Terminal::start(&Maker::Rove.client(address, key), SIZE);
     next.wait_for_text("got one");
     stock.wait_exit().assert_code(0).assert_restored(Maker::Stock);
-    talk(&next, "two");
+    next.talk("two");
     // The former key opens nothing any more.
     let mut late = Terminal::start(&Maker::Stock.client(server.address, &server.key), SIZE);
     late.wait_for_text("Nothing received from server");
-    talk(&next, "three");
+    next.talk("three");
     late.send("\x1e.");
     late.wait_exit();
 }
@@ -220,13 +214,13 @@ fn a_viewer_sees_and_does_not_type_and_the_owner_sees_it_come_and_go() {
     side_by_side(&[&[][..], &["--tunnel"]], |way| {
         let sshd = Sshd::start(Far::default());
         let mut owner = start_quiet(&sshd, way);
-        talk(&owner, "one");
+        owner.talk("one");
         let mut viewer = attach(&sshd, &[way, &["--view", "far"][..]].concat());
         viewer.wait_for_text("got one");
         owner.wait_for_text("joined to view");
         viewer.wait_for_text("You view this session");
         viewer.send("never\r");
-        talk(&owner, "two");
+        owner.talk("two");
         viewer.wait_for_text("got two");
         assert!(!owner.output().contains("got never"), "{}", owner.output());
 
@@ -239,7 +233,7 @@ fn a_viewer_sees_and_does_not_type_and_the_owner_sees_it_come_and_go() {
         viewer.send("\x1e.");
         viewer.wait_exit().assert_code(0).assert_restored(Maker::Rove);
         owner.wait_for_text("has left");
-        talk(&owner, "three");
+        owner.talk("three");
         owner.send("\x04");
         owner.wait_exit().assert_code(0).assert_restored(Maker::Rove);
     });
@@ -251,11 +245,11 @@ fn two_clients_share_a_session_until_the_owner_ends_that_and_locks_it() {
     let mut owner = start_quiet(&sshd, &["--session", "work"]);
     let sharer = join(&sshd, "--share", &[&owner]);
     let viewer = join(&sshd, "--view", &[&owner, &sharer]);
-    talk(&sharer, "one");
+    sharer.talk("one");
     for other in [&owner, &viewer] {
         other.wait_for_text("got one");
     }
-    talk(&owner, "two");
+    owner.talk("two");
     sharer.wait_for_text("got two");
     owner.send("\x1ee");
     for mut ended in [sharer, viewer] {
@@ -274,7 +268,7 @@ fn two_clients_share_a_session_until_the_owner_ends_that_and_locks_it() {
         let output = refused.output().replace("\r\n", " ");
         assert!(output.contains(part), "{words:?}: {output}");
     }
-    talk(&owner, "three");
+    owner.talk("three");
     owner.send("\x1el");
     owner.wait_for_text("Unlocked");
     let mut heir = attach(&sshd, &["far", "work"]);
@@ -293,7 +287,7 @@ fn nobody_joins_where_the_configuration_says_so() {
     let call = call(&sshd, &["far", "--", "sh", "-c", ECHOING]).env("ROVE_CONFIG", &file);
     let mut owner = Terminal::start(&call, SIZE);
     owner.wait_for_text("here");
-    talk(&owner, "one");
+    owner.talk("one");
     let mut refused = attach(&sshd, &["--share", "far"]);
     refused.wait_exit().assert_code(10);
     assert!(refused.output().contains("share = false"), "{}", refused.output());
@@ -331,7 +325,7 @@ fn nobody_attaches_to_the_session_that_he_is_in() {
     say(&format!("attach {ssh} far mail"), 9);
     other.wait_exit().assert_code(79);
     around.wait_for_text("here");
-    talk(&around, "nested");
+    around.talk("nested");
     around.send("\x04");
     around.wait_for_text("end9: 0");
     around.send("exit\r");
@@ -342,11 +336,11 @@ fn nobody_attaches_to_the_session_that_he_is_in() {
 fn a_session_behind_a_tunnel_is_attached_to_through_ssh_without_a_word() {
     let sshd = Sshd::start(Far::default());
     let mut first = start(&sshd, &["--tunnel", "--session", "work"]);
-    talk(&first, "one");
+    first.talk("one");
     let mut second = attach(&sshd, &["far", "work"]);
     second.wait_for_text("got one");
     first.wait_exit().assert_code(79);
-    talk(&second, "two");
+    second.talk("two");
     second.send("\x04");
     second.wait_exit().assert_code(0);
 }
@@ -384,7 +378,7 @@ fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
     first.wait_exit().assert_code(0);
     for word in ["old", "new"] {
         let mut session = start(&sshd, &["--session", word]);
-        talk(&session, word);
+        session.talk(word);
         session.signal(Signal::KILL);
         session.wait_exit();
         // The next one is newer by whole seconds.
@@ -414,7 +408,7 @@ fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
 
     let mut newest = login(&sshd, &scratch, "newest", &[]);
     newest.wait_for_text("got new");
-    talk(&newest, "more");
+    newest.talk("more");
     assert!(newest.output().contains("going on with your newest session"), "{}", newest.dump());
     newest.send("\x04");
     newest.wait_exit().assert_code(0);
@@ -491,11 +485,11 @@ fn an_older_rove_and_an_older_server_are_said_to_lack_what_was_asked_for() {
 fn a_session_on_the_loopback_is_reached_through_ssh_alone() {
     let sshd = Sshd::start(Far::default());
     let mut first = start(&sshd, &["--tunnel"]);
-    talk(&first, "one");
+    first.talk("one");
     let second = attach(&sshd, &["far"]);
     second.wait_for_text("got one");
     first.wait_exit().assert_code(79);
-    talk(&second, "two");
+    second.talk("two");
     end(&sshd, "--all");
 }
 
@@ -511,7 +505,7 @@ fn a_client_may_come_to_another_address_of_the_host_than_the_one_before() {
     };
     let mut former = client([127, 0, 0, 1], &server.key);
     former.wait_for_text("here");
-    talk(&former, "one");
+    former.talk("one");
     for (number, ip) in [(2, [127, 0, 0, 2]), (3, [127, 0, 0, 3]), (1, [127, 0, 0, 1])] {
         let ask = call().arg("attach");
         let told = within_guard("a key", move || ask.command().output().expect("rove starts"));
@@ -521,7 +515,7 @@ fn a_client_may_come_to_another_address_of_the_host_than_the_one_before() {
         let next = client(ip, &key);
         next.wait_for_text("got one");
         former.wait_exit().assert_code(79);
-        talk(&next, &format!("from {number}"));
+        next.talk(&format!("from {number}"));
         next.send("\x1es");
         next.wait_for_text(&format!("to 127.0.0.{number}:"));
         next.send("q");

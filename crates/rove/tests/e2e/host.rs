@@ -57,7 +57,7 @@ fn a_login_that_takes_its_processes_along_is_left_by_roves_own_servers_only() {
         std::os::unix::fs::symlink(rove(), &mosh).expect("the scratch folder takes links");
         let call = if is_rove { Maker::Rove.server() } else { Invocation::new(mosh) };
         let call = call.env("XDG_RUNTIME_DIR", scratch.folder());
-        let call = call.behind(&["unshare", "--mount", "sh", "-c", computer, "sh"]);
+        let call = call.behind_mounts(&[computer, "sh"]);
         let server = Server::start_with(call, LOCALHOST, &["cat"]);
         assert!(server.is_running(), "a refusal does no harm");
         let calls = std::fs::read_to_string(scratch.path("asked")).unwrap_or_default();

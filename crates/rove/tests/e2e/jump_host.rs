@@ -36,30 +36,16 @@ fn jump(host: Far) -> Option<Jumping> {
     Some(Jumping { terminal, bastion, _report: report, _scratch: scratch })
 }
 
-impl Jumping {
-    fn talk(&self, line: &str) {
-        self.terminal.send(format!("{line}\r"));
-        self.terminal.wait_for_text(&format!("got {line}"));
-    }
-
-    /// Waits until the status names this path.
-    fn wait_for_path(&self, path: &str) {
-        self.terminal.send("\x1es");
-        self.terminal.wait_for_text(path);
-        self.terminal.send("q");
-    }
-}
-
 #[test]
 fn udp_goes_by_a_jump_host_with_rove_and_that_ends_with_the_session() {
     let Some(session) = jump(Far::default()) else { return };
-    session.talk("line 1");
-    session.wait_for_path(&format!("UDP by jump host {}:600", Bastion::JUMP));
+    session.terminal.talk("line 1");
+    session.terminal.wait_for_path(&format!("UDP by jump host {}:600", Bastion::JUMP));
     // The host's ssh has ended, and the jump host's forwarder is all that is left there.
     let Bastion { far, jump, .. } = &session.bastion;
     far.wait_alone();
     assert_eq!((far.connections(), jump.connections()), (1, 2));
-    session.talk("line 2");
+    session.terminal.talk("line 2");
     let list = |options: &[&str]| {
         let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", far.path("sockets"));
         let call = call.arg("list").args(options);
@@ -77,12 +63,12 @@ fn udp_goes_by_a_jump_host_with_rove_and_that_ends_with_the_session() {
 #[test]
 fn where_a_jump_host_has_no_rove_nothing_is_said_and_ssh_goes_on() {
     let Some(session) = jump(Far { programs: &[], ..Far::default() }) else { return };
-    session.talk("line 1");
+    session.terminal.talk("line 1");
     while session.bastion.jump.connections() < 2 {
         pause(Duration::from_millis(20));
     }
-    session.talk("line 2");
-    session.wait_for_path("through ssh for");
+    session.terminal.talk("line 2");
+    session.terminal.wait_for_path("through ssh for");
     let text = session.terminal.screen().contents();
     assert!(!text.contains("jump"), "{text}");
     assert_eq!(session.bastion.jump.connections(), 2, "nobody tries again at once");
@@ -91,9 +77,9 @@ fn where_a_jump_host_has_no_rove_nothing_is_said_and_ssh_goes_on() {
 #[test]
 fn a_connection_through_a_jump_host_that_is_cut_is_made_again_by_it() {
     let Some(session) = jump(Far { programs: &[], ..Far::default() }) else { return };
-    session.talk("line 1");
+    session.terminal.talk("line 1");
     assert_ne!(session.bastion.jump.cut(), 0);
-    session.talk("line 2");
+    session.terminal.talk("line 2");
     assert_eq!(session.bastion.far.connections(), 2);
 }
 
@@ -262,16 +248,9 @@ fn a_forwarder_obeys_sshds_configuration_where_it_can_be_read() {
         scratch.write("included/a.conf", "DisableForwarding yes\n");
         scratch.write("included/.b.conf", "DisableForwarding no\n");
         let folder = scratch.folder().to_str().expect("it is text").to_owned();
-        let call = Invocation::new(rove()).args(["tunnel", "forward"]).behind(&[
-            "unshare",
-            "--mount",
-            "--propagation",
-            "private",
-            "sh",
-            "-c",
-            "mount --bind \"$0\" /etc/ssh && exec \"$@\"",
-            &folder,
-        ]);
+        let script = "mount --bind \"$0\" /etc/ssh && exec \"$@\"";
+        let call = Invocation::new(rove()).args(["tunnel", "forward"]);
+        let call = call.behind_mounts(&[script, &folder]);
         let mut alone = Alone::start(&call);
         alone.order(address, &Key::from_bytes([7; 16]));
         assert_eq!(alone.ends().is_some(), refusal.is_empty(), "{config}");

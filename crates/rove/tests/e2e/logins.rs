@@ -35,16 +35,7 @@ impl Computer {
     fn boot(maker: Maker, report: &Report) -> (Self, Server) {
         let scratch = Scratch::new();
         let call = maker.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
-        let call = call.behind(&[
-            "unshare",
-            "--mount",
-            "--propagation",
-            "private",
-            "sh",
-            "-c",
-            ON_AN_EMPTY_COMPUTER,
-            "sh",
-        ]);
+        let call = call.behind_mounts(&[ON_AN_EMPTY_COMPUTER, "sh"]);
         let server =
             Server::start_with(call, LOCALHOST, &["sh", "-c", ANSWERING, "sh", report.path()]);
         // Held open by its number of this process, so that it outlives the server.

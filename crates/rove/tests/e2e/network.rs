@@ -29,8 +29,7 @@ fn echo_session(pair: (Maker, Maker), link: LinkConfig, report: &Report) -> Sess
 /// Types numbered lines, each after the answer to the one before.
 fn talk(terminal: &Terminal, numbers: std::ops::RangeInclusive<u32>) {
     for number in numbers {
-        terminal.send(format!("line {number}\r"));
-        terminal.wait_for_text(&format!("got line {number}"));
+        terminal.talk(&format!("line {number}"));
     }
 }
 

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use crate::support::{
     Border, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, pause, rove,
-    side_by_side,
+    side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -43,18 +43,29 @@ impl User {
         fs::read_dir(self.0.path("data/rove/resume")).map_or(0, Iterator::count)
     }
 
+    /// Types keys, and waits until the record has changed.
+    fn type_into_record(&self, terminal: &Terminal, keys: &str) {
+        let folder = self.0.path("run");
+        let read = move || -> Vec<Vec<u8>> {
+            let paths = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+            let progress = paths.filter(|it| it.extension().is_some_and(|it| it == "at"));
+            progress.map(|it| fs::read(it).unwrap()).collect()
+        };
+        let before = read();
+        terminal.send(keys);
+        within_guard("a record", move || {
+            while read() == before {
+                pause(Duration::from_millis(5));
+            }
+        });
+    }
+
     fn assert_nothing_waits(&self) {
         let mut resume = self.resume(&[]);
         resume.wait_exit().assert_code(1);
         assert!(resume.output().contains("no session waits"), "{}", resume.output());
         assert_eq!(self.kept(), 0);
     }
-}
-
-/// Types a line, and waits for the program's answer.
-fn talk(terminal: &Terminal, word: &str) {
-    terminal.send(format!("{word}\r"));
-    terminal.wait_for_text(&format!("got {word}"));
 }
 
 fn kill(mut terminal: Terminal, signal: Signal) {
@@ -69,13 +80,13 @@ fn a_killed_client_of_a_stock_server_is_resumed_again_and_again() {
     let call = user.call(Maker::Rove.client(server.address, &server.key));
     let mut terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("here");
-    talk(&terminal, "line 0");
+    terminal.talk("line 0");
     for number in 1..=4 {
         kill(terminal, Signal::KILL);
         assert_eq!(user.kept(), 1);
         terminal = user.resume(&[]);
         terminal.wait_for_text(&format!("got line {}", number - 1));
-        talk(&terminal, &format!("line {number}"));
+        terminal.talk(&format!("line {number}"));
     }
     let mut second = user.resume(&[]);
     second.wait_exit().assert_code(1);
@@ -94,7 +105,7 @@ fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
     let call = user.call(call.args(["far", "--", "sh", "-c", ECHOING]));
     let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("here");
-    talk(&terminal, "one");
+    terminal.talk("one");
     kill(terminal, Signal::KILL);
     let connections = sshd.connections();
     let mut terminal = user.resume(&["far"]);
@@ -105,44 +116,60 @@ fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
     second.wait_exit().assert_code(1);
     assert!(second.output().contains("no session"), "another one goes on with it");
     terminal.wait_for_text("got one");
-    talk(&terminal, "two");
+    terminal.talk("two");
     assert_eq!(user.kept(), 1, "the new client's record takes the place of the old one");
     terminal.send("\x04");
     terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
     user.assert_nothing_waits();
 }
 
-/// Kills a client whose last keys the host did not get, and resumes it.
-fn lose_keys(border: &Border, user: &User, later: &str) -> Terminal {
+/// A shell. Once a file is there, what was typed before is acknowledged when the title comes: a server acknowledges after 50 ms.
+const SHELL: &str = r#"(while [ ! -e "$0" ]; do sleep 0.05; done; sleep 0.5; printf '\033]2;acknowledged\007') &
+    PS1='ann:~$ ' exec sh -i"#;
+
+/// Kills a client whose last keys the host did not get.
+fn lose_keys(border: &Border, user: &User, later: &[&str]) {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", border.sshd.ssh()));
     let port = border.port.to_string();
     let call = call.args(["--predict=always", "--no-tunnel", "-p", &port, "far", "--"]);
-    let call = user.call(call.args(["env", "PS1=ann:~$ ", "sh", "-i"]));
+    let typed = user.0.path("typed");
+    let call = user.call(call.args(["sh", "-c", SHELL]).arg(&typed));
     let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("ann:~$");
-    terminal.send("echo one-$((1+1))\r");
+    // Text behind a key on its way would be in no record. The answer comes long after the acknowledgment.
+    terminal.send("sleep 0.5; echo one-$((1+1))\r");
     terminal.wait_for_text("one-2");
-    // The server acknowledges Enter 50 ms later. Text behind a key on its way is in no record.
-    pause(Duration::from_millis(500));
     terminal.send("echo ab");
     terminal.wait_for_text("$ echo ab");
-    pause(Duration::from_millis(500));
+    fs::write(typed, "").unwrap();
+    terminal.wait_for_output("acknowledged");
     border.let_pass(false, false);
-    terminal.send("cd-$((1+1))\r");
-    pause(Duration::from_millis(500));
-    terminal.send(later);
-    pause(Duration::from_millis(500));
+    for keys in [&["cd-$((1+1))\r"], later].concat() {
+        user.type_into_record(&terminal, keys);
+    }
     kill(terminal, Signal::KILL);
-    border.let_pass(true, true);
-    user.resume(&[])
 }
 
 #[test]
 fn keys_that_had_not_arrived_at_a_rove_come_after_resume_and_lost_ones_are_named() {
-    side_by_side([("", None), ("ef", Some("The last 2 keys were lost"))], |(later, missing)| {
+    let cases = [
+        (&[][..], None, false),
+        (&["ef"], Some("The last 2 keys were lost"), false),
+        (&[], None, true),
+    ];
+    side_by_side(cases, |(later, missing, fails_first)| {
         let user = User::new();
         let Some(border) = Border::start(Far::default(), true, true) else { return };
-        let mut terminal = lose_keys(&border, &user, later);
+        lose_keys(&border, &user, later);
+        if fails_first {
+            // A client that never reaches the server leaves the record to the next.
+            let config = user.0.write("config.toml", "tunnel = false\n");
+            fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
+            let call = Invocation::new(rove()).arg("resume").env("ROVE_CONFIG", &config);
+            Terminal::start(&user.call(call), SIZE).wait_exit().assert_code(1);
+        }
+        border.let_pass(true, true);
+        let mut terminal = user.resume(&[]);
         terminal.wait_for_text("abcd-2");
         if let Some(missing) = missing {
             terminal.wait_for_text(missing);
@@ -170,7 +197,9 @@ fn an_older_rove_on_the_host_is_resumed_and_its_user_looks_for_the_last_keys() {
     let program = "#!/bin/sh\nif [ \"$3\" = -l ]; then set -- server attach \"$5\"; fi\nexec \"$HOME/bin/rove\" \"$@\"\n";
     fs::write(folder.join("rove"), program).unwrap();
     fs::set_permissions(folder.join("rove"), fs::Permissions::from_mode(0o755)).unwrap();
-    let mut terminal = lose_keys(&border, &user, "");
+    lose_keys(&border, &user, &[]);
+    border.let_pass(true, true);
+    let mut terminal = user.resume(&[]);
     terminal.wait_for_text("keys may be lost: look at the screen");
     assert!(!terminal.screen().contents().contains("abcd-2"), "{}", terminal.dump());
     terminal.send("\x15exit\r");
@@ -187,16 +216,16 @@ fn a_full_disk_and_a_folder_that_takes_nothing_are_a_sentence_and_harm_no_sessio
         let (user, sshd) = (User::new(), Sshd::start(Far::default()));
         fs::create_dir(user.0.path("run")).unwrap();
         let mount = r#"mount -t tmpfs -o mode=700,"$1" none "$ROVE_RUNTIME_DIR"; shift; exec "$@""#;
-        let wrapper = ["unshare", "--mount", "sh", "-c", mount, "sh", options];
         let stock = Server::start(Maker::Stock, LOCALHOST, &["sh", "-c", ECHOING]);
         let rove = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
         let rove = rove.args(["far", "--", "sh", "-c", ECHOING]);
         for call in [Maker::Rove.client(stock.address, &stock.key), rove] {
-            let mut terminal = Terminal::start(&user.call(call).behind(&wrapper), SIZE);
+            let mut terminal =
+                Terminal::start(&user.call(call).behind_mounts(&[mount, "sh", options]), SIZE);
             // The bar may stand over the first line.
             if options != "ro" {
                 terminal.wait_for_text("here");
-                talk(&terminal, "one");
+                terminal.talk("one");
                 assert_eq!(user.kept(), 1);
                 let full = format!("/proc/{}/root{}", terminal.pid(), user.0.path("run").display());
                 let mut file = fs::File::create(format!("{full}/full")).unwrap();
@@ -209,7 +238,7 @@ fn a_full_disk_and_a_folder_that_takes_nothing_are_a_sentence_and_harm_no_sessio
                 terminal.send("\r");
             }
             terminal.wait_for_text(&format!("No record for rove resume: {part}"));
-            talk(&terminal, "two");
+            terminal.talk("two");
             assert_eq!(user.kept(), 0);
             terminal.send("\x04");
             terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
@@ -241,16 +270,16 @@ fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
         let call = call.env("ROVE_CONFIG", &config).args(["far", "--", "sh", "-c", ECHOING]);
         let terminal = Terminal::start(&user.call(call), SIZE);
         terminal.wait_for_text("here");
-        talk(&terminal, "one");
+        terminal.talk("one");
         kill(terminal, Signal::KILL);
         let call = user.call(Invocation::new(rove()).arg("resume"));
-        let call = call.behind(&["unshare", "--mount", "sh", "-c", boot, "sh", leaves]);
+        let call = call.behind_mounts(&[boot, "sh", leaves]);
         let mut terminal = Terminal::start(&call, SIZE);
         terminal.wait_for_text(said);
         if setting == "true" {
             terminal.wait_exit().assert_code(1);
         } else {
-            talk(&terminal, "two");
+            terminal.talk("two");
             terminal.send("\x04");
             terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
         }
@@ -270,7 +299,7 @@ fn a_session_outlives_its_terminal_only_if_the_user_has_said_so() {
         let call = call.env("ROVE_CONFIG", &config).args(["far", "--", "sh", "-c", ECHOING]);
         let mut terminal = Terminal::start(&user.call(call), SIZE);
         terminal.wait_for_text("here");
-        talk(&terminal, "one");
+        terminal.talk("one");
         assert_eq!(user.kept(), usize::from(settings != "resume = false\n"));
         terminal.signal(Signal::HUP);
         terminal.wait_exit().assert_code(129);

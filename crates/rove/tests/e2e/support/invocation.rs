@@ -4,6 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Begins a command whose mounts nobody else sees. A script and its arguments follow. Needs root.
+pub(crate) const OWN_MOUNTS: [&str; 4] = ["unshare", "--mount", "sh", "-c"];
+
 /// A program with its arguments and the whole of its environment.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
@@ -44,6 +47,11 @@ impl Invocation {
     pub(crate) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
         self
+    }
+
+    /// Runs the program where mounts are its own, behind this script and the script's arguments.
+    pub(crate) fn behind_mounts(self, script: &[&str]) -> Self {
+        self.behind(&[&OWN_MOUNTS[..], script].concat())
     }
 
     /// Runs the program through another, which takes it as its last arguments.

@@ -13,7 +13,7 @@ use rustix::process::{Signal, kill_process};
 
 use super::border::within_network;
 use super::guard::within_guard;
-use super::invocation::{Invocation, require};
+use super::invocation::{Invocation, OWN_MOUNTS, require};
 use super::scratch::Scratch;
 use super::server::rove;
 
@@ -111,16 +111,7 @@ impl Sshd {
             }
             let list =
                 scratch.write("shadow", &format!("root:{PASSWORD_HASH}:19000:0:99999:7:::\n"));
-            let words = [
-                "unshare",
-                "--mount",
-                "--propagation",
-                "private",
-                "sh",
-                "-c",
-                WITH_PASSWORDS,
-                "sh",
-            ];
+            let words = [&OWN_MOUNTS[..], &[WITH_PASSWORDS, "sh"]].concat();
             let words = words.into_iter().map(OsString::from);
             words.chain([list.into(), sshd.into()]).collect()
         }))

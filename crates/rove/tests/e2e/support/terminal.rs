@@ -146,6 +146,24 @@ impl Terminal {
         self.wait_for(text, |screen| screen.contents().contains(text));
     }
 
+    /// Types a line, and waits until a program that answers lines has answered it.
+    pub(crate) fn talk(&self, line: &str) {
+        self.send(format!("{line}\r"));
+        self.wait_for_text(&format!("got {line}"));
+    }
+
+    /// Waits until the session's status names this path.
+    pub(crate) fn wait_for_path(&self, path: &str) {
+        self.send("\x1es");
+        self.wait_for_text(path);
+        self.send("q");
+    }
+
+    /// Waits until the program has written the text somewhere, though it be in no cell.
+    pub(crate) fn wait_for_output(&self, text: &str) {
+        self.wait_until(text, |state| String::from_utf8_lossy(&state.output).contains(text));
+    }
+
     fn wait_until(&self, what: &str, mut wanted: impl FnMut(&State) -> bool) {
         let mut state = self.shared.lock();
         for _ in 0..HANG_GUARD.as_millis() / LOOK_AGAIN.as_millis() {
