@@ -24,7 +24,7 @@ use crate::colors;
 use crate::messages::{say, warn};
 use crate::program::ROVE;
 use crate::question;
-use crate::resume_command::Resumption;
+use crate::resume_command::Step;
 
 mod attach;
 mod client;
@@ -276,8 +276,8 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
 /// Goes on with a session whose client was killed.
 fn resume_session(wanted: Option<&str>) -> u8 {
     match crate::resume_command::run(wanted) {
-        Ok(Resumption::Done(code)) => code,
-        Ok(Resumption::Attach(words, port, resumed, _store)) => {
+        Ok(Step::Done(code)) => code,
+        Ok(Step::Attach(words, port, resumed, _store)) => {
             let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
             let invocation = own_invocation(&words);
             let mut call = attach::parse(words, Config::load);

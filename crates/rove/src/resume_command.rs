@@ -16,7 +16,7 @@ use crate::session_call::SessionCall;
 use crate::sessions::age;
 
 /// How `rove resume` goes on.
-pub(crate) enum Resumption {
+pub(crate) enum Step {
     /// The session has ended, with this exit code.
     Done(u8),
     /// Its server is a rove, which gives a key of its own: these words behind `rove attach` ask for it, at this port.
@@ -30,7 +30,7 @@ pub(crate) enum Resumption {
 /// # Errors
 ///
 /// Returns that there is no such session, or why it cannot be gone on with.
-pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Resumption> {
+pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Step> {
     hardening::conceal_memory().context("cannot conceal the key")?;
     let (mut sessions, mut refused) = (Vec::new(), Vec::new());
     for (name, saved) in Folders::create()?.sessions() {
@@ -73,7 +73,7 @@ fn choose(sessions: &[Saved], wanted: Option<&str>) -> anyhow::Result<Option<usi
     chosen.filter(|it| meant.contains(it)).map(Some).context("no session was chosen")
 }
 
-fn go_on(saved: Saved) -> anyhow::Result<Resumption> {
+fn go_on(saved: Saved) -> anyhow::Result<Step> {
     let (call, server) = (saved.facts.call.clone(), saved.facts.server.parse());
     let server: std::net::SocketAddr = server.context("the record names no server")?;
     let Some(key) = saved.key.clone() else {
@@ -85,7 +85,7 @@ fn go_on(saved: Saved) -> anyhow::Result<Resumption> {
         let client = saved.facts.client.parse().context("the record names no client")?;
         let former = LeftKeys::read(&saved.records)?.former(client);
         let resumed = Resumed { record: saved.store.name().to_owned(), former };
-        return Ok(Resumption::Attach(words, server.port(), resumed, Box::new(saved.store)));
+        return Ok(Step::Attach(words, server.port(), resumed, Box::new(saved.store)));
     };
     let options = ClientOptions {
         server,
@@ -96,7 +96,7 @@ fn go_on(saved: Saved) -> anyhow::Result<Resumption> {
         // The former client's tunnel is gone.
         call: SessionCall { tunnel: None, ..call },
     };
-    client::go_on(options, saved).map(Resumption::Done)
+    client::go_on(options, saved).map(Step::Done)
 }
 
 fn is_host(saved: &Saved, wanted: &str) -> bool {
