@@ -15,7 +15,7 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than five minutes on two cores.
 #[rustfmt::skip]
-const TABLES: [Table; 17] = [
+const TABLES: [Table; 18] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
     ("end", "rove-lab figures end --full --out target/figures", &[""]),
@@ -47,6 +47,7 @@ const TABLES: [Table; 17] = [
     ("addresses", "cargo test --quiet --package rove-ssp --test pair a_moment_for_the_first -- --nocapture", &[""]),
     ("bench-onset", "cargo xtask bench onset", &[""]),
     ("bench-prediction", "cargo xtask bench prediction", &[""]),
+    ("bench-record", "cargo xtask bench record", &[""]),
 ];
 
 /// Makes the tables of these names, or all.
