@@ -46,10 +46,10 @@ impl User {
     /// Types keys, and waits until the record has changed.
     fn type_into_record(&self, terminal: &Terminal, keys: &str) {
         let folder = self.0.path("run");
-        let read = move || -> Vec<Vec<u8>> {
-            let paths = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+        let read = move || -> Vec<Option<Vec<u8>>> {
+            let paths = fs::read_dir(&folder).into_iter().flatten().flatten().map(|it| it.path());
             let progress = paths.filter(|it| it.extension().is_some_and(|it| it == "at"));
-            progress.map(|it| fs::read(it).unwrap()).collect()
+            progress.map(|it| fs::read(it).ok()).collect()
         };
         let before = read();
         terminal.send(keys);
@@ -141,7 +141,7 @@ fn lose_keys(border: &Border, user: &User, later: &[&str]) {
     terminal.wait_for_text("one-2");
     terminal.send("echo ab");
     terminal.wait_for_text("$ echo ab");
-    fs::write(typed, "").unwrap();
+    fs::write(typed, "").expect("the scratch folder takes a file");
     terminal.wait_for_output("acknowledged");
     border.let_pass(false, false);
     for keys in [&["cd-$((1+1))\r"], later].concat() {
