@@ -6,9 +6,9 @@
 use std::process::ExitCode;
 
 use rove_congestion::{Ack, Controller, Loss};
+use rove_flows::flow::contender;
+use rove_flows::flow::source::FULL;
 use rove_lab::cli;
-use rove_lab::flow::contender;
-use rove_lab::flow::source::FULL;
 use rove_units::{Bytes, Duration, Instant};
 
 #[derive(Debug)]

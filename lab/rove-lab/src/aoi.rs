@@ -6,6 +6,8 @@
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use rove_flows::path::share;
+use rove_runs::shown;
 use rove_units::{Duration, parse_duration};
 use serde_json::json;
 use std::io::Write;
@@ -13,8 +15,6 @@ use std::io::Write;
 use self::grid::Case;
 use self::study::Artefacts;
 pub(crate) use self::study::Study;
-use crate::path::share;
-use crate::shown;
 
 mod closed_form;
 mod datagram;

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use rove_cli_docs::completions::{COMMAND, Names, answer};
 use rove_cli_docs::{Book, Manual, Words, matches, refusal, unknown_command};
+use rove_runs::shown;
 
 use crate::aoi::AoiOptions;
 #[cfg(target_os = "linux")]
@@ -22,7 +23,6 @@ use crate::experiment::FiguresOptions;
 use crate::record::RecordOptions;
 use crate::replay::ReplayOptions;
 use crate::screen::ScreenOptions;
-use crate::shown;
 
 mod aoi;
 #[cfg(target_os = "linux")]

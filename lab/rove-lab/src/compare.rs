@@ -11,6 +11,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use rove_flows::path::Path;
+use rove_runs::report;
+use rove_runs::shown;
 use rove_session::Preference;
 use rove_units::Duration;
 use serde_json::{Value, json};
@@ -20,12 +23,9 @@ use self::observed_client::{Interrupt, Interrupted};
 use self::peer::Peer;
 use self::run::{Played, RunOptions};
 use self::table::Tally;
-use crate::path::Path;
 use crate::replay::figures::Figures;
 use crate::replay::script::{Repertoire, Script};
 use crate::replay::{Pace, read};
-use crate::report;
-use crate::shown;
 
 pub(crate) mod bulk;
 pub(crate) mod burst;

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 
 use anyhow::{Context, Result, anyhow, bail};
+use rove_flows::path::Path;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::candidates;
 use rove_units::{Instant, Seed};
@@ -21,7 +22,6 @@ use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
 use crate::emulate::view::View;
-use crate::path::Path;
 use rove_net::testbed::{DirectionReport, End, Report, Testbed, TestbedOptions, bounded};
 use rove_net::{DIRECTIONS, Device, Far, acquire_rights};
 

@@ -10,6 +10,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueHint};
+use rove_runs::files::{directory, named, write_whole};
+use rove_runs::parallel::Engine;
+use rove_runs::shown;
 use serde_json::{Value, json};
 
 use self::material::Material;
@@ -18,9 +21,6 @@ use self::scenario::Scenario;
 use self::store::Store;
 use self::sweep::{Plan, Profile, Shard};
 use self::system::Clock;
-use crate::files::{directory, named, write_whole};
-use crate::parallel::Engine;
-use crate::shown;
 
 mod averages;
 mod conditions;

@@ -12,7 +12,6 @@
 //!
 //! Sessions in virtual time:
 //!
-//! - `path` is the network between two ends, as a command line describes it in `parts` or a `schedule` gives it.
 //! - `replay` types the keys of a recording at the client and the server that ship. `script` and `queries` prepare the
 //!   recording, `client_end` and `server_end` are the two ends, and `run` is one run. `judge` says when each answer was seen and what
 //!   was wrong. `explain` and `reasons` say why. `ablation` takes mechanisms away.
@@ -30,20 +29,15 @@
 //! - `experiment` makes figures: a `scenario` file, its `material`, a `sweep` over all runs, a `store` of finished ones.
 //!   Each kind of `measure` is one file, and `system` names what is compared. `table`, `plot` and `page` present the result. `ray` spreads runs over computers.
 //! - `aoi` is the study of which state a difference should start from.
-//! - `metrics` computes the delays of a flow, and the `age` of states. `statistics` are of times
-//!   and of repeated runs, and `report` is their tables. `parallel` uses all processors.
 //!
 //! Congestion control:
 //!
-//! - `flow` sends flows of each `contender` in virtual time, alone, `beside` a session, or from many `on_off_sources`.
-//! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.
 //! - `remy` evaluates tables and searches for them. A `prior` lists every `training_network`, `network` simulates it, an `evaluator` scores
 //!   tables on it with `workers`, and `search` changes them.
 //!
 //! The program:
 //!
-//! - `cli` reads command lines, with one file for each command. `clock` is the only clock. `shown` is the way to the terminal, and
-//!   `files` writes files whole, or for their owner alone.
+//! - `cli` reads command lines, with one file for each command. `clock` is the only clock.
 
 #![forbid(unsafe_code)]
 
@@ -55,21 +49,12 @@ mod compare;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod experiment;
-mod files;
-pub mod flow;
 #[cfg(target_os = "linux")]
 pub mod live;
-pub mod metrics;
-mod parallel;
-mod path;
 mod record;
 mod remy;
 mod replay;
-mod report;
 mod screen;
-mod shown;
-pub mod sprout;
-mod statistics;
 pub mod trace;
 #[cfg(target_os = "linux")]
 mod validate;

@@ -14,6 +14,7 @@ use rove_platform::event_loop::EventLoop;
 use rove_platform::program::{Failure, Program, assignment, c_string, candidates};
 use rove_platform::pty::Pty;
 use rove_platform::tty::Tty;
+use rove_runs::files;
 use rove_terminal::Size;
 use rove_units::Seed;
 use rustix::fs::{Access, access};
@@ -21,7 +22,6 @@ use rustix::process::{Resource, getrlimit};
 use rustix::stdio::stdin;
 use rustix::termios::isatty;
 
-use crate::files;
 use crate::record::pump::{Keyboard, Pump, Screened};
 use crate::record::recorder::Recorder;
 use crate::record::script::{SCRIPT_BYTES_MAX, Script};

@@ -12,8 +12,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-
-use crate::shown;
+use rove_runs::shown;
 
 mod action_range;
 mod baseline;

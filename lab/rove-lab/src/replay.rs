@@ -11,6 +11,10 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path as FilePath;
 
 use anyhow::{Context, Result, anyhow};
+use rove_flows::path::Path;
+use rove_runs::parallel::{self, tell_progress};
+use rove_runs::report;
+use rove_runs::shown;
 use rove_session::{Mechanism, Prediction};
 use rove_units::Duration;
 use serde_json::{Value, json};
@@ -22,10 +26,6 @@ use self::run::RunOptions;
 pub(crate) use self::run::{Ends, Run, SETTLING, TAIL};
 use self::script::{Script, ScriptError};
 pub(crate) use self::server_end::CLEAR;
-use crate::parallel::{self, tell_progress};
-use crate::path::Path;
-use crate::report;
-use crate::shown;
 use crate::trace::Trace;
 
 mod ablation;

@@ -2,11 +2,11 @@
 
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
-use rove_lab::flow::contender::Contender;
-use rove_lab::flow::controlled::{Application, Controlled};
-use rove_lab::flow::ends::Arrival;
-use rove_lab::flow::source::FULL;
-use rove_lab::flow::{self, FlowOptions};
+use rove_flows::flow::contender::Contender;
+use rove_flows::flow::controlled::{Application, Controlled};
+use rove_flows::flow::ends::Arrival;
+use rove_flows::flow::source::FULL;
+use rove_flows::flow::{self, FlowOptions};
 use rove_link::{LinkConfig, Order, Schedule, Steps, Synthetic, Trace};
 use rove_units::{BitRate, Duration, Instant, Seed};
 

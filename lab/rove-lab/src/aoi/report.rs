@@ -1,15 +1,15 @@
 //! Results of the study as a table, and as JSON.
 
 use rove_link::Netem;
+use rove_runs::parallel::{self, tell_progress};
+use rove_runs::report::{number, table};
+use rove_runs::statistics::{Times, interval, paired_ratio};
 use rove_units::{Duration, Instant, Seed};
 use serde_json::{Value, json};
 
 use crate::aoi::closed_form::{AssumedAge, Limited, Slotted, Timeout};
 use crate::aoi::grid::{Case, percent};
 use crate::aoi::study::{Outcome, PERIOD, Study};
-use crate::parallel::{self, tell_progress};
-use crate::report::{number, table};
-use crate::statistics::{Times, interval, paired_ratio};
 
 /// Time that the study's timeout settles beyond a round trip on a path of constant delay, in ms. Source: its estimator.
 const SETTLED: f64 = 100.0;

@@ -1,5 +1,6 @@
 //! Runs of the study in virtual time: its sender and its receiver over an emulated path.
 
+use rove_flows::metrics::age::{Age, Timeline};
 use rove_link::net::Net;
 use rove_link::{Distribution, LinkConfig, Netem, Steps};
 use rove_units::{Duration, Instant, Seed};
@@ -7,7 +8,6 @@ use rove_units::{Duration, Instant, Seed};
 use crate::aoi::estimator::Estimator;
 use crate::aoi::receiver::Receiver;
 use crate::aoi::sender::{Sender, Timeout};
-use crate::metrics::age::{Age, Timeline};
 
 /// Time between two states. Source: the study.
 pub(crate) const PERIOD: Duration = Duration::from_millis(50);
@@ -106,8 +106,9 @@ impl Study {
 
 #[cfg(test)]
 mod tests {
+    use rove_runs::parallel;
+
     use super::*;
-    use crate::parallel;
 
     fn netem(delay_ms: u64, loss: f64) -> Netem {
         Netem { delay: Duration::from_millis(delay_ms), loss, ..Netem::default() }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Command, ValueHint};
 use rove_cli_docs::Manual;
+use rove_flows::path::Path;
 use rove_session::Preference;
 use rove_units::{Bytes, Duration, ParseUnitError, parse_duration};
 
@@ -12,7 +13,6 @@ use crate::cli::program::LABORATORY;
 use crate::compare::bulk::{BulkOptions, CongestionControl};
 use crate::compare::peer::{Peer, rove_beside};
 use crate::compare::{CompareOptions, Work};
-use crate::path::Path;
 use crate::replay::Pace;
 
 /// The manual of `rove-lab compare`.

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, ValueHint};
 use rove_cli_docs::{Manual, Words};
+use rove_flows::path::Path;
 use rove_net::Device;
 use rove_units::Seed;
 
 use crate::cli::program::LABORATORY;
 use crate::emulate::{EmulateOptions, ViewPlace};
-use crate::path::Path;
 use crate::validate::Check;
 
 /// The manual of `rove-lab emulate`.

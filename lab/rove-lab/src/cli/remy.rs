@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, ValueEnum, ValueHint};
 use rove_cli_docs::{Manual, Words};
+use rove_runs::parallel::{self, Engine};
 
 use crate::cli::program::LABORATORY;
-use crate::parallel::{self, Engine};
 use crate::remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
 
 /// The manual of `rove-lab remy`.

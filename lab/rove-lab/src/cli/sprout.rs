@@ -6,11 +6,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use anyhow::{Context, Result};
 use clap::{Args, Command, ValueEnum};
 use rove_cli_docs::Manual;
+use rove_flows::sprout::wire::{self, Task};
 use rove_ssp::Key;
 use rove_units::{Duration, parse_duration};
 
 use crate::cli::program::LABORATORY;
-use crate::sprout::wire::{self, Task};
 
 /// The variable that the key is in.
 const KEY: &str = "ROVE_SPROUT_KEY";

@@ -4,15 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use rove_flows::flow::ends::Arrival;
+use rove_flows::flow::{self, FlowOptions, FlowReport};
+use rove_flows::metrics::Delivery;
 use rove_platform::event_loop::EventLoop;
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl};
 use crate::compare::observed_client::Interrupt;
-use crate::flow::ends::Arrival;
-use crate::flow::{self, FlowOptions, FlowReport};
 use crate::live::scratch::Scratch;
-use crate::metrics::Delivery;
 use rove_net::testbed::{Testbed, TestbedOptions, bounded};
 
 /// How long is waited before it is looked at whether the user wants to stop.

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path as FilePath;
 
 use anyhow::{Context, Result, bail, ensure};
+use rove_flows::path::Path;
 use rove_platform::program::own_file;
 use rove_session::Preference;
 use rove_terminal::Screen;
@@ -19,7 +20,6 @@ use crate::compare::peer::Peer;
 use crate::compare::replayed_program::{self, Control};
 use crate::live::clock;
 use crate::live::scratch::Scratch;
-use crate::path::Path;
 use crate::replay::judge::{Cause, Judge};
 use crate::replay::pace::{PATIENCE, Pacer};
 use crate::replay::script::Script;

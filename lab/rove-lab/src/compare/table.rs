@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use rove_runs::report::line;
 use rove_units::Duration;
 use serde_json::{Value, json};
 
@@ -9,7 +10,6 @@ use crate::compare::cost::Cost;
 use crate::compare::run::Played;
 use crate::replay::figures::{Figures, Latencies, millis, percent};
 use crate::replay::script::Class;
-use crate::report::line;
 use rove_net::Offered;
 
 /// Figures over some runs.

@@ -2,14 +2,14 @@
 
 use core::fmt::Write as _;
 
+use rove_flows::flow::contender::Contender;
+use rove_runs::statistics::Times;
 use serde_json::{Value, json};
 
 use crate::experiment::measure::{END_TO_END, Measure, THROUGHPUT, UTILISATION};
 use crate::experiment::sweep::{Figure, Series};
 use crate::experiment::system::System;
 use crate::experiment::table::Verdict;
-use crate::flow::contender::Contender;
-use crate::statistics::Times;
 
 /// The least utilisation of a controller whose delay counts, in percent. Chosen: who hardly sends has no delay; a third of the link.
 const USE_LEAST: f64 = 100.0 / 3.0;

@@ -2,12 +2,12 @@
 
 use std::path::Path as FilePath;
 
+use rove_flows::path::Path;
 use rove_units::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::system::System;
 use crate::experiment::traffic::Traffic;
-use crate::path::Path;
 use crate::replay::Pace;
 use crate::trace::Trace;
 

@@ -6,12 +6,12 @@ use anyhow::{Result, anyhow};
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use rove_runs::statistics::Times;
 use serde::Serialize;
 
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::scenario::Plot;
 use crate::experiment::sweep::{Figure, Series};
-use crate::statistics::Times;
 
 /// The picture's size, in pixels.
 const SIZE: (u32, u32) = (860, 430);
@@ -364,8 +364,9 @@ fn number(value: f64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
+    use rove_runs::statistics::Times;
+
     use super::*;
-    use crate::statistics::Times;
 
     fn series(times: &[f64], missing: u64) -> Series {
         let times = Times::new(times.to_vec(), missing);

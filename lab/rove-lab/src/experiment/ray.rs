@@ -9,9 +9,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use rove_platform::program::own_file;
+use rove_runs::files::named;
 
 use crate::experiment::FiguresOptions;
-use crate::files::named;
 
 /// The script, which needs the Python package `ray`.
 const SCRIPT: &str = include_str!("ray.py");

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
 use anyhow::{Context, Result};
+use rove_flows::path::Path;
 use rove_link::Steps;
+use rove_runs::parallel::{self, tell_progress};
+use rove_runs::statistics::Times;
 use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::conditions::Recording;
@@ -16,9 +19,6 @@ use crate::experiment::programs::Programs;
 use crate::experiment::scenario::Scenario;
 use crate::experiment::store::Store;
 use crate::experiment::system::{Clock, System};
-use crate::parallel::{self, tell_progress};
-use crate::path::Path;
-use crate::statistics::Times;
 
 /// How much work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! The systems that experiments compare, and the clock that each of them runs by.
 
+use rove_flows::flow::contender::Contender;
 use rove_session::{EngineKind, Prediction, Preference};
 use rove_ssp::{Config, ReferencePolicy};
 use serde::Deserialize;
 
-use crate::flow::contender::Contender;
 use crate::replay::Ends;
 
 /// The clock of a scenario.

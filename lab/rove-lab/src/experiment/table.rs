@@ -2,6 +2,8 @@
 
 use core::fmt::Write as _;
 
+use rove_runs::report::{self, number};
+use rove_runs::statistics::{Times, interval, paired_ratio};
 use serde_json::{Value, json};
 
 use crate::experiment::averages;
@@ -9,8 +11,6 @@ use crate::experiment::conditions::RunFigure;
 use crate::experiment::measure::shared::is_published;
 use crate::experiment::scenario::{Expected, Statistic};
 use crate::experiment::sweep::{Figure, SeedMeans, Series};
-use crate::report::{self, number};
-use crate::statistics::{Times, interval, paired_ratio};
 
 /// An answer that comes sooner is instant, in ms.
 const INSTANT: f64 = 5.0;

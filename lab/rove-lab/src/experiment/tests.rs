@@ -201,7 +201,7 @@ impl rove_congestion::Controller for Own {
 
 #[test]
 fn sprout_beats_a_window_of_ones_own_that_fills_the_queue_on_drawn_links() {
-    crate::flow::contender::enter(|| Box::new(Own));
+    rove_flows::flow::contender::enter(|| Box::new(Own));
     let link =
         |name| format!("[[link]]\nname = \"{name}\"\npath = \"rtt=40ms\"\ncellular = \"any\"\n");
     let scenario = format!(

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
-
-use crate::files;
+use rove_runs::files;
 
 /// A folder that nobody but its owner may look into, gone when it is dropped.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use rove_congestion::remy::Table;
+use rove_runs::files::write_whole;
 use serde::{Deserialize, Serialize};
 
-use crate::files::write_whole;
 use crate::remy::search::{Grown, State};
 
 /// Everything that a search depends on, and where it is.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use rove_congestion::remy::{Axis, Rule, Table};
+use rove_runs::files::write_whole;
 
-use crate::files::write_whole;
 use crate::remy::surface;
 
 /// Writes a table's rules, and maybe draws them into a file.

@@ -4,8 +4,8 @@
 //! so that neither the number of threads nor the way that tasks are spread changes anything.
 
 use rove_congestion::remy::{Memory, Table};
+use rove_runs::parallel;
 
-use crate::parallel;
 use crate::remy::control::{Control, Ruled};
 use crate::remy::fault::Fault;
 use crate::remy::network::Run;

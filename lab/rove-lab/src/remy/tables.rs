@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use rove_congestion::remy::Table;
-
-use crate::files::write_whole;
+use rove_runs::files::write_whole;
 
 /// Reads a table: the published form if the file's name ends in `.dna`, else the readable one.
 ///

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use rove_congestion::remy::{Action, Table};
 use rove_platform::clock::Clock;
+use rove_runs::files::write_whole;
+use rove_runs::parallel::{self, Engine};
 use rove_units::Seed;
 
-use crate::files::write_whole;
-use crate::parallel::{self, Engine};
 use crate::remy::checkpoint::{Checkpoint, file_of};
 use crate::remy::objective::Objective;
 use crate::remy::prior::Prior;

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use crate::parallel;
+use rove_runs::parallel;
+
 use crate::remy::worker_pool::WorkerPool;
 
 /// Processors that do runs. No result depends on them.

@@ -7,10 +7,10 @@ use std::path::{Path as FilePath, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
+use rove_flows::path::Path;
 use rove_session::{EngineKind, Mechanism, Mechanisms, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 
-use crate::path::Path;
 use crate::replay::pace::Pace;
 use crate::replay::run::{Ends, Reference};
 

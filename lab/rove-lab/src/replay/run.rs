@@ -1,6 +1,10 @@
 //! A run: both sides over the path, from the start of the session to the last answer.
 
 use clap::ValueEnum;
+use rove_flows::flow::beside::Beside;
+use rove_flows::flow::ends::{Receiver, Sender};
+use rove_flows::flow::source::Bulk;
+use rove_flows::path::Path;
 use rove_headless::{ClientEnd, ServerEnd, Traffic};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_session::{ClientConfig, Prediction, PromptMemory, ServerConfig};
@@ -9,10 +13,6 @@ use rove_terminal::TerminalCapabilities;
 use rove_terminal::display::Repertoire;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::flow::beside::Beside;
-use crate::flow::ends::{Receiver, Sender};
-use crate::flow::source::Bulk;
-use crate::path::Path;
 use crate::replay::client_end::{NOTICE, Notes, Typist, client_end, is_settled};
 use crate::replay::judge::{Flicker, Mistake, Outcome};
 use crate::replay::pace::{PATIENCE, Pace};

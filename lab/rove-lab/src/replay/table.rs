@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use rove_headless::Traffic;
+use rove_runs::report::line;
 use rove_units::Duration;
 
 use crate::replay::figures::{Figures, Latencies, millis, percent};
 use crate::replay::flicker::Tally;
 use crate::replay::script::Class;
-use crate::report::line;
 
 /// The columns.
 pub(super) const LAYOUT: &str = "trace<22 keys>6 judged>6 | all>6 typing>6 | char>6 bksp>6 arrow>6 other>6 | p50>7 p90>7 p99>7 | \

@@ -7,6 +7,7 @@
 
 use core::net::SocketAddr;
 
+use rove_flows::metrics::age::Timeline;
 use rove_headless::HEADERS;
 use rove_link::net::{End, Net, RIGHT_ADDRESS};
 use rove_session::HostScreen;
@@ -16,7 +17,6 @@ use rove_units::{Duration, Instant, Seed, Stream};
 
 use self::numbered::{Nothing, NumberedScreen};
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
-use crate::metrics::age::Timeline;
 use crate::trace::{Event, Trace};
 
 mod numbered;
@@ -217,10 +217,11 @@ fn pictures(trace: &Trace) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
     use crate::experiment::material::built_in;
     use crate::experiment::system::System;
-    use crate::path::Path;
 
     fn samples(system: System, path: &str, seed: u64) -> Samples {
         samples_of("bash-long", system, path, seed)

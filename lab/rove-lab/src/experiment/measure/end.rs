@@ -64,9 +64,10 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
     use crate::experiment::system::System;
-    use crate::path::Path;
 
     /// Returns the means of so many ends: the wait in ms, and the share in doubt.
     fn means(system: System, path: &str) -> (f64, f64) {

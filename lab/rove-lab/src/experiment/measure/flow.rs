@@ -1,11 +1,11 @@
 //! A flow of a congestion controller by itself: its throughput, and the delay that it makes.
 
+use rove_flows::flow::contender::Contender;
+use rove_flows::flow::{FlowOptions, FlowReport};
+use rove_flows::path::Path;
 use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples};
-use crate::flow::contender::Contender;
-use crate::flow::{FlowOptions, FlowReport};
-use crate::path::Path;
 
 /// Length over a link that has no recorded opportunities. Chosen: the slowest controller has settled in a tenth of it.
 const LENGTH: Duration = Duration::from_secs(120);

@@ -100,9 +100,10 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
     use crate::experiment::system::System;
-    use crate::path::Path;
 
     #[test]
     fn two_roves_wake_up_a_third_as_often_as_by_the_rules_of_mosh() {

@@ -97,9 +97,10 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
     use crate::experiment::system::System;
-    use crate::path::Path;
 
     #[test]
     fn the_prompt_comes_within_a_few_frames() {

@@ -77,9 +77,10 @@ fn keys(conditions: &Conditions<'_>) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
     use crate::experiment::system::System;
-    use crate::path::Path;
 
     /// Returns mean and 90th percentile of the first keys of a hundred sessions, in ms.
     fn delays(path: &str, keys: f64) -> [f64; 2] {

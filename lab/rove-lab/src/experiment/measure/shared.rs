@@ -17,18 +17,18 @@ use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
 use rove_congestion::{Begin, Controller};
+use rove_flows::flow::contender::{Contender, own};
+use rove_flows::flow::ends::Receiver;
+use rove_flows::flow::on_off_sources::{
+    Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,
+};
+use rove_flows::flow::source::FULL;
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_link::{CoDelConfig, Discipline, FairConfig, FlowKey, LinkConfig};
 use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
-use crate::flow::contender::{Contender, own};
-use crate::flow::ends::Receiver;
-use crate::flow::on_off_sources::{
-    Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,
-};
-use crate::flow::source::FULL;
 
 /// Figures of a run beside the queueing delays of its senders.
 pub(super) const FIGURES: [RunFigure; 2] = [
@@ -190,9 +190,10 @@ fn samples(figures: &[SenderFigures], packet: Bytes, length: Duration) -> Sample
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
     use crate::experiment::traffic::{TcpBegin, Traffic};
-    use crate::path::Path;
 
     fn samples(system: System, senders: usize, path: &str) -> Samples {
         let path: Path = path.parse().expect("a path");

@@ -112,9 +112,10 @@ fn measure(conditions: &Conditions<'_>, occasion: Occasion) -> Samples {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
     use crate::experiment::system::System;
-    use crate::path::Path;
 
     fn silence(system: System, outage: f64) -> f64 {
         let path: Path = "rtt=100ms".parse().expect("a path");

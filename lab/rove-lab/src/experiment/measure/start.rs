@@ -42,9 +42,10 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
     use crate::experiment::system::System;
-    use crate::path::Path;
 
     #[test]
     fn a_path_without_loss_takes_a_round_trip() {

@@ -45,8 +45,9 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
-    use crate::path::Path;
 
     #[test]
     fn the_known_reference_has_the_age_of_its_closed_form() {

@@ -1,16 +1,16 @@
 //! A call beside a bulk flow: on one path as they are, or through a Sprout tunnel.
 
 use rove_congestion::cubic::Cubic;
+use rove_flows::flow::contender::Contender;
+use rove_flows::flow::controlled::Controlled;
+use rove_flows::flow::ends::{Arrival, Receiver, Sender};
+use rove_flows::flow::shared::{self, Shared, TUNNELLED};
+use rove_flows::flow::source::Keystrokes;
+use rove_flows::metrics::{Delivery, packet_delay};
 use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
-use crate::flow::contender::Contender;
-use crate::flow::controlled::Controlled;
-use crate::flow::ends::{Arrival, Receiver, Sender};
-use crate::flow::shared::{self, Shared, TUNNELLED};
-use crate::flow::source::Keystrokes;
-use crate::metrics::{Delivery, packet_delay};
 
 /// Length over a link that has no recorded opportunities, and the begin that figures leave out. Source: as with flows.
 const LENGTH: Duration = Duration::from_secs(120);
@@ -79,9 +79,10 @@ fn ends(is_tunnelled: bool, seed: Seed) -> (Near, Shared<Receiver>) {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+
     use super::*;
     use crate::experiment::system::System;
-    use crate::path::Path;
 
     #[test]
     fn a_tunnel_takes_the_call_out_of_the_queue_of_the_bulk_flow() {

@@ -14,7 +14,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 /// # Errors
 ///
 /// Returns the system's refusal.
-pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
 /// # Errors
 ///
 /// Returns an error if it cannot be written.
-pub(crate) fn write_whole(file: &Path, text: &str) -> Result<()> {
+pub fn write_whole(file: &Path, text: &str) -> Result<()> {
     let shown = file.display();
     let unfinished = file.with_extension("unfinished");
     fs::write(&unfinished, text)
@@ -33,11 +33,11 @@ pub(crate) fn write_whole(file: &Path, text: &str) -> Result<()> {
 
 /// Returns how clap reads the directory of an option that a variable of the environment may name: an empty name is none, as of a
 /// variable that is empty.
-pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
+pub fn directory() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
 /// Returns a directory whose name is not empty.
-pub(crate) fn named<D: AsRef<Path>>(directory: Option<D>) -> Option<D> {
+pub fn named<D: AsRef<Path>>(directory: Option<D>) -> Option<D> {
     directory.filter(|directory| !directory.as_ref().as_os_str().is_empty())
 }

@@ -137,7 +137,7 @@ fn unit<T: FromStr<Err = ParseUnitError>>(text: &str) -> Result<T, String> {
 }
 
 /// Reads a share from 0 to 1: `5%` or `0.05`.
-pub(crate) fn share(text: &str) -> Result<f64, String> {
+pub fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number, 0.01),
         None => (text, 1.0),

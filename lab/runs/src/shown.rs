@@ -10,24 +10,24 @@ use rove_terminal::escaped;
 
 /// Text on its way to somebody's terminal: each line is [`escaped`]. JSON keeps its meaning.
 #[derive(Debug)]
-pub(crate) struct Shown<W: Write> {
+pub struct Shown<W: Write> {
     output: W,
     /// The beginning of a line whose end is still to come.
     line: Vec<u8>,
 }
 
 /// Returns standard output, for text and JSON.
-pub(crate) fn stdout() -> Shown<StdoutLock<'static>> {
+pub fn stdout() -> Shown<StdoutLock<'static>> {
     Shown::new(io::stdout().lock())
 }
 
 /// Returns standard error, for whole lines.
-pub(crate) fn stderr() -> Shown<Stderr> {
+pub fn stderr() -> Shown<Stderr> {
     Shown::new(io::stderr())
 }
 
 /// Says why standard output has refused what was to be shown.
-pub(crate) fn refused(error: io::Error) -> anyhow::Error {
+pub fn refused(error: io::Error) -> anyhow::Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => {
             anyhow!("standard output was closed by its reader before everything was written")
@@ -41,7 +41,7 @@ pub(crate) fn refused(error: io::Error) -> anyhow::Error {
 /// # Errors
 ///
 /// Returns the refusal as a sentence.
-pub(crate) fn written(result: io::Result<()>) -> anyhow::Result<()> {
+pub fn written(result: io::Result<()>) -> anyhow::Result<()> {
     result.map_err(refused)
 }
 

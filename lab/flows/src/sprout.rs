@@ -7,4 +7,4 @@ pub mod bulk;
 pub mod session;
 pub mod tunnel;
 #[cfg(unix)]
-pub(crate) mod wire;
+pub mod wire;

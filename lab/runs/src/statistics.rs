@@ -7,53 +7,53 @@ const RESAMPLINGS: u64 = 1_000;
 
 /// Times in ascending order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Times {
+pub struct Times {
     sorted: Vec<f64>,
     missing: u64,
 }
 
 impl Times {
     /// Sorts known times, given in any order in ms. `missing` counts the samples without a known time.
-    pub(crate) fn new(mut times: Vec<f64>, missing: u64) -> Self {
+    pub fn new(mut times: Vec<f64>, missing: u64) -> Self {
         times.sort_by(f64::total_cmp);
         Self { sorted: times, missing }
     }
 
     /// Returns those that are known, the smallest first.
-    pub(crate) fn known(&self) -> &[f64] {
+    pub fn known(&self) -> &[f64] {
         &self.sorted
     }
 
     /// Returns how many there are of which none is known.
-    pub(crate) const fn missing(&self) -> u64 {
+    pub const fn missing(&self) -> u64 {
         self.missing
     }
 
     /// Returns how many there are in all.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         u64::try_from(self.sorted.len()).unwrap_or(u64::MAX) + self.missing
     }
 
     /// Returns the mean of those that are known; `None` of none.
-    pub(crate) fn mean(&self) -> Option<f64> {
+    pub fn mean(&self) -> Option<f64> {
         mean(&self.sorted)
     }
 
     /// Returns the standard deviation of those that are known (the population's); `None` of none.
-    pub(crate) fn deviation(&self) -> Option<f64> {
+    pub fn deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let squares: Vec<f64> = self.sorted.iter().map(|time| (time - mean).powi(2)).collect();
         Some(self::mean(&squares)?.sqrt())
     }
 
     /// Returns the time that `percent` of all do not exceed; `None` if such a one was never known, or there is none.
-    pub(crate) fn quantile(&self, percent: u64) -> Option<f64> {
+    pub fn quantile(&self, percent: u64) -> Option<f64> {
         let rank = (self.count() * percent).div_ceil(100).max(1);
         self.sorted.get(usize::try_from(rank - 1).ok()?).copied()
     }
 
     /// Returns the share of all that are below a time, in percent; 0 of none.
-    pub(crate) fn share_below(&self, limit: f64) -> f64 {
+    pub fn share_below(&self, limit: f64) -> f64 {
         let below = self.sorted.partition_point(|time| *time < limit);
         percent(below, self.count())
     }
@@ -62,14 +62,14 @@ impl Times {
 /// Returns the 95 % interval of the mean of seeds' means, by resampling the seeds and never the samples within them;
 /// `None` of fewer than two seeds. The same means have the same interval. Source: Efron, *Bootstrap methods* (1979), the
 /// percentile interval.
-pub(crate) fn interval(means: &[f64]) -> Option<[f64; 2]> {
+pub fn interval(means: &[f64]) -> Option<[f64; 2]> {
     let of = |drawn: &[usize]| mean(&drawn.iter().map(|run| means[*run]).collect::<Vec<_>>());
     resampled(means.len(), |drawn| of(drawn).expect("there are runs"))
 }
 
 /// Returns the ratio of two means, and its 95 % interval as of [`interval`]: runs with the same seed stand at the same place of
 /// both, and are drawn together. `None` of no runs; no interval of one.
-pub(crate) fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
+pub fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
     assert_eq!(of.len(), to.len(), "runs come in pairs");
     let ratio = mean(of)? / mean(to)?;
     let sum = |from: &[f64], drawn: &[usize]| drawn.iter().map(|run| from[*run]).sum::<f64>();

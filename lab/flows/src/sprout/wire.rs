@@ -28,7 +28,7 @@ const DONE_AFTER: Duration = Duration::from_secs(5);
 
 /// The work of an end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Task {
+pub enum Task {
     /// Sends all the data of the world for some time.
     Send {
         /// The peer.
@@ -159,7 +159,7 @@ fn push(session: &mut Session<Tunnel>, flow: u16, packet: &[u8]) {
 /// # Errors
 ///
 /// Returns an error if a socket cannot be had, or the result not be written.
-pub(crate) fn run(
+pub fn run(
     task: Task,
     key: &Key,
     json: bool,

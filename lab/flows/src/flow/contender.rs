@@ -131,7 +131,7 @@ impl Contender {
     }
 
     /// Returns whether it is there: any but that of a program's own, until that is entered.
-    pub(crate) fn is_there(self) -> bool {
+    pub fn is_there(self) -> bool {
         self != Self::Own || OWN.get().is_some()
     }
 
@@ -200,7 +200,7 @@ pub fn enter(make: fn() -> Box<dyn Controller>) {
 }
 
 /// Returns a controller of the program's own.
-pub(crate) fn own() -> Box<dyn Controller> {
+pub fn own() -> Box<dyn Controller> {
     OWN.get().expect("a checked scenario has systems that are there")()
 }
 

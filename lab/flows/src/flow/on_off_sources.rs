@@ -27,18 +27,20 @@ const TIMEOUT_MAX: Duration = Duration::from_secs(60);
 const NUMBER_BITS: u32 = 48;
 
 /// The place in a payload from which two bytes name the sender: after the mark, in the packet's number.
-pub(crate) const SENDER_PLACE: usize = MARK.len();
+pub const SENDER_PLACE: usize = MARK.len();
 
 /// Sizes of flows: those of a distribution, and none above the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct FlowSize {
-    pub(crate) distribution: Distribution,
-    pub(crate) largest: Bytes,
+pub struct FlowSize {
+    /// How sizes are distributed.
+    pub distribution: Distribution,
+    /// The largest size.
+    pub largest: Bytes,
 }
 
 /// A distribution of sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Distribution {
+pub enum Distribution {
     /// Distributed exponentially around a mean.
     Exponential(Bytes),
     /// A least size and a part with a heavy tail. Source: the Remy paper's fit of flows seen at a research institute, Pareto(x + 40) with
@@ -68,13 +70,13 @@ impl FlowSize {
 
 /// The figures of a sender.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SenderFigures {
+pub struct SenderFigures {
     /// Packets that were acknowledged.
-    pub(crate) packets: u64,
+    pub packets: u64,
     /// The time for which it had something to send.
-    pub(crate) on: Duration,
+    pub on: Duration,
     /// The sum of the times that acknowledged packets waited in queues.
-    pub(crate) queueing: Duration,
+    pub queueing: Duration,
 }
 
 /// A flow under way.
@@ -148,7 +150,7 @@ struct Sender {
 }
 
 /// The senders, as one end of a path.
-pub(crate) struct OnOffSources<F> {
+pub struct OnOffSources<F> {
     senders: Vec<Sender>,
     /// Makes the controller of a flow.
     controller: F,
@@ -163,7 +165,7 @@ pub(crate) struct OnOffSources<F> {
 
 impl<F: Fn() -> Box<dyn Controller>> OnOffSources<F> {
     /// Creates so many senders, all in a pause.
-    pub(crate) fn new(
+    pub fn new(
         count: usize,
         size: FlowSize,
         mean_pause: Duration,
@@ -188,7 +190,7 @@ impl<F: Fn() -> Box<dyn Controller>> OnOffSources<F> {
     }
 
     /// Returns the figures of each sender up to now.
-    pub(crate) fn figures(&self, now: Instant) -> Vec<SenderFigures> {
+    pub fn figures(&self, now: Instant) -> Vec<SenderFigures> {
         let of = |sender: &Sender| {
             let mut figures = sender.figures;
             if let Some(flow) = &sender.flow {

@@ -17,7 +17,7 @@ pub mod beside;
 pub mod contender;
 pub mod controlled;
 pub mod ends;
-pub(crate) mod on_off_sources;
+pub mod on_off_sources;
 pub mod shared;
 pub mod source;
 pub mod sprout;
@@ -127,11 +127,7 @@ pub fn run_tunnelled(controller: impl Controller, options: FlowOptions) -> FlowR
 }
 
 /// Returns the figures of a flow.
-pub(crate) fn report(
-    options: &FlowOptions,
-    [sent, lost]: [u64; 2],
-    arrivals: &[Arrival],
-) -> FlowReport {
+pub fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival]) -> FlowReport {
     let FlowOptions { uplink, length, skipped, .. } = options;
     let begin = Instant::ZERO + *skipped;
     let is_counted = |arrival: &&Arrival| arrival.delivery.arrived >= begin;

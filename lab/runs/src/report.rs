@@ -4,13 +4,13 @@
 ///
 /// A layout is the table's columns in order: the heading with `_` for blanks, `<` (to the left) or `>` (to the right), and the width.
 /// A `|` stands between groups of columns.
-pub(crate) fn heading(layout: &str) -> String {
+pub fn heading(layout: &str) -> String {
     let names = layout.split(' ').filter_map(|column| Some(column.split_once(['<', '>'])?.0));
     line(layout, names.map(|name| name.replace('_', " ")))
 }
 
 /// Returns a line of such a table. A text that is wider than its column moves the rest of the line.
-pub(crate) fn line(layout: &str, cells: impl IntoIterator<Item = String>) -> String {
+pub fn line(layout: &str, cells: impl IntoIterator<Item = String>) -> String {
     let mut cells = cells.into_iter();
     let texts = layout.split(' ').map(|column| {
         let Some((_, width)) = column.split_once(['<', '>']) else { return column.to_owned() };
@@ -23,7 +23,7 @@ pub(crate) fn line(layout: &str, cells: impl IntoIterator<Item = String>) -> Str
 
 /// Returns rows, of which the first is the heading, in columns as wide as their texts: the first to the left, the others to the right
 /// with `least` characters at least.
-pub(crate) fn table(rows: &[Vec<String>], least: usize) -> String {
+pub fn table(rows: &[Vec<String>], least: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {
         let texts = rows.iter().filter_map(|row| Some(row.get(column)?.chars().count()));
@@ -40,7 +40,7 @@ pub(crate) fn table(rows: &[Vec<String>], least: usize) -> String {
 }
 
 /// Returns a number with a digit behind the point, or a dash for none.
-pub(crate) fn number(value: Option<f64>) -> String {
+pub fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
 }
 

@@ -9,7 +9,7 @@ use rove_terminal::escaped;
 
 /// The processors that runs are spread over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Engine {
+pub enum Engine {
     /// Processors of this computer
     #[default]
     Local,
@@ -19,7 +19,7 @@ pub(crate) enum Engine {
 
 /// Does `work` on each item, on all processors; the results are in the order of the items. `progress` is told how many are
 /// done, after each.
-pub(crate) fn map<T: Sync, R: Send>(
+pub fn map<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> R + Sync,
     progress: impl Fn(usize) + Sync,
@@ -28,12 +28,12 @@ pub(crate) fn map<T: Sync, R: Send>(
 }
 
 /// Returns how many processors this program may use.
-pub(crate) fn processors() -> usize {
+pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Does the same on so many threads.
-pub(crate) fn map_on<T: Sync, R: Send>(
+pub fn map_on<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
     work: impl Fn(&T) -> R + Sync,
@@ -62,7 +62,7 @@ pub(crate) fn map_on<T: Sync, R: Send>(
 }
 
 /// Tells a person who waits how many of all runs are done, in a line that goes when all are.
-pub(crate) fn tell_progress(of: &str, done: usize, all: usize) {
+pub fn tell_progress(of: &str, done: usize, all: usize) {
     if io::stderr().is_terminal() {
         let end = if done == all { "\r\x1b[K" } else { "" };
         let _ = write!(io::stderr(), "\r{}{done} of {all} runs{end}", escaped(of));

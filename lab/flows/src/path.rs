@@ -10,7 +10,7 @@ use rove_link::{Distribution, LinkConfig, Schedule, Steps, Trace};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::path::parts::Parts;
-pub(crate) use crate::path::parts::share;
+pub use crate::path::parts::share;
 use crate::path::schedule::StepSchedule;
 
 mod parts;
@@ -31,17 +31,17 @@ const FIRST_SEED: Seed = Seed::new(1);
 
 /// A path: a link each way.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Path {
+pub struct Path {
     /// As it was given.
-    pub(crate) text: String,
+    pub text: String,
     /// Near to far.
-    pub(crate) uplink: LinkConfig,
+    pub uplink: LinkConfig,
     /// Far to near.
-    pub(crate) downlink: LinkConfig,
+    pub downlink: LinkConfig,
     /// Files of delivery opportunities: near to far, far to near.
     files: [Option<PathBuf>; 2],
     /// The window of a download in bulk, which shares the path with a session in virtual time.
-    pub(crate) download: Option<Bytes>,
+    pub download: Option<Bytes>,
     /// The file of a schedule.
     schedule_file: Option<PathBuf>,
     /// Steps of both directions, in place of `uplink` and `downlink`.
@@ -54,7 +54,7 @@ impl Path {
     /// # Errors
     ///
     /// Returns an error if one cannot be read, or is none.
-    pub(crate) fn load(&mut self) -> Result<()> {
+    pub fn load(&mut self) -> Result<()> {
         if let Some(file) = &self.schedule_file {
             let shown = file.display();
             let schedule = StepSchedule::parse(&read(file, SCHEDULE_BYTES_MAX)?)
@@ -77,7 +77,7 @@ impl Path {
 
     /// Returns the links of a run that begins now. A schedule begins with it, and recorded opportunities do: those of the
     /// first seed at their beginning, those of others somewhere.
-    pub(crate) fn links(&self, now: Instant, seed: Seed) -> [Steps; 2] {
+    pub fn links(&self, now: Instant, seed: Seed) -> [Steps; 2] {
         if let Some(schedule) = &self.schedule {
             return [&self.uplink, &self.downlink].map(|link| schedule.steps(now, link.overhead));
         }
@@ -93,7 +93,7 @@ impl Path {
     }
 
     /// Returns a path that does nothing.
-    pub(crate) fn wire() -> Self {
+    pub fn wire() -> Self {
         let link = LinkConfig::default();
         Self {
             text: String::new(),
@@ -107,13 +107,13 @@ impl Path {
     }
 
     /// Returns the path for packets that have their own headers, as those of an emulator do.
-    pub(crate) fn of_whole_packets(mut self) -> Self {
+    pub fn of_whole_packets(mut self) -> Self {
         (self.uplink.overhead, self.downlink.overhead) = (Bytes::ZERO, Bytes::ZERO);
         self
     }
 
     /// Returns the path on which a session settles: with its delay, but nothing that loses or queues.
-    pub(crate) fn settling(&self) -> [LinkConfig; 2] {
+    pub fn settling(&self) -> [LinkConfig; 2] {
         [&self.uplink, &self.downlink].map(|link| LinkConfig {
             delay: link.delay,
             jitter: link.jitter,

@@ -1,0 +1,15 @@
+//! The network between two ends, and flows of data over it, each under a congestion controller.
+//!
+//! # Modules
+//!
+//! - `path` is the network between two ends, as a command line describes it in `parts` or a `schedule` gives it.
+//! - `flow` sends flows of each `contender` in virtual time, alone, `beside` a session, or from many `on_off_sources`.
+//! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.
+//! - `metrics` computes the delays of a flow, and the `age` of states.
+
+#![forbid(unsafe_code)]
+
+pub mod flow;
+pub mod metrics;
+pub mod path;
+pub mod sprout;

@@ -1,0 +1,15 @@
+//! Runs of an experiment, by the hundred: all processors do them, and their results become tables.
+//!
+//! # Modules
+//!
+//! - `parallel` uses all processors.
+//! - `statistics` are of times and of repeated runs, and `report` is their tables.
+//! - `shown` is the way to the terminal, and `files` writes files whole, or for their owner alone.
+
+#![forbid(unsafe_code)]
+
+pub mod files;
+pub mod parallel;
+pub mod report;
+pub mod shown;
+pub mod statistics;
