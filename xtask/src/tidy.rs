@@ -15,7 +15,7 @@ const FILE_LINES_MAX: usize = 700;
 
 /// Which of our crates each crate may build on. Chosen: the map in ARCHITECTURE.md. Spaces separate names. No crate of
 /// the product builds on the laboratory, but for the program, whose `demo` plays a link.
-const MAY_DEPEND_ON: [(&str, &str); 21] = [
+const MAY_DEPEND_ON: [(&str, &str); 23] = [
     ("crates/units", ""),
     ("crates/ssp", "units"),
     ("crates/terminal", "units"),
@@ -34,9 +34,11 @@ const MAY_DEPEND_ON: [(&str, &str); 21] = [
     ("lab/oracle", "terminal"),
     ("lab/runs", "units terminal"),
     ("lab/flows", "units ssp link congestion headless platform"),
+    ("lab/replay", "units ssp terminal link session headless platform runs flows"),
+    ("lab/remy", "units link congestion platform runs"),
     (
         "lab/rove-lab",
-        "units ssp terminal link congestion session headless net platform cli-docs runs flows",
+        "units ssp terminal link congestion session headless net platform cli-docs runs flows replay remy",
     ),
     ("lab/trials", "units ssp terminal link session headless platform shell lab"),
     // Packaging compiles nothing of what it packs twice, and the gate starts before anything builds.

@@ -8,6 +8,9 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use rove_cli_docs::completions::{COMMAND, Names, answer};
 use rove_cli_docs::{Book, Manual, Words, matches, refusal, unknown_command};
+use rove_replay::record::RecordOptions;
+use rove_replay::replay::ReplayOptions;
+use rove_replay::screen::ScreenOptions;
 use rove_runs::shown;
 
 use crate::aoi::AoiOptions;
@@ -20,9 +23,6 @@ use crate::cli::remy::RemyArgs;
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
 use crate::experiment::FiguresOptions;
-use crate::record::RecordOptions;
-use crate::replay::ReplayOptions;
-use crate::screen::ScreenOptions;
 
 mod aoi;
 #[cfg(target_os = "linux")]
@@ -246,7 +246,7 @@ fn print(text: &str) -> u8 {
 fn run_record(args: Vec<OsString>) -> u8 {
     call(&record::MANUAL, args, |options: RecordOptions| {
         let script = options.script().map_err(|error| Complaint::Usage(format!("{error:#}")))?;
-        Ok(crate::record::run(options, script)?)
+        Ok(rove_replay::record::run(options, script)?)
     })
 }
 
@@ -277,14 +277,14 @@ fn run_screen(args: Vec<OsString>) -> u8 {
                             `rove-lab screen --size 80x24 < recording`";
             return Err(Complaint::Usage(sentence.to_owned()));
         }
-        done(crate::screen::run(options, input, shown::stdout(), shown::stderr()))
+        done(rove_replay::screen::run(options, input, shown::stdout(), shown::stderr()))
     })
 }
 
 fn run_replay(args: Vec<OsString>) -> u8 {
     call(&replay::MANUAL, args, |options: ReplayOptions| {
         options.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
-        done(crate::replay::run(&options, shown::stdout(), shown::stderr()))
+        done(rove_replay::replay::run(&options, shown::stdout(), shown::stderr()))
     })
 }
 
@@ -301,7 +301,7 @@ fn run_aoi(args: Vec<OsString>) -> u8 {
 fn run_remy(args: Vec<OsString>) -> u8 {
     call(&remy::MANUAL, args, |args: RemyArgs| {
         let call = args.call().map_err(Complaint::Usage)?;
-        done(crate::remy::run(&call, shown::stdout()))
+        done(rove_remy::run(&call, shown::stdout()))
     })
 }
 

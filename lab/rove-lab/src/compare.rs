@@ -12,6 +12,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use rove_flows::path::Path;
+use rove_replay::replay::figures::Figures;
+use rove_replay::replay::script::{Repertoire, Script};
+use rove_replay::replay::{Pace, read};
 use rove_runs::report;
 use rove_runs::shown;
 use rove_session::Preference;
@@ -23,9 +26,6 @@ use self::observed_client::{Interrupt, Interrupted};
 use self::peer::Peer;
 use self::run::{Played, RunOptions};
 use self::table::Tally;
-use crate::replay::figures::Figures;
-use crate::replay::script::{Repertoire, Script};
-use crate::replay::{Pace, read};
 
 pub(crate) mod bulk;
 pub(crate) mod burst;

@@ -10,9 +10,9 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use rove_link::{Link, LinkConfig, Schedule, Synthetic};
+use rove_replay::replay::figures::millis;
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
-use crate::replay::figures::millis;
 use crate::validate::figure::{Figure, SEED, figure, lateness, ms};
 use crate::validate::flow::{Flow, Passage, Script};
 use rove_net::acquire_rights;

@@ -7,11 +7,11 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use rove_lab::trace::{Event, Trace, TtyModes};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::{Failure, Program, c_string};
 use rove_platform::pty::{Child, Master, Pty};
+use rove_replay::trace::{Event, Trace, TtyModes};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
 

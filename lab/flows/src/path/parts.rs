@@ -137,6 +137,10 @@ fn unit<T: FromStr<Err = ParseUnitError>>(text: &str) -> Result<T, String> {
 }
 
 /// Reads a share from 0 to 1: `5%` or `0.05`.
+///
+/// # Errors
+///
+/// Returns a sentence if the text is no share.
 pub fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number, 0.01),

@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::{Args, Command, ValueHint};
 use rove_cli_docs::Manual;
 use rove_flows::path::Path;
+use rove_replay::replay::Pace;
 use rove_session::Preference;
 use rove_units::{Bytes, Duration, ParseUnitError, parse_duration};
 
@@ -13,7 +14,6 @@ use crate::cli::program::LABORATORY;
 use crate::compare::bulk::{BulkOptions, CongestionControl};
 use crate::compare::peer::{Peer, rove_beside};
 use crate::compare::{CompareOptions, Work};
-use crate::replay::Pace;
 
 /// The manual of `rove-lab compare`.
 pub(crate) static MANUAL: Manual = Manual {

@@ -2,9 +2,9 @@
 
 use clap::{Args, Command};
 use rove_cli_docs::{Manual, Words};
+use rove_replay::record::RecordOptions;
 
 use crate::cli::program::LABORATORY;
-use crate::record::RecordOptions;
 
 /// The help and manual page of `rove-lab record`.
 pub(crate) static MANUAL: Manual = Manual {

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, ValueEnum, ValueHint};
 use rove_cli_docs::{Manual, Words};
+use rove_remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
 use rove_runs::parallel::{self, Engine};
 
 use crate::cli::program::LABORATORY;
-use crate::remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
 
 /// The manual of `rove-lab remy`.
 pub(crate) static MANUAL: Manual = Manual {

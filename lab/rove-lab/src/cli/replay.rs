@@ -2,9 +2,9 @@
 
 use clap::{Args, Command};
 use rove_cli_docs::Manual;
+use rove_replay::replay::ReplayOptions;
 
 use crate::cli::program::LABORATORY;
-use crate::replay::ReplayOptions;
 
 /// The help and manual page of `rove-lab replay`.
 pub(crate) static MANUAL: Manual = Manual {

@@ -2,9 +2,9 @@
 
 use clap::{Args, Command};
 use rove_cli_docs::Manual;
+use rove_replay::screen::ScreenOptions;
 
 use crate::cli::program::LABORATORY;
-use crate::screen::ScreenOptions;
 
 /// The help and manual page of `rove-lab screen`.
 pub(crate) static MANUAL: Manual = Manual {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use rove_replay::replay::figures::millis;
 use rove_runs::report::{heading, line, number};
 use rove_runs::statistics::Times;
 use rove_units::Duration;
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 use crate::compare::burst::Burst;
 use crate::compare::peer::Peer;
 use crate::compare::{CompareOptions, Work};
-use crate::replay::figures::millis;
 
 /// The columns.
 const LAYOUT: &str = "system<10 times>6 | median>9 mean>9 p90>9 longest>9 | up_kB>10 packets>8 down_kB>10 packets>8 | client_s>8 \

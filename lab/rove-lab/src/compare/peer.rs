@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use rove_platform::program::{candidates, own_file};
+use rove_replay::replay::script::Repertoire;
 use rustix::fs::{Access, access};
 
 use crate::live::sshd::SSHD;
 use crate::live::system::System;
-use crate::replay::script::Repertoire;
 
 /// A system of a client and a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -14,6 +14,8 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rove_replay::replay::CLEAR;
+use rove_replay::replay::script::Script;
 use rove_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -22,8 +24,6 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use serde::{Deserialize, Serialize};
 
 use crate::live::clock;
-use crate::replay::CLEAR;
-use crate::replay::script::Script;
 
 /// The word that calls it.
 pub(crate) const WORD: &str = "play";

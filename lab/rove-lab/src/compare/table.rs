@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
+use rove_replay::replay::figures::{Figures, Latencies, millis, percent};
+use rove_replay::replay::script::Class;
 use rove_runs::report::line;
 use rove_units::Duration;
 use serde_json::{Value, json};
 
 use crate::compare::cost::Cost;
 use crate::compare::run::Played;
-use crate::replay::figures::{Figures, Latencies, millis, percent};
-use crate::replay::script::Class;
 use rove_net::Offered;
 
 /// Figures over some runs.

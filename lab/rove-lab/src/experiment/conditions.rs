@@ -3,13 +3,13 @@
 use std::path::Path as FilePath;
 
 use rove_flows::path::Path;
+use rove_replay::replay::Pace;
+use rove_replay::trace::Trace;
 use rove_units::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::system::System;
 use crate::experiment::traffic::Traffic;
-use crate::replay::Pace;
-use crate::trace::Trace;
 
 /// A recorded session with its name.
 #[derive(Clone, Debug)]

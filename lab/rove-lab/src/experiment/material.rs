@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow};
 use rove_flows::path::Path;
 use rove_link::Synthetic;
+use rove_replay::trace::Trace;
 use rove_runs::files::write_whole;
 use rove_units::{Bytes, Duration, Seed};
 
 use crate::experiment::conditions::Recording;
 use crate::experiment::scenario::{Direction, Link, Scenario};
-use crate::trace::Trace;
 
 /// The recordings that the laboratory brings.
 const BUILT_IN: &[(&str, &str)] = &[

@@ -12,6 +12,7 @@ pub(crate) use here::Programs;
 mod here {
     use std::path::PathBuf;
 
+    use rove_replay::replay::script::Script;
     use rove_units::Duration;
 
     use super::*;
@@ -24,7 +25,6 @@ mod here {
     use crate::experiment::conditions::nanos;
     use crate::experiment::measure::{flow_options, flow_samples};
     use crate::experiment::system::System;
-    use crate::replay::script::Script;
 
     /// How long a far side may make no progress. Source: the default of `rove-lab compare`.
     const TIMEOUT: Duration = Duration::from_secs(120);

@@ -3,13 +3,13 @@
 use std::path::Path as FilePath;
 
 use rove_flows::path::Path;
+use rove_replay::replay::Pace;
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::experiment::measure::Measure;
 use crate::experiment::system::{Clock, System};
 use crate::experiment::traffic::Traffic;
-use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
 const BUILT_IN: &[(&str, &str)] = &[

@@ -1,11 +1,10 @@
 //! The systems that experiments compare, and the clock that each of them runs by.
 
 use rove_flows::flow::contender::Contender;
+use rove_replay::replay::Ends;
 use rove_session::{EngineKind, Prediction, Preference};
 use rove_ssp::{Config, ReferencePolicy};
 use serde::Deserialize;
-
-use crate::replay::Ends;
 
 /// The clock of a scenario.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]

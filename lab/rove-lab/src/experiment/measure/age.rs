@@ -10,6 +10,7 @@ use core::net::SocketAddr;
 use rove_flows::metrics::age::Timeline;
 use rove_headless::HEADERS;
 use rove_link::net::{End, Net, RIGHT_ADDRESS};
+use rove_replay::trace::{Event, Trace};
 use rove_session::HostScreen;
 use rove_ssp::{Config, Ecn, Role, StateNum, Transport};
 use rove_terminal::{Size, Terminal};
@@ -17,7 +18,6 @@ use rove_units::{Duration, Instant, Seed, Stream};
 
 use self::numbered::{Nothing, NumberedScreen};
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
-use crate::trace::{Event, Trace};
 
 mod numbered;
 

@@ -1,7 +1,8 @@
 //! Time from a key to the next output, in the recording itself.
 
+use rove_replay::trace::Event;
+
 use crate::experiment::conditions::{Conditions, Samples, nanos};
-use crate::trace::Event;
 
 /// Returns the times of the keys that were answered before the next key; the others are left out, as nobody knows
 /// which output is theirs.
@@ -22,9 +23,10 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 
 #[cfg(test)]
 mod tests {
+    use rove_replay::trace::Trace;
+
     use super::*;
     use crate::experiment::conditions::Recording;
-    use crate::trace::Trace;
 
     #[test]
     fn only_the_first_output_after_a_key_answers_it() {

@@ -7,11 +7,11 @@ use core::net::SocketAddr;
 
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net, RIGHT_ADDRESS};
+use rove_replay::trace::Event;
 use rove_ssp::{ApplyError, Capabilities, Config, Ecn, Object, Role, Transport};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, Samples, nanos};
-use crate::trace::Event;
 
 /// Time between frames. Source: Mosh paper, section 2.3, the longest.
 const FRAME_INTERVAL: Duration = Duration::from_millis(250);
@@ -127,9 +127,10 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 
 #[cfg(test)]
 mod tests {
+    use rove_replay::trace::{Record, Trace};
+
     use super::*;
     use crate::experiment::conditions::Recording;
-    use crate::trace::{Record, Trace};
     use rove_terminal::Size;
 
     fn delays(writes: &[u64], collection: f64) -> Vec<f64> {

@@ -1,9 +1,9 @@
 //! Response time: from a key to its answer on the user's screen, as `rove-lab replay` judges it.
 
 use anyhow::Result;
+use rove_replay::replay::response_times;
 
 use crate::experiment::conditions::{Conditions, Samples, nanos};
-use crate::replay::response_times;
 
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let (recording, system) = (conditions.recording(), conditions.system());

@@ -4,6 +4,7 @@ use core::net::SocketAddr;
 
 use rove_headless::{Act, Program, User};
 use rove_link::LinkConfig;
+use rove_replay::replay::Ends;
 use rove_session::{Client, Server};
 use rove_ssp::ReceiveError;
 use rove_terminal::Terminal;
@@ -11,7 +12,6 @@ use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, Samples, nanos};
 use crate::experiment::measure::session::session;
-use crate::replay::Ends;
 
 /// Time between two keys of the user. Chosen: slow typing.
 const KEY_INTERVAL: Duration = Duration::from_millis(300);

@@ -1,0 +1,88 @@
+//! `rove-lab remy`: congestion controllers found by search.
+//!
+//! A `training_network` describes a network, and `network` simulates it: senders that each follow a `control` (or a
+//! `baseline`), before one link. An `objective` says what comes of that is worth. A run is worth that on certain `terms`.
+//! `evaluator` does many runs of tables and networks; `evaluate` is its command. Its `workers` are threads, or a
+//! `worker_pool` that is sent each `task`. `worker` is the command that does tasks. A `prior` is the assumptions for which a
+//! `search` grows a table. Candidates are of an `action_range`, and found by `bisection`. `train` is its command, and
+//! `checkpoint` keeps it. `tables` are files, and `published` holds those of the papers to their figures. `describe` is what people see
+//! of a table, `surface` a picture. A `fault` is why there is no result.
+
+#![forbid(unsafe_code)]
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use rove_runs::shown;
+
+mod action_range;
+mod baseline;
+mod bisection;
+mod checkpoint;
+mod control;
+mod describe;
+mod evaluate;
+mod evaluator;
+mod fault;
+mod network;
+mod objective;
+mod prior;
+#[cfg(test)]
+mod published;
+mod search;
+mod surface;
+mod tables;
+mod task;
+mod terms;
+mod train;
+mod training_network;
+mod worker;
+mod worker_pool;
+mod workers;
+
+pub use evaluate::EvaluateOptions;
+pub use objective::Objective;
+pub use train::TrainOptions;
+
+/// The thing to be done, with what it needs.
+#[derive(Clone, Debug)]
+pub enum RemyCall {
+    /// Print a table's rules, and maybe draw them.
+    Describe {
+        /// The table.
+        table: PathBuf,
+        /// The file of the picture.
+        picture: Option<PathBuf>,
+    },
+    /// Write a table in another form.
+    Convert {
+        /// The table.
+        table: PathBuf,
+        /// The file to be written.
+        out: PathBuf,
+    },
+    /// Say what tables are worth.
+    Evaluate(EvaluateOptions),
+    /// Search a table.
+    Train(TrainOptions),
+    /// Do the tasks that standard input brings.
+    Work,
+}
+
+/// Does what is asked for.
+///
+/// # Errors
+///
+/// Returns an error if a file cannot be used, an evaluation fails, or `output` cannot be written.
+pub fn run(call: &RemyCall, output: impl Write) -> Result<()> {
+    match call {
+        RemyCall::Describe { table, picture } => {
+            describe::describe(&tables::read(table)?, picture.as_deref(), output)
+        }
+        RemyCall::Convert { table, out } => tables::write(&tables::read(table)?, out),
+        RemyCall::Evaluate(options) => evaluate::evaluate(options, output),
+        RemyCall::Train(options) => train::train(options, shown::stderr()),
+        RemyCall::Work => worker::work(io::stdin().lock(), output),
+    }
+}

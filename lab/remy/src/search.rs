@@ -1,0 +1,356 @@
+//! Search: a table grown from one rule, so that its score on networks of a prior rises.
+//!
+//! Rules are improved, the most used one first, for some generations; then the most used rule is split, and the search goes on with
+//! more rules. Before each split the table is compared with the one of the last split in a longer run, and goes back to it unless it
+//! is better: so the score of what is kept never falls. The program of the publication then begins again without a split; here the
+//! older table is split too, since a search that finds nothing better with few rules may with more.
+//!
+//! Networks are few, and an action that is best on them may be bad on others. Two settings of a prior work against that: with `redraws`
+//! each step has networks of its own draw, and with `check_each` an improvement stays only if the table is better for it in the
+//! longer run. Neither is in the published program as described; the paper draws networks for each step. The table's score on networks
+//! that decide on nothing is told after each improvement.
+//!
+//! A search is a sequence of [`Search::step`]s. Each begins from what a checkpoint holds and draws its chance by its number, so that a
+//! search that was interrupted goes on as if it had not been.
+
+use std::collections::BTreeMap;
+
+use rove_congestion::remy::{Action, Table, TableError};
+use rove_units::Seed;
+
+use crate::bisection::bisect;
+use crate::evaluator::{Evaluation, Evaluator};
+use crate::fault::Fault;
+use crate::objective::Objective;
+use crate::prior::Prior;
+use crate::terms::Terms;
+use crate::training_network::TrainingNetwork;
+use crate::workers::Workers;
+
+/// Candidates are first tried for this part of the length. Source: the published program, as observed.
+const TRIAL_PART: f64 = 0.1;
+
+/// Slack of the trial: candidates that are worse than the best by no more stay. Source: as above.
+const TRIAL_SLACK: f64 = 0.05;
+
+/// How much longer the runs are that decide on what is kept, and that decide on nothing. Source: as above.
+const LONG_FACTOR: f64 = 10.0;
+
+/// The number of the run that decides on what is kept: that of no step.
+const CHECK: u64 = 0;
+
+/// The number of the run that decides on nothing: that of no step either.
+const HELD_OUT: u64 = u64::MAX;
+
+/// Most improvements of one rule in a row. Chosen: each may change its action by the largest change, so that no rule needs as many; none may
+/// hold a search up for ever.
+const ROUNDS_MAX: usize = 200;
+
+/// A table as a search knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Grown {
+    /// The table.
+    pub(crate) table: Table,
+    /// The generation of each rule.
+    pub(crate) generations: Vec<u32>,
+}
+
+/// Everything that a search continues from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    /// The table that is being improved.
+    pub(crate) grown: Grown,
+    /// The table of the last split.
+    pub(crate) backup: Grown,
+    /// The score of that one in the long run, once it is known.
+    pub(crate) backup_score: Option<f64>,
+    /// The score of the table that is being improved in the long run, where it is known.
+    pub(crate) long_score: Option<f64>,
+    /// Its score on networks that decide on nothing, as of the last improvement.
+    pub(crate) held_out: Option<f64>,
+    /// Generations since the last split.
+    pub(crate) generation: u32,
+    /// How many splits there were.
+    pub(crate) epoch: u32,
+    /// Steps done.
+    pub(crate) steps: u64,
+}
+
+/// The outcome of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Step {
+    /// A rule was improved as far as it could be.
+    Improved {
+        /// Its number, from 1.
+        rule: usize,
+        /// Its action before and after.
+        actions: [Action; 2],
+        /// The score before and after, of one seed.
+        scores: [f64; 2],
+        /// The scores before and after in the long run that decides on what is kept, where there was one.
+        long: Option<[f64; 2]>,
+    },
+    /// All rules in use have been improved in this generation.
+    Generation,
+    /// The table was compared with the one of the last split, and the better one split.
+    Split {
+        /// The score of the better one in the long run.
+        score: f64,
+        /// Whether that was the older one.
+        is_reverted: bool,
+        /// How many rules there are now.
+        rules: usize,
+    },
+    /// No rule can be split.
+    Done,
+}
+
+/// A search.
+pub(crate) struct Search<'a> {
+    /// The assumptions.
+    pub(crate) prior: &'a Prior,
+    /// The networks of the long run that decides on what is kept, and of all steps unless each draws its own.
+    pub(crate) networks: &'a [TrainingNetwork],
+    /// The networks that decide on nothing.
+    pub(crate) held_out: &'a [TrainingNetwork],
+    /// The worth of throughput and delay.
+    pub(crate) objective: Objective,
+    /// Decides all chance.
+    pub(crate) seed: Seed,
+    /// The processors.
+    pub(crate) workers: &'a Workers,
+    /// The state that it is in.
+    pub(crate) state: State,
+}
+
+impl State {
+    /// Returns the state at the begin: one rule.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the first action of the prior makes no sense.
+    pub(crate) fn first(prior: &Prior) -> Result<Self, TableError> {
+        Ok(Self::from(Table::uniform(prior.search.actions.first())?))
+    }
+
+    /// Returns the state at the begin of a search that improves a table.
+    pub(crate) fn from(table: Table) -> Self {
+        let generations = vec![0; table.rules().len()];
+        let grown = Grown { table, generations };
+        Self {
+            backup: grown.clone(),
+            grown,
+            backup_score: None,
+            long_score: None,
+            held_out: None,
+            generation: 0,
+            epoch: 0,
+            steps: 0,
+        }
+    }
+}
+
+impl<'a> Search<'a> {
+    /// Does the next step.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] if an evaluation fails; the state is that before the step.
+    pub(crate) fn step(&mut self) -> Result<Step, Fault> {
+        let number = self.state.steps + 1;
+        let drawn = self.prior.search.redraws.then(|| {
+            let seed = Seed::new(self.seed.stream("remy.redraw").at(number).bits());
+            self.prior.networks(seed).expect("as many as with any other seed")
+        });
+        let networks = drawn.as_deref().unwrap_or(self.networks);
+        let evaluator = self.evaluator(networks, number, 1.0);
+        let step = if self.state.generation < self.prior.search.generations {
+            let evaluation = evaluator.score(&self.state.grown.table)?;
+            match self.most_used(&evaluation.uses, self.state.generation) {
+                Some(rule) => self.improve(rule, evaluation.score, &evaluator)?,
+                None => {
+                    self.state.generation += 1;
+                    let least = self.state.generation;
+                    let generations = &mut self.state.grown.generations;
+                    generations.iter_mut().for_each(|it| *it = least.max(*it));
+                    Step::Generation
+                }
+            }
+        } else {
+            self.split(&evaluator)?
+        };
+        self.state.steps += 1;
+        Ok(step)
+    }
+
+    /// Returns the score of the table that is being improved in the long run that decides on what is kept.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] if an evaluation fails.
+    pub(crate) fn long_score(&self) -> Result<f64, Fault> {
+        self.state.long_score.map_or_else(|| self.check(&self.state.grown.table), Ok)
+    }
+
+    /// Returns the score of a table on the networks that decide on nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] if an evaluation fails.
+    pub(crate) fn held_out_score(&self, table: &Table) -> Result<f64, Fault> {
+        Ok(self.evaluator(self.held_out, HELD_OUT, LONG_FACTOR).score(table)?.score)
+    }
+
+    /// Returns the score of a table in that run, which has the same chance each time.
+    fn check(&self, table: &Table) -> Result<f64, Fault> {
+        Ok(self.evaluator(self.networks, CHECK, LONG_FACTOR).score(table)?.score)
+    }
+
+    fn evaluator<'b>(&self, on: &'b [TrainingNetwork], number: u64, length: f64) -> Evaluator<'b>
+    where
+        'a: 'b,
+    {
+        let seed = self.seed.stream("remy.evaluator").at(number).bits();
+        let length_ms = self.prior.length_s * 1e3 * length;
+        let terms = Terms { objective: self.objective, seed, length_ms };
+        Evaluator { networks: on, terms, workers: self.workers }
+    }
+
+    /// Returns the most used rule of those that have not been improved in this generation; of equals the last.
+    fn most_used(&self, uses: &[u64], generation: u32) -> Option<usize> {
+        let generations = &self.state.grown.generations;
+        let candidates = (0..uses.len()).filter(|rule| uses[*rule] > 0);
+        candidates.filter(|rule| generations[*rule] <= generation).max_by_key(|rule| uses[*rule])
+    }
+
+    /// Gives a rule better actions until none is.
+    fn improve(
+        &mut self,
+        rule: usize,
+        first: f64,
+        evaluator: &Evaluator<'_>,
+    ) -> Result<Step, Fault> {
+        let before = self.state.grown.table.rules()[rule].action;
+        let (mut action, mut best) = (before, first);
+        let mut known: BTreeMap<[u64; 3], f64> = BTreeMap::from([(key(&before), first)]);
+        for _ in 0..ROUNDS_MAX {
+            let candidates = self.prior.search.actions.candidates(&action);
+            let better = self.best_candidate(rule, &candidates, evaluator, &mut known)?;
+            let Some((next, score)) = better.filter(|(_, score)| *score > best) else { break };
+            (action, best) = (next, score);
+        }
+        let long = if action == before { None } else { self.adopt(rule, action)? };
+        self.state.grown.generations[rule] = self.state.generation + 1;
+        let (actions, scores) = ([before, action], [first, best]);
+        Ok(Step::Improved { rule: rule + 1, actions, scores, long })
+    }
+
+    /// Gives a rule an action, unless that is worse in the long run where it is asked for; returns the scores there before and after.
+    fn adopt(&mut self, rule: usize, action: Action) -> Result<Option<[f64; 2]>, Fault> {
+        let table = with_action(&self.state.grown.table, rule, action);
+        let long = if self.prior.search.check_each {
+            Some([self.long_score()?, self.check(&table)?])
+        } else {
+            None
+        };
+        if let Some([before, after]) = long
+            && before >= after
+        {
+            self.state.long_score = Some(before);
+            return Ok(long);
+        }
+        self.state.held_out = Some(self.held_out_score(&table)?);
+        self.state.long_score = long.map(|[_, after]| after);
+        self.state.grown.table = table;
+        Ok(long)
+    }
+
+    /// Returns the best of some actions for a rule. All are tried in a short run, and the better half in a whole one.
+    fn best_candidate(
+        &self,
+        rule: usize,
+        actions: &[Action],
+        evaluator: &Evaluator<'_>,
+        known: &mut BTreeMap<[u64; 3], f64>,
+    ) -> Result<Option<(Action, f64)>, Fault> {
+        let table = &self.state.grown.table;
+        let length_ms = evaluator.terms.length_ms * TRIAL_PART;
+        let trial =
+            Evaluator { terms: Terms { length_ms, ..evaluator.terms }, ..evaluator.clone() };
+        let unknown: Vec<Action> =
+            actions.iter().filter(|action| !known.contains_key(&key(action))).copied().collect();
+        let tables: Vec<Table> =
+            unknown.iter().map(|action| with_action(table, rule, *action)).collect();
+        let trials = trial.scores(&tables.iter().collect::<Vec<_>>())?;
+        let least = least_of_trials(&trials);
+        let survivors: Vec<usize> =
+            (0..trials.len()).filter(|number| trials[*number].score >= least).collect();
+        let runs: Vec<&Table> = survivors.iter().map(|number| &tables[*number]).collect();
+        for (number, evaluation) in survivors.iter().zip(evaluator.scores(&runs)?) {
+            known.insert(key(&unknown[*number]), evaluation.score);
+        }
+        let scores = actions.iter().filter_map(|it| Some((*it, *known.get(&key(it))?)));
+        // The first of equals is taken.
+        Ok(scores.reduce(|best, next| if next.1 > best.1 { next } else { best }))
+    }
+
+    /// Keeps the better one of the table and that of the last split, and splits its most used rule.
+    fn split(&mut self, evaluator: &Evaluator<'_>) -> Result<Step, Fault> {
+        let backup_score = match self.state.backup_score {
+            Some(score) => score,
+            None => self.check(&self.state.backup.table)?,
+        };
+        let score = self.long_score()?;
+        let is_reverted = backup_score >= score;
+        let kept = if is_reverted { &self.state.backup.table } else { &self.state.grown.table };
+        let mut generations = vec![0; kept.rules().len()];
+        let uses = evaluator.score(kept)?.uses;
+        let mut order: Vec<usize> = (0..uses.len()).filter(|rule| uses[*rule] > 0).collect();
+        // The most used one first, and of equals the last.
+        order.sort_by_key(|rule| core::cmp::Reverse((uses[*rule], *rule)));
+        for rule in order {
+            let memories = evaluator.memories(kept, rule)?;
+            let parts = bisect(&kept.rules()[rule], &memories, self.prior.search.signals);
+            let Some(table) = parts.as_ref().and_then(|it| kept.with_rules(rule, it.clone()).ok())
+            else {
+                continue;
+            };
+            let rules = table.rules().len();
+            generations.resize(rules, 0);
+            let backup = Grown { table, generations };
+            self.state.grown = backup.clone();
+            self.state.backup = backup;
+            // A split changes no action, and so no score.
+            self.state.backup_score = Some(score.max(backup_score));
+            self.state.long_score = self.state.backup_score;
+            self.state.generation = 0;
+            self.state.epoch += 1;
+            return Ok(Step::Split { score: score.max(backup_score), is_reverted, rules });
+        }
+        Ok(Step::Done)
+    }
+}
+
+/// Returns the score that candidates must have in a short run: the median, or a score hardly below the best.
+fn least_of_trials(trials: &[Evaluation]) -> f64 {
+    let mut scores: Vec<f64> = trials.iter().map(|trial| trial.score).collect();
+    scores.sort_by(f64::total_cmp);
+    let Some(best) = scores.last() else { return f64::NEG_INFINITY };
+    let slack = (best * (1.0 + TRIAL_SLACK)).min(best * (1.0 - TRIAL_SLACK));
+    slack.max(scores[scores.len() / 2])
+}
+
+fn with_action(table: &Table, rule: usize, action: Action) -> Table {
+    table
+        .with_action(rule, action)
+        .expect("the ranges of a prior hold only actions that a table may have")
+}
+
+/// Returns an action as the key of a map.
+fn key(action: &Action) -> [u64; 3] {
+    let increment = i64::from(action.increment).cast_unsigned();
+    [action.multiple.to_bits(), increment, action.intersend_ms.to_bits()]
+}
+
+#[cfg(test)]
+mod tests;

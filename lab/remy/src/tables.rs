@@ -1,0 +1,75 @@
+//! Tables in files, of either form, and those that the laboratory brings.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use rove_congestion::remy::Table;
+use rove_runs::files::write_whole;
+
+/// Reads a table: the published form if the file's name ends in `.dna`, else the readable one.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be read, or holds no usable table.
+pub(crate) fn read(file: &Path) -> Result<Table> {
+    let shown = file.display();
+    let bytes = fs::read(file).with_context(|| format!("cannot read {shown}"))?;
+    let table = if is_dna(file) {
+        Table::from_dna(&bytes)
+    } else {
+        let text = core::str::from_utf8(&bytes);
+        Table::from_readable(text.with_context(|| {
+            format!("{shown} is no text; the name of a published table ends in .dna")
+        })?)
+    };
+    table.with_context(|| format!("{shown} cannot be used"))
+}
+
+/// Writes a table in the form that the file's name asks for.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be written, or its name asks for no form.
+pub(crate) fn write(table: &Table, file: &Path) -> Result<()> {
+    let shown = file.display();
+    if is_dna(file) {
+        return fs::write(file, table.to_dna()).with_context(|| format!("cannot write {shown}"));
+    }
+    if file.extension().is_none_or(|ending| ending != "toml") {
+        bail!(
+            "{shown} ends neither in .dna nor in .toml, the forms that a table can be written in"
+        );
+    }
+    write_whole(file, &table.to_readable())
+}
+
+fn is_dna(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "dna")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prior::Prior;
+
+    #[test]
+    fn every_table_that_we_bring_is_read_and_says_how_to_make_it_again_from_its_prior() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rove-lab/remy");
+        let mut tables = 0;
+        for entry in fs::read_dir(&folder).expect("the folder") {
+            let file = entry.expect("an entry").path();
+            let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+            let Some(prior) = name.strip_prefix("remy-") else {
+                Prior::read(&file).expect("a prior");
+                continue;
+            };
+            let table = read(&file).expect("a table");
+            assert!(table.rules().len() > 1, "{name}");
+            assert!(table.about.contains(&format!("remy train --prior {prior} ")), "{name}");
+            assert!(Prior::read(&folder.join(prior)).is_ok(), "{name}");
+            tables += 1;
+        }
+        assert_eq!(tables, 3);
+    }
+}

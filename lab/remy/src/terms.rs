@@ -1,0 +1,87 @@
+//! Terms on which tables are compared, and the worth of one run by them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rove_congestion::remy::Table;
+use rove_units::Seed;
+use serde::{Deserialize, Serialize};
+
+use crate::control::{Control, Ruled};
+use crate::fault::Fault;
+use crate::network::{self, Run};
+use crate::objective::Objective;
+use crate::training_network::TrainingNetwork;
+
+/// Terms on which tables are compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    /// The worth of throughput and delay.
+    pub(crate) objective: Objective,
+    /// Decides all chance.
+    pub(crate) seed: u64,
+    /// How long each network runs, in ms.
+    pub(crate) length_ms: f64,
+}
+
+/// The worth of a table on one network.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Appraisal {
+    /// The mean over the senders.
+    pub(crate) score: f64,
+    /// How often each rule was followed.
+    pub(crate) uses: Vec<u64>,
+}
+
+impl Terms {
+    /// Returns the run of any control on a network, whose number decides its chance.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] if it dies.
+    pub(crate) fn run<C: Control>(
+        &self,
+        number: usize,
+        network: &TrainingNetwork,
+        control: impl Fn(usize) -> C,
+    ) -> Result<Run<C>, Fault> {
+        let chance = Seed::new(self.seed).stream("remy.specimen").at(number as u64);
+        let seed = Seed::new(chance.bits());
+        let run = || network::run(network, seed, self.length_ms, control, &mut ());
+        catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let reason = text.unwrap_or_else(|| "it says nothing".to_owned());
+            Fault::WorkerDied { network: number + 1, reason }
+        })
+    }
+
+    /// Returns the worth of a table on a network, whose number decides its chance.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] if the run dies, or the score is no number.
+    pub(crate) fn appraise(
+        &self,
+        table: &Table,
+        number: usize,
+        network: &TrainingNetwork,
+    ) -> Result<Appraisal, Fault> {
+        let run = self.run(number, network, |_| Ruled::new(table, None))?;
+        let score = self.objective.score(&run.outcomes, &run.keys);
+        if !score.is_finite() {
+            let objective = self.objective.to_string();
+            return Err(Fault::NoScore { network: number + 1, objective });
+        }
+        let mut uses = vec![0; table.rules().len()];
+        for control in run.controls {
+            add(&mut uses, &control.uses);
+        }
+        Ok(Appraisal { score, uses })
+    }
+}
+
+/// Adds the uses of rules to their sums.
+pub(crate) fn add(sums: &mut [u64], uses: &[u64]) {
+    sums.iter_mut().zip(uses).for_each(|(sum, uses)| *sum += uses);
+}

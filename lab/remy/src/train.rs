@@ -1,0 +1,203 @@
+//! `rove-lab remy train`: a search, with its progress, its checkpoints and its result on disk.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow, bail};
+use rove_congestion::remy::{Action, Table};
+use rove_platform::clock::Clock;
+use rove_runs::files::write_whole;
+use rove_runs::parallel::{self, Engine};
+use rove_units::Seed;
+
+use crate::checkpoint::{Checkpoint, file_of};
+use crate::objective::Objective;
+use crate::prior::Prior;
+use crate::search::{Search, State, Step};
+use crate::tables;
+use crate::worker_pool::WorkerPool;
+use crate::workers::Workers;
+
+/// A search as it is asked for.
+#[derive(Clone, Debug)]
+pub struct TrainOptions {
+    /// The file of the prior.
+    pub prior: PathBuf,
+    /// The worth of throughput and delay.
+    pub objective: Objective,
+    /// The file of the table.
+    pub out: PathBuf,
+    /// The file of the table that the search begins with; `None` for one rule.
+    pub begin: Option<PathBuf>,
+    /// Decides all chance.
+    pub seed: u64,
+    /// After so many splits the search ends.
+    pub epochs: u32,
+    /// After so many steps it ends.
+    pub steps: Option<u64>,
+    /// After so many minutes it ends before the next step.
+    pub minutes: Option<f64>,
+    /// How many threads or workers there are; `None` for one for each processor.
+    pub threads: Option<usize>,
+    /// The processors that evaluations are spread over.
+    pub engine: Engine,
+}
+
+/// Searches until it has split often enough, or time is up; goes on where a checkpoint is.
+///
+/// # Errors
+///
+/// Returns an error if the prior or a checkpoint cannot be used, a file not be written, or an evaluation fails.
+pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<()> {
+    let shown = options.prior.display();
+    let prior = Prior::read(&options.prior)?;
+    let text =
+        fs::read_to_string(&options.prior).with_context(|| format!("cannot read {shown}"))?;
+    let seed = Seed::new(options.seed);
+    let networks = prior.networks(seed).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
+    let file = file_of(&options.out);
+    let objective = options.objective.to_string();
+    let (state, before) = if file.exists() {
+        let checkpoint = Checkpoint::read(&file)?;
+        let is_same = checkpoint.prior == text && checkpoint.objective == objective;
+        if !is_same || checkpoint.seed != options.seed {
+            bail!(
+                "{} is of a search with another prior, objective or seed; give the same ones to go on, or \
+                 delete it to begin again",
+                file.display()
+            );
+        }
+        (checkpoint.state()?, checkpoint.seconds)
+    } else {
+        let state = match &options.begin {
+            Some(file) => State::from(tables::read(file)?),
+            None => State::first(&prior)?,
+        };
+        (state, 0.0)
+    };
+    let workers = workers(options, &mut progress)?;
+    // Other draws than the search's own, by a seed that no step has.
+    let others = Seed::new(seed.stream("remy.held-out").at(0).bits());
+    let held_out = prior.networks(others).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
+    let mut search = Search {
+        prior: &prior,
+        networks: &networks,
+        held_out: &held_out,
+        objective: options.objective,
+        seed,
+        workers: &workers,
+        state,
+    };
+    let clock = Clock::start();
+    let elapsed = || clock.now().as_nanos() as f64 * 1e-9;
+    loop {
+        let is_late = options.minutes.is_some_and(|minutes| elapsed() > minutes * 60.0);
+        let has_steps = options.steps.is_some_and(|steps| search.state.steps >= steps);
+        if is_late || has_steps || search.state.epoch >= options.epochs {
+            break;
+        }
+        let step = search.step()?;
+        tell(&mut progress, before + elapsed(), &search, &step);
+        Checkpoint::new(&text, &objective, options.seed, before + elapsed(), &search.state)
+            .write(&file)?;
+        if let Step::Split { score, .. } = step {
+            write_table(options, &search, &search.state.grown.table, score, before + elapsed())?;
+        }
+        if step == Step::Done {
+            break;
+        }
+    }
+    // Improvements since the last split count if they are better in the long run.
+    let State { grown, backup, backup_score, .. } = &search.state;
+    let score = search.long_score()?;
+    let (table, score) = match backup_score.filter(|older| *older >= score) {
+        Some(older) => (&backup.table, older),
+        None => (&grown.table, score),
+    };
+    let seconds = before + elapsed();
+    write_table(options, &search, table, score, seconds)?;
+    let (out, rules) = (options.out.display(), table.rules().len());
+    let _ = writeln!(progress, "{out}: {rules} rules, score {score:.4}, after {seconds:.0} s");
+    Ok(())
+}
+
+/// Returns the processors that are asked for.
+fn workers(options: &TrainOptions, progress: &mut impl Write) -> Result<Workers> {
+    let workers = match options.engine {
+        Engine::Local => Workers::Threads(options.threads.unwrap_or_else(parallel::processors)),
+        Engine::Ray => Workers::Pool(WorkerPool::on_ray(options.threads)?),
+    };
+    if let Workers::Pool(pool) = &workers {
+        let _ = writeln!(progress, "{workers}: {}", pool.names.join(", "));
+    }
+    Ok(workers)
+}
+
+/// Writes a table with where it comes from.
+fn write_table(
+    options: &TrainOptions,
+    search: &Search<'_>,
+    grown: &Table,
+    score: f64,
+    seconds: f64,
+) -> Result<()> {
+    let State { epoch, steps, .. } = &search.state;
+    let mut table = grown.clone();
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (prior, out) = (name(&options.prior), name(&options.out));
+    let networks = search.networks.len();
+    let held_out = search.held_out_score(grown)?;
+    let begin =
+        options.begin.as_ref().map_or_else(String::new, |it| format!(" --begin {}", name(it)));
+    table.about = format!(
+        "Found by search: {}\nScore {score:.4} (on others {held_out:.4}), summed over {}, after {epoch} splits, {steps} steps and {seconds:.0} s on {}.\n\
+         Made with: rove-lab remy train --prior {prior} --objective {} --seed {}{begin} --steps {steps} --out {out}",
+        search.prior.about.trim(),
+        if networks == 1 { "1 specimen".to_owned() } else { format!("{networks} specimens") },
+        search.workers,
+        options.objective,
+        options.seed,
+    );
+    write_whole(&options.out, &table.to_readable())
+}
+
+/// Tells of a step, in a line.
+fn tell(progress: &mut impl Write, seconds: f64, search: &Search<'_>, step: &Step) {
+    let action = |it: &Action| {
+        format!("window x {} {:+}, {} ms", it.multiple, it.increment, it.intersend_ms)
+    };
+    let State { epoch, generation, held_out, .. } = search.state;
+    let line = match step {
+        Step::Improved { rule, actions: [before, after], scores: [first, best], long }
+            if before != after =>
+        {
+            let verdict = match (long, held_out) {
+                (Some([older, newer]), _) if older >= newer => {
+                    format!("no better in the long run: {older:.4}, not {newer:.4}")
+                }
+                (Some([older, newer]), Some(others)) => {
+                    format!(
+                        "in the long run {older:.4} -> {newer:.4}; on other specimens {others:.4}"
+                    )
+                }
+                (_, others) => format!("on other specimens {:.4}", others.unwrap_or(f64::NAN)),
+            };
+            let [before, after] = [action(before), action(after)];
+            format!("rule {rule}: {before} -> {after}; score {first:.4} -> {best:.4}; {verdict}")
+        }
+        Step::Improved { rule, scores: [first, _], .. } => {
+            format!("rule {rule}: nothing better; score {first:.4}")
+        }
+        Step::Generation => "every rule has been improved".to_owned(),
+        Step::Split { score, is_reverted: false, rules } => {
+            format!("score {score:.4} in the long run; split into {rules} rules")
+        }
+        Step::Split { score, is_reverted: true, rules } => format!(
+            "nothing better in the long run: back to the older table with {score:.4}; split into {rules} rules"
+        ),
+        Step::Done => "no rule can be split".to_owned(),
+    };
+    // A reader that has gone away must not end a search.
+    let _ = writeln!(progress, "{seconds:8.0} s  epoch {epoch}, generation {generation}: {line}");
+}

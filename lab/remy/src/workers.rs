@@ -1,0 +1,41 @@
+//! Workers: the processors that do the runs of an evaluation.
+
+use core::fmt;
+
+use rove_runs::parallel;
+
+use crate::worker_pool::WorkerPool;
+
+/// Processors that do runs. No result depends on them.
+#[derive(Debug)]
+pub(crate) enum Workers {
+    /// So many threads of this process.
+    Threads(usize),
+    /// Other processes, maybe on other computers.
+    Pool(WorkerPool),
+}
+
+impl Workers {
+    /// Returns how many threads of this process do what is done here.
+    pub(crate) fn threads(&self) -> usize {
+        match self {
+            Self::Threads(threads) => *threads,
+            Self::Pool(_) => parallel::processors(),
+        }
+    }
+}
+
+impl fmt::Display for Workers {
+    /// Writes their number and kind, as in `2 threads`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (count, kind) = match self {
+            Self::Threads(threads) => (*threads, "thread"),
+            Self::Pool(pool) => (pool.names.len(), "worker"),
+        };
+        write!(f, "{count} {kind}{}", if count == 1 { "" } else { "s" })?;
+        match self {
+            Self::Threads(_) => Ok(()),
+            Self::Pool(_) => f.write_str(" of Ray"),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Recordings of terminal sessions: made, shown, and their keys typed once more at the client and the server that ship, in virtual time.
+//!
+//! # Modules
+//!
+//! - `trace` is the form in which recorded sessions are kept.
+//! - `record` writes a session down. A `typist` types it from a `script`, with the pauses of a `typing_model`, or a `pump` moves
+//!   the user's own keys.
+//! - `screen` plays a recording into the emulator and shows the screen. `clock` is the only clock.
+//! - `replay` types the keys of a recording at the client and the server that ship. `script` and `queries` prepare the
+//!   recording, `client_end` and `server_end` are the two ends, and `run` is one run. `judge` says when each answer was seen and what
+//!   was wrong. `explain` and `reasons` say why. `ablation` takes mechanisms away.
+
+#![forbid(unsafe_code)]
+
+mod clock;
+pub mod record;
+pub mod replay;
+pub mod screen;
+pub mod trace;

@@ -1,0 +1,376 @@
+//! `rove-lab replay`: recorded keys typed once more, through the client and the server that ship, over an
+//! emulated path in virtual time; and how soon and how truly they were answered.
+//!
+//! `options` are the command line. `script` makes a recording ready. `client_end` and `server_end` are the two sides.
+//! `run` puts them at the ends of a path. `judge` judges what the user sees. `figures` and `table` say how many keys
+//! were answered how soon. `explain` and `reasons` say why. `ablation` compares that with runs without a mechanism of the engine.
+
+use core::ops::Range;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::Path as FilePath;
+
+use anyhow::{Context, Result, anyhow};
+use rove_flows::path::Path;
+use rove_runs::parallel::{self, tell_progress};
+use rove_runs::report;
+use rove_runs::shown;
+use rove_session::{Mechanism, Prediction};
+use rove_units::Duration;
+use serde_json::{Value, json};
+
+use self::ablation::{Case, Row};
+use self::figures::Figures;
+use self::options::Explained;
+use self::run::RunOptions;
+pub use self::run::{Ends, Run, SETTLING, TAIL};
+use self::script::{Script, ScriptError};
+pub use self::server_end::CLEAR;
+use crate::trace::Trace;
+
+mod ablation;
+mod client_end;
+#[cfg(test)]
+mod corpus;
+mod explain;
+pub mod figures;
+mod flattener;
+pub(crate) mod flicker;
+pub mod judge;
+mod options;
+pub mod pace;
+mod picture;
+mod queries;
+mod reasons;
+mod run;
+pub mod script;
+mod server_end;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use options::ReplayOptions;
+pub use pace::Pace;
+
+/// From so many runs on a person is told how far they are. Chosen: some seconds of work.
+const LONG_WORK: usize = 20;
+
+/// A run to be done: a recording and its options.
+struct Job<'a> {
+    script: &'a Script,
+    options: RunOptions,
+}
+
+/// Replays all recordings and writes to `output` what came of it, and to `notes` which recordings of a directory were left
+/// out.
+///
+/// # Errors
+///
+/// Returns an error if a recording cannot be read or played, or `output` cannot be written.
+pub fn run(options: &ReplayOptions, output: impl Write, notes: impl Write) -> Result<()> {
+    let scripts = scripts(options, notes)?;
+    let mut paths = options.links.clone();
+    paths.iter_mut().try_for_each(Path::load)?;
+    let output = BufWriter::new(output);
+    if options.ablate {
+        ablate(options, &scripts, &paths, output)
+    } else {
+        replay(options, &scripts, &paths, output)
+    }
+}
+
+/// Replays all recordings over all paths with all seeds.
+fn replay(
+    options: &ReplayOptions,
+    scripts: &[Script],
+    paths: &[Path],
+    mut output: impl Write,
+) -> Result<()> {
+    let mut jobs = Vec::new();
+    for path in paths {
+        for script in scripts {
+            for seed in seeds(options) {
+                jobs.push(Job { script, options: run_options(options, path, seed) });
+            }
+        }
+    }
+    let runs = play_all(&jobs, |_, run| run)?;
+    let written = if options.json {
+        write_json(&mut output, options, &jobs, &runs)
+    } else {
+        write_text(&mut output, options, &jobs, &runs)
+    };
+    written.and_then(|()| output.flush()).map_err(shown::refused)
+}
+
+/// Does the same again without each mechanism of the engine, and writes what that changes.
+fn ablate(
+    options: &ReplayOptions,
+    scripts: &[Script],
+    paths: &[Path],
+    mut output: impl Write,
+) -> Result<()> {
+    let mechanisms = options.prediction().mechanisms;
+    let has = |mechanism: &Mechanism| mechanisms.contains(*mechanism);
+    let without = || [None].into_iter().chain(Mechanism::all().filter(has).map(Some));
+    let mut jobs = Vec::new();
+    for (path, mechanism) in paths.iter().flat_map(|path| without().map(move |it| (path, it))) {
+        for (script, seed) in scripts.iter().flat_map(|it| seeds(options).map(move |n| (it, n))) {
+            let mut options = run_options(options, path, seed);
+            if let Some(mechanism) = mechanism {
+                options.prediction.mechanisms = mechanisms.without(mechanism);
+            }
+            jobs.push(Job { script, options });
+        }
+    }
+    let mut cases = play_all(&jobs, |job, run| Case::of(job.script, &run))?.into_iter();
+    let mut rows = Vec::new();
+    for (path, without) in paths.iter().flat_map(|path| without().map(move |it| (path, it))) {
+        let of_script = scripts.iter().map(|script| {
+            let mut sum = Case::default();
+            let of_seeds = cases.by_ref().take(seeds(options).count());
+            of_seeds.for_each(|case| sum.merge(&case));
+            (script.name.clone(), sum)
+        });
+        rows.push(Row { link: path.text.clone(), without, cases: of_script.collect() });
+    }
+    let written = if options.json {
+        let mut object = described(options);
+        object["ablation"] = ablation::to_json(&rows);
+        write_object(&mut output, &object)
+    } else {
+        let how = format!(
+            "predict {}{}, pace {}, seeds {}; points of instant keys, and keys with something wrong",
+            options.prediction().preference.name(),
+            memory_of(options),
+            options.pace.name(),
+            seeds_of(options),
+        );
+        ablation::write_text(&mut output, &how, &rows)
+    };
+    written.and_then(|()| output.flush()).map_err(shown::refused)
+}
+
+fn seeds(options: &ReplayOptions) -> Range<u64> {
+    options.seed..options.seed.saturating_add(options.seeds)
+}
+
+fn seeds_of(options: &ReplayOptions) -> String {
+    format!("{} to {}", options.seed, options.seed.saturating_add(options.seeds - 1))
+}
+
+/// Returns what a table says of the memory of prompts.
+const fn memory_of(options: &ReplayOptions) -> &'static str {
+    if options.prompt_memory { " with a memory of prompts" } else { "" }
+}
+
+/// Reads the recordings, and leaves out those of a directory that cannot be played.
+fn scripts(options: &ReplayOptions, mut notes: impl Write) -> Result<Vec<Script>> {
+    let (mut scripts, mut refused) = (Vec::new(), Vec::new());
+    for path in &options.files()? {
+        match script(path, options.first()) {
+            Ok(script) => scripts.push(script),
+            Err(error) if options.is_directory() && error.is::<ScriptError>() => {
+                refused.push(error)
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if scripts.is_empty()
+        && let Some(error) = refused.pop()
+    {
+        return Err(error);
+    }
+    for error in refused {
+        // Nobody may be there to read it.
+        let _ = writeln!(notes, "rove-lab replay: {error:#}; it is left out");
+    }
+    Ok(scripts)
+}
+
+fn script(path: &FilePath, first: Option<usize>) -> Result<Script> {
+    let (name, trace) = read(path)?;
+    let shown = path.display();
+    Script::new(name, trace, first).with_context(|| format!("{shown} cannot be replayed"))
+}
+
+/// Reads a recording; returns its name with it.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be read, or is none.
+pub fn read(path: &FilePath) -> Result<(String, Trace)> {
+    let shown = path.display();
+    let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
+    let trace = Trace::read(BufReader::new(file)).with_context(|| format!("{shown}"))?;
+    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    Ok((name, trace))
+}
+
+fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
+    RunOptions {
+        prediction: options.prediction(),
+        pace: options.pace,
+        path: path.clone(),
+        seed,
+        host_delay: options.host_delay,
+        ends: options.ends(),
+        prompt_memory: options.prompt_memory,
+        reference: options.reference,
+        sender_without: options.sender_without.clone(),
+        explain: options.explained() != Explained::Nothing,
+    }
+}
+
+/// Plays a recording once, and returns how long each key that has an answer waited for it, in the order in which they
+/// were typed; `None` for an answer that was never seen.
+///
+/// # Errors
+///
+/// Returns an error if the recording cannot be played, or the session does not begin.
+pub fn response_times(
+    name: &str,
+    trace: Trace,
+    prediction: Prediction,
+    ends: Ends,
+    pace: Pace,
+    path: &Path,
+    seed: u64,
+) -> Result<Vec<Option<Duration>>> {
+    let script = Script::new(name.to_owned(), trace, None)
+        .with_context(|| format!("{name} cannot be replayed"))?;
+    let (path, host_delay) = (path.clone(), Duration::ZERO);
+    let options = RunOptions {
+        prediction,
+        pace,
+        path,
+        seed,
+        host_delay,
+        ends,
+        prompt_memory: false,
+        reference: None,
+        sender_without: Vec::new(),
+        explain: false,
+    };
+    let run = run::play(&script, &options).map_err(|sentence| anyhow!("{name}: {sentence}"))?;
+    Ok(run.response_times(&script))
+}
+
+/// Plays all jobs on all processors; what `keep` makes of the results is in the order of the jobs.
+fn play_all<T: Send>(jobs: &[Job<'_>], keep: impl Fn(&Job<'_>, Run) -> T + Sync) -> Result<Vec<T>> {
+    let play = |job: &Job<'_>| {
+        let run = run::play(job.script, &job.options).map(|run| keep(job, run));
+        run.map_err(|sentence| anyhow!("{}: {sentence}", job.script.name))
+    };
+    let is_long = jobs.len() >= LONG_WORK;
+    let progress = |done| {
+        if is_long {
+            tell_progress("", done, jobs.len());
+        }
+    };
+    parallel::map(jobs, play, progress).into_iter().collect()
+}
+
+/// Writes tables: for each path its recordings, each over all seeds, and all of them together.
+fn write_text(
+    output: &mut impl Write,
+    options: &ReplayOptions,
+    jobs: &[Job<'_>],
+    runs: &[Run],
+) -> io::Result<()> {
+    let all: Vec<(&Job<'_>, &Run)> = jobs.iter().zip(runs).collect();
+    for of_path in all.chunk_by(|(a, _), (b, _)| a.options.path == b.options.path) {
+        let Some((job, _)) = of_path.first() else { continue };
+        writeln!(
+            output,
+            "engine {}, predict {}{}, link {}, pace {}, seeds {}; shares of instant keys, times in ms",
+            options.engine.name(),
+            options.prediction().preference.name(),
+            memory_of(options),
+            job.options.path.text,
+            options.pace.name(),
+            seeds_of(options),
+        )?;
+        writeln!(output, "{}", report::heading(table::LAYOUT))?;
+        let mut pool = Figures::default();
+        for of_trace in of_path.chunk_by(|(a, _), (b, _)| core::ptr::eq(a.script, b.script)) {
+            let mut figures = Figures::default();
+            of_trace.iter().for_each(|(job, run)| figures.merge(&Figures::of(job.script, run)));
+            table::row(output, &of_trace[0].0.script.name, &figures)?;
+            pool.merge(&figures);
+        }
+        if of_path.len() > 1 {
+            table::row(output, "all together", &pool)?;
+        }
+        writeln!(output)?;
+    }
+    for (job, run) in all.iter().filter(|_| options.explained() != Explained::Nothing) {
+        let (name, seed) = (&job.script.name, job.options.seed);
+        writeln!(output, "{name}, link {}, seed {seed}", job.options.path.text)?;
+        match options.explained() {
+            Explained::Key(number) => reasons::write(output, job.script, run, number)?,
+            Explained::All | Explained::Nothing => explain::write(output, job.script, run)?,
+        }
+        writeln!(output)?;
+    }
+    Ok(())
+}
+
+/// Writes everything as one object.
+fn write_json(
+    output: &mut impl Write,
+    options: &ReplayOptions,
+    jobs: &[Job<'_>],
+    runs: &[Run],
+) -> io::Result<()> {
+    let mut pools: Vec<(&str, Figures)> = Vec::new();
+    let mut list = Vec::new();
+    for (job, run) in jobs.iter().zip(runs) {
+        let figures = Figures::of(job.script, run);
+        let link = job.options.path.text.as_str();
+        let mut object = figures.to_json();
+        object["trace"] = json!(job.script.name);
+        object["link"] = json!(link);
+        object["seed"] = json!(job.options.seed);
+        list.push(object);
+        match pools.last_mut().filter(|pool| pool.0 == link) {
+            Some(pool) => pool.1.merge(&figures),
+            None => pools.push((link, figures)),
+        }
+    }
+    let pools: Vec<Value> = pools
+        .into_iter()
+        .map(|(link, figures)| {
+            let mut object = figures.to_json();
+            object["link"] = json!(link);
+            object
+        })
+        .collect();
+    let mut object = described(options);
+    object["runs"] = json!(list);
+    object["pooled"] = json!(pools);
+    write_object(output, &object)
+}
+
+/// Returns an object that says how everything was played.
+fn described(options: &ReplayOptions) -> Value {
+    let mechanisms = options.prediction().mechanisms;
+    let without = Mechanism::all().filter(|mechanism| !mechanisms.contains(*mechanism));
+    json!({
+        "engine": options.engine.name(),
+        "predict": options.prediction().preference.name(),
+        "without": without.map(Mechanism::name).collect::<Vec<_>>(),
+        "pace": options.pace.name(),
+        "host_delay_ms": figures::millis(options.host_delay),
+        "prompt_memory": options.prompt_memory,
+        "ends": format!("{:?}", options.ends()).to_lowercase(),
+        "reference": options.reference.map(|it| format!("{it:?}").to_lowercase()),
+        "sender_without": options.sender_without.iter().map(|it| it.name()).collect::<Vec<_>>(),
+        "first": options.first(),
+    })
+}
+
+fn write_object(output: &mut impl Write, object: &Value) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *output, object)?;
+    writeln!(output)
+}

@@ -1,0 +1,513 @@
+//! The judge: when each key's answer was seen, and which drawings were wrong.
+//!
+//! It knows the true screens, is shown what the user's terminal shows after each write, and is told what
+//! made the client write.
+
+use rove_terminal::{Position, Screen};
+use rove_units::{Duration, Instant};
+
+use crate::replay::flicker::{Change, Watch};
+use crate::replay::picture::{Album, Picture, PictureId, TextId};
+use crate::replay::script::{Key, Script};
+
+/// How much later than the host's own answer something wrong may be gone.
+const CORRECTION_GRACE: Duration = Duration::from_millis(100);
+
+/// The reason why the client wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A key or the time: the drawing is the client's own.
+    Own,
+    /// A datagram that has just arrived.
+    Arrival,
+}
+
+/// The outcome of one key.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// When the key was typed.
+    pub sent_at: Option<Instant>,
+    pub(crate) seen_at: Option<Instant>,
+    /// When the client had the host's own answer.
+    pub(crate) answered_at: Option<Instant>,
+    /// Faults of what the client drew of its own while this was the last key.
+    pub(crate) own: Faults,
+    /// Faults of predictions that an arriving datagram made it show.
+    pub(crate) revealed: Faults,
+    /// Whether its answer was partly on the screen already when it was sent.
+    held: bool,
+}
+
+impl Outcome {
+    /// Returns whether its answer was on the screen before it, and never there anew.
+    pub(crate) const fn was_held(&self) -> bool {
+        self.held
+    }
+}
+
+/// The faults that a drawing can have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Faults {
+    /// A text left of the cursor.
+    pub(crate) text: bool,
+    /// A text anywhere, or the cursor's place.
+    pub(crate) any: bool,
+    /// The text is right, its colours or attributes are not.
+    pub(crate) paint: bool,
+}
+
+/// Something wrong, from its drawing on.
+#[derive(Clone, Copy, Debug)]
+pub struct Mistake {
+    /// The last key before it.
+    pub(crate) key: usize,
+    pub(crate) since: Instant,
+    /// When the screen first was a true one again.
+    pub(crate) corrected_at: Option<Instant>,
+    /// When nothing on the screen was wrong any more.
+    pub(crate) gone_at: Option<Instant>,
+}
+
+impl Mistake {
+    /// Returns whether it lasted longer than the host took to answer the key, and some grace.
+    pub(crate) fn is_late(&self, answered_at: Option<Instant>) -> bool {
+        let in_time =
+            |answer: Instant| self.gone_at.is_some_and(|gone| gone <= answer + CORRECTION_GRACE);
+        answered_at.is_some_and(|answer| !in_time(answer))
+    }
+}
+
+/// A change on the user's screen that was taken back at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Flicker {
+    pub(crate) change: Change,
+    /// The last key before it; `None` before the first one.
+    pub(crate) key: Option<usize>,
+    /// Whether neither two keys have made it and taken it back, as for a character that is rubbed out, nor the program's own
+    /// screens go this way.
+    pub(crate) is_ours: bool,
+}
+
+/// A place where something is wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    pub(crate) faults: Faults,
+    /// The first row with a wrong text, and the first wrong column in it.
+    pub(crate) place: Option<(u16, u16)>,
+}
+
+/// Judges one run.
+pub struct Judge<'a> {
+    script: &'a Script,
+    album: Album,
+    outcomes: Vec<Outcome>,
+    mistakes: Vec<Mistake>,
+    watch: Watch,
+    flickers: Vec<Flicker>,
+    /// The host's screen at the last write, by its number.
+    watched_host: usize,
+    sent: usize,
+    /// Keys sent and not seen, in order.
+    unseen: Vec<usize>,
+    /// The true screen that was matched last.
+    matched: usize,
+    /// Whether the screen is a true one now.
+    is_true: bool,
+    shown: Picture,
+    /// The client's copy of the host's screen, and the true screen that it is.
+    host: (Picture, usize),
+    /// The first key that has an answer which the client does not have.
+    answered: usize,
+    /// When the client had the host's answers to all keys, by its echo ack.
+    settled_at: Option<Instant>,
+    /// Rows at the top that the client's own notices cover.
+    notice_rows: u16,
+    verdict: Verdict,
+}
+
+impl<'a> Judge<'a> {
+    /// Creates a judge of a session that shows a blank screen.
+    pub fn new(script: &'a Script) -> Self {
+        let blank = script.truth[0].clone();
+        Self {
+            script,
+            album: script.album.clone(),
+            outcomes: vec![Outcome::default(); script.keys.len()],
+            mistakes: Vec::new(),
+            watch: Watch::new(&script.album, &blank),
+            flickers: Vec::new(),
+            watched_host: 0,
+            sent: 0,
+            unseen: Vec::new(),
+            matched: 0,
+            is_true: true,
+            shown: blank.clone(),
+            host: (blank, 0),
+            answered: 0,
+            settled_at: None,
+            notice_rows: 0,
+            verdict: Verdict::default(),
+        }
+    }
+
+    /// Records that the next key is sent.
+    pub fn handle_key(&mut self, now: Instant) {
+        let number = self.sent;
+        self.sent += 1;
+        self.settled_at = None;
+        let key = &self.script.keys[number];
+        let held = key.after.is_some_and(|after| self.holds(key, after));
+        let outcome = &mut self.outcomes[number];
+        outcome.sent_at = Some(now);
+        outcome.held = held;
+        if key.after.is_some() {
+            self.unseen.push(number);
+        }
+    }
+
+    /// Compares the host's screen, as the client knows it, with the true screens.
+    pub(crate) fn handle_host_screen(&mut self, now: Instant, screen: &Screen) {
+        let picture = self.album.look(screen, Some(&self.host.0));
+        let number = self.find(picture.id, self.host.1).unwrap_or(self.host.1);
+        self.host = (picture, number);
+        self.answer(now);
+    }
+
+    /// Marks all keys as answered whose answers the host's screen has.
+    fn answer(&mut self, now: Instant) {
+        let number = self.host.1;
+        while self.answered < self.sent {
+            match self.script.keys[self.answered].after {
+                Some(after) if after > number => break,
+                Some(_) => self.outcomes[self.answered].answered_at = Some(now),
+                None => {}
+            }
+            self.answered += 1;
+        }
+    }
+
+    /// Called when the client has a host's screen that is this true one: where the client is a program of others, only what
+    /// it shows after a datagram tells that.
+    pub fn handle_host_number(&mut self, now: Instant, number: usize) {
+        if number > self.host.1 {
+            self.host = (self.script.truth[number].clone(), number);
+            self.answer(now);
+        }
+    }
+
+    /// Called when the client has the host's answers to all keys that were sent, whether they have changed the screen
+    /// or not.
+    pub fn handle_all_answers(&mut self, now: Instant) {
+        if self.settled_at.is_none() {
+            self.settled_at = Some(now);
+            self.see_settled(now);
+        }
+    }
+
+    /// Judges the user's terminal after a write; `notice_rows` at the top are covered by notices.
+    /// Returns what is wrong with it, if it has changed.
+    pub fn handle_screen(
+        &mut self,
+        now: Instant,
+        screen: &Screen,
+        cause: Cause,
+        notice_rows: u16,
+    ) -> Option<Verdict> {
+        let picture = self.album.look(screen, Some(&self.shown));
+        self.watch(now, &picture, notice_rows);
+        let is_same = picture.id == self.shown.id;
+        if is_same && picture.paints == self.shown.paints {
+            return None;
+        }
+        self.notice_rows = notice_rows;
+        self.shown = picture;
+        if !is_same {
+            let found = self.find(self.shown.id, self.matched);
+            self.is_true = found.is_some();
+            match found {
+                Some(number) => {
+                    self.matched = number;
+                    self.see(now, |key, _| key.after.is_some_and(|after| after <= number));
+                }
+                None => self.see_parts(now),
+            }
+            if self.settled_at.is_some() {
+                self.see_settled(now);
+            }
+            self.release();
+        }
+        let verdict = self.examine();
+        self.count(now, cause, verdict);
+        let is_news = verdict != self.verdict;
+        self.verdict = verdict;
+        (is_news || !is_same).then_some(verdict)
+    }
+
+    /// Notes what flickers.
+    fn watch(&mut self, now: Instant, shown: &Picture, notice_rows: u16) {
+        let (key, since) = (self.sent.checked_sub(1), self.watched_host);
+        for change in self.watch.look(now, &self.album, shown, notice_rows, since) {
+            let screens = self.script.whole_screens(change.since, self.sent);
+            let is_typed = |at| self.outcomes[..self.sent].iter().any(|it| it.sent_at == Some(at));
+            let is_ours =
+                !change.times.into_iter().all(is_typed) && !change.is_in(&self.album, screens);
+            self.flickers.push(Flicker { change, key, is_ours });
+        }
+        self.watched_host = self.host.1;
+    }
+
+    /// Returns how many keys were sent.
+    pub const fn sent(&self) -> usize {
+        self.sent
+    }
+
+    /// Returns what became of the keys.
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+
+    /// Returns what was wrong, in order.
+    pub fn mistakes(&self) -> &[Mistake] {
+        &self.mistakes
+    }
+
+    /// Returns what flickered, in order.
+    pub fn flickers(&self) -> &[Flicker] {
+        &self.flickers
+    }
+
+    /// Returns the true screens that are possible now.
+    pub(crate) fn possible(&self) -> &'a [Picture] {
+        &self.script.truth[self.matched..=self.script.reached(self.sent)]
+    }
+
+    /// Returns the same and, where the screen was ahead of the host, those since the host's own.
+    fn painted(&self) -> &'a [Picture] {
+        &self.script.truth[self.matched.min(self.host.1)..=self.script.reached(self.sent)]
+    }
+
+    /// Returns whether the last true screen has come, and is shown.
+    pub(crate) fn is_at_end(&self) -> bool {
+        let end = self.script.truth[self.script.end()].id;
+        self.shown.id == end && self.host.0.id == end
+    }
+
+    /// Returns the number of the true screen that is shown; `None` if it is no true one.
+    pub const fn matched(&self) -> Option<usize> {
+        if self.is_true { Some(self.matched) } else { None }
+    }
+
+    /// Returns whether the screen is as the host leaves it after all keys that were sent.
+    pub fn shows_newest(&self) -> bool {
+        self.script.truth[self.script.reached(self.sent)].id == self.shown.id
+    }
+
+    /// Returns whether the answer to every key that was sent and has one was seen.
+    pub const fn has_seen_all(&self) -> bool {
+        self.unseen.is_empty()
+    }
+
+    /// Returns when the client had the host's answers to all keys that were sent.
+    pub const fn settled_at(&self) -> Option<Instant> {
+        self.settled_at
+    }
+
+    /// Returns when the answer to the newest key that has one was seen, or else when the newest key was
+    /// sent; `None` while it is still to be seen.
+    pub(crate) fn answered_at(&self) -> Option<Instant> {
+        let last = self.sent.checked_sub(1)?;
+        let sent_at = self.outcomes[last].sent_at?;
+        let answered = (0..=last).rev().find(|key| self.script.keys[*key].after.is_some());
+        let seen_at = match answered {
+            Some(key) => self.outcomes[key].seen_at?,
+            None => sent_at,
+        };
+        Some(seen_at.max(sent_at))
+    }
+
+    /// Finds the first true screen from `first` on that looks like this.
+    fn find(&self, id: PictureId, first: usize) -> Option<usize> {
+        let last = self.script.reached(self.sent);
+        (first..=last).find(|number| self.script.truth[*number].id == id)
+    }
+
+    /// Marks all keys as seen for which `is_seen` holds.
+    fn see(&mut self, now: Instant, is_seen: impl Fn(&Key, usize) -> bool) {
+        let (script, outcomes) = (self.script, &mut self.outcomes);
+        self.unseen.retain(|&number| {
+            let seen = is_seen(&script.keys[number], number);
+            if seen {
+                outcomes[number].seen_at = Some(now);
+            }
+            !seen
+        });
+    }
+
+    /// Sees all keys where the screen is as the last of them leaves it, and the host has answered all. A screen like
+    /// one before, such as that of a character that was rubbed out, cannot be told by itself.
+    fn see_settled(&mut self, now: Instant) {
+        let last = self.script.keys[..self.sent].iter().rev().find_map(|key| key.after);
+        if let Some(last) = last.filter(|last| self.script.truth[*last].id == self.shown.id) {
+            self.see(now, |key, _| key.after.is_some_and(|after| after <= last));
+        }
+    }
+
+    /// Sees keys on a screen that is no true one: a prediction without its side effects.
+    fn see_parts(&mut self, now: Instant) {
+        let held: Vec<usize> = self
+            .unseen
+            .iter()
+            .copied()
+            .filter(|&number| {
+                let key = &self.script.keys[number];
+                !self.outcomes[number].held && key.after.is_some_and(|after| self.holds(key, after))
+            })
+            .collect();
+        // A typing key covers those before it on its row.
+        let script = self.script;
+        let row_of = |number: usize| {
+            let after = script.keys[number].after?;
+            Some(script.truth[after].cursor.row)
+        };
+        self.see(now, |key, number| {
+            held.contains(&number)
+                || key.class.is_typing()
+                    && held.iter().any(|&other| {
+                        other > number
+                            && script.keys[other].class.is_typing()
+                            && row_of(other) == row_of(number)
+                    })
+        });
+    }
+
+    /// Lets those answers count again that were on the screen too early and are there no more.
+    fn release(&mut self) {
+        for index in 0..self.unseen.len() {
+            let number = self.unseen[index];
+            let key = &self.script.keys[number];
+            if self.outcomes[number].held && !key.after.is_some_and(|after| self.holds(key, after))
+            {
+                self.outcomes[number].held = false;
+            }
+        }
+    }
+
+    /// Returns whether the answer to a key, true screen `after`, is on a screen that may lack other things.
+    fn holds(&self, key: &Key, after: usize) -> bool {
+        let (before, after) = (&self.script.truth[key.before], &self.script.truth[after]);
+        let cursor_holds = self.shown.cursor == after.cursor;
+        if key.class.is_typing() {
+            let Position { row, column } = after.cursor;
+            let (row, end) = (usize::from(row), usize::from(column));
+            let (shown, right) = (self.shown.texts[row], after.texts[row]);
+            let has_text = || self.album.glyphs(shown)[..end] == self.album.glyphs(right)[..end];
+            return cursor_holds && (shown == right || has_text());
+        }
+        if before.texts == after.texts {
+            return cursor_holds;
+        }
+        let rows = before.texts.iter().zip(&after.texts).zip(&self.shown.texts);
+        rows.into_iter().all(|((before, after), shown)| self.has_change(*before, *after, *shown))
+    }
+
+    /// Returns whether all cells that differ between two texts are as in the second one.
+    fn has_change(&self, before: TextId, after: TextId, shown: TextId) -> bool {
+        if before == after || shown == after {
+            return true;
+        }
+        let [before, after, shown] = [before, after, shown].map(|text| self.album.glyphs(text));
+        before.iter().zip(after).zip(shown).all(|((old, new), shown)| old == new || shown == new)
+    }
+
+    /// Compares the screen with the true ones that are possible.
+    fn examine(&self) -> Verdict {
+        let mut verdict = Verdict::default();
+        let rows = u16::try_from(self.shown.texts.len()).expect("a screen has at most 2048 rows");
+        for row in self.notice_rows..rows {
+            self.examine_row(row, &mut verdict);
+        }
+        if self.is_true {
+            return Verdict {
+                faults: Faults { paint: verdict.faults.paint, ..Faults::default() },
+                place: None,
+            };
+        }
+        let cursor = self.shown.cursor;
+        // Nobody sees where a hidden cursor is, but it says where the program takes text.
+        let is_misplaced =
+            self.shown.shows_cursor() && self.possible().iter().all(|truth| truth.cursor != cursor);
+        verdict.faults.any |= is_misplaced;
+        verdict
+    }
+
+    fn examine_row(&self, row: u16, verdict: &mut Verdict) {
+        let index = usize::from(row);
+        let (text, paint) = (self.shown.texts[index], self.shown.paints[index]);
+        let is_as_in = |truth: &Picture| truth.texts[index] == text && truth.paints[index] == paint;
+        if self.possible().iter().any(is_as_in) {
+            return;
+        }
+        let (glyphs, pens) = (self.album.glyphs(text), self.album.pens(paint));
+        let cursor = Some(self.shown.cursor).filter(|cursor| cursor.row == row);
+        for (column, (glyph, pen)) in (0..).zip(glyphs.iter().zip(pens)) {
+            let at = usize::from(column);
+            let is_text = |truth: &&Picture| self.album.glyphs(truth.texts[index])[at] == *glyph;
+            let is_paint = |truth: &Picture| self.album.pens(truth.paints[index])[at] == *pen;
+            if !self.possible().iter().any(|truth| is_text(&truth)) {
+                let is_left = cursor.is_some_and(|cursor| column < cursor.column);
+                // Predictions may be ahead of the host by what was typed and rubbed out; then a ruler that
+                // shows what the host last said is older than the screen, but nobody's mistake.
+                if is_left || !is_text(&&self.host.0) {
+                    verdict.faults.any = true;
+                    verdict.faults.text |= is_left;
+                    verdict.place.get_or_insert((row, column));
+                }
+            } else if !self.painted().iter().filter(is_text).any(is_paint) {
+                verdict.faults.paint = true;
+            }
+        }
+    }
+
+    /// Counts what is wrong.
+    fn count(&mut self, now: Instant, cause: Cause, verdict: Verdict) {
+        let faults = verdict.faults;
+        if self.is_true {
+            let open = self.mistakes.iter_mut().rev();
+            for mistake in open.take_while(|mistake| mistake.corrected_at.is_none()) {
+                mistake.corrected_at = Some(now);
+            }
+        }
+        if !faults.any {
+            let open = self.mistakes.iter_mut().rev();
+            for mistake in open.take_while(|mistake| mistake.gone_at.is_none()) {
+                mistake.gone_at = Some(now);
+            }
+        }
+        let Some(key) = self.sent.checked_sub(1) else { return };
+        let before = self.verdict.faults;
+        let outcome = &mut self.outcomes[key];
+        match cause {
+            Cause::Own => outcome.own.add(faults),
+            // A fault from before the datagram is not revealed by it.
+            Cause::Arrival => outcome.revealed.add(Faults {
+                text: faults.text && !before.text,
+                any: faults.any && !before.any,
+                paint: faults.paint && !before.paint,
+            }),
+        }
+        if faults.any && !before.any {
+            self.mistakes.push(Mistake { key, since: now, corrected_at: None, gone_at: None });
+        }
+    }
+}
+
+impl Faults {
+    fn add(&mut self, other: Self) {
+        self.text |= other.text;
+        self.any |= other.any;
+        self.paint |= other.paint;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+//! A run: both sides over the path, from the start of the session to the last answer.
+
+use clap::ValueEnum;
+use rove_flows::flow::beside::Beside;
+use rove_flows::flow::ends::{Receiver, Sender};
+use rove_flows::flow::source::Bulk;
+use rove_flows::path::Path;
+use rove_headless::{ClientEnd, ServerEnd, Traffic};
+use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
+use rove_session::{ClientConfig, Prediction, PromptMemory, ServerConfig};
+use rove_ssp::{Config, Mechanism, ReferencePolicy};
+use rove_terminal::TerminalCapabilities;
+use rove_terminal::display::Repertoire;
+use rove_units::{Duration, Instant, Seed};
+
+use crate::replay::client_end::{NOTICE, Notes, Typist, client_end, is_settled};
+use crate::replay::judge::{Flicker, Mistake, Outcome};
+use crate::replay::pace::{PATIENCE, Pace};
+use crate::replay::script::Script;
+use crate::replay::server_end::{CLEAR, ReplayedProgram, server_end};
+
+/// Keys that are echoed before the recording begins: they settle the estimate of the round trip.
+pub const SETTLING: &[u8] = b"settle";
+
+/// How long one step of the session's start may take. Chosen: dozens of round trips of the longest path.
+const SETTLING_MAX: Duration = Duration::from_secs(3600);
+
+/// The salt of the memory of prompts: no other recording's memory is compared with it.
+const SALT: [u8; 16] = [0; 16];
+
+/// How long after the last key and the host's last word an answer may still be seen.
+pub const TAIL: Duration = Duration::from_secs(30);
+
+/// Whose wire and pace both ends have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Ends {
+    /// Mosh 1.4.0's, without extensions
+    Stock,
+    /// Rove's
+    Rove,
+}
+
+impl Ends {
+    /// Returns the transport's numbers for such an end.
+    pub fn transport(self, config: Config) -> Config {
+        match self {
+            Self::Stock => config.stock(),
+            Self::Rove => rove_headless::rove(config),
+        }
+    }
+}
+
+/// The state that diffs start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reference {
+    /// The assumed state, or the known one where that costs little more: Mosh's rule
+    Prospective,
+    /// The newest state that has no reason to be lost yet
+    Assumed,
+    /// The newest acknowledged state
+    Known,
+    /// The known state where that needs no more datagrams
+    Adaptive,
+    /// The state whose diff is worth most, by how likely the other end holds it
+    Bayesian,
+}
+
+impl Reference {
+    /// Returns the sender's policy.
+    const fn policy(self) -> ReferencePolicy {
+        match self {
+            Self::Prospective => ReferencePolicy::Prospective,
+            Self::Assumed => ReferencePolicy::Assumed,
+            Self::Known => ReferencePolicy::Known,
+            Self::Adaptive => ReferencePolicy::Adaptive,
+            Self::Bayesian => ReferencePolicy::Bayesian,
+        }
+    }
+}
+
+/// How a recording is played.
+#[derive(Clone, Debug)]
+pub(crate) struct RunOptions {
+    pub(crate) prediction: Prediction,
+    pub(crate) pace: Pace,
+    pub(crate) path: Path,
+    pub(crate) seed: u64,
+    /// How late the program at the server end reads a key.
+    pub(crate) host_delay: Duration,
+    pub(crate) ends: Ends,
+    /// Whether the session begins with the prompts that one before it with the same recording knew at its end.
+    pub(crate) prompt_memory: bool,
+    /// The state that diffs of both ends start from; rove's choice where there is none.
+    pub(crate) reference: Option<Reference>,
+    /// Mechanisms that both ends leave out.
+    pub(crate) sender_without: Vec<Mechanism>,
+    /// Whether to note what an explanation needs.
+    pub(crate) explain: bool,
+}
+
+impl RunOptions {
+    /// Returns the transport's numbers for an end.
+    fn transport(&self, config: Config) -> Config {
+        let all = self.ends.transport(config);
+        let reference = self.reference.map_or(all.reference, Reference::policy);
+        let all = Config { reference, ..all };
+        self.sender_without.iter().copied().fold(all, Config::without)
+    }
+}
+
+/// The result of a run.
+#[derive(Debug, Default)]
+pub struct Run {
+    /// When the recording began.
+    pub start: Instant,
+    /// The outcome of each key.
+    pub outcomes: Vec<Outcome>,
+    /// Wrong sights of the user.
+    pub mistakes: Vec<Mistake>,
+    /// Sights that went again.
+    pub flickers: Vec<Flicker>,
+    /// Traffic to the server.
+    pub uplink: Traffic,
+    /// Traffic to the client.
+    pub downlink: Traffic,
+    /// Whether the last true screen was shown at the end.
+    pub ends_true: bool,
+    /// How many bytes the server end got that the recording does not have there.
+    pub unexpected: usize,
+    /// The engine's notes, where the run takes them.
+    pub notes: Option<Notes>,
+}
+
+impl Run {
+    /// Returns how long each key that has an answer waited for it, in the order in which they were typed; `None` for an
+    /// answer that was never seen.
+    pub fn response_times(&self, script: &Script) -> Vec<Option<Duration>> {
+        let keys = script.keys.iter().zip(&self.outcomes).filter(|(key, _)| key.after.is_some());
+        let waited = keys.map(|(_, outcome)| {
+            let (sent_at, seen_at) = outcome.sent_at.zip(outcome.seen_at)?;
+            Some(seen_at.saturating_since(sent_at))
+        });
+        waited.collect()
+    }
+}
+
+/// The client end, maybe with what downloads.
+type Left<'a> = Beside<ClientEnd<Typist<'a>>, Receiver>;
+/// The server end, maybe with what is downloaded from.
+type Right<'a> = Beside<ServerEnd<ReplayedProgram<'a>>, Sender<Bulk>>;
+
+/// Plays a recording; with a memory of prompts twice, the second time with what was remembered the first time.
+///
+/// # Errors
+///
+/// Returns a sentence if the session could not even begin.
+pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String> {
+    if !options.prompt_memory {
+        return play_once(script, options, None).map(|(run, _)| run);
+    }
+    let empty = PromptMemory::new(SALT, Vec::new(), Vec::new());
+    let first = RunOptions { explain: false, ..options.clone() };
+    let (_, memory) = play_once(script, &first, Some(empty))?;
+    let next =
+        |it: PromptMemory| PromptMemory::new(SALT, it.known().to_vec(), it.refused().to_vec());
+    play_once(script, options, memory.map(next)).map(|(run, _)| run)
+}
+
+/// Plays a recording in a session that begins with these prompts; returns also those that it ends with.
+fn play_once(
+    script: &Script,
+    options: &RunOptions,
+    memory: Option<PromptMemory>,
+) -> Result<(Run, Option<PromptMemory>), String> {
+    let seed = Seed::new(options.seed);
+    let notes = options.explain.then(Notes::default);
+    let mut client = client_end(client_config(script, options, seed), script, options.pace, notes);
+    if let Some(memory) = memory {
+        client.client.handle_prompt_memory(memory);
+    }
+    let server = server_end(server_config(script, options, seed), script, options.host_delay);
+    let [uplink, downlink] = options.path.settling();
+    let download = options.path.download;
+    let sender = download.map(|window| Sender::new(Bulk::new(window), LEFT_ADDRESS));
+    let client = Beside { session: client, flow: download.map(|_| Receiver::new(RIGHT_ADDRESS)) };
+    let server = Beside { session: server, flow: sender };
+    let mut net = Net::new(client, server, uplink, downlink, seed);
+    settle(&mut net).map_err(|()| "the session did not begin".to_owned())?;
+
+    let start = net.now();
+    let [uplink, downlink] = options.path.links(start, seed);
+    net.reconfigure(uplink, downlink);
+    let first = start + script.keys.first().map_or(Duration::ZERO, |key| key.at);
+    let traffic = Traffic { from: first, ..Traffic::default() };
+    (net.left.session.traffic, net.right.session.traffic) = (traffic, traffic);
+    net.left.session.user.start(start);
+    net.right.session.program.start(start);
+    if let Some(sender) = &mut net.right.flow {
+        sender.start(start);
+    }
+    // A path that lets nothing through is left in the end.
+    let waits = u32::try_from(script.keys.len() + 1).unwrap_or(u32::MAX);
+    let limit = script.duration() + (PATIENCE + options.host_delay).saturating_mul(waits);
+    net.run_until(limit, |left, right| {
+        left.session.user.is_done() && right.session.program.is_done()
+    });
+    net.run_until(TAIL, |left, right| {
+        right.session.program.is_done() && left.session.user.has_ended()
+    });
+    let run = Run {
+        start,
+        outcomes: net.left.session.user.judge.outcomes().to_vec(),
+        mistakes: net.left.session.user.judge.mistakes().to_vec(),
+        flickers: net.left.session.user.judge.flickers().to_vec(),
+        uplink: net.left.session.traffic,
+        downlink: net.right.session.traffic,
+        ends_true: net.left.session.user.judge.is_at_end(),
+        unexpected: net.right.session.program.unexpected(),
+        notes: net.left.session.user.notes.take(),
+    };
+    Ok((run, net.left.session.client.prompt_memory().cloned()))
+}
+
+/// Starts the session: some echoed keys, then a cleared screen.
+fn settle(net: &mut Net<Left<'_>, Right<'_>>) -> Result<(), ()> {
+    for (column, byte) in (1..).zip(SETTLING) {
+        net.left.session.client.handle_input(net.now(), &[*byte]);
+        let is_echoed = net.run_until(SETTLING_MAX, |left, _| is_settled(&left.session, column));
+        is_echoed.then_some(()).ok_or(())?;
+    }
+    net.left.session.client.handle_input(net.now(), &[CLEAR]);
+    let is_cleared = net.run_until(SETTLING_MAX, |left, _| is_settled(&left.session, 0));
+    is_cleared.then_some(()).ok_or(())
+}
+
+fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientConfig {
+    ClientConfig {
+        size: script.size,
+        terminal: TerminalCapabilities {
+            erase_characters: true,
+            background_color_erase: true,
+            repertoire: Repertoire::FULL,
+            operating_system_commands: true,
+            titles: true,
+            colors: true,
+            init: true,
+            enter: b"\x1b[?1049h".to_vec(),
+            leave: b"\x1b[?1049l".to_vec(),
+            cursor_styles: true,
+            ..TerminalCapabilities::default()
+        },
+        prediction: options.prediction,
+        program: NOTICE.to_owned(),
+        offers_status: false,
+        is_end_obeyed_twice: false,
+        ..rove_headless::client_config(options.transport(Config::client()), seed)
+    }
+}
+
+fn server_config(script: &Script, options: &RunOptions, seed: Seed) -> ServerConfig {
+    ServerConfig {
+        size: script.size,
+        ..rove_headless::server_config(options.transport(Config::server()), seed)
+    }
+}

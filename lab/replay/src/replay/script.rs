@@ -1,0 +1,392 @@
+//! A recording made ready to be played: the keys, what the host writes and when, and the true screens.
+
+use rove_session::{Tty, TtyModes};
+use rove_terminal::{Cursor, Screen, Size, Terminal};
+use rove_units::{Duration, Instant};
+
+use crate::replay::flattener::Flattener;
+use crate::replay::flicker::{Tally, Watch};
+use crate::replay::picture::{Album, Picture};
+use crate::replay::queries;
+use crate::trace::{self, Event, Trace};
+
+/// Longest gap between two records; longer ones are cut.
+pub(crate) const GAP_MAX: Duration = Duration::from_secs(1);
+/// How soon a response begins after its key, and how soon each of its records follows the one before.
+const RESPONSE_GAP: Duration = Duration::from_millis(100);
+
+/// Most rows of all true screens together. Chosen: 16 bytes each, and ten thousand records on a screen of
+/// a thousand rows.
+const TRUE_ROWS_MAX: usize = 10_000_000;
+/// Most cells of all different rows that the true screens have. Chosen: half a gigabyte of them.
+const TRUE_CELLS_MAX: usize = 16 << 20;
+
+/// The class of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// A typed character.
+    Character,
+    /// The key that deletes.
+    Backspace,
+    /// An arrow.
+    Arrow,
+    /// Anything else.
+    Other,
+}
+
+/// A record of the user's: normally one key.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// When it was typed, with all gaps cut.
+    pub(crate) at: Duration,
+    /// The bytes that it sends.
+    pub bytes: Vec<u8>,
+    pub(crate) class: Class,
+    /// The number of the true screen before it.
+    pub(crate) before: usize,
+    /// The number of the first true screen that shows its effect; `None` if it has none.
+    pub(crate) after: Option<usize>,
+    /// Whether the host's terminal hid what was typed, as for a password.
+    pub(crate) is_secret: bool,
+}
+
+/// A change of how the host's terminal takes keys.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ModeChange {
+    /// How many steps come before it.
+    pub(crate) behind: usize,
+    /// How many bytes of the user must have come before.
+    pub(crate) needs: usize,
+    pub(crate) tty: Tty,
+    /// Whether the shell waits at its prompt.
+    pub(crate) prompt: bool,
+}
+
+/// Something that the far side writes.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// How many bytes of the user must have come before.
+    pub needs: usize,
+    /// How long after the record before it.
+    pub gap: Duration,
+}
+
+/// The emulator between a program and its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repertoire {
+    /// Everything that ours has.
+    Whole,
+    /// No alternate screen, as in Mosh 1.4.0's server (observed: the switches do nothing).
+    OneScreen,
+}
+
+/// A recording made ready to be played.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// The recording's name.
+    pub name: String,
+    /// The terminal's size.
+    pub size: Size,
+    /// The keys, in order.
+    pub keys: Vec<Key>,
+    /// The far side's output, in order.
+    pub steps: Vec<Step>,
+    pub(crate) mode_changes: Vec<ModeChange>,
+    /// Everything the user typed.
+    pub typed: Vec<u8>,
+    /// The true screens: before the first step, and after each.
+    pub(crate) truth: Vec<Picture>,
+    /// For each of them, whether a terminal shows it: it is not in the middle of a synchronised update.
+    is_whole: Vec<bool>,
+    /// The flicker on a terminal that shows the recorded screens at their recorded times.
+    pub(crate) flicker: Tally,
+    /// By the number of keys sent, the last true screen that there can be.
+    reach: Vec<usize>,
+    pub(crate) album: Album,
+}
+
+/// Why a recording cannot be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptError {
+    /// The window changes.
+    #[error("the window's size changes in it, and a replay has one size")]
+    Resized,
+    /// There is nothing to judge.
+    #[error("nobody types anything in it")]
+    NoKeys,
+    /// It would not fit the memory.
+    #[error("its screens are too many and too large to be kept for comparison")]
+    TooLarge,
+}
+
+impl Class {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] = [Self::Character, Self::Backspace, Self::Arrow, Self::Other];
+
+    /// Returns what a key is that turned one screen into the other. A character that commands something
+    /// instead of appearing, as in an editor's normal mode, is another key; so is an arrow that does more
+    /// than to move the cursor, as in a shell's history.
+    fn of(bytes: &[u8], before: &Screen, after: &Screen) -> Self {
+        let (from, to) = (before.cursor(), after.cursor());
+        let has_text_of = |row: u16| before.row_text(row) == after.row_text(row);
+        let mut arrows = bytes.chunks_exact(3);
+        let is_arrow = |key: &[u8]| matches!(key, [0x1b, b'[' | b'O', b'A'..=b'D']);
+        if bytes.iter().all(|byte| *byte == 0x7f) {
+            let goes_back = to.row == from.row && to.column < from.column || to.row < from.row;
+            return if goes_back { Self::Backspace } else { Self::Other };
+        }
+        if arrows.all(is_arrow) && arrows.remainder().is_empty() {
+            let only_moves = (0..before.size().rows()).all(has_text_of);
+            return if only_moves { Self::Arrow } else { Self::Other };
+        }
+        match core::str::from_utf8(bytes) {
+            Ok(text) if appears(text, from, after) => Self::Character,
+            _ => Self::Other,
+        }
+    }
+
+    /// Returns whether it is a typing key.
+    pub const fn is_typing(self) -> bool {
+        !matches!(self, Self::Other)
+    }
+
+    /// Returns its name in tables.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Character => "character",
+            Self::Backspace => "backspace",
+            Self::Arrow => "arrow",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Returns whether `text` stands on the screen from the place of the cursor `from` on, and the cursor behind it.
+fn appears(text: &str, from: Cursor, screen: &Screen) -> bool {
+    let (mut row, mut column) = (from.row, from.column);
+    for c in text.chars() {
+        if c.is_control() {
+            return false;
+        }
+        let Some(cell) = screen.row(row).and_then(|row| row.cells().get(usize::from(column)))
+        else {
+            return false;
+        };
+        if cell.base.unwrap_or(' ') != c {
+            return false;
+        }
+        column += cell.width();
+        if column >= screen.size().columns() {
+            (row, column) = (row + 1, 0);
+        }
+    }
+    let to = screen.cursor();
+    (to.row, to.column) == (row, column)
+}
+
+impl Script {
+    /// Makes a recording ready; with `keys`, only up to so many.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be played.
+    pub(crate) fn new(
+        name: String,
+        trace: Trace,
+        keys_max: Option<usize>,
+    ) -> Result<Self, ScriptError> {
+        Self::on(Repertoire::Whole, name, trace, keys_max)
+    }
+
+    /// Makes a recording ready for a server whose emulator has this repertoire.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the recording cannot be played.
+    pub fn on(
+        repertoire: Repertoire,
+        name: String,
+        trace: Trace,
+        keys_max: Option<usize>,
+    ) -> Result<Self, ScriptError> {
+        let size = trace.size;
+        let mut script = Self {
+            name,
+            size,
+            keys: Vec::new(),
+            steps: Vec::new(),
+            mode_changes: Vec::new(),
+            typed: Vec::new(),
+            truth: Vec::new(),
+            is_whole: Vec::new(),
+            flicker: Tally::default(),
+            reach: vec![0],
+            album: Album::default(),
+        };
+        let written = script.cut(trace, keys_max)?;
+        if script.keys.is_empty() {
+            return Err(ScriptError::NoKeys);
+        }
+        script.draw(repertoire)?;
+        script.flicker = script.watch(&written);
+        script.respond(&written);
+        script.reach();
+        Ok(script)
+    }
+
+    /// Returns the number of the last true screen that there can be once `keys` keys were sent.
+    pub fn reached(&self, keys: usize) -> usize {
+        self.reach[keys]
+    }
+
+    /// Returns the true screens from number `first` on that a terminal shows once `keys` keys were sent.
+    pub(crate) fn whole_screens(
+        &self,
+        first: usize,
+        keys: usize,
+    ) -> impl Iterator<Item = &Picture> {
+        let numbers = first..=self.reached(keys);
+        numbers.filter(|number| self.is_whole[*number]).map(|number| &self.truth[number])
+    }
+
+    /// Returns the number of the last true screen.
+    pub(crate) fn end(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Returns how long the recording is, with all gaps cut.
+    pub(crate) fn duration(&self) -> Duration {
+        let written: Duration = self.steps.iter().map(|step| step.gap).sum();
+        written.max(self.keys.last().map_or(Duration::ZERO, |key| key.at))
+    }
+
+    /// Reads keys and steps from the recording; returns when each was recorded.
+    fn cut(&mut self, trace: Trace, keys_max: Option<usize>) -> Result<Recorded, ScriptError> {
+        let mut recorded = Recorded::default();
+        let (mut last, mut at) = (Instant::ZERO, Duration::ZERO);
+        for record in queries::strip(trace.records) {
+            let gap = record.at.saturating_since(last).min(GAP_MAX);
+            match record.event {
+                Event::User(bytes) => {
+                    if keys_max == Some(self.keys.len()) {
+                        break;
+                    }
+                    self.typed.extend_from_slice(&bytes);
+                    self.keys.push(Key {
+                        at: at + gap,
+                        bytes,
+                        class: Class::Other,
+                        before: self.steps.len(),
+                        after: None,
+                        is_secret: self.mode_changes.last().is_some_and(|it| it.tty.hides_input()),
+                    });
+                    recorded.keys.push(record.at);
+                }
+                Event::Host(bytes) => {
+                    self.steps.push(Step { bytes, needs: self.typed.len(), gap });
+                    recorded.steps.push(record.at);
+                }
+                Event::Size(size) if size != self.size => return Err(ScriptError::Resized),
+                // Neither types nor draws: the gap belongs to what follows.
+                Event::Size(_) => continue,
+                Event::Tty(modes) => {
+                    let (behind, needs) = (self.steps.len(), self.typed.len());
+                    let (tty, prompt) = (tty(modes), modes.prompt);
+                    self.mode_changes.push(ModeChange { behind, needs, tty, prompt });
+                    continue;
+                }
+            }
+            last = record.at;
+            at += gap;
+        }
+        Ok(recorded)
+    }
+
+    /// Draws the true screens.
+    fn draw(&mut self, repertoire: Repertoire) -> Result<(), ScriptError> {
+        let rows = usize::from(self.size.rows());
+        if rows.saturating_mul(self.steps.len() + 1) > TRUE_ROWS_MAX {
+            return Err(ScriptError::TooLarge);
+        }
+        let mut terminal = Terminal::host(self.size);
+        self.truth.push(self.album.look(&terminal.snapshot(), None));
+        self.is_whole.push(true);
+        let mut flattener = Flattener::default();
+        for step in &self.steps {
+            match repertoire {
+                Repertoire::Whole => terminal.write(&step.bytes),
+                Repertoire::OneScreen => terminal.write(&flattener.flatten(&step.bytes)),
+            }
+            let picture = self.album.look(&terminal.snapshot(), self.truth.last());
+            self.truth.push(picture);
+            self.is_whole.push(!terminal.synchronized_output());
+            if self.album.cells() > TRUE_CELLS_MAX {
+                return Err(ScriptError::TooLarge);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts what flickers where the true screens are shown at the recorded times.
+    fn watch(&self, recorded: &Recorded) -> Tally {
+        let mut watch = Watch::new(&self.album, &self.truth[0]);
+        let screens = self.truth.iter().zip(&self.is_whole).skip(1).zip(&recorded.steps);
+        let whole = screens.filter(|((_, is_whole), _)| **is_whole);
+        whole.fold(Tally::default(), |sum, ((screen, _), at)| {
+            sum.plus(Tally::of(&watch.look(*at, &self.album, screen, 0, 0)))
+        })
+    }
+
+    /// Finds each key's response: what the host writes before the next key, without a pause.
+    fn respond(&mut self, recorded: &Recorded) {
+        let ends: Vec<usize> = self.keys.iter().skip(1).map(|key| key.before).collect();
+        for (number, key) in self.keys.iter_mut().enumerate() {
+            let mut last = recorded.keys[number];
+            let mut after = key.before;
+            let end = ends.get(number).copied().unwrap_or(self.steps.len());
+            for at in &recorded.steps[key.before..end] {
+                if at.saturating_since(last) > RESPONSE_GAP {
+                    break;
+                }
+                last = *at;
+                after += 1;
+            }
+            let (before, truth) = (&self.truth[key.before], &self.truth[after]);
+            let has_effect = truth.id != before.id;
+            // Records behind it that only paint, or put the cursor back, change nothing that can be told.
+            let first = (key.before..=after).find(|number| self.truth[*number].id == truth.id);
+            key.after = first.filter(|_| has_effect);
+            key.class = Class::of(&key.bytes, before.screen(), truth.screen());
+        }
+    }
+
+    /// Finds out how far the true screens can come with so many keys.
+    fn reach(&mut self) {
+        let mut sent = 0;
+        self.reach.clear();
+        for number in 0..=self.keys.len() {
+            self.reach.push(self.steps.partition_point(|step| step.needs <= sent));
+            sent += self.keys.get(number).map_or(0, |key| key.bytes.len());
+        }
+    }
+}
+
+/// Returns the terminal that a recording tells of, with the usual modes where it tells nothing.
+fn tty(modes: trace::TtyModes) -> Tty {
+    let mut usual = Tty::USUAL;
+    for (is_set, mode) in [(modes.echo, TtyModes::ECHO), (modes.icanon, TtyModes::CANONICAL)] {
+        if !is_set {
+            usual.modes = usual.modes.difference(mode);
+        }
+    }
+    usual
+}
+
+/// When keys and steps were recorded.
+#[derive(Debug, Default)]
+struct Recorded {
+    keys: Vec<Instant>,
+    steps: Vec<Instant>,
+}
