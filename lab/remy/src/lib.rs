@@ -43,6 +43,7 @@ mod workers;
 
 pub use evaluate::EvaluateOptions;
 pub use objective::Objective;
+pub use tables::parse as parse_table;
 pub use train::TrainOptions;
 
 /// The thing to be done, with what it needs.

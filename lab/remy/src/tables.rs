@@ -13,12 +13,20 @@ use rove_runs::files::write_whole;
 ///
 /// Returns an error if the file cannot be read, or holds no usable table.
 pub(crate) fn read(file: &Path) -> Result<Table> {
+    parse(file, &fs::read(file).with_context(|| format!("cannot read {}", file.display()))?)
+}
+
+/// Reads a table from the bytes of a file.
+///
+/// # Errors
+///
+/// Returns an error if they are no usable table.
+pub fn parse(file: &Path, bytes: &[u8]) -> Result<Table> {
     let shown = file.display();
-    let bytes = fs::read(file).with_context(|| format!("cannot read {shown}"))?;
     let table = if is_dna(file) {
-        Table::from_dna(&bytes)
+        Table::from_dna(bytes)
     } else {
-        let text = core::str::from_utf8(&bytes);
+        let text = core::str::from_utf8(bytes);
         Table::from_readable(text.with_context(|| {
             format!("{shown} is no text; the name of a published table ends in .dna")
         })?)

@@ -2,7 +2,7 @@
 //! time, side by side in one run.
 //!
 //! [`peer`] are the systems, [`observed_client`] is the user's side of a session, and [`replayed_program`] runs at its far end. [`mod@run`]
-//! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one. [`cost`] is what
+//! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one; [`controlled`] and [`kernel`] are flows. [`cost`] is what
 //! the processes have used. [`film`] is a moving picture of the runs. [`table`] and [`bursts`] say what came of all runs. [`rights`] is how any user may do this.
 
 use std::ffi::{OsStr, OsString};
@@ -30,6 +30,7 @@ use self::table::Tally;
 pub(crate) mod bulk;
 pub(crate) mod burst;
 mod bursts;
+pub(crate) mod controlled;
 mod cost;
 mod film;
 pub(crate) mod kernel;

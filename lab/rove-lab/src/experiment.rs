@@ -1,7 +1,7 @@
 //! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
 //! [`scenario`] reads a file. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
-//! all runs but for those that the [`store`] has. Each is a [`mod@measure`] of a [`system`] under [`conditions`]; senders that share
+//! all runs but for those that the [`store`] has. Each is a [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`]; senders that share
 //! a path have [`traffic`]. Real time has [`programs`]. [`table`], [`plot`] and [`page`] show what came of it.
 
 use std::fs;
@@ -34,6 +34,7 @@ mod scenario;
 mod store;
 mod sweep;
 mod system;
+mod system_file;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -9,12 +9,12 @@
 //! - `validate` holds that link against what it should do.
 //! - `live` runs real clients and servers, in a `place`, on a `terminal`.
 //! - `compare` types recorded keys at them, in an `observed_client`, while a `replayed_program` plays the host. `bulk` is downloads beside them,
-//!   `burst` floods of output, and `kernel` a flow of the kernel's TCP.
+//!   `burst` floods of output, `kernel` a flow of the kernel's TCP, and `controlled` one of a controller of ours.
 //!
 //! Experiments:
 //!
 //! - `experiment` makes figures: a `scenario` file, its `material`, a `sweep` over all runs, a `store` of finished ones.
-//!   Each kind of `measure` is one file, and `system` names what is compared. `table`, `plot` and `page` present the result. `ray` spreads runs over computers.
+//!   Each kind of `measure` is one file, and `system` names what is compared, a `system_file` by its file. `table`, `plot` and `page` present the result. `ray` spreads runs over computers.
 //! - `aoi` is the study of which state a difference should start from.
 //!
 //! The program:

@@ -186,11 +186,11 @@ fn an_empty_variable_names_no_recordings() {
 fn a_wrong_line_is_refused_in_one_sentence() {
     let folder = folder_of("wrong");
     fs::write(folder.0.join("bad.toml"), SCENARIO.replace("40ms", "40 parsecs")).expect("a file");
-    fs::write(folder.0.join("own.toml"), SCENARIO.replace("\"rove\"", "\"own\"")).expect("a file");
+    fs::write(folder.0.join("own.toml"), SCENARIO.replace("\"rove\"", "\"aimd\"")).expect("a file");
     for (args, code, words) in [
         (&["bad.toml"][..], 1, "bad.toml:12: link:"),
         (&["nothing"], 1, "there is no figure \"nothing\""),
-        (&["own.toml"], 1, "measure = \"silence\" has no system own"),
+        (&["own.toml"], 1, "measure = \"silence\" has no system AIMD"),
         (&["small.toml", "--shard", "3/2"], 2, "2/8 for the second of eight"),
         (&["small.toml", "--shard", "1/2", "--json"], 2, "do not go together"),
         (&["small.toml", "--out", "small.toml"], 1, "cannot make the directory small.toml"),

@@ -1,7 +1,6 @@
-//! The controllers that rove brings, by their names in scenario files, and one of a program's own.
+//! The controllers that rove brings, by their names in scenario files.
 
-use std::sync::OnceLock;
-
+use clap::ValueEnum;
 use rove_congestion::Controller;
 use rove_congestion::aimd::Aimd;
 use rove_congestion::compound::Compound;
@@ -14,7 +13,6 @@ use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
 use rove_link::{CoDelConfig, Discipline, FairConfig};
 use rove_units::Duration;
-use serde::Deserialize;
 
 use crate::flow::controlled::Controlled;
 use crate::flow::shared::TUNNELLED;
@@ -28,12 +26,8 @@ const WINDOW: f64 = 16.0;
 /// The confidence of Sprout's forecast, in percent. Source: Sprout paper, section 3.3.
 const CONFIDENCE: f64 = 95.0;
 
-/// Makes the controllers that [`enter`] has been given.
-static OWN: OnceLock<fn() -> Box<dyn Controller>> = OnceLock::new();
-
 /// A controller of a flow.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Contender {
     /// Sprout (NSDI 2013) as the paper has it, with data both ways
     Sprout,
@@ -71,8 +65,6 @@ pub enum Contender {
     Ledbat,
     /// Additive increase, multiplicative decrease, and nothing else
     Aimd,
-    /// The controller that this program has entered
-    Own,
 }
 
 impl Contender {
@@ -97,7 +89,6 @@ impl Contender {
             Self::Vegas => "Vegas",
             Self::Ledbat => "LEDBAT",
             Self::Aimd => "AIMD",
-            Self::Own => "own",
         }
     }
 
@@ -126,13 +117,7 @@ impl Contender {
                 | Self::Vegas
                 | Self::Ledbat
                 | Self::Aimd
-                | Self::Own
         )
-    }
-
-    /// Returns whether it is there: any but that of a program's own, until that is entered.
-    pub fn is_there(self) -> bool {
-        self != Self::Own || OWN.get().is_some()
     }
 
     /// Returns the directions of data, of those that differ in that.
@@ -189,19 +174,8 @@ impl Contender {
             Self::Vegas => run(Vegas::new(FULL), options),
             Self::Ledbat => run(Ledbat::new(FULL), options),
             Self::Aimd => run(Aimd::new(FULL), options),
-            Self::Own => run(own(), options),
         }
     }
-}
-
-/// Enters a controller of the program's own: scenario files call it `own`. The first one stays.
-pub fn enter(make: fn() -> Box<dyn Controller>) {
-    OWN.get_or_init(|| make);
-}
-
-/// Returns a controller of the program's own.
-pub fn own() -> Box<dyn Controller> {
-    OWN.get().expect("a checked scenario has systems that are there")()
 }
 
 /// Runs a flow with all the data of the world, as a controller says.

@@ -2,6 +2,7 @@
 
 use std::path::Path as FilePath;
 
+use rove_flows::flow::program::Program;
 use rove_flows::path::Path;
 use rove_replay::replay::Pace;
 use rove_replay::trace::Trace;
@@ -71,6 +72,9 @@ pub(crate) struct Samples {
     /// Queueing delay in nanoseconds and throughput in bit/s of each sender that shares a path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) pairs: Vec<[u64; 2]>,
+    /// Why a controller that is a program decided nothing. Such a run is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<String>,
 }
 
 impl RunFigure {
@@ -84,6 +88,14 @@ impl Samples {
     /// Returns the result of a run that cannot be done here.
     pub(crate) fn absent() -> Self {
         Self { missing: 1, ..Self::default() }
+    }
+
+    /// Returns these of a run, unless its program has a fault.
+    pub(crate) fn unless_faulty(self, program: Option<&Program>) -> Self {
+        match program.and_then(Program::fault) {
+            Some(fault) => Self { fault: Some(fault.to_string()), ..Self::absent() },
+            None => self,
+        }
     }
 
     /// Returns the times in ms.

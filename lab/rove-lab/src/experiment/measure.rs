@@ -147,13 +147,10 @@ impl Measure {
 
     /// Returns whether it measures this system as a system of its own, and not as another one.
     pub(crate) fn tells_apart(self, system: System) -> bool {
-        if system.contender().is_some_and(|contender| !contender.is_there()) {
-            return false;
-        }
         match self {
             Self::Shared => shared::is_measured(system),
-            Self::Flow => system.contender().is_some() || system.is_kernels(),
-            Self::FlowSetting => flow::has_setting(system.contender()),
+            Self::Flow => system.is_controller(),
+            Self::FlowSetting => flow::has_setting(system),
             Self::Tunnel => tunnel::is_measured(system.contender()),
             _ if system.is_controller() => false,
             Self::Study => study::known_share(system).is_some(),
@@ -207,8 +204,8 @@ impl Measure {
             Self::Age => Ok(age::run(conditions)),
             Self::Study => Ok(study::run(conditions)),
             Self::Shared => shared::run(conditions),
-            Self::Flow => Ok(flow::run(conditions)),
-            Self::FlowSetting => Ok(flow::run_setting(conditions)),
+            Self::Flow => flow::run(conditions),
+            Self::FlowSetting => flow::run_setting(conditions),
             Self::Tunnel => Ok(tunnel::run(conditions)),
         }
     }

@@ -377,6 +377,7 @@ mod tests {
             times,
             by_seed: BTreeMap::new(),
             pairs: Vec::new(),
+            fault: None,
         }
     }
 

@@ -12,6 +12,8 @@ pub(crate) use here::Programs;
 mod here {
     use std::path::PathBuf;
 
+    use anyhow::Context as _;
+    use rove_congestion::Begin;
     use rove_replay::replay::script::Script;
     use rove_units::Duration;
 
@@ -21,10 +23,13 @@ mod here {
     use crate::compare::peer::{Peer, rove_beside};
     use crate::compare::rights;
     use crate::compare::run::{self, RunOptions};
-    use crate::compare::{burst, kernel};
+    use crate::compare::{burst, controlled, kernel};
     use crate::experiment::conditions::nanos;
+    use crate::experiment::measure::shared::{Controllers, controllers};
     use crate::experiment::measure::{flow_options, flow_samples};
     use crate::experiment::system::System;
+    use rove_flows::flow::FlowOptions;
+    use rove_flows::flow::program::Limits;
 
     /// How long a far side may make no progress. Source: the default of `rove-lab compare`.
     const TIMEOUT: Duration = Duration::from_secs(120);
@@ -69,10 +74,7 @@ mod here {
             let interrupt = Interrupt::listen()?;
             let path = conditions.path().clone().of_whole_packets();
             if measure == Measure::Flow {
-                let options = flow_options(conditions, &path);
-                let control = congestion_control(conditions.system());
-                let report = kernel::run(control, &options, &interrupt);
-                return told(report.map(|report| flow_samples(&report)));
+                return told(flow(conditions, &flow_options(conditions, &path), &interrupt));
             }
             let rove = match &self.rove {
                 Ok(rove) => rove,
@@ -106,6 +108,22 @@ mod here {
             Err(error) if error.is::<Interrupted>() => Err(error),
             Err(error) => Ok(Err(format!("{error:#}"))),
         }
+    }
+
+    fn flow(
+        conditions: &Conditions<'_>,
+        options: &FlowOptions,
+        interrupt: &Interrupt,
+    ) -> Result<Samples> {
+        if conditions.system().is_kernels() {
+            let control = congestion_control(conditions.system());
+            return Ok(flow_samples(&kernel::run(control, options, interrupt)?));
+        }
+        let limits = Limits::real(options.length);
+        let controllers = controllers(conditions, Begin::default(), limits)?;
+        let Controllers { make, program } = controllers.context("there is no such table")?;
+        let report = controlled::run(make(), options, interrupt)?;
+        Ok(flow_samples(&report).unless_faulty(program.as_ref()))
     }
 
     fn congestion_control(system: System) -> CongestionControl {

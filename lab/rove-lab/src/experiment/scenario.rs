@@ -2,6 +2,7 @@
 
 use std::path::Path as FilePath;
 
+use rove_cli_docs::nearest;
 use rove_flows::path::Path;
 use rove_replay::replay::Pace;
 use serde::Deserialize;
@@ -236,6 +237,14 @@ impl Link {
     }
 }
 
+impl Body {
+    /// Returns every mention of a system.
+    fn named_systems(&mut self) -> impl Iterator<Item = &mut System> {
+        let expected = self.expected.iter_mut().map(|expected| &mut expected.system);
+        self.systems.iter_mut().chain(&mut self.drawn).chain(&mut self.baseline).chain(expected)
+    }
+}
+
 impl Statistic {
     /// Returns its name.
     pub(crate) const fn name(self) -> &'static str {
@@ -275,12 +284,17 @@ impl Scenario {
     pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<Self, String> {
         let body: Body = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            format!("{file}:{}: {}", line(text, at), error.message().replace('\n', "; "))
+            format!("{file}:{}: {}", line(text, at), advised(&error.message().replace('\n', "; ")))
         })?;
         let mut scenario = Self { name: name.to_owned(), text: text.to_owned(), body };
         let folder = FilePath::new(file).parent().unwrap_or(FilePath::new(""));
         for schedule in scenario.body.links.iter_mut().filter_map(|link| link.schedule.as_mut()) {
             *schedule.get_mut() = folder.join(schedule.get_ref()).display().to_string();
+        }
+        for system in scenario.body.named_systems() {
+            if let System::File(file) = system {
+                file.look_in(folder);
+            }
         }
         scenario
             .check()
@@ -318,12 +332,14 @@ impl Scenario {
         Ok(())
     }
 
-    /// Finds what each part allows by itself, and all together do not. Returns where in the text it is.
-    fn check(&self) -> Result<(), (usize, String)> {
+    /// Finds a system that cannot be measured, or is named and not compared.
+    fn check_systems(&self) -> Result<(), (usize, String)> {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);
-        for link in &body.links {
-            self.check_link(link)?;
+        for system in &body.systems {
+            if let System::File(file) = system {
+                file.check().map_err(|error| (at(file.name()), format!("{error:#}")))?;
+            }
         }
         if let Some(system) = body.systems.iter().find(|it| !body.measure.tells_apart(**it)) {
             let (name, measure) = (system.name(), body.measure.name());
@@ -335,6 +351,17 @@ impl Scenario {
                 return Err((at(word), format!("{word} is one of the systems")));
             }
         }
+        Ok(())
+    }
+
+    /// Finds what each part allows by itself, and all together do not. Returns where in the text it is.
+    fn check(&self) -> Result<(), (usize, String)> {
+        let body = &self.body;
+        let at = |word: &str| self.text.find(word).unwrap_or(0);
+        for link in &body.links {
+            self.check_link(link)?;
+        }
+        self.check_systems()?;
         let seeds = body.full_seeds.unwrap_or(body.seeds).max(body.seeds);
         if body.seeds == 0 || seeds > SEEDS_MAX {
             return Err((at("seeds"), format!("seeds are from 1 to {SEEDS_MAX}")));
@@ -442,6 +469,14 @@ impl Scenario {
     }
 }
 
+/// Adds the name that was probably meant to a message on an unknown one; serde's have the known ones.
+fn advised(message: &str) -> String {
+    let mut names = message.split('`').skip(1).step_by(2);
+    let near = names.next().and_then(|unknown| nearest(unknown, names));
+    let near = near.filter(|_| message.starts_with("unknown "));
+    near.map_or_else(|| message.to_owned(), |near| format!("did you mean `{near}`? {message}"))
+}
+
 /// Returns the number of the line that a byte is in, from 1.
 fn line(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
@@ -471,7 +506,10 @@ mod tests {
             ("rtt=1ms", "rtt=x", 10, "link"),
             ("response", "speed", 3, "unknown variant"),
             ("title", "name", 1, "unknown field"),
-            ("[\"rove\"]", "[\"telnet\"]", 5, "no such system"),
+            ("[\"rove\"]", "[\"telnet\"]", 5, "unknown system `telnet`, expected the file"),
+            ("[\"rove\"]", "[\"roev\"]", 5, "did you mean `rove`? unknown system"),
+            ("[\"rove\"]", "[\"no.dna\"]", 5, "cannot read ./no.dna"),
+            ("seeds", "seds", 7, "did you mean `seeds`? unknown field"),
             ("[\"rove\"]", "[]", 3, "needs systems"),
             ("fish", "cat", 6, "no recording"),
             ("seeds = 1", "seeds = 0", 7, "seeds are from 1"),

@@ -77,12 +77,15 @@ impl Store {
         self.known.get(key)
     }
 
-    /// Keeps the result of a run.
+    /// Keeps the result of a run, unless a program has failed: that may be this computer's fault.
     ///
     /// # Errors
     ///
     /// Returns an error if it cannot be written.
     pub(crate) fn keep(&self, key: &str, samples: &Samples) -> Result<()> {
+        if samples.fault.is_some() {
+            return Ok(());
+        }
         let line = Line { run: key.to_owned(), samples: samples.clone() };
         let mut text = serde_json::to_string(&line).context("cannot write a result as JSON")?;
         text.push('\n');
@@ -115,6 +118,7 @@ mod tests {
             missing: 1,
             figures: vec![7],
             pairs: vec![[3, 4]],
+            fault: None,
         };
         let store = Store::open(&file).expect("new");
         let (first, second) = (store.key(&["a", "b"]), store.key(&["ab", ""]));

@@ -59,6 +59,8 @@ pub(crate) struct Series {
     pub(crate) by_seed: BTreeMap<u64, SeedMeans>,
     /// Queueing delay in ms and throughput in kbit/s of each sender that shares a path.
     pub(crate) pairs: Vec<[f64; 2]>,
+    /// The fault of a controller that is a program, in any of the runs.
+    pub(crate) fault: Option<String>,
 }
 
 /// The runs of one seed, with all recordings.
@@ -254,11 +256,13 @@ impl<'a> Plan<'a> {
             let mut missing = 0;
             let mut by_seed: BTreeMap<u64, Vec<&Samples>> = BTreeMap::new();
             let mut pairs = Vec::new();
+            let mut fault = None;
             for (cell, samples) in
                 cells.iter().zip(&results).filter(|(cell, _)| cell.series == number)
             {
                 times.extend(samples.millis());
                 missing += samples.missing;
+                fault = fault.or_else(|| samples.fault.clone());
                 let of_sender =
                     |[delay, rate]: &[u64; 2]| [to_float(*delay) * 1e-6, to_float(*rate) * 1e-3];
                 pairs.extend(samples.pairs.iter().map(of_sender));
@@ -268,7 +272,8 @@ impl<'a> Plan<'a> {
             let of_seed =
                 |(seed, runs): (u64, Vec<&Samples>)| Some((seed, SeedMeans::of(figures, &runs)?));
             let by_seed = by_seed.into_iter().filter_map(of_seed).collect();
-            Series { system, link, value, times: Times::new(times, missing), by_seed, pairs }
+            let times = Times::new(times, missing);
+            Series { system, link, value, times, by_seed, pairs, fault }
         });
         Ok(Figure {
             scenario: self.scenario.clone(),

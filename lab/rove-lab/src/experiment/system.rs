@@ -1,10 +1,14 @@
 //! The systems that experiments compare, and the clock that each of them runs by.
 
+use clap::ValueEnum;
 use rove_flows::flow::contender::Contender;
 use rove_replay::replay::Ends;
 use rove_session::{EngineKind, Prediction, Preference};
 use rove_ssp::{Config, ReferencePolicy};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use crate::experiment::system_file::SystemFile;
 
 /// The clock of a scenario.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -18,8 +22,7 @@ pub(crate) enum Clock {
 }
 
 /// A remote shell, or a congestion controller of a flow. In virtual time all of them are our code; the programs of others, and kernels, run in real time only.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case", expecting = "there is no such system: docs/lab.md lists them")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum System {
     /// rove at both ends, as it ships.
     Rove,
@@ -67,9 +70,35 @@ pub(crate) enum System {
     KernelReno,
     /// BBR of this computer's kernel.
     KernelBbr,
+    /// A congestion controller that a file holds.
+    #[value(skip)]
+    File(SystemFile),
     /// A congestion controller.
-    #[serde(untagged)]
+    #[value(skip)]
     Flow(Contender),
+}
+
+impl<'de> Deserialize<'de> for System {
+    /// Reads a name, or that of a file: only the latter has a dot or a slash.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        if word.contains(['.', '/']) {
+            return Ok(Self::File(SystemFile::new(word)));
+        }
+        let system = <Self as ValueEnum>::from_str(&word, false);
+        let known = system.or_else(|_| Contender::from_str(&word, false).map(Self::Flow));
+        known.map_err(|_| {
+            let names = Self::value_variants().iter().filter_map(Self::to_possible_value);
+            let others =
+                Contender::value_variants().iter().filter_map(Contender::to_possible_value);
+            let names: Vec<String> =
+                names.chain(others).map(|value| format!("`{}`", value.get_name())).collect();
+            let names = names.join(", ");
+            D::Error::custom(format!(
+                "unknown system `{word}`, expected the file of a table or program, or one of {names}"
+            ))
+        })
+    }
 }
 
 impl System {
@@ -99,6 +128,7 @@ impl System {
             Self::KernelCubic => "the kernel's CUBIC",
             Self::KernelReno => "the kernel's NewReno",
             Self::KernelBbr => "the kernel's BBR",
+            Self::File(file) => file.name(),
             Self::Flow(contender) => contender.name(),
         }
     }
@@ -109,6 +139,7 @@ impl System {
             || matches!(
                 self,
                 Self::Flow(_)
+                    | Self::File(_)
                     | Self::RemyTwoSenders
                     | Self::RemySixteenSenders
                     | Self::RemyDeltaTenth
@@ -128,7 +159,7 @@ impl System {
         let is_stock =
             matches!(self, Self::Ssh | Self::Mosh | Self::MoshUnpredicted) || self.is_kernels();
         match (self, clock) {
-            (Self::Rove | Self::RoveUnpredicted, _) => true,
+            (Self::Rove | Self::RoveUnpredicted | Self::File(_), _) => true,
             (_, Clock::Virtual) => !is_stock,
             (_, Clock::Real) => is_stock,
         }

@@ -128,6 +128,7 @@ impl Series {
             "median_throughput_kbit_s": self.median_throughput(),
             "figures": of_runs,
             "of_baseline": ratios,
+            "fault": self.fault,
         })
     }
 }
@@ -145,7 +146,7 @@ impl Figure {
         first.iter().map(|column| (*column).to_owned()).chain(own).chain(ratios).collect()
     }
 
-    /// Returns the texts of a series, a column each.
+    /// Returns the texts of a series, a column each; behind them the fault of its program.
     pub(crate) fn row(&self, series: &Series) -> Vec<String> {
         let figures = self.run_figures().len();
         let mut row = if figures == 0 { series.columns() } else { series.run_columns(figures) };
@@ -154,6 +155,7 @@ impl Figure {
             Some((ratio, None)) => format!("{ratio:.3}"),
             None => "-".to_owned(),
         }));
+        row.extend(series.fault.clone());
         row
     }
 

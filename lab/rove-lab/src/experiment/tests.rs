@@ -183,30 +183,14 @@ fn an_unknown_name_is_refused_with_those_that_there_are() {
     assert!(names.len() == 8 && names.contains(&"aoi-study") && names[7] == "start", "{names:?}");
 }
 
-/// A window of a program's own that never changes.
-#[derive(Debug)]
-struct Own;
-
-impl rove_congestion::Controller for Own {
-    fn on_ack(&mut self, _: rove_units::Instant, _: &rove_congestion::Ack) {}
-
-    fn on_loss(&mut self, _: rove_units::Instant, _: &rove_congestion::Loss) {}
-
-    fn on_mtu_update(&mut self, _: rove_units::Bytes) {}
-
-    fn window(&self) -> rove_units::Bytes {
-        rove_units::Bytes::mib(1)
-    }
-}
-
 #[test]
-fn sprout_beats_a_window_of_ones_own_that_fills_the_queue_on_drawn_links() {
-    rove_flows::flow::contender::enter(|| Box::new(Own));
+fn sprout_beats_a_program_whose_window_fills_the_queue_on_drawn_links() {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/controllers/window.sh 700");
     let link =
         |name| format!("[[link]]\nname = \"{name}\"\npath = \"rtt=40ms\"\ncellular = \"any\"\n");
     let scenario = format!(
         "title = \"Score\"\nabout = \"a\"\nmeasure = \"flow\"\nplot = \"use-by-time\"\n\
-         systems = [\"sprout-published\", \"own\"]\n{}{}direction = \"down\"\n",
+         systems = [\"sprout-published\", \"{program}\"]\n{}{}direction = \"down\"\n",
         link("a"),
         link("b")
     );
@@ -215,6 +199,6 @@ fn sprout_beats_a_window_of_ones_own_that_fills_the_queue_on_drawn_links() {
     let json: Value = serde_json::from_str(&directory.read("figures.json")).expect("JSON");
     let averages = &json["figures"][0]["averages"];
     let score = |row: usize| averages[row]["score"].as_f64().expect("a score");
-    assert_eq!(averages[1]["system"], "own");
+    assert_eq!(averages[1]["system"], program);
     assert!(score(0) > 3.0 * score(1) && score(1) > 0.1, "{averages:#}");
 }

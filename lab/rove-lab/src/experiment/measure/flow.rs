@@ -1,11 +1,16 @@
 //! A flow of a congestion controller by itself: its throughput, and the delay that it makes.
 
-use rove_flows::flow::contender::Contender;
-use rove_flows::flow::{FlowOptions, FlowReport};
+use anyhow::Result;
+use rove_congestion::Begin;
+use rove_flows::flow::controlled::Controlled;
+use rove_flows::flow::program::Limits;
+use rove_flows::flow::{self, FlowOptions, FlowReport};
 use rove_flows::path::Path;
 use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples};
+use crate::experiment::measure::shared::{Controllers, controllers};
+use crate::experiment::system::System;
 
 /// Length over a link that has no recorded opportunities. Chosen: the slowest controller has settled in a tenth of it.
 const LENGTH: Duration = Duration::from_secs(120);
@@ -27,23 +32,33 @@ pub(in crate::experiment) const UTILISATION: usize = 1;
 pub(in crate::experiment) const END_TO_END: usize = 2;
 
 /// Runs a flow as the system's paper or RFC says.
-pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     measure(conditions, None)
 }
 
 /// Runs a flow whose controller the value sets.
-pub(super) fn run_setting(conditions: &Conditions<'_>) -> Samples {
+pub(super) fn run_setting(conditions: &Conditions<'_>) -> Result<Samples> {
     measure(conditions, conditions.value)
 }
 
 /// Returns whether a system has something that a value sets.
-pub(super) fn has_setting(contender: Option<Contender>) -> bool {
-    contender.is_some_and(|contender| contender.setting().is_some())
+pub(super) fn has_setting(system: System) -> bool {
+    match system {
+        System::Flow(contender) => contender.setting().is_some(),
+        System::File(file) => file.program(None, Limits::VIRTUAL).is_some(),
+        _ => false,
+    }
 }
 
-fn measure(conditions: &Conditions<'_>, setting: Option<f64>) -> Samples {
-    let contender = conditions.system().contender().expect("a checked scenario has controllers");
-    samples(&contender.run(setting, options(conditions, conditions.path())))
+fn measure(conditions: &Conditions<'_>, setting: Option<f64>) -> Result<Samples> {
+    let options = options(conditions, conditions.path());
+    if let Some(contender) = conditions.system().contender() {
+        return Ok(samples(&contender.run(setting, options)));
+    }
+    let controllers = controllers(conditions, Begin::default(), Limits::VIRTUAL)?;
+    let Some(Controllers { make, program }) = controllers else { return Ok(Samples::absent()) };
+    let report = flow::run(Controlled::new(make()), options).0;
+    Ok(samples(&report).unless_faulty(program.as_ref()))
 }
 
 /// Returns the options of a flow over a path: as long as the conditions say, at most a lap of a recorded link.
@@ -88,7 +103,7 @@ fn whole(number: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::system::System;
+    use rove_flows::flow::contender::Contender;
 
     fn flow(system: System, path: &str, value: Option<f64>) -> Samples {
         let path: Path = path.parse().expect("a path");
@@ -100,7 +115,8 @@ mod tests {
             length,
             ..Conditions::NONE
         };
-        if value.is_some() { run_setting(&conditions) } else { run(&conditions) }
+        let run = if value.is_some() { run_setting } else { run };
+        run(&conditions).expect("a run")
     }
 
     #[test]

@@ -7,24 +7,26 @@ use std::fs;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use rove_congestion::aimd::Aimd;
 use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
 use rove_congestion::new_reno::NewReno;
-use rove_congestion::remy::{RemyController, Table};
+use rove_congestion::remy::RemyController;
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
 use rove_congestion::{Begin, Controller};
-use rove_flows::flow::contender::{Contender, own};
+use rove_flows::flow::contender::Contender;
 use rove_flows::flow::ends::Receiver;
 use rove_flows::flow::on_off_sources::{
     Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,
 };
+use rove_flows::flow::program::{Limits, Program};
 use rove_flows::flow::source::FULL;
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_link::{CoDelConfig, Discipline, FairConfig, FlowKey, LinkConfig};
+use rove_remy::parse_table;
 use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
@@ -37,9 +39,13 @@ pub(super) const FIGURES: [RunFigure; 2] = [
 ];
 
 /// The tables that the laboratory brings.
-const TABLES: [(System, &str); 2] = [
-    (System::RemyTwoSenders, include_str!("../../../remy/remy-two-senders.toml")),
-    (System::RemySixteenSenders, include_str!("../../../remy/remy-sixteen-senders.toml")),
+const TABLES: [(System, &str, &str); 2] = [
+    (System::RemyTwoSenders, "two.toml", include_str!("../../../remy/remy-two-senders.toml")),
+    (
+        System::RemySixteenSenders,
+        "16.toml",
+        include_str!("../../../remy/remy-sixteen-senders.toml"),
+    ),
 ];
 
 /// Files of tables that others have published.
@@ -50,13 +56,19 @@ const PUBLISHED: [(System, &str); 4] = [
     (System::RemyHundredfold, "RemyCC-2014-100x.dna"),
 ];
 
-/// Returns the text or the bytes of a system's table; `None` if it has none, or it is not there.
-pub(crate) fn table_of(system: System, published: Option<&FilePath>) -> Option<Vec<u8>> {
-    if let Some((_, text)) = TABLES.iter().find(|(its, _)| *its == system) {
-        return Some(text.as_bytes().to_vec());
+/// Returns the name and the bytes of a system's file; `None` if it has none, or it is not there.
+pub(crate) fn table_of(
+    system: System,
+    published: Option<&FilePath>,
+) -> Option<(&'static str, Vec<u8>)> {
+    if let System::File(file) = system {
+        return Some((file.name(), file.read().ok()?));
+    }
+    if let Some((_, file, text)) = TABLES.iter().find(|(its, ..)| *its == system) {
+        return Some((file, text.as_bytes().to_vec()));
     }
     let (_, file) = PUBLISHED.iter().find(|(its, _)| *its == system)?;
-    fs::read(published?.join(file)).ok()
+    Some((file, fs::read(published?.join(file)).ok()?))
 }
 
 /// Returns whether a system needs a table that others have published.
@@ -67,10 +79,32 @@ pub(crate) fn is_published(system: System) -> bool {
 /// Makes the controllers of a system's flows.
 type Factory = Box<dyn Fn() -> Box<dyn Controller>>;
 
+/// The controllers of a system's flows, and the program that they are.
+pub(in crate::experiment) struct Controllers {
+    pub(in crate::experiment) make: Factory,
+    pub(in crate::experiment) program: Option<Program>,
+}
+
+/// Returns a system's controllers; `None` if its table is not there.
+pub(in crate::experiment) fn controllers(
+    conditions: &Conditions<'_>,
+    begin: Begin,
+    limits: Limits,
+) -> Result<Option<Controllers>> {
+    if let System::File(file) = conditions.system()
+        && let Some(program) = file.program(conditions.value, limits)
+    {
+        let each = program.clone();
+        let make = Box::new(move || each.controller());
+        return Ok(Some(Controllers { make, program: Some(program) }));
+    }
+    let make = factory(conditions.system(), begin, conditions.tables)?;
+    Ok(make.map(|make| Controllers { make, program: None }))
+}
+
 /// Returns what makes a system's controllers; `None` if its table is not there.
 fn factory(system: System, begin: Begin, published: Option<&FilePath>) -> Result<Option<Factory>> {
     Ok(Some(match system {
-        System::Flow(Contender::Own) => Box::new(own),
         System::Flow(Contender::Aimd) => Box::new(|| Box::new(Aimd::new(FULL))),
         System::Flow(Contender::NewReno) => {
             Box::new(move || Box::new(NewReno::with_begin(FULL, begin)))
@@ -86,15 +120,8 @@ fn factory(system: System, begin: Begin, published: Option<&FilePath>) -> Result
             Box::new(|| Box::new(SproutAck::new(Scale::Wide, FULL, Duration::ZERO)))
         }
         _ => {
-            let Some(bytes) = table_of(system, published) else { return Ok(None) };
-            let table = if is_published(system) {
-                Table::from_dna(&bytes)
-            } else {
-                Table::from_readable(&String::from_utf8_lossy(&bytes))
-            };
-            let name = system.name();
-            let table =
-                Arc::new(table.with_context(|| format!("the table of {name} cannot be used"))?);
+            let Some((file, bytes)) = table_of(system, published) else { return Ok(None) };
+            let table = Arc::new(parse_table(FilePath::new(file), &bytes)?);
             Box::new(move || Box::new(RemyController::new(Arc::clone(&table), FULL)))
         }
     }))
@@ -105,8 +132,7 @@ pub(super) const fn is_measured(system: System) -> bool {
     match system.contender() {
         Some(contender) => matches!(
             contender,
-            Contender::Own
-                | Contender::Aimd
+            Contender::Aimd
                 | Contender::NewReno
                 | Contender::Cubic
                 | Contender::CubicCodel
@@ -122,8 +148,10 @@ pub(super) const fn is_measured(system: System) -> bool {
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let system = conditions.system();
     let traffic = conditions.traffic.expect("a checked scenario has traffic");
-    let Some(controller) = factory(system, traffic.begin.into(), conditions.tables)? else {
-        return Ok(Samples { missing: 1, ..Samples::default() });
+    let begin = traffic.begin.into();
+    let Some(Controllers { make, program }) = controllers(conditions, begin, Limits::VIRTUAL)?
+    else {
+        return Ok(Samples::absent());
     };
     let time = |text: &str| parse_duration(text).expect("a checked scenario has times");
     let distribution = match traffic.mean_flow_bytes {
@@ -148,13 +176,12 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let [uplink, downlink] = path.links(Instant::ZERO, seed);
     let chance = seed.stream("shared.traffic");
     let pause = time(&traffic.mean_pause);
-    let sources =
-        OnOffSources::new(traffic.senders, size, pause, base, LEFT_ADDRESS, chance, controller);
+    let sources = OnOffSources::new(traffic.senders, size, pause, base, LEFT_ADDRESS, chance, make);
     let mut net = Net::new(Receiver::new(RIGHT_ADDRESS), sources, uplink, downlink, seed);
     let length = time(&traffic.length);
     net.run_for(length);
     let figures = net.right.figures(Instant::ZERO + length);
-    Ok(samples(&figures, packet, length))
+    Ok(samples(&figures, packet, length).unless_faulty(program.as_ref()))
 }
 
 /// Returns the samples of a run: a pair for each sender that got something through.
@@ -185,6 +212,7 @@ fn samples(figures: &[SenderFigures], packet: Bytes, length: Duration) -> Sample
         missing: (figures.len() - pairs.len()) as u64,
         figures: vec![*median, all],
         pairs,
+        fault: None,
     }
 }
 

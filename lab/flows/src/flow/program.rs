@@ -1,0 +1,350 @@
+//! A congestion controller that is a program, in any language: a line to its input for each event, a line of its output for the answer.
+//!
+//! A line has six words: the event (`start`, `ack`, `loss`, or `timeout` if everything was lost), the time, when the newest packet of the
+//! event was sent, when it arrived, the number of packets, and how many are still in flight. Times are in ms. An answer is the window in
+//! packets, and the least time in ms between two packets if there is any.
+//!
+//! The caller's time stands still while the program thinks. In virtual time its answers alone therefore decide a run.
+
+use core::fmt::Write as _;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, OnceLock};
+
+use rove_congestion::{Ack, Controller, Loss};
+use rove_platform::clock::Clock;
+use rove_units::{Bytes, Duration, Instant};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::flow::source::FULL;
+
+/// Longest answer that is read, in bytes. Chosen: two numbers, ten times over.
+const ANSWER_BYTES_MAX: usize = 512;
+
+/// Largest window in packets, and the longest time between two packets in ms. Chosen: beyond any link here.
+const ANSWER_MAX: [f64; 2] = [1e6, 60_000.0];
+
+/// How long an ended program is waited for, in looks of a hundredth of a second.
+const LOOKS: u32 = 100;
+
+/// The computer's time that a program may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// For an answer.
+    pub answer: Duration,
+    /// For all answers of a flow.
+    pub flow: Duration,
+}
+
+impl Limits {
+    /// Those of a run in virtual time, which does not depend on the computer otherwise. Chosen: a busy computer takes a hundredth of the
+    /// first, and a flow of 20 Mbit/s for a quarter of an hour at 100 us an answer takes half of the second.
+    pub const VIRTUAL: Self =
+        Self { answer: Duration::from_secs(10), flow: Duration::from_secs(300) };
+
+    /// Returns those of a run of this length in real time. Chosen: a flow that waits for its program for a tenth of the time has the
+    /// program's figures, not the network's.
+    pub fn real(length: Duration) -> Self {
+        Self { answer: length / 10, flow: length / 10 }
+    }
+}
+
+/// Why a program decides nothing any more.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// It could not be started.
+    #[error("it cannot be run: {0}")]
+    NotRun(io::Error),
+    /// Its output could not be read.
+    #[error("it cannot be read: {0}")]
+    NotRead(io::Error),
+    /// It is gone.
+    #[error("it ended after {answers} answers ({status})")]
+    Ended {
+        /// How many answers it gave.
+        answers: u64,
+        /// Its exit status.
+        status: ExitStatus,
+    },
+    /// It is there, and says nothing more.
+    #[error("it closed its output after {answers} answers")]
+    Closed {
+        /// How many answers it gave.
+        answers: u64,
+    },
+    /// An answer took too long.
+    #[error("it hung: no answer within {limit:?}, after {answers} answers")]
+    Hung {
+        /// The time for an answer.
+        limit: Duration,
+        /// How many answers it gave.
+        answers: u64,
+    },
+    /// All answers together took too long.
+    #[error("it was too slow: {answers} answers took more than {limit:?}")]
+    Slow {
+        /// The time for the answers of a flow.
+        limit: Duration,
+        /// How many answers it gave.
+        answers: u64,
+    },
+    /// The answer is none.
+    #[error(
+        "it answered {0:?}, which is no window in packets and no time in ms, such as \"10 0.5\""
+    )]
+    Nonsense(String),
+    /// The answer has no end.
+    #[error("it answered more than {ANSWER_BYTES_MAX} bytes in a line")]
+    LongLine,
+}
+
+/// A program, and the first fault of those of its processes that have ended.
+#[derive(Clone, Debug)]
+pub struct Program {
+    words: Vec<String>,
+    limits: Limits,
+    fault: Arc<OnceLock<Fault>>,
+}
+
+/// A flow's process.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+    unread: Vec<u8>,
+    limits: Limits,
+    answers: u64,
+    waited: Duration,
+}
+
+/// A controller that a process decides for, as long as it has no fault.
+#[derive(Debug)]
+struct Driven {
+    process: Option<Process>,
+    fault: Arc<OnceLock<Fault>>,
+    window: Bytes,
+    spacing: Duration,
+}
+
+impl Program {
+    /// Creates a program of a path and arguments that has not run.
+    pub fn new(words: Vec<String>, limits: Limits) -> Self {
+        Self { words, limits, fault: Arc::default() }
+    }
+
+    /// Starts a process for a flow.
+    pub fn controller(&self) -> Box<dyn Controller> {
+        let process = Process::start(&self.words, self.limits);
+        let process = process.map_err(|fault| self.fault.set(fault)).ok();
+        let fault = Arc::clone(&self.fault);
+        Box::new(Driven { process, fault, window: FULL, spacing: Duration::ZERO })
+    }
+
+    /// Returns the first fault of its processes.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+}
+
+impl Process {
+    fn start(words: &[String], limits: Limits) -> Result<Self, Fault> {
+        let (path, arguments) = words.split_first().expect("a program has a path");
+        let mut command = Command::new(path);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(Fault::NotRun)?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (input, output) = pipes.expect("both were asked for");
+        let (unread, answers, waited) = (Vec::new(), 0, Duration::ZERO);
+        Ok(Self { child, input, output, unread, limits, answers, waited })
+    }
+
+    /// Returns the window and the spacing that the program answers to a line.
+    fn ask(&mut self, line: &str) -> Result<(Bytes, Duration), Fault> {
+        if self.input.write_all(line.as_bytes()).is_err() {
+            return Err(self.end());
+        }
+        let answer = self.read_line()?;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let numbers: Option<Vec<f64>> =
+            answer.split_whitespace().map(|word| word.parse().ok()).collect();
+        let [window, spacing_ms] = match numbers.as_deref() {
+            Some([window]) => [*window, 0.0],
+            Some([window, spacing_ms]) => [*window, *spacing_ms],
+            _ => [f64::NAN; 2],
+        };
+        let [window_max, spacing_max] = ANSWER_MAX;
+        if !(0.0..=window_max).contains(&window) || !(0.0..=spacing_max).contains(&spacing_ms) {
+            return Err(Fault::Nonsense(answer));
+        }
+        self.answers += 1;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held above")]
+        let window = Bytes::new((window * FULL.get() as f64) as u64);
+        Ok((window, Duration::from_secs_f64(spacing_ms * 1e-3)))
+    }
+
+    /// Reads up to the end of a line, and counts the time that it takes.
+    fn read_line(&mut self) -> Result<Vec<u8>, Fault> {
+        let clock = Clock::start();
+        let elapsed = || clock.now().saturating_since(Instant::ZERO);
+        let line = loop {
+            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+                let rest = self.unread.split_off(end + 1);
+                self.unread.truncate(end);
+                break core::mem::replace(&mut self.unread, rest);
+            }
+            if self.unread.len() > ANSWER_BYTES_MAX {
+                return Err(Fault::LongLine);
+            }
+            let limit = self.limits.answer.saturating_sub(elapsed());
+            let mut descriptors = [PollFd::new(&self.output, PollFlags::IN)];
+            let timeout = Timespec::try_from(limit).expect("a limit is no age");
+            match poll(&mut descriptors, Some(&timeout)) {
+                Ok(0) => {
+                    let (limit, answers) = (self.limits.answer, self.answers);
+                    return Err(Fault::Hung { limit, answers });
+                }
+                Err(error) if error != rustix::io::Errno::INTR => {
+                    return Err(Fault::NotRead(error.into()));
+                }
+                Ok(_) | Err(_) => {}
+            }
+            let mut bytes = [0; ANSWER_BYTES_MAX];
+            match self.output.read(&mut bytes) {
+                Ok(0) => return Err(self.end()),
+                Ok(count) => self.unread.extend(&bytes[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(Fault::NotRead(error)),
+            }
+        };
+        self.waited += elapsed();
+        if self.waited > self.limits.flow {
+            let (limit, answers) = (self.limits.flow, self.answers + 1);
+            return Err(Fault::Slow { limit, answers });
+        }
+        Ok(line)
+    }
+
+    /// Returns how the program has ended.
+    fn end(&mut self) -> Fault {
+        for _ in 0..LOOKS {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Fault::Ended { answers: self.answers, status };
+            }
+            let pause = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+            let _ = poll(&mut [], Some(&pause));
+        }
+        Fault::Closed { answers: self.answers }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both fail only for a program that has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Driven {
+    fn tell(&mut self, event: &str, times: [Instant; 3], packets: Bytes, in_flight: Bytes) {
+        let Some(process) = &mut self.process else { return };
+        let mut line = event.to_owned();
+        for time in times {
+            let _ =
+                write!(line, " {:.6}", Duration::from_nanos(time.as_nanos()).as_secs_f64() * 1e3);
+        }
+        for bytes in [packets, in_flight] {
+            let _ = write!(line, " {}", bytes.get().div_ceil(FULL.get()));
+        }
+        line.push('\n');
+        match process.ask(&line) {
+            Ok((window, spacing)) => (self.window, self.spacing) = (window, spacing),
+            Err(fault) => {
+                self.process = None;
+                let _ = self.fault.set(fault);
+            }
+        }
+    }
+}
+
+impl Controller for Driven {
+    fn on_start(&mut self, now: Instant) {
+        self.tell("start", [now; 3], Bytes::ZERO, Bytes::ZERO);
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        self.tell("ack", [now, ack.sent, ack.received], ack.size, ack.in_flight);
+    }
+
+    fn on_loss(&mut self, now: Instant, loss: &Loss) {
+        let event = if loss.is_persistent { "timeout" } else { "loss" };
+        self.tell(event, [now, loss.sent, now], loss.size, loss.in_flight);
+    }
+
+    fn on_mtu_update(&mut self, _: Bytes) {}
+
+    fn window(&self) -> Bytes {
+        self.window
+    }
+
+    fn spacing(&self) -> Duration {
+        self.spacing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tells a program of the start and of an acknowledgment; returns the window in packets, the spacing, and the fault.
+    fn told(script: &str) -> (u64, Duration, Option<String>) {
+        let limits = Limits { answer: Duration::from_secs(1), flow: Duration::from_millis(1_500) };
+        let words = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
+        let program = Program::new(words, limits);
+        let mut controller = program.controller();
+        controller.on_start(Instant::ZERO);
+        let ack = Ack {
+            sent: Instant::from_millis(20),
+            received: Instant::from_millis(40),
+            size: FULL,
+            rtt: Duration::from_millis(40),
+            in_flight: FULL + FULL,
+            is_app_limited: false,
+        };
+        for _ in 0..3 {
+            controller.on_ack(Instant::from_millis(60), &ack);
+        }
+        let window = controller.window().get() / FULL.get();
+        (window, controller.spacing(), program.fault().map(Fault::to_string))
+    }
+
+    #[test]
+    fn a_program_hears_of_every_event_and_decides_on_window_and_spacing() {
+        let script = "read event rest; echo 4; while read -r line; do case $line in \
+                      'ack 60.000000 20.000000 40.000000 1 2') echo 7.5 0.25;; *) echo 1;; esac; done";
+        assert_eq!(told(script), (7, Duration::from_micros(250), None));
+    }
+
+    #[test]
+    fn a_program_that_fails_is_named_with_the_reason() {
+        for (script, words) in [
+            ("read line; echo 4; exit 3", "it ended after 1 answers (exit status: 3)"),
+            ("kill -9 $$", "it ended after 0 answers (signal: 9"),
+            ("exec >&-; while read line; do :; done", "it closed its output after 0 answers"),
+            ("read line; echo 4; sleep 60", "it hung: no answer within 1s, after 1 answers"),
+            ("while read line; do sleep 0.6; echo 4; done", "it was too slow: 3 answers took"),
+            ("read line; echo hello", "it answered \"hello\", which is no window"),
+            ("read line; echo -1", "it answered \"-1\""),
+            ("read line; echo 1 nan", "it answered \"1 nan\""),
+            ("read line; echo", "it answered \"\""),
+            ("yes | tr -d '\\n'", "it answered more than 512 bytes"),
+        ] {
+            let (_, _, fault) = told(script);
+            assert!(fault.as_ref().is_some_and(|it| it.contains(words)), "{script}: {fault:?}");
+        }
+        let program = Program::new(vec!["/nowhere/at/all".to_owned()], Limits::VIRTUAL);
+        program.controller().on_start(Instant::ZERO);
+        assert!(matches!(program.fault(), Some(Fault::NotRun(_))));
+    }
+}
