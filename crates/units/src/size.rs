@@ -6,6 +6,7 @@ use core::ops::{Add, AddAssign, Sub, SubAssign};
 use core::str::FromStr;
 
 use core::time::Duration;
+use std::borrow::Cow;
 
 /// The error of a text that is no size, rate or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct ParseUnitError {
     /// The text as it was given.
     pub text: String,
     /// The expected form, with an example, for the message.
-    pub wanted: &'static str,
+    pub wanted: Cow<'static, str>,
 }
 
 impl fmt::Display for ParseUnitError {
@@ -112,8 +113,10 @@ impl FromStr for Bytes {
 
     /// Reads `1500`, `64k`, `1M` or `1MiB`; the prefixes count in 1024s.
     fn from_str(text: &str) -> Result<Self, ParseUnitError> {
-        let error =
-            || ParseUnitError { text: text.to_owned(), wanted: "a size such as 64k, 1M or 1500" };
+        let error = || ParseUnitError {
+            text: text.to_owned(),
+            wanted: "a size such as 64k, 1M or 1500".into(),
+        };
         let bare = text.trim().trim_end_matches(['b', 'B']).trim_end_matches('i');
         let (number, scale) = split_prefix(bare, 1024);
         let count: u64 = number.trim_end().parse().map_err(|_| error())?;
@@ -165,7 +168,7 @@ impl FromStr for BitRate {
     fn from_str(text: &str) -> Result<Self, ParseUnitError> {
         let error = || ParseUnitError {
             text: text.to_owned(),
-            wanted: "a rate above zero such as 64k, 1Mbit or 1.5M (bits per second)",
+            wanted: "a rate above zero such as 64k, 1Mbit or 1.5M (bits per second)".into(),
         };
         let trimmed = text.trim();
         let bare = ["bit/s", "bps", "bit"]

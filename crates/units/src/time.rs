@@ -81,7 +81,7 @@ impl fmt::Display for Instant {
     }
 }
 
-/// Reads a duration such as `1.5s`: a number with the unit ns, us (µs), ms, s, m or min; without a unit, milliseconds.
+/// Reads a duration such as `1.5s`: a number with the unit ns, us (µs), ms, s, m or min. Only zero needs none.
 ///
 /// # Errors
 ///
@@ -96,8 +96,13 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseUnitError> {
         ("m", 60.0),
         ("s", 1.0),
     ];
-    let error = || ParseUnitError { text: text.to_owned(), wanted: "a time such as 500ms or 1.5s" };
+    let error =
+        || ParseUnitError { text: text.to_owned(), wanted: "a time such as 500ms or 1.5s".into() };
     let trimmed = text.trim();
+    if trimmed.parse().is_ok_and(|number: f64| number != 0.0) {
+        let wanted = format!("a time such as {trimmed}ms: it has no unit").into();
+        return Err(ParseUnitError { text: text.to_owned(), wanted });
+    }
     let (number, scale) = UNITS
         .iter()
         .find_map(|(unit, scale)| trimmed.strip_suffix(unit).map(|number| (number, *scale)))
@@ -127,7 +132,6 @@ mod tests {
             ("20 µs", 20),
             ("3m", 180_000_000),
             ("2min", 120_000_000),
-            ("40", 40_000),
             ("0", 0),
         ] {
             assert_eq!(parse_duration(text), Ok(Duration::from_micros(micros)), "{text}");
@@ -135,5 +139,7 @@ mod tests {
         for text in ["", "ms", "-1s", "inf", "nan", "1e300s", "5 parsecs"] {
             assert!(parse_duration(text).is_err(), "{text}");
         }
+        let sentence = parse_duration("100").expect_err("no unit").to_string();
+        assert_eq!(sentence, "\"100\" is not a time such as 100ms: it has no unit");
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use rove_congestion::remy::{Action, Table};
 use rove_platform::clock::Clock;
-use rove_runs::files::write_whole;
+use rove_runs::files::{check_writable, write_whole};
 use rove_runs::parallel::{self, Engine};
 use rove_units::Seed;
 
@@ -76,6 +76,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
         };
         (state, 0.0)
     };
+    check_writable(&options.out)?;
     let workers = workers(options, &mut progress)?;
     // Other draws than the search's own, by a seed that no step has.
     let others = Seed::new(seed.stream("remy.held-out").at(0).bits());

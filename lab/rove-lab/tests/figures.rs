@@ -182,6 +182,27 @@ fn an_empty_variable_names_no_recordings() {
     assert!(run(&["figures", "--list"]).status.success());
 }
 
+/// Links of a few opportunities carry nothing that could be measured.
+#[test]
+fn a_figure_over_a_tiny_trace_has_empty_rows_and_no_number_that_is_none() {
+    let folder = Folder::new("figures-tiny");
+    let scenario = "title = \"Flow\"\nabout = \"a\"\nmeasure = \"flow\"\nplot = \"use-by-time\"\n\
+                    systems = [\"cubic\", \"sprout-published\"]\n[[link]]\nname = \"l\"\npath = \"rtt=40ms\"\ncellular = \"tiny\"\n\
+                    [[link]]\nname = \"m\"\npath = \"rtt=40ms\"\ncellular = \"tiny\"\n";
+    fs::write(folder.0.join("tiny.toml"), scenario).expect("a file");
+    for trace in ["1\n", "7\n", "0\n0\n1\n", "1\n90000\n"] {
+        for way in ["up", "down"] {
+            fs::write(folder.0.join(format!("tiny.{way}")), trace).expect("a file");
+        }
+        let output = folder.figures(&["tiny.toml", "--traces", "."]);
+        assert!(output.status.success(), "{trace:?}: {}", stderr(&output));
+        let text = String::from_utf8(output.stdout).expect("text");
+        let all = [text, folder.read("figures/figures.json"), folder.read("figures/tiny.svg")];
+        let is_number = |text: &String| !text.contains("NaN") && !text.contains(" inf");
+        assert!(all.iter().all(is_number), "{trace:?}: {all:?}");
+    }
+}
+
 #[test]
 fn a_wrong_line_is_refused_in_one_sentence() {
     let folder = folder_of("wrong");

@@ -269,6 +269,12 @@ fn unusable_files_and_calls_are_refused_in_one_sentence() {
         (&["train", "--prior", "nobody.toml", "--out", "new.toml"], 1, "senders goes from 0 to 0"),
         (&["train", "--prior", "prior.toml", "--out", "new.dna"], 2, "writes a readable table"),
         (&["train", "--prior", "prior.toml"], 2, "name the table with --out"),
+        // Told before the search: its first step would name the checkpoint.
+        (
+            &["train", "--prior", "prior.toml", "--out", "no/new.toml"],
+            1,
+            "cannot write no/new.toml",
+        ),
     ] {
         let sentence = folder.fails(args, code);
         assert!(sentence.contains(told), "{args:?}: {sentence}");

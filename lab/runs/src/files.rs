@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 /// Creates a file for what somebody types, passwords among it: nobody but its owner may read it, whatever the umask is. A file that is there already, with whatever
@@ -24,11 +24,26 @@ pub fn create_private(path: &Path) -> io::Result<File> {
 ///
 /// Returns an error if it cannot be written.
 pub fn write_whole(file: &Path, text: &str) -> Result<()> {
-    let shown = file.display();
     let unfinished = file.with_extension("unfinished");
-    fs::write(&unfinished, text)
-        .and_then(|()| fs::rename(&unfinished, file))
-        .with_context(|| format!("cannot write {shown}"))
+    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, file));
+    if written.is_err() {
+        // A part of a file is of no use to anybody, least of all on a full disk.
+        let _ = fs::remove_file(&unfinished);
+    }
+    written.with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Fails if [`write_whole`] would: to be asked before long work, whose result would be lost.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+pub fn check_writable(file: &Path) -> Result<()> {
+    let unfinished = file.with_extension("unfinished");
+    let written = fs::write(&unfinished, " ");
+    let _ = fs::remove_file(&unfinished);
+    ensure!(!file.is_dir(), "cannot write {}: it is a directory", file.display());
+    written.with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// Returns how clap reads the directory of an option that a variable of the environment may name: an empty name is none, as of a
@@ -40,4 +55,27 @@ pub fn directory() -> impl TypedValueParser<Value = PathBuf> {
 /// Returns a directory whose name is not empty.
 pub fn named<D: AsRef<Path>>(directory: Option<D>) -> Option<D> {
     directory.filter(|directory| !directory.as_ref().as_os_str().is_empty())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_of_a_file_that_a_full_disk_refuses() {
+        let folder = std::env::temp_dir().join(format!("rove-lab-files-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let file = folder.join("figures.json");
+        write_whole(&file, "old").expect("written");
+        for refused in [check_writable, |file: &Path| write_whole(file, "new")] {
+            // Linux has a device that is always full.
+            let unfinished = folder.join("figures.unfinished");
+            std::os::unix::fs::symlink("/dev/full", &unfinished).expect("a link");
+            let error = refused(&file).expect_err("the disk is full");
+            assert!(error.to_string().contains("cannot write "), "{error}");
+            assert!(unfinished.symlink_metadata().is_err(), "something is left");
+        }
+        assert_eq!(fs::read_to_string(&file).expect("a file"), "old");
+        fs::remove_dir_all(&folder).expect("our own folder");
+    }
 }

@@ -37,12 +37,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of a run in virtual time, which does not depend on the computer otherwise. Chosen: a busy computer takes a hundredth of the
+    /// Limits of a run in virtual time, which does not depend on the computer otherwise. Chosen: a busy computer takes a hundredth of the
     /// first, and a flow of 20 Mbit/s for a quarter of an hour at 100 us an answer takes half of the second.
     pub const VIRTUAL: Self =
         Self { answer: Duration::from_secs(10), flow: Duration::from_secs(300) };
 
-    /// Returns those of a run of this length in real time. Chosen: a flow that waits for its program for a tenth of the time has the
+    /// Returns the limits of a run of this length in real time. Chosen: a flow that waits for its program for a tenth of the time has the
     /// program's figures, not the network's.
     pub fn real(length: Duration) -> Self {
         Self { answer: length / 10, flow: length / 10 }
