@@ -2,21 +2,27 @@
 //!
 //! [`scenario`] reads a file. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
 //! all runs but for those that the [`store`] has. Each is a [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`]; senders that share
-//! a path have [`traffic`]. Real time has [`programs`]. [`table`], [`plot`] and [`page`] show what came of it.
+//! a path have [`traffic`]. Real time has [`programs`]. [`table`], [`plot`], [`page`] and [`csv`] show what came of it, and [`results`] are their files.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{process, thread};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueHint};
-use rove_runs::files::{directory, named, write_whole};
+use rove_runs::files::{directory, named};
 use rove_runs::parallel::Engine;
 use rove_runs::shown;
-use serde_json::{Value, json};
+use serde_json::Value;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use self::material::Material;
 use self::programs::Programs;
+use self::results::{PAGE, Results, json_text};
 use self::scenario::Scenario;
 use self::store::Store;
 use self::sweep::{Plan, Profile, Shard};
@@ -24,12 +30,14 @@ use self::system::Clock;
 
 mod averages;
 mod conditions;
+mod csv;
 mod material;
 mod measure;
 mod page;
 mod plot;
 mod programs;
 mod ray;
+mod results;
 mod scenario;
 mod store;
 mod sweep;
@@ -42,9 +50,6 @@ mod traffic;
 
 /// File of the runs that have ended, in the directory of the figures.
 const RUNS: &str = "runs.jsonl";
-
-/// File of the page of all figures, there.
-const PAGE: &str = "figures.html";
 
 /// Makes figures from experiments: tables, pictures, and one page of all
 #[derive(Debug, Args)]
@@ -133,6 +138,32 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     }
 }
 
+/// Tells a user who interrupts how to go on.
+struct Interruption {
+    /// Whether programs run in real time, which end by themselves.
+    is_real: Arc<AtomicBool>,
+}
+
+impl Interruption {
+    fn listen() -> Result<Self> {
+        let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot wait for signals")?;
+        let is_real = Arc::new(AtomicBool::new(false));
+        let ends_itself = Arc::clone(&is_real);
+        thread::spawn(move || {
+            for signal in &mut signals {
+                let _ = writeln!(
+                    shown::stderr(),
+                    "rove-lab figures: interrupted; the same command goes on with the runs that have not ended"
+                );
+                if !ends_itself.load(Ordering::Relaxed) {
+                    process::exit(128 + signal);
+                }
+            }
+        });
+        Ok(Self { is_real })
+    }
+}
+
 /// Makes figures on this computer: a table of each on `tables`, and files of all in the directory. Returns their JSON.
 ///
 /// # Errors
@@ -144,39 +175,28 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
     // Before there are threads.
     let is_real = scenarios.iter().any(|scenario| scenario.body.clock == Clock::Real);
     let programs = Programs::prepare(is_real);
+    let interruption = Interruption::listen()?;
     let store = Store::open(&options.out.join(RUNS))?;
     let (material, profile) = options.material();
+    let results = Results::new(&options.out, profile);
     let mut figures = Vec::new();
     for scenario in &scenarios {
+        interruption.is_real.store(scenario.body.clock == Clock::Real, Ordering::Relaxed);
         let figure = Plan::new(scenario, profile, &material, &programs)?.figure(&store)?;
-        let picture = if figure.missing.is_some() {
-            plot::Picture::default()
-        } else {
-            let picture = plot::draw(&figure)?;
-            write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
-            picture
+        let picture = match figure.missing {
+            Some(_) => plot::Picture::default(),
+            None => plot::draw(&figure)?,
         };
+        results.add(&figure, &picture)?;
         shown::written(writeln!(tables, "{}", figure.to_text()))?;
-        figures.push((figure, picture));
+        figures.push(figure.to_json());
     }
-    let json = json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "full": options.is_full,
-        "seed": options.seed,
-        "figures": figures.iter().map(|(figure, _)| figure.to_json()).collect::<Vec<_>>(),
-    });
-    write_whole(&options.out.join("figures.json"), &json_text(&json)?)?;
-    write_whole(&options.out.join(PAGE), &page::page(&figures, profile)?)?;
-    Ok(json)
+    Ok(results.json(figures))
 }
 
 fn make_directory(options: &FiguresOptions) -> Result<()> {
     let shown = options.out.display();
     fs::create_dir_all(&options.out).with_context(|| format!("cannot make the directory {shown}"))
-}
-
-fn json_text(json: &Value) -> Result<String> {
-    Ok(serde_json::to_string_pretty(json).context("cannot write the figures as JSON")? + "\n")
 }
 
 /// Does a part of all runs.

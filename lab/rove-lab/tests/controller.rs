@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 mod folder;
@@ -151,6 +152,53 @@ fn senders_that_share_a_path_may_be_programs_and_a_value_their_argument() {
     let [three, many] = series(&json) else { panic!("{json:#}") };
     assert!(three["fault"].as_str().is_some_and(|it| it.contains("after 3 answers")), "{json:#}");
     assert!(many["fault"].is_null(), "{json:#}");
+}
+
+#[test]
+fn a_user_who_interrupts_hears_how_to_go_on() {
+    let folder = Folder::new("controller-interrupt");
+    // A program that never answers keeps its run from its end.
+    fs::write(folder.0.join("flow.toml"), scenario("\"/bin/sleep 30\", \"aimd\"", ""))
+        .expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+    command.args(["figures", "flow.toml"]).current_dir(&folder.0);
+    let child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("rove-lab runs");
+    let runs = folder.0.join("figures/runs.jsonl");
+    while fs::read_to_string(&runs).is_ok_and(|text| text.is_empty()) || !runs.exists() {
+        std::thread::yield_now();
+    }
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
+    kill_process(pid, Signal::INT).expect("it runs");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert!(said.contains("the same command goes on with the runs that have not ended"), "{said}");
+}
+
+#[test]
+fn the_example_of_a_figure_draws_a_bar_for_each_system() {
+    if !has_python() {
+        return;
+    }
+    let folder = Folder::new("controller-figure");
+    let systems = scenario("\"aimd\", \"sprout-one-way\"", "seeds = 3");
+    fs::write(folder.0.join("flow.toml"), systems).expect("a file");
+    assert!(figures(&folder, &["flow.toml"]).status.success());
+    let draw = |metric: &str| {
+        let mut command = Command::new("python3");
+        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/figure.py"));
+        command
+            .args(["figures/figures.csv", metric])
+            .current_dir(&folder.0)
+            .output()
+            .expect("it runs")
+    };
+    let svg = String::from_utf8(draw("kbit/s").stdout).expect("text");
+    assert!(svg.contains(">AIMD, l<") && svg.contains(">Sprout, one way, l<"), "{svg}");
+    assert_eq!(svg.matches("<rect").count(), 2, "{svg}");
+    let said = String::from_utf8(draw("speed").stderr).expect("text");
+    assert!(said.contains("has no metric 'speed'"), "{said}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! A congestion controller that is a program, in any language: a line to its input for each event, a line of its output for the answer.
+//! A congestion controller that is a program, in any language. Its input has a line for each event. Its output has a line for each answer.
 //!
-//! A line has six words: the event (`start`, `ack`, `loss`, or `timeout` if everything was lost), the time, when the newest packet of the
-//! event was sent, when it arrived, the number of packets, and how many are still in flight. Times are in ms. An answer is the window in
-//! packets, and the least time in ms between two packets if there is any.
+//! The first word of an event is `start`, `ack`, `loss`, or `timeout` if everything was lost. Three times in ms follow. They are the
+//! time, when the newest packet was sent, and when it arrived. The last words are the number of packets, and how many are in flight.
+//! An answer is the window in packets, and maybe the least time between two packets in ms.
 //!
 //! The caller's time stands still while the program thinks. In virtual time its answers alone therefore decide a run.
 
@@ -37,13 +37,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Limits of a run in virtual time, which does not depend on the computer otherwise. Chosen: a busy computer takes a hundredth of the
-    /// first, and a flow of 20 Mbit/s for a quarter of an hour at 100 us an answer takes half of the second.
+    /// Limits of a run in virtual time. Chosen: a busy computer takes a hundredth of the first. Half of the second is a flow of 20 Mbit/s
+    /// for a quarter of an hour, at 100 us an answer.
     pub const VIRTUAL: Self =
         Self { answer: Duration::from_secs(10), flow: Duration::from_secs(300) };
 
-    /// Returns the limits of a run of this length in real time. Chosen: a flow that waits for its program for a tenth of the time has the
-    /// program's figures, not the network's.
+    /// Returns the limits of a run of this length in real time. Chosen: a flow that waits for longer has its program's figures, not
+    /// the network's.
     pub fn real(length: Duration) -> Self {
         Self { answer: length / 10, flow: length / 10 }
     }

@@ -20,7 +20,8 @@ pub(crate) static MANUAL: Manual = Manual {
         "Recordings and links of others are used where --traces has them. Without them a figure is made from \
          recordings of our own and from links that are drawn, and its title says so.",
         "Runs that have ended are kept in the directory: after an interrupt, and with other names or more \
-         seeds, only what is missing is run.",
+         seeds, only what is missing is run. A figure takes the place of an older one of its name there, and the page is \
+         written after each.",
     ],
     examples: &[
         ("rove-lab figures", "every figure, in the quick profile"),
@@ -36,10 +37,15 @@ pub(crate) static MANUAL: Manual = Manual {
         ("ROVE_REMY", "The directory of published controllers, where --tables names none."),
     ],
     files: &[
-        ("DIR/figures.html", "Everything on one page."),
+        ("DIR/figures.html", "Everything on one page, with what it was made from."),
         ("DIR/NAME.svg", "Each figure's picture."),
         ("DIR/figures.json", "Each figure's statistics."),
+        (
+            "DIR/figures.csv, DIR/runs.csv",
+            "A number in each line: of each figure, and of each run.",
+        ),
         ("DIR/runs.jsonl", "The runs that have ended."),
+        ("DIR/figures.log", "How many runs were done, and when."),
     ],
     exit_status: &[
         ("0", "Everything was made."),
@@ -48,6 +54,7 @@ pub(crate) static MANUAL: Manual = Manual {
             "A scenario or a recording could not be read, a run not be done, or a result not be written.",
         ),
         ("2", "The command line is wrong."),
+        ("130", "It was interrupted; the same command goes on."),
     ],
     ..Manual::of(&LABORATORY)
 };

@@ -1,5 +1,6 @@
 //! Material of experiments: recorded sessions and recorded links, or what stands in for them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::BufReader;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use rove_link::Synthetic;
 use rove_replay::trace::Trace;
 use rove_runs::files::write_whole;
 use rove_units::{Bytes, Duration, Seed};
+use sha2::{Digest, Sha256};
 
 use crate::experiment::conditions::Recording;
 use crate::experiment::scenario::{Direction, Link, Scenario};
@@ -73,6 +75,22 @@ impl Material {
             Ok(Recording { name: name.clone(), trace })
         };
         Ok((wanted.into_iter().map(read).collect::<Result<_>>()?, true))
+    }
+
+    /// Returns each file of a scenario that is there, with the first digits of its SHA-256.
+    pub(crate) fn digests(&self, scenario: &Scenario) -> Vec<String> {
+        let body = &scenario.body;
+        let keys = body.wanted.iter().map(|name| ("keys", format!("{name}.jsonl")));
+        let cellular = body.links.iter().filter_map(|link| link.cellular.as_ref());
+        let links =
+            cellular.flat_map(|name| ["up", "down"].map(|way| ("links", format!("{name}.{way}"))));
+        let files: BTreeSet<_> = keys.chain(links).collect();
+        let digest = |(kind, name): (&str, String)| {
+            let hash = Sha256::digest(fs::read(self.find(kind, &name)?).ok()?);
+            let digits: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+            Some(format!("{name} {digits}"))
+        };
+        files.into_iter().filter_map(digest).collect()
     }
 
     /// Returns the path of a link, and whether its opportunities are those recorded; a link without any has none to

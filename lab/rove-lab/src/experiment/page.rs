@@ -3,40 +3,89 @@
 use anyhow::{Context, Result};
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, context};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::experiment::averages;
 use crate::experiment::plot::Picture;
 use crate::experiment::sweep::{Figure, Profile};
 
-const TEMPLATE: &str = include_str!("page.html");
+const PAGE: &str = include_str!("page.html");
+const SECTION: &str = include_str!("section.html");
 
-/// Returns the page.
+/// Beginning and end of a figure's part of the page.
+const BEGIN: &str = "<section id=\"";
+const END: &str = "</section>";
+
+/// A figure's part of the page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Section {
+    /// The figure's name, escaped.
+    pub(crate) name: String,
+    /// The HTML, which has no other part in it.
+    html: String,
+    title: String,
+}
+
+impl Section {
+    /// Reads a part that begins with the figure's name.
+    fn read(text: &str) -> Option<Self> {
+        let (name, _) = text.split_once('"')?;
+        let (inner, _) = text.split_once(END)?;
+        let (_, title) = inner.split_once("<h2>")?;
+        let (title, _) = title.split_once("</h2>")?;
+        let html = format!("{BEGIN}{inner}{END}");
+        Some(Self { name: name.to_owned(), html, title: title.to_owned() })
+    }
+
+    /// Returns a figure's part.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the template cannot be filled.
+    pub(crate) fn new(
+        figure: &Figure,
+        picture: &Picture,
+        profile: Profile,
+        machine: &str,
+    ) -> Result<Self> {
+        let reading = serde_json::to_string(&picture.reading).context("the figure's values")?;
+        let html = filled(
+            SECTION,
+            context! {
+                version => env!("CARGO_PKG_VERSION"),
+                profile => if profile.is_full { "full" } else { "quick" },
+                seed => profile.seed,
+                machine => machine,
+                digests => figure.digests.clone(),
+                reading => reading,
+                figure => Value::from(Serde(&shown(figure, picture))),
+            },
+        )?;
+        html.split(BEGIN).nth(1).and_then(Self::read).context("the figure's part of the page")
+    }
+}
+
+/// Returns the parts of a page, none of any other text.
+pub(crate) fn sections(page: &str) -> Vec<Section> {
+    page.split(BEGIN).skip(1).filter_map(Section::read).collect()
+}
+
+/// Returns the page of all parts.
 ///
 /// # Errors
 ///
 /// Returns an error if the template cannot be filled.
-pub(crate) fn page(figures: &[(Figure, Picture)], profile: Profile) -> Result<String> {
+pub(crate) fn page(sections: &[Section]) -> Result<String> {
+    filled(PAGE, context! { sections => Value::from(Serde(sections)) })
+}
+
+fn filled(template: &str, values: Value) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_template("page", TEMPLATE).context("the page's template")?;
+    environment.add_template("page", template).context("the page's template")?;
     let template = environment.get_template("page").context("the page's template")?;
-    let readings: Vec<_> = figures.iter().map(|(_, picture)| &picture.reading).collect();
-    // No text within may end the script that it stands in.
-    let readings =
-        serde_json::to_string(&readings).context("the figures' values")?.replace('<', "\\u003c");
-    let profile_name = if profile.is_full { "full profile" } else { "quick profile" };
-    let shown: Vec<serde_json::Value> =
-        figures.iter().map(|(figure, picture)| shown(figure, picture)).collect();
-    template
-        .render(context! {
-            version => env!("CARGO_PKG_VERSION"),
-            profile => profile_name,
-            seed => profile.seed,
-            readings => readings,
-            figures => Value::from(Serde(&shown)),
-        })
-        .context("cannot fill the page")
+    template.render(values).context("cannot fill the page")
 }
 
 fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {

@@ -10,11 +10,16 @@ use std::path::Path as FilePath;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result};
+use rove_platform::clock::unix_seconds;
 use rove_platform::program::own_file;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::experiment::conditions::Samples;
+use rove_runs::parallel::tell_progress;
+
+/// File of the progress, beside that of the runs.
+const LOG: &str = "figures.log";
 
 /// Runs that have ended, by what decides their results.
 #[derive(Debug)]
@@ -23,6 +28,7 @@ pub(crate) struct Store {
     program: String,
     known: BTreeMap<String, Samples>,
     file: Mutex<File>,
+    log: Mutex<File>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -47,12 +53,12 @@ impl Store {
         // A line that an interrupt has cut off is a run that has not ended.
         let known = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let known = known.map(|line| (line.run, line.samples)).collect();
-        let mut options = OpenOptions::new();
-        let mut handle = options
-            .create(true)
-            .append(true)
-            .open(file)
-            .with_context(|| format!("cannot write {shown}"))?;
+        let opened = |file: &FilePath| {
+            let handle = OpenOptions::new().create(true).append(true).open(file);
+            handle.with_context(|| format!("cannot write {}", file.display()))
+        };
+        let log = opened(&file.with_file_name(LOG))?;
+        let mut handle = opened(file)?;
         if !text.is_empty() && !text.ends_with('\n') {
             handle.write_all(b"\n").with_context(|| format!("cannot write {shown}"))?;
         }
@@ -60,7 +66,18 @@ impl Store {
             .and_then(fs::read)
             .map(|bytes| digest(&[&bytes]))
             .context("cannot read this program's own file, which results are kept under")?;
-        Ok(Self { program, known, file: Mutex::new(handle) })
+        Ok(Self { program, known, file: Mutex::new(handle), log: Mutex::new(log) })
+    }
+
+    /// Tells a person who waits of the progress. The log gets twenty lines.
+    pub(crate) fn tell_progress(&self, figure: &str, done: usize, all: usize) {
+        tell_progress(&format!("{figure}: "), done, all);
+        if done * 20 / all != (done - 1) * 20 / all {
+            let line = format!("{} {figure}: {done} of {all} runs\n", unix_seconds());
+            let mut log = self.log.lock().expect("no worker panics while it holds this");
+            // The log is for people: without it the figures are the same.
+            let _ = log.write_all(line.as_bytes());
+        }
     }
 
     /// Returns the name that a run's result is kept under.
@@ -77,7 +94,7 @@ impl Store {
         self.known.get(key)
     }
 
-    /// Keeps the result of a run, unless a program has failed: that may be this computer's fault.
+    /// Keeps the result of a run, unless a program has failed. Such a fault may be this computer's.
     ///
     /// # Errors
     ///

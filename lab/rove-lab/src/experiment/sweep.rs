@@ -7,7 +7,7 @@ use std::path::Path as FilePath;
 use anyhow::{Context, Result};
 use rove_flows::path::Path;
 use rove_link::Steps;
-use rove_runs::parallel::{self, tell_progress};
+use rove_runs::parallel;
 use rove_runs::statistics::Times;
 use rove_units::{Duration, Instant, Seed};
 
@@ -40,8 +40,23 @@ pub(crate) struct Figure {
     pub(crate) seeds: u64,
     /// Its results.
     pub(crate) series: Vec<Series>,
+    /// The runs that they come from.
+    pub(crate) runs: Vec<Run>,
+    /// What it was measured with: each recording and link with the first digits of its file's SHA-256.
+    pub(crate) digests: Vec<String>,
     /// Why there are none, and what to do for that.
     pub(crate) missing: Option<String>,
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// The place of its series.
+    pub(crate) series: usize,
+    /// The name of its recording; empty where there is none.
+    pub(crate) recording: String,
+    pub(crate) seed: u64,
+    pub(crate) samples: Samples,
 }
 
 /// The samples of one system over one link with one value.
@@ -115,6 +130,7 @@ pub(crate) struct Plan<'a> {
     recordings: Vec<Recording>,
     links: Vec<NamedPath>,
     made_from: String,
+    digests: Vec<String>,
     /// The directory of congestion controllers that others have published.
     tables: Option<&'a FilePath>,
 }
@@ -142,14 +158,21 @@ impl SeedMeans {
     fn of(figures: &[RunFigure], runs: &[&Samples]) -> Option<Self> {
         let times = runs.iter().flat_map(|samples| samples.millis()).collect();
         let time = Times::new(times, 0).mean()?;
-        let figure = |(number, figure): (usize, &RunFigure)| {
-            let of_run = |samples: &&Samples| samples.figures.get(number).copied();
-            let of_runs =
-                runs.iter().filter_map(of_run).map(|value| figure.scale * to_float(value));
-            Times::new(of_runs.collect(), 0).mean()
+        let figure = |number: usize| {
+            let of_run = |samples: &&Samples| run_figures(figures, samples).nth(number).flatten();
+            Times::new(runs.iter().filter_map(of_run).collect(), 0).mean()
         };
-        Some(Self { time, figures: figures.iter().enumerate().map(figure).collect::<Option<_>>()? })
+        Some(Self { time, figures: (0..figures.len()).map(figure).collect::<Option<_>>()? })
     }
+}
+
+/// Returns the figures of a run in their units.
+pub(crate) fn run_figures(
+    figures: &[RunFigure],
+    samples: &Samples,
+) -> impl Iterator<Item = Option<f64>> {
+    let number = |number: usize| samples.figures.get(number).copied().map(to_float);
+    figures.iter().enumerate().map(move |(place, figure)| Some(figure.scale * number(place)?))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "times below a hundred days, and counts")]
@@ -158,6 +181,11 @@ fn to_float(value: u64) -> f64 {
 }
 
 impl Series {
+    /// Returns the name of its system; empty where there is none.
+    pub(crate) fn system_name(&self) -> &'static str {
+        self.system.map_or("", System::name)
+    }
+
     /// Returns the means of all seeds that have one.
     pub(crate) fn means(&self) -> Vec<f64> {
         self.by_seed.values().map(|means| means.time).collect()
@@ -214,6 +242,7 @@ impl<'a> Plan<'a> {
             recordings,
             links,
             made_from,
+            digests: material.digests(scenario),
             tables,
         })
     }
@@ -275,11 +304,19 @@ impl<'a> Plan<'a> {
             let times = Times::new(times, missing);
             Series { system, link, value, times, by_seed, pairs, fault }
         });
+        let series = series.collect();
+        let run = |(cell, samples): (&Cell<'_>, Samples)| {
+            let recording = cell.conditions.recording.map(|recording| recording.name.clone());
+            let (recording, seed) = (recording.unwrap_or_default(), cell.conditions.seed);
+            Run { series: cell.series, recording, seed, samples }
+        };
         Ok(Figure {
             scenario: self.scenario.clone(),
             made_from: self.made_from.clone(),
             seeds: self.seeds,
-            series: series.collect(),
+            series,
+            runs: cells.iter().zip(results).map(run).collect(),
+            digests: self.digests.clone(),
             missing: None,
         })
     }
@@ -291,6 +328,8 @@ impl<'a> Plan<'a> {
             made_from: String::new(),
             seeds: self.seeds,
             series: Vec::new(),
+            runs: Vec::new(),
+            digests: Vec::new(),
             missing: Some(reason),
         }
     }
@@ -302,7 +341,6 @@ impl<'a> Plan<'a> {
         store: &Store,
         measure: impl Fn(&Conditions<'_>) -> Result<Result<Samples, String>>,
     ) -> Result<Result<Vec<Samples>, String>> {
-        let label = format!("{}: ", self.scenario.name);
         let mut results = Vec::new();
         let mut absent = None;
         for (number, cell) in cells.iter().enumerate() {
@@ -322,7 +360,7 @@ impl<'a> Plan<'a> {
                 },
             };
             results.push(samples);
-            tell_progress(&label, number + 1, cells.len());
+            store.tell_progress(&self.scenario.name, number + 1, cells.len());
         }
         let has_any = results.iter().any(|samples| !samples.times.is_empty());
         Ok(absent.filter(|_| !has_any).map_or(Ok(results), Err))
@@ -430,10 +468,10 @@ fn key(store: &Store, scenario: &Scenario, link: &str, conditions: &Conditions<'
 
 /// Does all runs that are not known, on all processors; the results are in the order of the cells.
 fn run_all(scenario: &Scenario, cells: &[Cell<'_>], store: &Store) -> Result<Vec<Samples>> {
-    let label = format!("{}: ", scenario.name);
     let run =
         |cell: &Cell<'_>| run_cell(scenario, cell, store).with_context(|| scenario.name.clone());
-    parallel::map(cells, run, |done| tell_progress(&label, done, cells.len())).into_iter().collect()
+    let progress = |done| store.tell_progress(&scenario.name, done, cells.len());
+    parallel::map(cells, run, progress).into_iter().collect()
 }
 
 fn run_cell(scenario: &Scenario, cell: &Cell<'_>, store: &Store) -> Result<Samples> {

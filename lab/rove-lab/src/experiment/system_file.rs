@@ -9,7 +9,7 @@ use rove_flows::flow::program::{Limits, Program};
 use rove_remy::parse_table;
 use rustix::fs::{Access, access};
 
-/// The name of a file. Both texts live as long as this process, which reads few scenarios: systems are copied everywhere.
+/// The name of a file. Systems are copied everywhere, so both texts live as long as this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SystemFile {
     /// The file, and arguments of a program.
@@ -19,7 +19,7 @@ pub(crate) struct SystemFile {
 }
 
 impl fmt::Debug for SystemFile {
-    /// Writes the name that the scenario has: a run is the same wherever the scenario lies.
+    /// Writes the scenario's name for it. A run is the same wherever the scenario lies.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)
     }

@@ -41,8 +41,8 @@ impl Directory {
         self.run_part(seed, None)
     }
 
-    fn run_part(&self, seed: u64, shard: Option<Shard>) -> String {
-        let options = FiguresOptions {
+    fn options(&self, seed: u64, shard: Option<Shard>) -> FiguresOptions {
+        FiguresOptions {
             names: vec![self.0.join("small.toml").display().to_string()],
             is_list: false,
             traces: None,
@@ -53,7 +53,11 @@ impl Directory {
             shard,
             engine: Engine::Local,
             json: false,
-        };
+        }
+    }
+
+    fn run_part(&self, seed: u64, shard: Option<Shard>) -> String {
+        let options = self.options(seed, shard);
         let mut output = Vec::new();
         run(&options, &mut output).expect("made");
         String::from_utf8(output).expect("text")
@@ -111,6 +115,37 @@ fn systems_are_compared_with_a_baseline_over_a_path_that_varies() {
     let page = directory.read("figures.html");
     assert!(page.contains("<th>mean: ratio</th>"), "the columns of this figure");
     assert_eq!(page.matches("<li><span style=").count(), 2, "half is in the table only");
+}
+
+#[test]
+fn figures_of_several_calls_are_on_one_page_and_in_one_file_each() {
+    let directory = Directory::with("merged", COMPARED);
+    directory.run(1);
+    let names = |directory: &Directory| {
+        let json: Value = serde_json::from_str(&directory.read("figures.json")).expect("JSON");
+        let figures = json["figures"].as_array().expect("figures").clone();
+        figures
+            .into_iter()
+            .map(|it| it["name"].as_str().expect("a name").to_owned())
+            .collect::<Vec<_>>()
+    };
+    let lines = |file: &str| directory.read(file).lines().count();
+    let once = ["runs.csv", "figures.csv"].map(lines);
+    fs::rename(directory.0.join("small.toml"), directory.0.join("other.toml")).expect("renamed");
+    let other = directory.0.join("other.toml").display().to_string();
+    for _ in 0..2 {
+        let options = FiguresOptions { names: vec![other.clone()], ..directory.options(1, None) };
+        run(&options, io::sink()).expect("made");
+        assert_eq!(names(&directory), ["small", "other"]);
+        assert_eq!(["runs.csv", "figures.csv"].map(lines), once.map(|lines| 2 * lines - 1));
+        let page = directory.read("figures.html");
+        assert_eq!(page.matches("<section id=").count(), 2);
+        assert_eq!(page.matches("<li><a href=").count(), 2);
+        assert!(page.contains("quick profile, seed 1, on ") && page.contains(" processors, "));
+    }
+    let runs = directory.read("runs.csv");
+    assert!(runs.contains("\nother,lambda 1/2,far,,10,3,mean,"), "{runs}");
+    assert!(directory.read("figures.log").contains(" other: 18 of 18 runs\n"));
 }
 
 #[test]

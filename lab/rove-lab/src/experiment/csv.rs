@@ -1,0 +1,88 @@
+//! Results as comma-separated values, a number in each line, for other programs.
+
+use crate::experiment::conditions::Samples;
+use crate::experiment::sweep::{Figure, Run, Series, run_figures};
+use rove_runs::statistics::{Times, interval};
+
+/// The headings of the runs, and of the figures.
+pub(crate) const RUNS: &str = "figure,system,link,recording,value,seed,metric,number\n";
+pub(crate) const FIGURES: &str = "figure,system,link,value,metric,number,low95,high95\n";
+
+/// Percentiles of times that stand in a line of their own.
+const PERCENTILES: [(&str, u64); 3] = [("median", 50), ("p90", 90), ("p99", 99)];
+
+/// Returns a line. A field with a comma, a quotation mark or a line break stands in quotation marks (RFC 4180).
+pub(crate) fn line(fields: &[&str]) -> String {
+    let field = |field: &&str| {
+        let is_plain = !field.contains([',', '"', '\n', '\r']);
+        if is_plain { (*field).to_owned() } else { format!("\"{}\"", field.replace('"', "\"\"")) }
+    };
+    fields.iter().map(field).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// Returns what times come to, in ms.
+fn of_times(times: &Times) -> Vec<(&'static str, Option<f64>)> {
+    let percentile = |(name, percent): (_, u64)| (name, times.quantile(percent));
+    core::iter::once(("mean", times.mean())).chain(PERCENTILES.map(percentile)).collect()
+}
+
+fn text(number: Option<f64>) -> String {
+    number.map_or_else(String::new, |number| number.to_string())
+}
+
+/// Returns the lines of a figure's runs.
+pub(crate) fn runs(figure: &Figure) -> String {
+    let names = figure.scenario.body.measure.figures();
+    let of_run = |run: &Run| {
+        let Samples { times, missing, .. } = &run.samples;
+        let series = &figure.series[run.series];
+        let mut numbers =
+            vec![("samples", Some(times.len() as f64)), ("never", Some(*missing as f64))];
+        numbers.extend(of_times(&Times::new(run.samples.millis().collect(), *missing)));
+        numbers.extend(names.iter().map(|it| it.name).zip(run_figures(names, &run.samples)));
+        let known = numbers.into_iter().filter(|(_, number)| number.is_some());
+        let lines = known.map(|(metric, number)| {
+            let (system, value, seed) =
+                (series.system_name(), text(series.value), run.seed.to_string());
+            let (name, link, recording) = (&figure.scenario.name, &series.link, &run.recording);
+            line(&[name, system, link, recording, &value, &seed, metric, &text(number)])
+        });
+        lines.collect::<String>()
+    };
+    figure.runs.iter().map(of_run).collect()
+}
+
+/// Returns the lines of a figure, with 95 % intervals of means.
+pub(crate) fn figures(figure: &Figure) -> String {
+    let of_series = |series: &Series| {
+        let mut numbers: Vec<_> = (of_times(&series.times).into_iter())
+            .map(|(metric, number)| (metric, number, None))
+            .collect();
+        numbers[0].2 = interval(&series.means());
+        let names = figure.scenario.body.measure.figures();
+        numbers.extend(names.iter().enumerate().map(|(number, it)| {
+            let of_seeds = series.figure(number);
+            (it.name, Times::new(of_seeds.clone(), 0).mean(), interval(&of_seeds))
+        }));
+        let known = numbers.into_iter().filter(|(_, number, _)| number.is_some());
+        let lines = known.map(|(metric, number, range)| {
+            let [low, high] = range.map_or([None; 2], |range| range.map(Some)).map(text);
+            let (name, system, value) =
+                (&figure.scenario.name, series.system_name(), text(series.value));
+            line(&[name, system, &series.link, &value, metric, &text(number), &low, &high])
+        });
+        lines.collect::<String>()
+    };
+    figure.series.iter().map(of_series).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_would_break_its_line_is_quoted() {
+        let fields = ["a", "Sprout, one way", "say \"x\"", "b\nc", ""];
+        assert_eq!(line(&fields), "a,\"Sprout, one way\",\"say \"\"x\"\"\",\"b\nc\",\n");
+    }
+}

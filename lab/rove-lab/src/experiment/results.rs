@@ -1,0 +1,126 @@
+//! The results in a directory. A figure takes the place of an older one of its name. All others stay.
+
+use std::fs;
+use std::path::Path as FilePath;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use crate::experiment::plot::Picture;
+use crate::experiment::sweep::{Figure, Profile};
+use crate::experiment::{csv, page};
+use rove_runs::files::write_whole;
+use rove_runs::parallel;
+
+/// File of the page of all figures.
+pub(crate) const PAGE: &str = "figures.html";
+
+/// A directory that results are written to.
+#[derive(Debug)]
+pub(crate) struct Results<'a> {
+    directory: &'a FilePath,
+    profile: Profile,
+    machine: String,
+}
+
+impl<'a> Results<'a> {
+    /// Creates the results of one call, which are of one profile and one computer.
+    pub(crate) fn new(directory: &'a FilePath, profile: Profile) -> Self {
+        Self { directory, profile, machine: machine() }
+    }
+
+    /// Puts a figure into all files.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a file cannot be written.
+    pub(crate) fn add(&self, figure: &Figure, picture: &Picture) -> Result<()> {
+        let name = &figure.scenario.name;
+        if figure.missing.is_none() {
+            self.merge(&format!("{name}.svg"), |_| Ok(picture.svg.clone()))?;
+        }
+        for (file, heading, lines) in [
+            ("runs.csv", csv::RUNS, csv::runs(figure)),
+            ("figures.csv", csv::FIGURES, csv::figures(figure)),
+        ] {
+            self.merge(file, |old| Ok(merged_lines(old, heading, name, &lines)))?;
+        }
+        self.merge("figures.json", |old| {
+            let others = serde_json::from_str::<Value>(old).ok();
+            let others = others.and_then(|mut json| match json["figures"].take() {
+                Value::Array(figures) => Some(figures),
+                _ => None,
+            });
+            let all =
+                replaced(others.unwrap_or_default(), figure.to_json(), |it| it["name"].clone());
+            json_text(&self.json(all))
+        })?;
+        let section = page::Section::new(figure, picture, self.profile, &self.machine)?;
+        self.merge(PAGE, |old| {
+            page::page(&replaced(page::sections(old), section, |it| it.name.clone()))
+        })
+    }
+
+    /// Returns figures as JSON.
+    pub(crate) fn json(&self, figures: Vec<Value>) -> Value {
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "full": self.profile.is_full,
+            "seed": self.profile.seed,
+            "figures": figures,
+        })
+    }
+
+    /// Writes a file anew, given its text; a file that is not there has none.
+    fn merge(&self, file: &str, text: impl FnOnce(&str) -> Result<String>) -> Result<()> {
+        let file = self.directory.join(file);
+        let old = fs::read_to_string(&file).unwrap_or_default();
+        write_whole(&file, &text(&old)?)
+    }
+}
+
+pub(crate) fn json_text(json: &Value) -> Result<String> {
+    Ok(serde_json::to_string_pretty(json).context("cannot write the figures as JSON")? + "\n")
+}
+
+/// Returns all items, the new one in the place of an older one of its name or at the end.
+fn replaced<T, K: PartialEq>(mut all: Vec<T>, new: T, name: impl Fn(&T) -> K) -> Vec<T> {
+    match all.iter().position(|old| name(old) == name(&new)) {
+        Some(place) => all[place] = new,
+        None => all.push(new),
+    }
+    all
+}
+
+/// Returns the lines of a file. The lines of a figure come last.
+fn merged_lines(old: &str, heading: &str, name: &str, lines: &str) -> String {
+    let own = csv::line(&[name]).replace('\n', ",");
+    let others = old.strip_prefix(heading).unwrap_or_default().split_inclusive('\n');
+    let others: String = others.filter(|line| !line.starts_with(&own)).collect();
+    format!("{heading}{others}{lines}")
+}
+
+/// Returns the processor and the system. Figures in real time depend on them.
+fn machine() -> String {
+    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("unknown processor", |(_, model)| model.trim());
+    let system = rustix::system::uname();
+    let [name, release] = [system.sysname(), system.release()].map(|text| text.to_string_lossy());
+    format!("{model}, {} processors, {name} {release}", parallel::processors())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_figure_replace_its_older_ones_and_leave_all_others() {
+        let merged =
+            |old: &str, name: &str| merged_lines(old, "h,x\n", name, &format!("{name},new\n"));
+        assert_eq!(merged("", "a"), "h,x\na,new\n");
+        assert_eq!(merged("h,x\na,1\nab,2\na,3\n", "a"), "h,x\nab,2\na,new\n");
+        assert_eq!(merged("of another kind\n", "a"), "h,x\na,new\n");
+        assert_eq!(replaced(vec![1, 2, 3], 2, |it| *it), [1, 2, 3]);
+    }
+}
