@@ -32,15 +32,15 @@ const MAY_DEPEND_ON: [(&str, &str); 23] = [
     ("lab/headless", "units ssp terminal link session"),
     ("lab/net", "units link platform"),
     ("lab/oracle", "terminal"),
-    ("lab/runs", "units terminal"),
-    ("lab/flows", "units ssp link congestion headless platform"),
+    ("lab/runs", "units terminal platform"),
+    ("lab/flows", "units ssp link congestion headless platform runs"),
     ("lab/replay", "units ssp terminal link session headless platform runs flows"),
     ("lab/remy", "units link congestion platform runs"),
     (
         "lab/rove-lab",
         "units ssp terminal link congestion session headless net platform cli-docs runs flows replay remy",
     ),
-    ("lab/trials", "units ssp terminal link session headless platform shell lab"),
+    ("lab/trials", "units ssp terminal link session headless platform runs shell lab"),
     // Packaging compiles nothing of what it packs twice, and the gate starts before anything builds.
     ("xtask", ""),
 ];

@@ -1,7 +1,7 @@
-"""Does the tasks of a search on Ray: worker_pool.py PROGRAM COUNT
+"""Does tasks on Ray: ray.py PROGRAM COUNT WORD...
 
 An order comes in on standard input: a line of terms, a line for each task, an empty line. The answers go out on standard output, a line
-each in any order. The lines are not looked into: each worker is an actor that keeps one PROGRAM (remy worker), which reads and writes
+each in any order. The lines are not looked into: each worker is an actor that keeps one PROGRAM WORD..., which reads and writes
 them. Tasks of a worker that is lost are done again by another one. A line on standard output that begins with "!" is the reason why there
 are no more answers.
 """
@@ -21,8 +21,13 @@ sys.path[:] = [place for place in sys.path if place]
 
 
 def tell(line):
-    answers_to.write(line + "\n")
-    answers_to.flush()
+    try:
+        answers_to.write(line + "\n")
+        answers_to.flush()
+    except BrokenPipeError:
+        # The caller has gone, and what was said to it with it.
+        os.dup2(2, answers_to.fileno())
+        sys.exit(1)
 
 
 def give_up(reason):
@@ -42,17 +47,20 @@ PARTS = 4
 
 @ray.remote(num_cpus=1)
 class Worker:
-    def __init__(self, program):
+    def __init__(self, program, words):
         self.place = tempfile.TemporaryDirectory()
-        self.copy = os.path.join(self.place.name, "rove-lab")
-        with open(self.copy, "wb") as file:
+        copy = os.path.join(self.place.name, "rove-lab")
+        with open(copy, "wb") as file:
             file.write(program)
-        os.chmod(self.copy, 0o700)
+        os.chmod(copy, 0o700)
+        self.command = [copy, *words]
         self.start()
 
     def start(self):
         pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.child = subprocess.Popen([self.copy, "remy", "worker"], text=True, **pipes)
+        # Files of a process that is killed go with the worker's own.
+        environment = dict(os.environ, TMPDIR=self.place.name)
+        self.child = subprocess.Popen(self.command, text=True, env=environment, **pipes)
 
     def name(self):
         return f"{socket.gethostname()} {self.child.pid}"
@@ -88,7 +96,7 @@ def order():
     sys.exit(0)
 
 
-program, count = sys.argv[1:]
+program, count, *words = sys.argv[1:]
 # Without an address Ray would join whatever cluster runs here, which ends when its owner does.
 where = os.environ.get("RAY_ADDRESS") or "local"
 ray.init(address=where, log_to_driver=False, logging_level="ERROR")
@@ -96,7 +104,7 @@ of = max(1, int(ray.cluster_resources().get("CPU", 1)))
 of = min(of, int(count) or of)
 with open(program, "rb") as file:
     shared = ray.put(file.read())
-pool = [Worker.remote(shared) for _ in range(of)]
+pool = [Worker.remote(shared, words) for _ in range(of)]
 tell(" ".join(["ready", *ray.get([worker.name.remote() for worker in pool])]))
 while True:
     terms, *tasks = order()
