@@ -2,7 +2,7 @@
 //!
 //! [`scenario`] reads a file. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
 //! all runs but for those that the [`store`] has. Each is a [`mod@measure`] of a [`system`] under [`conditions`]; senders that share
-//! a path have [`traffic`]. Real time has [`programs`]. [`table`], [`plot`] and [`page`] show what came of it.
+//! a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`] and [`page`] show what came of it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,6 +13,7 @@ use clap::{Args, ValueHint};
 use rove_runs::files::{directory, named, write_whole};
 use rove_runs::parallel::Engine;
 use rove_runs::shown;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use self::material::Material;
@@ -29,8 +30,8 @@ mod measure;
 mod page;
 mod plot;
 mod programs;
-mod ray;
 mod scenario;
+mod spread;
 mod store;
 mod sweep;
 mod system;
@@ -46,7 +47,7 @@ const RUNS: &str = "runs.jsonl";
 const PAGE: &str = "figures.html";
 
 /// Makes figures from experiments: tables, pictures, and one page of all
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args, Deserialize, Serialize)]
 pub(crate) struct FiguresOptions {
     /// Figures: names (see --list), the first word of several (aoi, programs, remy, response, sprout), or scenario files that end in .toml; all names where there is none
     #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
@@ -71,10 +72,15 @@ pub(crate) struct FiguresOptions {
     pub(crate) seed: u64,
     /// Does only this part of all runs, such as 2/8, and makes no figures: join the runs.jsonl of all parts in one DIR
     #[arg(long, value_name = "INDEX/COUNT", conflicts_with_all = ["json", "engine"])]
+    #[serde(skip)]
     pub(crate) shard: Option<Shard>,
     /// Spreads the runs over these processors
     #[arg(long, value_name = "ENGINE", default_value = "local")]
+    #[serde(skip)]
     pub(crate) engine: Engine,
+    /// Does the parts of runs that standard input brings, for an engine
+    #[arg(long = "worker")]
+    pub(crate) is_worker: bool,
     /// Writes JSON in place of tables
     #[arg(long)]
     pub(crate) json: bool,
@@ -113,11 +119,14 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     if options.is_list {
         return list(output);
     }
+    if options.is_worker {
+        return spread::work(io::stdin().lock(), output);
+    }
     if options.engine == Engine::Ray {
         // A wrong name is reported before another computer is asked.
         self::scenarios(&options.names)?;
         make_directory(options)?;
-        ray::run(options, &options.out.join(RUNS))?;
+        spread::on_ray(options, &options.out.join(RUNS))?;
     }
     if let Some(shard) = options.shard {
         return run_shard(options, shard, output);

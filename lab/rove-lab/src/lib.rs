@@ -14,7 +14,7 @@
 //! Experiments:
 //!
 //! - `experiment` makes figures: a `scenario` file, its `material`, a `sweep` over all runs, a `store` of finished ones.
-//!   Each kind of `measure` is one file, and `system` names what is compared. `table`, `plot` and `page` present the result. `ray` spreads runs over computers.
+//!   Each kind of `measure` is one file, and `system` names what is compared. `table`, `plot` and `page` present the result. `spread` has runs done on other computers.
 //! - `aoi` is the study of which state a difference should start from.
 //!
 //! The program:

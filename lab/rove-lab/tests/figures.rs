@@ -80,10 +80,7 @@ fn ray_makes_the_figures_of_this_computer_or_says_how_to_get_it() {
         let said = stderr(&output);
         let is_missing = said.contains("pip install ray") || said.contains("cannot run python3");
         assert!(is_missing, "{said}");
-        assert!(
-            said.contains("without --engine ray they are done on this computer")
-                || said.contains("python3")
-        );
+        assert!(said.contains("without --engine ray"));
         println!("skipped: no Ray; get it with: pip install ray");
         return;
     }

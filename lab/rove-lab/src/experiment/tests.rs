@@ -1,5 +1,7 @@
 //! Whole figures, small ones.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 const SMALL: &str = include_str!("../../tests/scenarios/small.toml");
@@ -41,8 +43,8 @@ impl Directory {
         self.run_part(seed, None)
     }
 
-    fn run_part(&self, seed: u64, shard: Option<Shard>) -> String {
-        let options = FiguresOptions {
+    fn options(&self, seed: u64, shard: Option<Shard>) -> FiguresOptions {
+        FiguresOptions {
             names: vec![self.0.join("small.toml").display().to_string()],
             is_list: false,
             traces: None,
@@ -52,11 +54,25 @@ impl Directory {
             seed,
             shard,
             engine: Engine::Local,
+            is_worker: false,
             json: false,
-        };
+        }
+    }
+
+    fn run_part(&self, seed: u64, shard: Option<Shard>) -> String {
+        let options = self.options(seed, shard);
         let mut output = Vec::new();
         run(&options, &mut output).expect("made");
         String::from_utf8(output).expect("text")
+    }
+
+    /// Returns the answers of a worker to shards.
+    fn run_as_worker(&self, shards: &[&str]) -> Vec<Value> {
+        let order = rove_runs::ray::order(&self.options(1, None), shards).expect("lines");
+        let mut output = Vec::new();
+        spread::work(order.as_bytes(), &mut output).expect("answers");
+        let answers = output.split_inclusive(|byte| *byte == b'\n');
+        answers.map(|line| serde_json::from_slice(line).expect("an answer")).collect()
     }
 }
 
@@ -147,6 +163,13 @@ fn shards_of_several_computers_make_the_figures_of_one() {
         assert!(!other.0.join("out/figures.json").exists(), "a part makes no figures");
     }
     assert_eq!(runs.lines().count(), 12);
+    let answers = alone.run_as_worker(&["1/3", "2/3", "3/3", "3/2"]);
+    let brought = |answer: &Value| answer["result"]["Ok"].as_str().map(str::to_owned);
+    let brought: Vec<String> = answers.iter().filter_map(brought).collect();
+    let sorted = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    assert_eq!((brought.len(), sorted(&brought.concat())), (3, sorted(&runs)));
+    let reason = answers[3]["result"]["Err"].as_str().expect("there is no such shard");
+    assert!(reason.contains("is no part of all runs"), "{reason}");
     fs::create_dir_all(whole.0.join("out")).expect("a directory");
     fs::write(whole.0.join("out/runs.jsonl"), &runs).expect("joined");
     whole.run(1);
