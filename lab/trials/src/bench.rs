@@ -20,7 +20,6 @@ mod report;
 mod script;
 mod sessions;
 mod start;
-mod stats;
 mod wire;
 
 use std::fs;

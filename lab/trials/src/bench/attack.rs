@@ -9,14 +9,15 @@ use rove_lab::live::session::{Client, Server};
 use rove_lab::live::system::System;
 use rove_lab::live::terminal::Terminal;
 use rove_lab::live::{clock, process};
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 use rustix::process::geteuid;
 
+use super::Bench;
 use super::attacker::{Attacker, Kind};
 use super::overhear::Overheard;
 use super::report::{Line, Target};
-use super::{Bench, stats};
 
 /// Echoes by itself, so that no line is waited for.
 const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
@@ -86,9 +87,9 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 }
 
 fn echo_lines(what: &str, rove: &[Turn], stock: Option<&Vec<Turn>>) -> [Line; 3] {
-    let p50 = |turn: &Turn| stats::quantile(&turn.echoes, 0.5);
-    let p95 = |turn: &Turn| stats::quantile(&turn.echoes, 0.95);
-    let quiet = rove.iter().map(|turn| stats::quantile(&turn.quiet, 0.95)).collect();
+    let p50 = |turn: &Turn| stats::quantile(&turn.echoes, 50);
+    let p95 = |turn: &Turn| stats::quantile(&turn.echoes, 95);
+    let quiet = rove.iter().map(|turn| stats::quantile(&turn.quiet, 95)).collect();
     [
         line(format!("{what}: a key's echo, p50"), "ms", rove, stock, &p50),
         line(format!("{what}: p95"), "ms", rove, stock, &p95)

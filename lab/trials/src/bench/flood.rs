@@ -11,10 +11,11 @@ use rove_lab::live::scratch::Scratch;
 use rove_lab::live::session::{Client, Server, in_known_environment};
 use rove_lab::live::system::System;
 use rove_lab::live::terminal::Terminal;
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 
 use super::report::{Line, Target};
-use super::{Bench, echo, stats};
+use super::{Bench, echo};
 
 /// Bytes of a flood. Chosen: seconds of work for a stock server.
 const BYTES: usize = 50_000_000;
@@ -120,7 +121,7 @@ fn record_turn(bench: &Bench, keeps: bool) -> Result<(Cost, f64)> {
     let waits = echo::type_keys(ends, home.path())?;
     let has_folder = home.path().join(".local/share/rove/resume").is_dir();
     ensure!(has_folder == keeps, "the client keeps a record as it likes");
-    Ok((flood, stats::quantile(&waits, 0.5)))
+    Ok((flood, stats::quantile(&waits, 50)))
 }
 
 impl Cost {

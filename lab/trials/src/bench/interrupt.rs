@@ -8,11 +8,11 @@ use rove_lab::live::system::System;
 use rove_lab::live::window::Window;
 use rove_lab::live::yes;
 use rove_link::LinkConfig;
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 use rove_units::{BitRate, Bytes, Duration, Seed};
 
 use super::report::{Line, Target};
-use super::stats;
 use super::{Bench, path};
 
 /// Delay of the path in each direction: half of the round trip. Chosen, as the rate and the queue are: a terminal that

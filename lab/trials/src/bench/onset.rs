@@ -9,12 +9,13 @@ use rove_lab::live::session::{Client, Server};
 use rove_lab::live::system::System;
 use rove_lab::live::window::Window;
 use rove_link::LinkConfig;
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 
 use super::echo::{ECHO, KEY};
 use super::report::{Line, Target};
-use super::{Bench, path, stats};
+use super::{Bench, path};
 
 /// The delay of one direction: half of the round trip.
 const DELAY: Duration = Duration::from_millis(50);
@@ -49,7 +50,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(vec![
         line("echo of the first 20 keys at 29 % loss, mean", mean),
         line("echo of the first 20 keys at 29 % loss, nine in ten", |waits| {
-            stats::quantile(waits, 0.9)
+            stats::quantile(waits, 90)
         }),
     ])
 }

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
+use rove_runs::statistics as stats;
 use serde_json::{Value, json};
-
-use super::stats;
 
 /// A line of the table.
 #[derive(Clone, Debug)]

@@ -12,10 +12,11 @@ use rove_lab::live::sshd::Sshd;
 use rove_lab::live::system::System;
 use rove_lab::live::terminal::Terminal;
 use rove_lab::live::window::{Window, shows_prompt};
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 
+use super::Bench;
 use super::report::{Line, Target};
-use super::{Bench, stats};
 
 /// Starts per turn, of which the median counts.
 const STARTS: usize = 10;
