@@ -1,6 +1,7 @@
 //! A process that ends in each operation on the files, files that are refused, and a full disk.
 
 use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rove_bootstrap::Choices;
@@ -235,6 +236,26 @@ fn the_next_client_writes_a_generation_of_its_own_under_the_same_lock() {
     // Its former generation is put back, in place.
     fs::write(scratch.record(), before).unwrap();
     assert!(scratch.refusal().contains("older"), "{}", scratch.refusal());
+}
+
+#[test]
+fn the_lock_is_held_over_the_login_and_over_the_exec() {
+    let scratch = Scratch::new();
+    write_all(&scratch.1, System, false, &records());
+    let lock = scratch.open().unwrap().store.into_lock();
+    let is_busy = || matches!(scratch.1.open(&scratch.name()), Err(ResumeFileError::Busy));
+    keep_lock(lock).unwrap();
+    // A program that another test starts at this moment has the lock too, and is gone soon.
+    let mut next = Command::new("sh").args(["-c", "read -r line"]).stdin(Stdio::piped()).spawn();
+    let next = next.as_mut().unwrap();
+    let saved = scratch.1.open_locked(&scratch.name(), lock).unwrap();
+    assert!(saved.store.name() == scratch.name() && is_busy());
+    drop(saved);
+    assert!(is_busy(), "the program that was started has inherited it");
+    drop(next.stdin.take());
+    next.wait().unwrap();
+    assert!(scratch.open().is_ok());
+    assert!(keep_lock(1_000_001).is_err() && scratch.1.open_locked("x", 1_000_001).is_err());
 }
 
 #[test]
