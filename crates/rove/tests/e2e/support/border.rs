@@ -130,6 +130,16 @@ impl Bastion {
         Some(Self { far, jump, keepers })
     }
 
+    /// Joins the networks of the user and the far computer, whose address is then reached.
+    pub(crate) fn open(&self) {
+        let [user, jump, far] = self.keepers.each_ref().map(path_of);
+        let forward = ["sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"];
+        let status = Command::new("nsenter").arg(format!("--net={jump}")).args(forward).status();
+        assert!(status.expect("nsenter starts").success(), "the jump host passes packets on");
+        ip(&far, &["route", "add", "10.0.1.0/24", "via", "10.0.2.1"]);
+        ip(&user, &["route", "add", "10.0.2.0/24", "via", "10.0.1.2"]);
+    }
+
     /// Runs a call on the user's computer.
     pub(crate) fn here(&self, call: Invocation) -> Invocation {
         call.behind(&["nsenter", &format!("--net={}", path_of(&self.keepers[0]))])
