@@ -209,6 +209,9 @@ pub struct SessionStatus {
     /// The path of the client.
     #[serde(flatten)]
     pub path: ClientPath,
+    /// Seconds since a datagram of the client was due, if none has come; 0 before the first, and from an older server.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub missed_seconds: u64,
     /// Seconds since the last datagram of the client. `None` if there was none.
     pub contact_age_seconds: Option<u64>,
     /// Seconds since the client's last key. `None` if there was none.
@@ -225,6 +228,11 @@ pub struct SessionStatus {
     /// The facts that the next client needs.
     #[serde(flatten)]
     pub attachment: Attachment,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The reason for which a request is refused.

@@ -276,7 +276,11 @@ impl Pump {
     }
 
     fn state(&self, now: Instant) -> State {
-        State::of_silence(self.session.client_missed_since().map(|at| now.saturating_since(at)))
+        State::of_silence(self.missed(now))
+    }
+
+    fn missed(&self, now: Instant) -> Option<Duration> {
+        self.session.client_missed_since().map(|at| now.saturating_since(at))
     }
 
     fn status(&self, now: Instant, card: &SessionStatus) -> SessionStatus {
@@ -285,6 +289,7 @@ impl Pump {
         let size = screen.size();
         SessionStatus {
             state: self.state(now),
+            missed_seconds: self.missed(now).map_or(0, |missed| missed.as_secs()),
             age_seconds: age(self.started),
             contact_age_seconds: self.session.client_heard_at().map(age),
             key_age_seconds: self.session.key_arrived_at().map(age),
