@@ -97,8 +97,8 @@ mod tests {
                 true,
                 &["1 session of", "session 17", "rove attach", "rove kill 17"] as &[&str],
             ),
-            (vec![session(17, true)], false, &["1 session of", "with: kill 17"]),
-            (vec![session(17, false)], true, &["1 session of", "with: kill 17"]),
+            (vec![session(17, true)], false, &["1 session of", "one: kill 17"]),
+            (vec![session(17, false)], true, &["1 session of", "one: kill 17"]),
             (
                 vec![session(17, true), session(18, true), session(19, false)],
                 true,
