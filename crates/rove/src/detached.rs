@@ -39,7 +39,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
     for found in &survey.sessions {
         let status = &found.status;
         known.push(status.pid);
-        if status.state == State::Detached || status.missed_seconds >= MISSED_SECONDS_MIN {
+        if status.state == State::Detached || status.path.missed_seconds >= MISSED_SECONDS_MIN {
             let description = describe_detached(status);
             sessions.push(Detached { pid: status.pid, description, is_ours: true });
         }

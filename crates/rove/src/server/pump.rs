@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use rove_control::{
-    Answer, Attachment, Listener, Request, SessionName, SessionStatus, State, Window,
+    Answer, Attachment, ClientPath, Listener, Request, SessionName, SessionStatus, State, Window,
 };
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::Failure;
@@ -247,7 +247,9 @@ impl Pump {
                 Request::Forwarder(source) => path.handle_forwarder(now, source),
                 _ => {}
             }
-            let status = SessionStatus { path: path.status(now), ..self.status(now, card) };
+            let missed_seconds = self.missed(now).map_or(0, |missed| missed.as_secs());
+            let path = ClientPath { missed_seconds, ..path.status(now) };
+            let status = SessionStatus { path, ..self.status(now, card) };
             let answer = Answer { status, ..Answer::default() };
             let (coming, by) = match request {
                 Request::Attach(way, by) => ((way, None), by),
@@ -289,7 +291,6 @@ impl Pump {
         let size = screen.size();
         SessionStatus {
             state: self.state(now),
-            missed_seconds: self.missed(now).map_or(0, |missed| missed.as_secs()),
             age_seconds: age(self.started),
             contact_age_seconds: self.session.client_heard_at().map(age),
             key_age_seconds: self.session.key_arrived_at().map(age),
