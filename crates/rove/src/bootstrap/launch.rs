@@ -96,7 +96,7 @@ pub(super) fn start_server(
         .map_err(|error| BootstrapError::ssh_missing(options.name, command.get_program(), error))?;
     if let Some(questions) = &mut questions {
         questions.handle_start(ssh.id());
-        ssh.read_singly();
+        ssh.read_by_line();
     }
     listen(options, plan, ssh, events, questions, Startup::new(plan.rules()))
 }

@@ -323,7 +323,7 @@ impl Pump {
     }
 
     fn obey_events(&mut self) {
-        let mut start = false;
+        let (mut start, mut shown) = (false, None);
         while let Some(event) = self.session.poll_event() {
             tracing::info!(?event, "session");
             match event {
@@ -337,9 +337,9 @@ impl Pump {
                     if let Some(control) = &mut self.host.control {
                         control.path.handle_client(self.events.now(), address);
                     }
-                    self.show_client(Some(address.ip()));
+                    shown = Some(Some(address.ip()));
                 }
-                ServerEvent::ClientLost => self.show_client(None),
+                ServerEvent::ClientLost => shown = Some(None),
                 ServerEvent::ClientChanged => {
                     let client = self.session.client_address().map(|address| address.ip());
                     let client =
@@ -357,6 +357,10 @@ impl Pump {
             // The program is started last, so that it finds the window's true size.
             let learns = self.session.client_learns_exit_status();
             self.host.child.release(if learns { Failure::Ends } else { Failure::Waits });
+        }
+        // This starts another process, for which the program must not wait.
+        if let Some(client) = shown {
+            self.show_client(client);
         }
     }
 
