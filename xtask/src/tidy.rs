@@ -46,7 +46,7 @@ const MAY_DEPEND_ON: [(&str, &str); 23] = [
 ];
 
 /// The crates whose `src/sys.rs` may hold `unsafe`. All others forbid it.
-const UNSAFE_CRATES: [&str; 4] = ["crates/platform", "crates/rove", "crates/udp", "lab/net"];
+const UNSAFE_CRATES: [&str; 3] = ["crates/platform", "crates/rove", "lab/net"];
 
 /// The file of the prediction engine itself beside `replay.rs`. No other file of it may import the engine or give it methods.
 const ENGINE_FILE: &str = "crates/predict/src/replay/judge.rs";
