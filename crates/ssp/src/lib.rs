@@ -19,7 +19,7 @@
 //!   computer.
 //! - `datagram` is the sealed form. `window` decides which sequence numbers a receiver still accepts.
 //! - `fragment` cuts an instruction into datagrams. `assembler` puts it together again.
-//! - `compress` is zlib. `instruction` is the message with a diff, with the `hello` and the `loss_report` of two roves.
+//! - `compress` is zlib. `protobuf` reads and writes fields. `instruction` is the message with a diff, with the `hello` and the `loss_report` of two roves.
 //!   `chaff` pads it.
 //! - `num` has the numbers of states and datagrams, and `error` the faults of all layers. `wire` opens these layers to
 //!   tests and fuzzers.
@@ -87,6 +87,7 @@ mod path;
 mod path_revalidation;
 mod path_size;
 mod probe_rounds;
+pub mod protobuf;
 mod receiver;
 mod record_cipher;
 mod rtt;

@@ -1,24 +1,29 @@
-//! The subset of protobuf that `UserMessage` and `HostMessage` use: fields are read in place and appended.
-//!
-//! A *member* is the field of an instruction that says what the instruction does; its body is a protobuf message.
+//! The subset of protobuf that the protocol's messages use: fields are read in place and appended.
 
-use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
-use rove_ssp::ApplyError;
+use prost::encoding::{
+    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
+};
 
-/// The value of one protobuf field.
-pub(crate) enum Value<'a> {
-    Varint(u64),
-    Bytes(&'a [u8]),
-    /// A fixed value of four or eight bytes (wire types 5 and 1). No field of the two messages has such a value.
-    Fixed,
-}
+use crate::object::ApplyError;
 
-/// Most fields in the body of one member. Chosen: more than any member has; a body of millions of fields would be read
-/// several times without a check in between.
+/// Most fields of a small message. Chosen: more than any has; a message of millions of fields would be read several times
+/// without a check in between.
 const FIELDS_MAX: usize = 1024;
 
-/// Iterator over the fields of one protobuf message, in order. It ends after the first error.
-pub(crate) struct Fields<'a> {
+/// The value of one protobuf field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// A number.
+    Varint(u64),
+    /// Bytes, text or a message.
+    Bytes(&'a [u8]),
+    /// A value that no message of the protocol has: four or eight bytes, or a group.
+    Other,
+}
+
+/// Iterator over the fields of one protobuf message, in order, each with its number. It ends after the first error.
+#[derive(Clone, Debug)]
+pub struct Fields<'a> {
     rest: &'a [u8],
     /// How many more fields the message may have.
     left: usize,
@@ -46,17 +51,23 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Iterates over the fields of a member's body, at most [`FIELDS_MAX`].
-    pub(crate) const fn of(body: &'a [u8]) -> Self {
-        Self { rest: body, left: FIELDS_MAX }
+    /// Iterates over the fields of a small message, which has at most 1024.
+    pub const fn of(message: &'a [u8]) -> Self {
+        Self::at_most(FIELDS_MAX, message)
     }
 
-    /// Iterates over the fields of a whole message, whose number is unlimited: the fields are instructions.
-    pub(crate) const fn of_message(message: &'a [u8]) -> Self {
-        Self { rest: message, left: usize::MAX }
+    /// Iterates over the fields of a message whose number is unlimited.
+    pub const fn of_message(message: &'a [u8]) -> Self {
+        Self::at_most(usize::MAX, message)
     }
 
-    pub(crate) const fn len(&self) -> usize {
+    /// Iterates over the fields of a message. One field more than `max` is an error.
+    pub const fn at_most(max: usize, message: &'a [u8]) -> Self {
+        Self { rest: message, left: max }
+    }
+
+    /// Returns how many bytes are not read yet.
+    pub const fn unread_bytes(&self) -> usize {
         self.rest.len()
     }
 
@@ -65,13 +76,13 @@ impl<'a> Fields<'a> {
             decode_key(&mut self.rest).map_err(|_| malformed("the key of a field"))?;
         let value = match wire_type {
             WireType::Varint => Value::Varint(self.varint()?),
-            WireType::SixtyFourBit => self.take(8).map(|_| Value::Fixed)?,
             WireType::LengthDelimited => {
                 let len = usize::try_from(self.varint()?).map_err(|_| malformed("a length"))?;
                 Value::Bytes(self.take(len)?)
             }
-            WireType::ThirtyTwoBit => self.take(4).map(|_| Value::Fixed)?,
-            WireType::StartGroup | WireType::EndGroup => return Err(malformed("a wire type")),
+            _ => skip_field(wire_type, number, &mut self.rest, DecodeContext::default())
+                .map(|()| Value::Other)
+                .map_err(|_| malformed("a value"))?,
         };
         Ok((number, value))
     }
@@ -89,7 +100,11 @@ impl<'a> Fields<'a> {
 }
 
 /// Returns the bytes of the last field `wanted`; empty if there is no such field.
-pub(crate) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
+///
+/// # Errors
+///
+/// Returns an error for a malformed message.
+pub fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
     let mut found: &[u8] = &[];
     for field in Fields::of(body) {
         if let (number, Value::Bytes(bytes)) = field?
@@ -102,7 +117,11 @@ pub(crate) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
 }
 
 /// Returns the varint of the last field `wanted`; 0 if there is no such field.
-pub(crate) fn number(body: &[u8], wanted: u32) -> Result<u64, ApplyError> {
+///
+/// # Errors
+///
+/// Returns an error for a malformed message.
+pub fn number(body: &[u8], wanted: u32) -> Result<u64, ApplyError> {
     let mut found = 0;
     for field in Fields::of(body) {
         if let (number, Value::Varint(value)) = field?
@@ -119,33 +138,33 @@ fn malformed(what: &str) -> ApplyError {
 }
 
 /// Returns a length-delimited field in its wire form.
-pub(crate) fn bytes_field(field: u32, bytes: &[u8]) -> Vec<u8> {
+pub fn bytes_field(field: u32, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + 8);
     put_bytes_field(&mut out, field, bytes);
     out
 }
 
 /// Returns a varint field in its wire form.
-pub(crate) fn varint_field(field: u32, value: u64) -> Vec<u8> {
+pub fn varint_field(field: u32, value: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(11);
     put_varint_field(&mut out, field, value);
     out
 }
 
 /// Appends a length-delimited field to `out`.
-pub(crate) fn put_bytes_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
+pub fn put_bytes_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
     encode_key(field, WireType::LengthDelimited, out);
     encode_varint(bytes.len() as u64, out);
     out.extend_from_slice(bytes);
 }
 
-pub(crate) fn put_varint_field(out: &mut Vec<u8>, field: u32, value: u64) {
+/// Appends a varint field to `out`.
+pub fn put_varint_field(out: &mut Vec<u8>, field: u32, value: u64) {
     encode_key(field, WireType::Varint, out);
     encode_varint(value, out);
 }
 
-/// Returns the low 32 bits of a varint as a signed number, as protobuf reads an `int32`.
-pub(super) fn int32(varint: u64) -> i32 {
-    let low = u32::try_from(varint & u64::from(u32::MAX)).expect("masked to 32 bits");
-    low.cast_signed()
+/// Returns the low 32 bits of a varint, as protobuf reads a `uint32`.
+pub fn uint32(varint: u64) -> u32 {
+    u32::try_from(varint & u64::from(u32::MAX)).expect("masked to 32 bits")
 }
