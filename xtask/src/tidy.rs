@@ -29,7 +29,7 @@ const MAY_DEPEND_ON: [(&str, &str); 23] = [
     ("crates/bootstrap", "units ssp terminal session"),
     ("crates/rove", "units ssp terminal link session platform udp control bootstrap cli-docs"),
     ("lab/link", "units"),
-    ("lab/headless", "units ssp terminal link session"),
+    ("lab/headless", "units ssp terminal predict link session"),
     ("lab/net", "units link platform"),
     ("lab/oracle", "terminal"),
     ("lab/runs", "units terminal platform"),

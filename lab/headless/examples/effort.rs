@@ -1,7 +1,7 @@
-//! Measures what a unit of effort costs: plays streams that a hostile server might send into a replica, and
-//! prints the time of each beside the effort that was counted for it.
+//! Measures what a unit of effort costs. Streams that a hostile server might send are played into a replica. The time of
+//! each is printed beside the effort that was counted for it.
 //!
-//!     cargo run --release -p rove-terminal --example effort
+//!     cargo run --release -p rove-headless --example effort
 #![allow(
     clippy::cast_possible_truncation,
     clippy::disallowed_methods,
@@ -104,15 +104,27 @@ const STREAMS: [[&str; 3]; 74] = [
 
 fn main() {
     println!("{:32} {:>9} {:>12} {:>9} {:>9}", "stream", "ms", "effort", "ns/unit", "ns/byte");
-    let size = Size::clamped(COLUMNS as u16, ROWS as u16);
-    let only = std::env::args().nth(1);
+    let (only, samples) = (std::env::args().nth(1), samples());
+    let filled = |text: &str| {
+        let fill = |text: String, (name, sample): &(_, String)| text.replace(name, sample);
+        samples.iter().fold(text.to_owned(), fill)
+    };
+    for [name, before, unit] in STREAMS {
+        if only.as_ref().is_none_or(|only| name.contains(only.as_str())) {
+            play(name, &filled(before), &filled(unit));
+        }
+    }
+}
+
+/// Returns the texts that words in braces stand for.
+fn samples() -> [(&'static str, String); 12] {
     let cell = |n: usize| {
         format!("\x1b[38;2;{};{};{};48;2;9;{};7m\u{1f600}", n % 251, n % 241, n % 239, n % 233)
     };
     let marks = format!("e{}", "\u{301}".repeat(16));
     let links: String = (0..COLUMNS).map(|n| format!("\x1b]8;;http:{n}\x07x")).collect();
     let curls: String = (0..COLUMNS).map(|n| format!("\x1b[4;58:5:{}mx", n % 256)).collect();
-    let samples = [
+    [
         ("{plain}", format!("\x1b[H{}", "x".repeat(COLUMNS * ROWS))),
         ("{marked}", format!("\x1b[H{}", marks.repeat(COLUMNS * ROWS))),
         ("{linked}", format!("\x1b[H{}", links.repeat(ROWS))),
@@ -125,45 +137,39 @@ fn main() {
         ("{title}", "t".repeat(254)),
         ("{long}", "A".repeat(16_000)),
         ("{colors}", ";1;#123;1;#124".repeat(1000)),
-    ];
-    let filled = |text: &str| {
-        let fill = |text: String, (name, sample): &(_, String)| text.replace(name, sample);
-        samples.iter().fold(text.to_owned(), fill)
-    };
-    for [name, before, unit] in STREAMS {
-        if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
-            continue;
-        }
-        let (before, unit) = (filled(before), filled(unit));
-        let mut terminal = Terminal::replica(size);
-        terminal.write(before.as_bytes());
-        let kept = terminal.clone();
-        let unit = unit.repeat(1 + 4096 / unit.len());
-        let effort = terminal.effort();
-        let start = Instant::now();
-        let mut bytes = 0;
-        while bytes < BYTES && start.elapsed().as_millis() < PATIENCE_MS {
-            terminal.write(unit.as_bytes());
-            bytes += unit.len();
-        }
-        let nanos = start.elapsed().as_nanos() as f64;
-        let effort = (terminal.effort() - effort) as f64;
-        println!(
-            "{name:32} {:9.1} {effort:12.0} {:9.2} {:9.2}",
-            nanos / 1e6,
-            nanos / effort,
-            nanos / bytes as f64,
-        );
-        let mut renderer = Renderer::new(TerminalCapabilities {
-            operating_system_commands: true,
-            ..TerminalCapabilities::default()
-        });
-        renderer.frame(kept.screen());
-        let start = Instant::now();
-        let out = renderer.frame(terminal.screen());
-        let all = start.elapsed();
-        if all.as_millis() > 5 {
-            println!("    drawn in {:.1} ms, {} bytes", all.as_secs_f64() * 1e3, out.len());
-        }
+    ]
+}
+
+/// Plays a stream, and prints its time beside its effort.
+fn play(name: &str, before: &str, unit: &str) {
+    let mut terminal = Terminal::replica(Size::clamped(COLUMNS as u16, ROWS as u16));
+    terminal.write(before.as_bytes());
+    let kept = terminal.clone();
+    let unit = unit.repeat(1 + 4096 / unit.len());
+    let effort = terminal.effort();
+    let start = Instant::now();
+    let mut bytes = 0;
+    while bytes < BYTES && start.elapsed().as_millis() < PATIENCE_MS {
+        terminal.write(unit.as_bytes());
+        bytes += unit.len();
+    }
+    let nanos = start.elapsed().as_nanos() as f64;
+    let effort = (terminal.effort() - effort) as f64;
+    println!(
+        "{name:32} {:9.1} {effort:12.0} {:9.2} {:9.2}",
+        nanos / 1e6,
+        nanos / effort,
+        nanos / bytes as f64,
+    );
+    let mut renderer = Renderer::new(TerminalCapabilities {
+        operating_system_commands: true,
+        ..TerminalCapabilities::default()
+    });
+    renderer.frame(kept.screen());
+    let start = Instant::now();
+    let out = renderer.frame(terminal.screen());
+    let all = start.elapsed();
+    if all.as_millis() > 5 {
+        println!("    drawn in {:.1} ms, {} bytes", all.as_secs_f64() * 1e3, out.len());
     }
 }

@@ -1,23 +1,19 @@
-//! The cost of a frame at a server: `cargo run --release -p rove-session --example frame [ROUNDS]`.
+//! The cost of a frame at a server: `cargo run --release -p rove-headless --example frame [ROUNDS]`.
 //!
 //! A frame is a snapshot of the screen and its difference from the one before, as the server makes them. The program
 //! prints medians in microseconds, and with `--json` those of every round.
 
+mod measure;
+
 use std::hint::black_box;
 
+use measure::{COLUMNS, Call, full_terminal, median, timed};
 use rove_session::HostScreen;
 use rove_ssp::{Capabilities, Object, StateNum};
-use rove_terminal::{Size, Terminal};
-
-/// A large window.
-const COLUMNS: u16 = 200;
-const ROWS: u16 = 60;
+use rove_terminal::Terminal;
 
 /// Frames per round. Chosen: a tenth of a second or so, and odd, so that there is a median.
 const FRAMES: usize = 10_001;
-
-/// Rounds unless another number is given.
-const ROUNDS: usize = 5;
 
 /// The change of the screen between two frames.
 type Change = fn(&mut Terminal, frame: usize);
@@ -26,49 +22,37 @@ const KINDS: [(&str, Change); 3] =
     [("no change", |_, _| {}), ("one key", type_key), ("a line scrolls", scroll)];
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let rounds = words.iter().find_map(|word| word.parse().ok()).unwrap_or(ROUNDS);
-    let json = words.iter().any(|word| word == "--json");
+    let call = Call::read();
     let mut found = KINDS.map(|_| Vec::new());
-    for _ in 0..rounds {
+    for _ in 0..call.rounds {
         for ((_, change), found) in KINDS.iter().zip(&mut found) {
             found.push(microseconds(*change));
         }
     }
     for ((kind, _), rounds) in KINDS.iter().zip(found) {
-        if json {
-            println!("{{\"kind\":\"{kind}\",\"microseconds\":{rounds:?}}}");
-        } else {
-            println!("{kind:16}{:8.2} us", median(rounds));
-        }
+        call.print(kind, rounds);
     }
 }
 
 /// Returns the median time of a frame with its change.
 fn microseconds(change: Change) -> f64 {
-    let mut terminal = full_terminal();
+    let mut terminal = prompting_terminal();
     let mut shown = published(&terminal);
     let times = (0..FRAMES).map(|frame| {
-        #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-        let start = std::time::Instant::now();
-        change(&mut terminal, frame);
-        let newest = published(&terminal);
-        black_box(newest.diff_from(&shown, Capabilities::empty()));
-        shown = newest;
-        start.elapsed().as_secs_f64() * 1e6
+        let ((), time) = timed(|| {
+            change(&mut terminal, frame);
+            let newest = published(&terminal);
+            black_box(newest.diff_from(&shown, Capabilities::empty()));
+            shown = newest;
+        });
+        time
     });
     median(times.collect())
 }
 
-/// Returns a terminal full of text in some colours, the cursor after a prompt.
-fn full_terminal() -> Terminal {
-    let size = Size::new(COLUMNS, ROWS).expect("a screen may have this size");
-    let mut terminal = Terminal::host(size);
-    for row in 0..ROWS {
-        let color = 31 + row % 7;
-        let line = format!("\x1b[{color}mline {row}\x1b[m {}\r\n", "of some text ".repeat(14));
-        terminal.write(line.as_bytes());
-    }
+/// Returns a terminal full of text, the cursor after a prompt.
+fn prompting_terminal() -> Terminal {
+    let mut terminal = full_terminal();
     terminal.write(b"$ ");
     terminal
 }
@@ -87,9 +71,4 @@ fn type_key(terminal: &mut Terminal, frame: usize) {
 
 fn scroll(terminal: &mut Terminal, _frame: usize) {
     terminal.write(b"\r\none more line of output");
-}
-
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }

@@ -1,27 +1,23 @@
-//! The cost of predictions to a client: `cargo run --release -p rove-predict --example prediction [ROUNDS]`.
+//! The cost of predictions to a client: `cargo run --release -p rove-headless --example prediction [ROUNDS]`.
 //!
-//! A user types on a far host, whose answers follow some keys behind. Printed are medians in microseconds of a key
-//! with the frame that shows it and of a screen with the frame that judges by it, for each engine: of a command
-//! line a few keys ahead, and of what costs most. With `--json` those of every round.
+//! A user types on a far host, whose answers follow some keys behind. Printed are medians in microseconds, for each engine:
+//! of a key with the frame that shows it, and of a screen with the frame that judges by it. The scenarios are a command
+//! line a few keys ahead, and those that cost most. With `--json` the figures of every round are printed.
+
+mod measure;
 
 use std::collections::VecDeque;
 
+use measure::{Call, full_terminal, median, timed};
 use rove_predict::{Engine, EngineKind, Network, Prediction, Preference};
-use rove_terminal::{InputNum, Size, Terminal};
+use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
-
-/// A large window.
-const COLUMNS: u16 = 200;
-const ROWS: u16 = 60;
 
 /// From one key to the next. Chosen: so that the keys on their way are half a second old.
 const PACE: Duration = Duration::from_millis(100);
 
 /// The interval between frames of such a path.
 const INTERVAL: Duration = Duration::from_millis(250);
-
-/// Rounds unless another number is given.
-const ROUNDS: usize = 5;
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Replay, EngineKind::Stock];
 
@@ -109,24 +105,17 @@ fn echo(key: &str) -> String {
 }
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let rounds = words.iter().find_map(|word| word.parse().ok()).unwrap_or(ROUNDS);
-    let json = words.iter().any(|word| word == "--json");
+    let call = Call::read();
     for scenario in SCENARIOS {
         for engine in ENGINES {
             let mut found = [Vec::new(), Vec::new()];
-            for _ in 0..rounds {
+            for _ in 0..call.rounds {
                 for (figures, figure) in found.iter_mut().zip(play(engine, &scenario)) {
                     figures.push(figure);
                 }
             }
             for (what, rounds) in scenario.names.into_iter().zip(found) {
-                let kind = format!("{}, {what}", engine.name());
-                if json {
-                    println!("{{\"kind\":\"{kind}\",\"microseconds\":{rounds:?}}}");
-                } else {
-                    println!("{kind:36}{:8.2} us", median(rounds));
-                }
+                call.print(&format!("{}, {what}", engine.name()), rounds);
             }
         }
     }
@@ -134,10 +123,9 @@ fn main() {
 
 /// Returns the median microseconds of a key and of a screen.
 fn play(engine: EngineKind, scenario: &Scenario) -> [f64; 2] {
-    let size = Size::new(COLUMNS, ROWS).expect("a screen may have this size");
+    let mut host = full_terminal();
     let prediction = Prediction { engine, preference: Preference::Always, ..Prediction::default() };
-    let mut engine = Engine::new(prediction, size);
-    let mut host = full_terminal(size);
+    let mut engine = Engine::new(prediction, host.snapshot().size());
     host.write(scenario.start.as_bytes());
     let mut screen = host.snapshot();
     engine.frame(Instant::from_millis(0), &screen);
@@ -184,28 +172,4 @@ fn play(engine: EngineKind, scenario: &Scenario) -> [f64; 2] {
     let is_shown = predicted > scenario.keys / 3;
     assert!(is_shown || !scenario.is_shown, "{predicted} of {} were shown ahead", scenario.keys);
     [median(keys), median(screens)]
-}
-
-/// Returns what some work results in, and its microseconds.
-fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-    let start = std::time::Instant::now();
-    let result = work();
-    (result, start.elapsed().as_secs_f64() * 1e6)
-}
-
-/// Returns a terminal full of text in some colours.
-fn full_terminal(size: Size) -> Terminal {
-    let mut terminal = Terminal::host(size);
-    for row in 0..ROWS {
-        let color = 31 + row % 7;
-        let line = format!("\x1b[{color}mline {row}\x1b[m {}\r\n", "of some text ".repeat(14));
-        terminal.write(line.as_bytes());
-    }
-    terminal
-}
-
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }

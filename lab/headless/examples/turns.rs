@@ -1,7 +1,8 @@
-//! How long a hostile server keeps a client from looking at keys and signals: the longest turns of its loop, at a
-//! window of 500x200, for the worst states that we can think of. In processor time, so that other programs do not count.
+//! How long a hostile server keeps a client from looking at keys and signals. Printed are the longest turns of its loop,
+//! at a window of 500x200, for the worst states that we can think of. They are in processor time, so that other programs
+//! do not count.
 //!
-//!     cargo run --release -p rove-session --example turns
+//!     cargo run --release -p rove-headless --example turns
 #![allow(
     clippy::unwrap_used,
     clippy::too_many_lines,
@@ -9,7 +10,7 @@
     reason = "a benchmark is a table, and may panic"
 )]
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../../../crates/session/tests/common/mod.rs"]
 mod common;
 
 use std::time::Duration as Time;

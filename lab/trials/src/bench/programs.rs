@@ -37,8 +37,8 @@ impl Programs {
                 | Row::Sessions
                 | Row::Attack => ["rove-shell", "--bin", "rove"],
                 Row::Emulator => ["rove-oracle", "--example", "throughput"],
-                Row::Frame => ["rove-session", "--example", "frame"],
-                Row::Prediction => ["rove-predict", "--example", "prediction"],
+                Row::Frame => ["rove-headless", "--example", "frame"],
+                Row::Prediction => ["rove-headless", "--example", "prediction"],
             };
             if options.program.is_none() || target[0] != "rove-shell" {
                 build(target)?;
