@@ -305,12 +305,14 @@ pub(crate) fn parse(
     };
     let Line { words, ssh: letters, asks_ssh } = read(name, &command, args, usage)?;
     let wants_all = words.iter().take_while(|word| *word != "--").any(|word| word == "--help-all");
-    let mut args = HostArgs::take(name, &command, words)?;
+    let args = HostArgs::take(name, &command, words.clone())?;
     if let Some(call) = question(name, command.clone(), &args, wants_all) {
         return Ok(call);
     }
     let settings = args.settings(&letters, load)?;
-    args.fill(&settings, |name| env::var_os(name).is_some());
+    let set = args.words_of(&settings, &command, |name| env::var_os(name).is_some());
+    // Of two options that exclude each other, the last one counts.
+    let args = HostArgs::take(name, &command, set.into_iter().chain(words).collect())?;
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|error| UsageError { usage: usage(), ..error })?;
     let family = family(name, &args)?;
@@ -341,7 +343,7 @@ pub(crate) fn parse(
         ssh,
         ssh_pty: !args.no_ssh_pty,
         local: args.local,
-        tunnel: tunnel_use(name, &args, &settings)?,
+        tunnel: tunnel_use(name, &args)?,
         remote_ip: args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
         quiet: args.quiet,
@@ -481,41 +483,23 @@ impl HostArgs {
         Ok(config.for_host(&with_user(host, letters)))
     }
 
-    /// Sets the options that neither the line nor the environment has set.
-    fn fill(&mut self, settings: &Settings, is_set: impl Fn(&str) -> bool) {
-        let text = |key: &str| settings.text(key).map(str::to_owned);
-        if !self.always && !self.never && !is_set("MOSH_PREDICTION_DISPLAY") {
-            fill(&mut self.predict, text("predict"));
-        }
-        if !self.inet && !self.inet6 {
-            fill(&mut self.family, text("family"));
-        }
-        if !is_set("MOSH_ESCAPE_KEY") {
-            fill(&mut self.escape_key, text("escape-key"));
-        }
-        fill(&mut self.client, text("client").map(OsString::from));
-        fill(&mut self.server, text("server").map(OsString::from));
-        fill(&mut self.port, text("port"));
-        fill(&mut self.bind_server, text("bind-server"));
-        fill(&mut self.ssh, text("ssh"));
-        fill(&mut self.size, text("size"));
-        fill(&mut self.experimental_remote_ip, text("experimental-remote-ip"));
-        for (flag, opposite, key) in [
-            (&mut self.predict_overwrite, self.no_predict_overwrite, "predict-overwrite"),
-            (&mut self.no_ssh_pty, self.ssh_pty, "no-ssh-pty"),
-            (&mut self.no_init, self.init, "no-init"),
-            (&mut self.scrollback, self.no_scrollback || self.init, "scrollback"),
-            (&mut self.strict, self.no_strict, "strict"),
-        ] {
-            *flag |= !opposite && settings.flag(key) == Some(true);
-        }
-        self.no_scrollback |= !self.scrollback && settings.flag("scrollback") == Some(false);
-    }
-}
-
-fn fill<T>(value: &mut Option<T>, setting: Option<T>) {
-    if value.is_none() {
-        *value = setting;
+    /// Returns the settings that are options, without those that the environment sets, as words in front of a line.
+    fn words_of(
+        &self,
+        settings: &Settings,
+        command: &clap::Command,
+        is_set: impl Fn(&str) -> bool,
+    ) -> Vec<OsString> {
+        let is_option = |name: &str| command.get_arguments().any(|it| it.get_long() == Some(name));
+        let is_overridden = |key: &str| match key {
+            "predict" => is_set("MOSH_PREDICTION_DISPLAY"),
+            "escape-key" => is_set("MOSH_ESCAPE_KEY"),
+            // The history needs a terminal without its alternate screen.
+            "scrollback" => self.init,
+            _ => false,
+        };
+        let words = settings.iter().filter(|(key, _)| is_option(key) && !is_overridden(key));
+        words.filter_map(|(key, setting)| setting.word(key)).map(OsString::from).collect()
     }
 }
 
