@@ -10,7 +10,7 @@
 
 use std::time::Instant;
 
-use rove_terminal::{Renderer, Size, Terminal, TerminalCapabilities};
+use rove_terminal::{OscSupport, Renderer, Size, Terminal, TerminalCapabilities};
 
 const COLUMNS: usize = 500;
 const ROWS: usize = 200;
@@ -162,7 +162,7 @@ fn play(name: &str, before: &str, unit: &str) {
         nanos / bytes as f64,
     );
     let mut renderer = Renderer::new(TerminalCapabilities {
-        operating_system_commands: true,
+        osc: OscSupport { any: true, ..OscSupport::default() },
         ..TerminalCapabilities::default()
     });
     renderer.frame(kept.screen());
