@@ -27,8 +27,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use rove_lab::live::system::System;
 use rove_platform::program::candidates;
+use rove_rig::system::System;
 use rustix::fs::{Access, access};
 
 use programs::Programs;

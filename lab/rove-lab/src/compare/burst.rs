@@ -14,12 +14,12 @@ use std::ffi::OsString;
 use crate::compare::cost::{self, Cost};
 use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions, TimedClient};
 use crate::compare::run::{RunOptions, begin_links, settling_testbed};
-use crate::live::clock;
-use crate::live::load::{Load, OVER, READY};
-use crate::live::scratch::Scratch;
-use crate::live::session::{PROMPT, SHELL};
-use crate::live::yes;
 use rove_net::Offered;
+use rove_rig::clock;
+use rove_rig::load::{Load, OVER, READY};
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{PROMPT, SHELL};
+use rove_rig::yes;
 
 /// The word that calls the program at the far end.
 pub(crate) const WORD: &str = "pour";

@@ -12,8 +12,8 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl};
 use crate::compare::observed_client::Interrupt;
-use crate::live::scratch::Scratch;
 use rove_net::testbed::{Testbed, TestbedOptions, bounded};
+use rove_rig::scratch::Scratch;
 
 /// How long is waited before it is looked at whether the user wants to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

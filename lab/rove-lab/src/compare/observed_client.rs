@@ -15,14 +15,14 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::compare::peer::Peer;
-use crate::live::clock;
-use crate::live::place::Place;
-use crate::live::scratch::Scratch;
-use crate::live::session::{Client, Server, in_known_environment};
-use crate::live::sshd::Sshd;
-use crate::live::terminal::Terminal;
-use crate::live::yes::ObservedTerminal;
 use rove_net::testbed::{End, Testbed};
+use rove_rig::clock;
+use rove_rig::place::Place;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server, in_known_environment};
+use rove_rig::sshd::Sshd;
+use rove_rig::terminal::Terminal;
+use rove_rig::yes::ObservedTerminal;
 
 /// Longest wait before it is looked whether the user has interrupted. Chosen: nobody notices it.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

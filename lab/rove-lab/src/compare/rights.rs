@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use rove_net::namespace::cover_file;
 
-use crate::live::scratch::Scratch;
 use rove_net::{Far, acquire_rights};
+use rove_rig::scratch::Scratch;
 
 /// The list of groups.
 const GROUPS: &str = "/etc/group";

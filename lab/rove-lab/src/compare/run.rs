@@ -22,10 +22,10 @@ use crate::compare::film::Film;
 use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions};
 use crate::compare::peer::Peer;
 use crate::compare::replayed_program::{self, Control};
-use crate::live::clock;
-use crate::live::scratch::Scratch;
 use rove_net::Offered;
 use rove_net::testbed::{End, Testbed, TestbedOptions, bounded};
+use rove_rig::clock;
+use rove_rig::scratch::Scratch;
 
 /// How long after the last packet a drawing may be that packet's work: later ones are the client's own. Source: the judge's
 /// definitions, docs/lab.md.

@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::chown;
 
 use anyhow::{Context, Result};
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::terminal::Terminal;
-use rove_lab::live::{clock, process};
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server};
+use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
+use rove_rig::{clock, process};
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 use rustix::process::geteuid;

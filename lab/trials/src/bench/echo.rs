@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::Result;
-use rove_lab::live::clock;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::window::Window;
+use rove_rig::clock;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server};
+use rove_rig::system::System;
+use rove_rig::window::Window;
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 

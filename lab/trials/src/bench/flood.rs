@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::{Child, Command};
 
 use anyhow::{Context, Result, ensure};
-use rove_lab::live::clock;
-use rove_lab::live::load::{Load, OVER, READY};
-use rove_lab::live::process::Process;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server, in_known_environment};
-use rove_lab::live::system::System;
-use rove_lab::live::terminal::Terminal;
+use rove_rig::clock;
+use rove_rig::load::{Load, OVER, READY};
+use rove_rig::process::Process;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server, in_known_environment};
+use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
 use rove_terminal::Size;
 
 use super::report::{Line, Target};

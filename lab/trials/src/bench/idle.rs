@@ -1,12 +1,12 @@
 //! Sessions in which nothing happens: how often they wake and what that costs.
 
 use anyhow::Result;
-use rove_lab::live::clock;
-use rove_lab::live::process::{self, Usage};
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, PROMPT, SHELL, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::window::{Window, shows_prompt};
+use rove_rig::clock;
+use rove_rig::process::{self, Usage};
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, PROMPT, SHELL, Server};
+use rove_rig::system::System;
+use rove_rig::window::{Window, shows_prompt};
 use rove_terminal::Size;
 use rove_units::Duration;
 

@@ -1,13 +1,13 @@
 //! Ctrl-C under `yes` on a slow path: how long until the prompt, and what the server spends meanwhile.
 
 use anyhow::Result;
-use rove_lab::live::clock;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, SHELL, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::window::Window;
-use rove_lab::live::yes;
 use rove_link::LinkConfig;
+use rove_rig::clock;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, SHELL, Server};
+use rove_rig::system::System;
+use rove_rig::window::Window;
+use rove_rig::yes;
 use rove_terminal::Size;
 use rove_units::{BitRate, Bytes, Duration, Seed};
 

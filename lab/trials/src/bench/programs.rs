@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use rove_lab::live::place::Place;
-use rove_lab::live::system::System;
+use rove_rig::place::Place;
+use rove_rig::system::System;
 
 use super::{Options, Row};
 

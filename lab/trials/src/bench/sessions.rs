@@ -1,11 +1,11 @@
 //! Many sessions: one after the other, and all at once.
 
 use anyhow::Result;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::terminal::Terminal;
-use rove_lab::live::{clock, process};
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server};
+use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
+use rove_rig::{clock, process};
 use rove_terminal::Size;
 
 use super::Bench;

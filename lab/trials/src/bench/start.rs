@@ -4,14 +4,14 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, bail};
-use rove_lab::live::clock;
-use rove_lab::live::place::Place;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, PROMPT, SHELL, Server, in_known_environment};
-use rove_lab::live::sshd::Sshd;
-use rove_lab::live::system::System;
-use rove_lab::live::terminal::Terminal;
-use rove_lab::live::window::{Window, shows_prompt};
+use rove_rig::clock;
+use rove_rig::place::Place;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, PROMPT, SHELL, Server, in_known_environment};
+use rove_rig::sshd::Sshd;
+use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
+use rove_rig::window::{Window, shows_prompt};
 use rove_terminal::Size;
 
 use super::report::{Line, Target};

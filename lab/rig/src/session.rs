@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 
 use rove_session::Preference;
 
-use crate::live::place::Place;
-use crate::live::process::{self, Process};
-use crate::live::system::System;
-use crate::live::terminal::Terminal;
+use crate::place::Place;
+use crate::process::{self, Process};
+use crate::system::System;
+use crate::terminal::Terminal;
 
 /// The shell's prompt, without the space at its end.
 pub const PROMPT: &str = "bench$";

@@ -1,13 +1,12 @@
 //! A folder of a run's own.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
-use rove_runs::files;
 
 /// A folder that nobody but its owner may look into, gone when it is dropped.
 #[derive(Debug)]
@@ -41,8 +40,8 @@ impl Scratch {
     /// Returns why the file cannot be written.
     pub fn write(&self, name: &str, contents: &[u8]) -> Result<PathBuf> {
         let path = self.0.join(name);
-        files::create_private(&path)
-            .and_then(|mut file| file.write_all(contents))
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        file.and_then(|mut file| file.write_all(contents))
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path)
     }

@@ -4,9 +4,9 @@ use anyhow::Result;
 use rove_terminal::Screen;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::live::clock;
-use crate::live::session::PROMPT;
-use crate::live::window::{Window, shows_prompt};
+use crate::clock;
+use crate::session::PROMPT;
+use crate::window::{Window, shows_prompt};
 
 /// Least and most milliseconds that `yes` runs before an interruption. Chosen: the widest frame
 /// interval fits in between.

@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use rove_terminal::{Screen, Size, Terminal as Emulator};
 use rove_units::Instant;
 
-use crate::live::clock;
-use crate::live::terminal::{HANG_GUARD, Terminal};
+use crate::clock;
+use crate::terminal::{HANG_GUARD, Terminal};
 
 /// A terminal, and what is on it.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context, Result, ensure};
 use rustix::net::{Shutdown, shutdown};
 
-use crate::live::place::Place;
-use crate::live::scratch::Scratch;
+use crate::place::Place;
+use crate::scratch::Scratch;
 
 /// Where sshd is on every Debian; it wants to be called by its whole path.
 pub const SSHD: &str = "/usr/sbin/sshd";

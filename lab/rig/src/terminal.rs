@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::live::{clock, process};
+use crate::{clock, process};
 
 /// Longest that something expected may take before the run counts as hung.
 /// Chosen: far above anything a busy machine needs, so that no figure depends on it.
