@@ -6,20 +6,29 @@
 //! - `place` says where commands run, and `system` which programs a system has.
 //! - `session` is a server and its client, and `sshd` an ssh server with keys of its own.
 //! - `terminal` is the user's pty, and `window` is one with a picture.
-//! - `process` is a process and its usage, `scratch` a folder of a run, and `clock` the clock of all of it.
+//! - `process` is a process and its usage, `scratch` a folder of a run or a test, and `clock` the clock of all of it.
 //! - `load` and `yes` are floods of output, and Ctrl-C under one.
 
-#![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
 pub mod clock;
+#[cfg(target_os = "linux")]
 pub mod load;
+#[cfg(target_os = "linux")]
 pub mod place;
+#[cfg(target_os = "linux")]
 pub mod process;
 pub mod scratch;
+#[cfg(target_os = "linux")]
 pub mod session;
+#[cfg(target_os = "linux")]
 pub mod sshd;
+#[cfg(target_os = "linux")]
 pub mod system;
+#[cfg(target_os = "linux")]
 pub mod terminal;
+#[cfg(target_os = "linux")]
 pub mod window;
+#[cfg(target_os = "linux")]
 pub mod yes;

@@ -34,11 +34,11 @@ impl Sshd {
     ///
     /// Returns what the system refuses.
     pub fn start(place: Place<'_>) -> Result<Self> {
-        let scratch = Scratch::new()?;
+        let scratch = Scratch::create()?;
         for name in ["host_key", "user_key"] {
             let made = Command::new("ssh-keygen")
                 .args(["-q", "-t", "ed25519", "-N", "", "-C", "rove lab", "-f"])
-                .arg(scratch.path().join(name))
+                .arg(scratch.path(name))
                 .status()
                 .context("cannot start ssh-keygen")?;
             ensure!(made.success(), "ssh-keygen made no {name}");
@@ -78,12 +78,12 @@ impl Sshd {
 
     /// Returns the configuration of an ssh client that knows this computer as `far`.
     pub fn client_config(&self) -> PathBuf {
-        self.scratch.path().join("ssh_config")
+        self.scratch.path("ssh_config")
     }
 
     /// Returns a folder that may be a home.
     pub fn home(&self) -> &Path {
-        self.scratch.path()
+        self.scratch.folder()
     }
 }
 
@@ -99,8 +99,8 @@ impl Drop for Sshd {
 
 /// Writes the configurations of both sides; returns the server's.
 fn configure(scratch: &Scratch, address: SocketAddr) -> Result<PathBuf> {
-    let (folder, ip, port) = (scratch.path().display(), address.ip(), address.port());
-    scratch.write(
+    let (folder, ip, port) = (scratch.folder().display(), address.ip(), address.port());
+    scratch.keep(
         "ssh_config",
         format!(
             "Host far\n HostName {ip}\n Port {port}\n IdentityFile {folder}/user_key\n \
@@ -109,7 +109,7 @@ fn configure(scratch: &Scratch, address: SocketAddr) -> Result<PathBuf> {
         )
         .as_bytes(),
     )?;
-    scratch.write(
+    scratch.keep(
         "sshd_config",
         format!(
             "HostKey {folder}/host_key\nAuthorizedKeysFile {folder}/user_key.pub\n\

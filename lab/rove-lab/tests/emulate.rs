@@ -18,6 +18,7 @@ use std::thread;
 use common::copy_of_program;
 use rove_link::{Link, LinkConfig};
 use rove_net::testbed::{End, Testbed, TestbedOptions};
+use rove_rig::scratch::Scratch;
 use rove_units::{Bytes, Duration, Instant, Seed};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
@@ -76,23 +77,11 @@ fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).expect("UTF-8").trim_end()
 }
 
-/// A directory of one test that others may read, gone with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path =
-            std::env::temp_dir().join(format!("rove-lab-emulate-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("the temporary directory can be written");
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("it is ours");
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// Returns a folder of one test that others may read.
+fn open_folder() -> Scratch {
+    let folder = Scratch::new();
+    fs::set_permissions(&*folder, Permissions::from_mode(0o755)).expect("it is ours");
+    folder
 }
 
 #[test]
@@ -181,7 +170,7 @@ fn nothing_passes_a_link_that_loses_everything() {
 
 #[test]
 fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
-    let folder = Folder::new("virtual");
+    let folder = open_folder();
     let link = LinkConfig {
         loss: 0.2,
         duplicate: 0.1,
@@ -192,7 +181,7 @@ fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
         ..LinkConfig::lossless(Duration::from_millis(2))
     };
     let mut options = TestbedOptions::new(link.clone(), LinkConfig::default(), Seed::new(11));
-    options.log = Some(folder.0.join("run"));
+    options.log = Some(folder.path("run"));
     let Some(testbed) = testbed_with(options) else { return };
     let report = guarded(move || {
         let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
@@ -210,7 +199,7 @@ fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
         }
         testbed.finish().unwrap()
     });
-    let events = fs::read_to_string(folder.0.join("run.uplink.events")).unwrap();
+    let events = fs::read_to_string(folder.path("run.uplink.events")).unwrap();
     let real: Vec<&str> = events.lines().filter(|line| !line.starts_with('#')).collect();
     let mut virtual_link = Link::new(link, Seed::new(11).stream("uplink"));
     virtual_link.record_events();
@@ -225,9 +214,7 @@ fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
     assert!(report.uplink.dropped > 100, "{} of 1000 dropped", report.uplink.dropped);
     assert_eq!(real, replayed);
     assert!(
-        fs::read_to_string(folder.0.join("run.uplink.log"))
-            .unwrap()
-            .starts_with("# link: uplink\n")
+        fs::read_to_string(folder.path("run.uplink.log")).unwrap().starts_with("# link: uplink\n")
     );
 }
 
@@ -341,8 +328,8 @@ fn nothing_is_left_of_a_killed_emulator_without_rights() {
     if !is_root() {
         return;
     }
-    let folder = Folder::new("killed");
-    let program = copy_of_program(&folder.0);
+    let folder = open_folder();
+    let program = copy_of_program(&folder);
     let far = "readlink /proc/$$/ns/net; exec sleep 1000";
     let near = "setsid sh -c 'while :; do sleep 1000; done' & readlink /proc/$$/ns/net; wait";
     let mut command = Command::new(&program);
@@ -389,8 +376,8 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
     if !is_root() {
         return;
     }
-    let folder = Folder::new("leavers");
-    let program = copy_of_program(&folder.0);
+    let folder = open_folder();
+    let program = copy_of_program(&folder);
     let root = || {
         let mut command = Command::new(&program);
         command.env("LEAVE", "unshare");
@@ -496,9 +483,9 @@ fn a_user_without_rights_has_a_testbed_over_tun_and_over_veth() {
     if !is_root() {
         return;
     }
-    let folder = Folder::new("user");
-    let node = folder.0.join("tun");
-    let program = copy_of_program(&folder.0);
+    let folder = open_folder();
+    let node = folder.path("tun");
+    let program = copy_of_program(&folder);
     let made = Command::new("mknod").arg(&node).args(["c", "10", "200"]).status().unwrap();
     if !made.success() {
         println!("skipped: this root may not make device nodes");
@@ -538,9 +525,9 @@ fn as_nobody(program: &Path, device: &[&str]) -> Command {
 
 #[test]
 fn bad_input_gets_a_sentence_and_its_exit_code() {
-    let folder = Folder::new("input");
+    let folder = open_folder();
     let file = |name: &str, text: &str| {
-        let path = folder.0.join(name);
+        let path = folder.path(name);
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };

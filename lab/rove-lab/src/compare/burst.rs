@@ -46,8 +46,8 @@ pub(crate) struct Burst {
 ///
 /// Returns an error if the session does not begin, its client ends, the user interrupts, or the link fails.
 pub(crate) fn flood(bytes: usize, options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Burst> {
-    let scratch = Scratch::new()?;
-    let file = scratch.write("flood", &Load::Plain.bytes(bytes))?;
+    let scratch = Scratch::create()?;
+    let file = scratch.keep("flood", &Load::Plain.bytes(bytes))?;
     let own = own_file().context("cannot tell where this program lies")?;
     let [own, file] = [own, &file].map(|path| path.to_str());
     let words = [own, Some(WORD), file];

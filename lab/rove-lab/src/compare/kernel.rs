@@ -29,8 +29,8 @@ pub(crate) fn run(
     options: &FlowOptions,
     interrupt: &Interrupt,
 ) -> Result<FlowReport> {
-    let scratch = Scratch::new()?;
-    let log = scratch.path().join("flow");
+    let scratch = Scratch::create()?;
+    let log = scratch.path("flow");
     let [there, back] = [&options.uplink, &options.downlink].map(|link| bounded(link.clone()));
     // Downloads come from the far side: the measured direction is the testbed's downlink.
     let testbed = Testbed::new(TestbedOptions {

@@ -116,20 +116,20 @@ impl ObservedClient {
         interrupt: &Interrupt,
     ) -> Result<Self> {
         let [near, far] = [End::Near, End::Far].map(|end| Place::At(testbed, end));
-        let home = Scratch::new()?;
+        let home = Scratch::create()?;
         let terminal = Terminal::open(options.size)?;
         let (client, far) = match options.peer.system(options.rove) {
             Some(system) => {
-                let server = Server::start_in(far, &system, home.path(), command)?;
+                let server = Server::start_in(far, &system, home.folder(), command)?;
                 let preference = options.preference;
                 let client =
-                    Client::start_in(near, &system, &server, preference, home.path(), &terminal)?;
+                    Client::start_in(near, &system, &server, preference, home.folder(), &terminal)?;
                 (client, FarSide::Mosh { _server: server })
             }
             None => {
                 let sshd = Sshd::start(far)?;
                 let mut ssh = near.command("ssh")?;
-                in_known_environment(&mut ssh, home.path())
+                in_known_environment(&mut ssh, home.folder())
                     .arg("-F")
                     .arg(sshd.client_config())
                     .args(["-tt", "-e", "none", "far", "--", &for_shell(command)]);

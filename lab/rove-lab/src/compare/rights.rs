@@ -32,8 +32,8 @@ pub(crate) fn acquire() -> Result<()> {
 /// whose terminal is refused ends the session.
 fn hide_terminal_group() -> Result<()> {
     let Ok(groups) = fs::read_to_string(GROUPS) else { return Ok(()) };
-    let scratch = Scratch::new()?;
-    let copy = scratch.write("group", without(TERMINAL_GROUP, &groups).as_bytes())?;
+    let scratch = Scratch::create()?;
+    let copy = scratch.keep("group", without(TERMINAL_GROUP, &groups).as_bytes())?;
     cover_file(Path::new(GROUPS), &copy)
         .with_context(|| format!("cannot take the group {TERMINAL_GROUP} out of {GROUPS} for sshd"))
 }

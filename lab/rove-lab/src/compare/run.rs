@@ -103,9 +103,9 @@ pub(crate) fn play(
     options: RunOptions<'_>,
     interrupt: &Interrupt,
 ) -> Result<Played> {
-    let scratch = Scratch::new()?;
-    let part = scratch.write("part", &replayed_program::part(script)?)?;
-    let socket = scratch.path().join("control");
+    let scratch = Scratch::create()?;
+    let part = scratch.keep("part", &replayed_program::part(script)?)?;
+    let socket = scratch.path("control");
     let listener = UnixListener::bind(&socket).context("cannot make a socket")?;
     listener.set_nonblocking(true)?;
     let testbed = settling_testbed(options.path, options.seed)?;

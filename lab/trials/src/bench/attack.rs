@@ -124,17 +124,17 @@ fn line(
 
 /// Types in a session, first undisturbed and then while it is attacked.
 fn turn(system: &System, kind: Kind, rate: u32) -> Result<Turn> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::create()?;
     let system = if geteuid().is_root() {
-        chown(scratch.path(), Some(NOBODY), None)?;
+        chown(scratch.folder(), Some(NOBODY), None)?;
         system.clone().as_nobody()
     } else {
         system.clone()
     };
-    let server = Server::start(&system, scratch.path(), &ECHO)?;
+    let server = Server::start(&system, scratch.folder(), &ECHO)?;
     let overheard = Overheard::start(server.address())?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
-    let home = scratch.path();
+    let home = scratch.folder();
     let _client = Client::start_at(&system, &server, overheard.address(), home, &terminal)?;
     terminal.read_past("ready")?;
     // An attacker overhears the first keys of these.

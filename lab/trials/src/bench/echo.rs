@@ -27,7 +27,7 @@ const PAUSE_MILLIS: [u64; 2] = [60, 160];
 /// Types in sessions of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let [stock, rove] =
-        bench.compare("keys", |system| type_keys([system; 2], Scratch::new()?.path()))?;
+        bench.compare("keys", |system| type_keys([system; 2], Scratch::create()?.folder()))?;
     let line = |what: &str, share| {
         let quantiles = |turns: &[Vec<f64>]| -> Vec<f64> {
             turns.iter().map(|waits| stats::quantile(waits, share)).collect()

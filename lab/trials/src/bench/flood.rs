@@ -40,8 +40,8 @@ struct Script {
 
 impl Script {
     fn new(load: Load) -> Result<Self> {
-        let scratch = Scratch::new()?;
-        let file = scratch.write("flood", &load.bytes(BYTES))?;
+        let scratch = Scratch::create()?;
+        let file = scratch.keep("flood", &load.bytes(BYTES))?;
         let text = format!(
             "stty -echo; printf {READY}; read go; cat {}; printf '\\r\\n{OVER}'; read stay",
             file.display()
@@ -109,16 +109,16 @@ pub(super) fn measure_record(bench: &Bench) -> Result<Vec<Line>> {
 
 /// Pours and types once; returns the cost of the flood, and the median wait for an echo.
 fn record_turn(bench: &Bench, keeps: bool) -> Result<(Cost, f64)> {
-    let home = Scratch::new()?;
+    let home = Scratch::create()?;
     if !keeps {
         // A file in place of the folder for the record's key.
-        home.write(".local", b"")?;
+        home.keep(".local", b"")?;
     }
     let ends = bench.programs.systems();
     let script = Script::new(Load::Plain)?;
-    let flood = through_session(ends, &script.command(), home.path())?;
-    let waits = echo::type_keys(ends, home.path())?;
-    let has_folder = home.path().join(".local/share/rove/resume").is_dir();
+    let flood = through_session(ends, &script.command(), home.folder())?;
+    let waits = echo::type_keys(ends, home.folder())?;
+    let has_folder = home.folder().join(".local/share/rove/resume").is_dir();
     ensure!(has_folder == keeps, "the client keeps a record as it likes");
     Ok((flood, stats::quantile(&waits, 0.5)))
 }
@@ -137,7 +137,7 @@ impl Cost {
 /// Pours a load through both systems and through a bare pty, in turn.
 fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f64>)> {
     let script = Script::new(load)?;
-    let (command, home) = (script.command(), script.scratch.path());
+    let (command, home) = (script.command(), script.scratch.folder());
     let mut bare = Vec::new();
     let costs = bench.compare(what, |system| {
         // A round begins with stock.
@@ -223,9 +223,9 @@ mod tests {
 
     #[test]
     fn a_bare_pty_runs_the_command_to_its_marker() {
-        let scratch = Scratch::new().unwrap();
+        let scratch = Scratch::new();
         let script =
             format!("stty -echo; printf {READY}; read go; echo x; printf {OVER}; read stay");
-        assert!(through_bare_pty(&["sh", "-c", &script], scratch.path()).unwrap() > 0.0);
+        assert!(through_bare_pty(&["sh", "-c", &script], scratch.folder()).unwrap() > 0.0);
     }
 }

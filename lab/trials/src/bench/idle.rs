@@ -31,10 +31,10 @@ struct Idle {
 
 impl Idle {
     fn start(system: &System) -> Result<Self> {
-        let scratch = Scratch::new()?;
-        let server = Server::start(system, scratch.path(), &SHELL)?;
+        let scratch = Scratch::create()?;
+        let server = Server::start(system, scratch.folder(), &SHELL)?;
         let mut window = Window::open(Size::DEFAULT)?;
-        let client = Client::start(system, &server, scratch.path(), &window.terminal)?;
+        let client = Client::start(system, &server, scratch.folder(), &window.terminal)?;
         window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))?;
         Ok(Self { server, client, window, _scratch: scratch })
     }

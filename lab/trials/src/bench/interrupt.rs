@@ -51,14 +51,14 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 }
 
 fn interrupt(system: &System) -> Result<Showing> {
-    let scratch = Scratch::new()?;
-    let server = Server::start(system, scratch.path(), &SHELL)?;
+    let scratch = Scratch::create()?;
+    let server = Server::start(system, scratch.folder(), &SHELL)?;
     let link =
         LinkConfig { delay: DELAY, rate: Some(RATE), queue_max: QUEUE, ..LinkConfig::default() };
     let relay = path::in_front_of(&server, &link, Seed::new(1))?;
     let mut window = Window::open(Size::DEFAULT)?;
     let client =
-        Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
+        Client::start_at(system, &server, relay.address(), scratch.folder(), &window.terminal)?;
     yes::wait_for_prompt(&mut window)?;
 
     yes::start_yes(&mut window)?;

@@ -56,13 +56,13 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 
 /// Returns the milliseconds from each key after the onset of loss to its echo.
 fn type_keys(system: &System, seed: Seed) -> Result<Vec<f64>> {
-    let scratch = Scratch::new()?;
-    let server = Server::start(system, scratch.path(), &ECHO)?;
+    let scratch = Scratch::create()?;
+    let server = Server::start(system, scratch.folder(), &ECHO)?;
     let link = LinkConfig { delay: DELAY, ..LinkConfig::default() };
     let relay = path::in_front_of(&server, &link, seed)?;
     let mut window = Window::open(Size::DEFAULT)?;
     let _client =
-        Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
+        Client::start_at(system, &server, relay.address(), scratch.folder(), &window.terminal)?;
     // Stock leaves the first row empty.
     window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))?;
     let pauses = seed.stream("pauses");

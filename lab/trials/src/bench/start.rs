@@ -46,10 +46,10 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 
 /// Returns the seconds that a server takes to say where it listens.
 fn announcement(system: &System) -> Result<f64> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::create()?;
     let mut call = system.server(Place::Here)?;
     call.args(["new", "-i", "127.0.0.1", "--", "true"]);
-    let call = in_known_environment(&mut call, scratch.path());
+    let call = in_known_environment(&mut call, scratch.folder());
     call.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let start = clock::now();
     let mut server = Parent(call.spawn().context("cannot start a server")?);
@@ -80,11 +80,11 @@ impl Parent {
 
 /// Returns the seconds from a client's start to what the program has printed.
 fn first_picture(system: &System) -> Result<f64> {
-    let scratch = Scratch::new()?;
-    let server = Server::start(system, scratch.path(), &["sh", "-c", "printf ready; exec cat"])?;
+    let scratch = Scratch::create()?;
+    let server = Server::start(system, scratch.folder(), &["sh", "-c", "printf ready; exec cat"])?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let start = clock::now();
-    let client = Client::start(system, &server, scratch.path(), &terminal)?;
+    let client = Client::start(system, &server, scratch.folder(), &terminal)?;
     terminal.read_past("ready")?;
     let seconds = clock::seconds_since(start);
     terminal.send(b"\x04")?;
@@ -94,11 +94,11 @@ fn first_picture(system: &System) -> Result<f64> {
 
 /// Returns the seconds that a session takes whose program ends at once.
 fn shortest(system: &System) -> Result<f64> {
-    let scratch = Scratch::new()?;
-    let server = Server::start(system, scratch.path(), &["true"])?;
+    let scratch = Scratch::create()?;
+    let server = Server::start(system, scratch.folder(), &["true"])?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let start = clock::now();
-    let client = Client::start(system, &server, scratch.path(), &terminal)?;
+    let client = Client::start(system, &server, scratch.folder(), &terminal)?;
     client.wait(&mut terminal)?;
     Ok(clock::seconds_since(start))
 }

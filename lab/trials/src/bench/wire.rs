@@ -57,14 +57,14 @@ fn kilo(bytes: u64) -> f64 {
 
 /// Plays the script in one session; returns the bytes of each scene.
 fn play(system: &System) -> Result<Vec<Sent>> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::create()?;
     let (name, contents) = FILE;
-    scratch.write(name, contents.as_bytes())?;
-    let server = Server::start(system, scratch.path(), &SHELL)?;
+    scratch.keep(name, contents.as_bytes())?;
+    let server = Server::start(system, scratch.folder(), &SHELL)?;
     let relay = path::in_front_of(&server, &LinkConfig::lossless(DELAY), Seed::new(1))?;
     let mut window = Window::open(Size::DEFAULT)?;
     let client =
-        Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
+        Client::start_at(system, &server, relay.address(), scratch.folder(), &window.terminal)?;
     perform(&mut window, Step::Prompt)?;
     perform(&mut window, Step::Watch(REST))?;
 

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::{Arc, Condvar, Mutex};
 
 use super::guard::HANG_GUARD;
-use super::scratch::Scratch;
+use rove_rig::scratch::Scratch;
 
 /// A script for the far end that answers every line, and reports in its first argument that it is hung up.
 ///

@@ -14,8 +14,8 @@ use rustix::process::{Signal, kill_process};
 use super::border::within_network;
 use super::guard::within_guard;
 use super::invocation::{Invocation, OWN_MOUNTS, require};
-use super::scratch::Scratch;
 use super::server::rove;
+use rove_rig::scratch::Scratch;
 
 /// Programs that a login shell and a bootstrap use beside the session's own.
 const BASICS: [&str; 17] = [
