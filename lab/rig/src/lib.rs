@@ -6,13 +6,15 @@
 //! - `place` says where commands run, and `system` which programs a system has.
 //! - `session` is a server and its client, and `sshd` an ssh server with keys of its own.
 //! - `terminal` is the user's pty, and `window` is one with a picture.
-//! - `process` is a process and its usage, `scratch` a folder of a run or a test, and `clock` the clock of all of it.
+//! - `tap` is a middlebox between a client and a server, which treats datagrams as a test wants.
+//! - `process` is a process and its usage, `guard` the one limit on waiting, `scratch` a folder of a run or a test, and `clock` the clock of all of it.
 //! - `load` and `yes` are floods of output, and Ctrl-C under one.
 
 #![forbid(unsafe_code)]
 
 #[cfg(target_os = "linux")]
 pub mod clock;
+pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod load;
 #[cfg(target_os = "linux")]
@@ -26,6 +28,8 @@ pub mod session;
 pub mod sshd;
 #[cfg(target_os = "linux")]
 pub mod system;
+#[cfg(target_os = "linux")]
+pub mod tap;
 #[cfg(target_os = "linux")]
 pub mod terminal;
 #[cfg(target_os = "linux")]

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use rove_session::Preference;
+use rustix::process::Signal;
 
 use crate::place::Place;
 use crate::process::{self, Process};
@@ -64,7 +65,7 @@ impl Server {
             bail!("the server said {stdout:?} and {stderr:?}")
         };
         let address = SocketAddr::from((ip, port));
-        Ok(Self { process: Process::open(pid)?, address, key: key.to_owned() })
+        Ok(Self { process: Process::open(pid, Signal::TERM)?, address, key: key.to_owned() })
     }
 
     /// Opens a handle to the server that has printed this on standard error.
@@ -73,7 +74,8 @@ impl Server {
     ///
     /// Returns an error when it named no process that runs.
     pub fn left_behind(stderr: &str) -> Result<Process> {
-        Process::open(pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?)
+        let pid = pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?;
+        Process::open(pid, Signal::TERM)
     }
 
     /// Returns where it listens.

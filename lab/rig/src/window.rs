@@ -5,7 +5,8 @@ use rove_terminal::{Screen, Size, Terminal as Emulator};
 use rove_units::Instant;
 
 use crate::clock;
-use crate::terminal::{HANG_GUARD, Terminal};
+use crate::guard::HANG_GUARD;
+use crate::terminal::Terminal;
 
 /// A terminal, and what is on it.
 #[derive(Debug)]

@@ -13,13 +13,10 @@ use std::sync::mpsc;
 use std::{env, fs, thread};
 
 use common::copy_of_program;
+use rove_rig::guard::{HANG_GUARD, within_guard};
 use rove_rig::scratch::Scratch;
-use rove_units::Duration;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::Value;
-
-/// The hang guard of everything here.
-const GUARD: Duration = Duration::from_secs(120);
 
 /// A shell session of our own.
 const RECORDING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/bash-long.jsonl");
@@ -32,9 +29,7 @@ fn compare(args: &[&str]) -> Command {
 
 /// Runs under the hang guard.
 fn output(mut command: Command) -> Output {
-    let (done, result) = mpsc::channel();
-    thread::spawn(move || done.send(command.output().expect("the program starts")));
-    result.recv_timeout(GUARD).expect("it ends in time")
+    within_guard("the comparison", move || command.output().expect("the program starts"))
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -257,7 +252,7 @@ fn an_interrupt_ends_all_programs_and_keeps_what_is_finished() {
         let _ = done.send(third.is_some());
         lines.map_while(Result::ok).last()
     });
-    assert!(result.recv_timeout(GUARD).expect("it gets that far"), "it has ended before");
+    assert!(result.recv_timeout(HANG_GUARD).expect("it gets that far"), "it has ended before");
     let pid = i32::try_from(child.0.id()).ok().and_then(Pid::from_raw).expect("a process id");
     kill_process(pid, Signal::INT).expect("it is told");
     let stdout = child.0.stdout.take().expect("it has an output");

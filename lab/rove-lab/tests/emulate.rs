@@ -12,18 +12,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc;
 use std::thread;
 
 use common::copy_of_program;
 use rove_link::{Link, LinkConfig};
 use rove_net::testbed::{End, Testbed, TestbedOptions};
+use rove_rig::guard::{HANG_GUARD, within_guard};
 use rove_rig::scratch::Scratch;
 use rove_units::{Bytes, Duration, Instant, Seed};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
-/// The hang guard of everything here.
-const GUARD: Duration = Duration::from_secs(120);
 /// The user without rights. Source: Debian's and everybody's "nobody".
 const NOBODY: u32 = 65_534;
 
@@ -47,19 +45,12 @@ fn is_root() -> bool {
     is_root
 }
 
-/// Runs `work` under the hang guard.
-fn guarded<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let (done, result) = mpsc::channel();
-    thread::spawn(move || done.send(work()));
-    result.recv_timeout(GUARD).expect("it ends in time, without a panic")
-}
-
 /// A socket at an end, bound to its address, which waits as long as the hang guard.
 fn socket(testbed: &Testbed, end: End) -> UdpSocket {
     let address = testbed.address(end);
     let socket = testbed.run(end, || UdpSocket::bind((address, 7_000))).expect("it is entered");
     let socket = socket.expect("the port is free");
-    socket.set_read_timeout(Some(GUARD)).expect("sockets have time-outs");
+    socket.set_read_timeout(Some(HANG_GUARD)).expect("sockets have time-outs");
     socket
 }
 
@@ -70,7 +61,7 @@ fn emulate(args: &[&str]) -> Command {
 }
 
 fn output(mut command: Command) -> Output {
-    guarded(move || command.output().expect("the program starts"))
+    within_guard("the end", move || command.output().expect("the program starts"))
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -99,7 +90,7 @@ fn packets_arrive_in_order_both_ways_over_tun_and_over_veth() {
     ] {
         let options = TestbedOptions::new(link.clone(), link.clone(), Seed::new(1));
         let Some(testbed) = testbed_with(TestbedOptions { device, ..options }) else { return };
-        let report = guarded(move || {
+        let report = within_guard("the end", move || {
             let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
             near.connect(far.local_addr().unwrap()).unwrap();
             let mut buffer = [0; 2_000];
@@ -132,7 +123,7 @@ fn tcp_streams_are_whole_over_tun_and_over_veth() {
         let link = LinkConfig::default();
         let options = TestbedOptions::new(link.clone(), link, Seed::new(1));
         let Some(testbed) = testbed_with(TestbedOptions { device, ..options }) else { return };
-        guarded(move || {
+        within_guard("the end", move || {
             let address = (testbed.address(End::Far), 7_000);
             let listener = testbed.run(End::Far, || TcpListener::bind(address)).unwrap().unwrap();
             let mut near = testbed.run(End::Near, || TcpStream::connect(address)).unwrap().unwrap();
@@ -152,7 +143,7 @@ fn tcp_streams_are_whole_over_tun_and_over_veth() {
 #[test]
 fn nothing_passes_a_link_that_loses_everything() {
     let Some(testbed) = testbed(LinkConfig::outage(), LinkConfig::default(), 1) else { return };
-    guarded(move || {
+    within_guard("the end", move || {
         let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
         for _ in 0..10 {
             near.send_to(b"lost", far.local_addr().unwrap()).unwrap();
@@ -183,7 +174,7 @@ fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
     let mut options = TestbedOptions::new(link.clone(), LinkConfig::default(), Seed::new(11));
     options.log = Some(folder.path("run"));
     let Some(testbed) = testbed_with(options) else { return };
-    let report = guarded(move || {
+    let report = within_guard("the end", move || {
         let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
         for number in 0..1_000_usize {
             near.send_to(&vec![0; 100 + number % 1_000], far.local_addr().unwrap()).unwrap();
@@ -230,10 +221,10 @@ fn processes_of_both_ends_end_with_the_testbed() {
         shell.args(["-c", script]);
         let (mut shell, pid) = started(shell);
         pids.push(pid);
-        guarded(move || shell.wait().unwrap());
+        within_guard("the end", move || shell.wait().unwrap());
     }
     assert!(pids.iter().all(|pid| is_running(pid)));
-    guarded(move || drop(testbed));
+    within_guard("the end", move || drop(testbed));
     assert!(!pids.iter().any(|pid| is_running(pid)), "{pids:?}");
 }
 
@@ -263,7 +254,7 @@ fn the_far_side_is_this_computer_and_emulators_nest() {
     }
     // Another emulator may run on this computer: the address is the one that the command is told.
     let server = UdpSocket::bind("0.0.0.0:0").unwrap();
-    server.set_read_timeout(Some(GUARD)).unwrap();
+    server.set_read_timeout(Some(HANG_GUARD)).unwrap();
     let port = server.local_addr().unwrap().port();
     let lab = env!("CARGO_BIN_EXE_rove-lab");
     let send = format!("bash -c 'echo hello > /dev/udp/$ROVE_PEER/{port}'");
@@ -287,7 +278,7 @@ fn a_signal_is_handed_on_and_nothing_is_left() {
         let (mut child, sleeper) =
             started(emulate(&["--far", "exec sleep 1000", "--", "sh", "-c", script]));
         kill_process(Pid::from_child(&child), signal).unwrap();
-        let status = guarded(move || child.wait().unwrap());
+        let status = within_guard("the end", move || child.wait().unwrap());
         assert_eq!(status.code(), Some(code));
         assert!(!is_running(&sleeper));
     }
@@ -316,7 +307,7 @@ fn nothing_is_left_of_a_killed_emulator() {
     command.env("LINGER", linger);
     assert!(leaves_nothing_when_killed(command, 3, || assert!(has_address(address))));
     let address = address.to_owned();
-    guarded(move || {
+    within_guard("the end", move || {
         while has_address(&address) {
             thread::yield_now();
         }
@@ -364,7 +355,7 @@ fn with_leavers(mut command: Command, end: &str) -> (Child, Vec<String>) {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let stdout = child.stdout.take().expect("it has a pipe");
-    let pids = guarded(move || {
+    let pids = within_guard("the end", move || {
         let lines = BufReader::new(stdout).lines().take(2 * LEAVERS_COUNT);
         lines.map(|line| line.expect("UTF-8")).collect::<Vec<String>>()
     });
@@ -400,7 +391,7 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
         let (mut child, pids) = with_leavers(command, "trap 'exit 0' TERM; read line; exit 0");
         if pids.is_empty() {
             println!("skipped: users may not make namespaces here");
-            guarded(move || child.wait().expect("it is a child"));
+            within_guard("the end", move || child.wait().expect("it is a child"));
             continue;
         }
         assert_eq!(pids.len(), 2 * LEAVERS_COUNT, "{shown}: {pids:?}");
@@ -409,7 +400,7 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
             Some(signal) => kill_process(Pid::from_child(&child), signal).expect("it runs"),
             None => drop(child.stdin.take()),
         }
-        guarded(move || {
+        within_guard("the end", move || {
             child.wait().expect("it is a child");
             // The emulator that was killed is waited for no longer, but what ends its processes has only begun.
             while signal == Some(Signal::KILL) && pids.iter().any(|pid| is_running(pid)) {
@@ -426,18 +417,18 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
 fn leaves_nothing_when_killed(mut command: Command, lines: usize, check: impl FnOnce()) -> bool {
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let stdout = child.stdout.take().expect("it has a pipe");
-    let namespaces: Vec<String> = guarded(move || {
+    let namespaces: Vec<String> = within_guard("the end", move || {
         BufReader::new(stdout).lines().take(lines).map(|line| line.expect("UTF-8")).collect()
     });
     if namespaces.is_empty() {
-        guarded(move || child.wait().expect("it is a child"));
+        within_guard("the end", move || child.wait().expect("it is a child"));
         return false;
     }
     assert!(namespaces.iter().all(|it| it.starts_with("net:[")), "{namespaces:?}");
     assert!(namespaces.iter().all(|namespace| !holders(namespace).is_empty()));
     check();
     child.kill().expect("it is a child");
-    guarded(move || {
+    within_guard("the end", move || {
         child.wait().expect("it is a child");
         while namespaces.iter().any(|namespace| !holders(namespace).is_empty()) {
             thread::yield_now();
@@ -470,7 +461,7 @@ fn has_address(address: &str) -> bool {
 fn started(mut command: Command) -> (Child, String) {
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let stdout = child.stdout.take().expect("it has a pipe");
-    let line = guarded(move || {
+    let line = within_guard("the end", move || {
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).expect("it is UTF-8");
         line

@@ -12,6 +12,7 @@ use rove_rig::session::{Client, Server, in_known_environment};
 use rove_rig::system::System;
 use rove_rig::terminal::Terminal;
 use rove_terminal::Size;
+use rustix::process::Signal;
 
 use super::report::{Line, Target};
 use super::{Bench, echo, stats};
@@ -154,7 +155,7 @@ fn through_session([far, near]: [&System; 2], command: &[&str], home: &Path) -> 
     let server = Server::start(far, home, command)?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let client = Client::start(near, &server, home, &terminal)?;
-    let process = Process::open(client.pid())?;
+    let process = Process::open(client.pid(), Signal::TERM)?;
     terminal.read_past(READY)?;
     let (before, start) = (server.process.cpu_seconds()?, clock::now());
     terminal.send(b"\r")?;

@@ -6,8 +6,9 @@ use std::process::Output;
 
 use rustix::process::Signal;
 
-use super::guard::{Process, side_by_side, within_guard};
 use super::invocation::{Invocation, require};
+use rove_rig::guard::{side_by_side, within_guard};
+use rove_rig::process::Process;
 
 /// Whose program stands at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +58,11 @@ pub(crate) fn each_pair(test: impl Fn((Maker, Maker)) + Sync) {
     side_by_side(pairs, test);
 }
 
+/// Opens a process that is killed when the test ends.
+pub(crate) fn process(pid: u32) -> Process {
+    Process::open(pid, Signal::KILL).expect("the process is there")
+}
+
 /// A detached server; killed when dropped.
 pub(crate) struct Server {
     process: Process,
@@ -90,13 +96,12 @@ impl Server {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let Some((port, key)) = connect_line(&stdout) else { return Err(output) };
         let pid = pid_line(&stderr).unwrap_or_else(|| panic!("{output:?}"));
-        Ok(Self { process: Process::open(pid), address: SocketAddr::new(ip, port), key })
+        Ok(Self { process: process(pid), address: SocketAddr::new(ip, port), key })
     }
 
     /// Returns the number of its process.
     pub(crate) fn pid(&self) -> u32 {
-        u32::try_from(self.process.pid().as_raw_nonzero().get())
-            .expect("numbers of processes are positive")
+        self.process.pid()
     }
 
     /// Sends a signal to the server.

@@ -12,9 +12,9 @@ use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Signal, kill_process};
 
 use super::border::within_network;
-use super::guard::within_guard;
 use super::invocation::{Invocation, OWN_MOUNTS, require};
 use super::server::rove;
+use rove_rig::guard::within_guard;
 use rove_rig::scratch::Scratch;
 
 /// Programs that a login shell and a bootstrap use beside the session's own.
