@@ -7,9 +7,11 @@ mod attack;
 mod attacker;
 mod echo;
 mod emulator;
+mod end;
 mod flood;
 mod frame;
 mod idle;
+mod idle_hour;
 mod interrupt;
 mod onset;
 mod overhear;
@@ -17,8 +19,10 @@ mod path;
 mod prediction;
 mod programs;
 mod report;
+mod rules;
 mod script;
 mod sessions;
+mod silence;
 mod start;
 mod stats;
 mod wire;
@@ -86,6 +90,14 @@ enum Row {
     Onset,
     /// A minute without a key: wake-ups and processor time.
     Idle,
+    /// An hour without a key in virtual time, by rove's rules and by Mosh's: wake-ups, datagrams.
+    IdleHour,
+    /// The end of a session in virtual time: until the client has gone, and how often it is in doubt.
+    End,
+    /// Time without an answer in virtual time, after a change of address or an outage, while the user types.
+    Roaming,
+    /// The same of a user who waits, and whose computer says that its network is back.
+    Return,
     /// 100 sessions in a row, 200 at once: time, memory.
     Sessions,
     /// A server that strangers send datagrams: processor time, memory, and its user's echo.
@@ -93,7 +105,7 @@ enum Row {
 }
 
 impl Row {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 17] = [
         Self::Flood,
         Self::Emulator,
         Self::Interrupt,
@@ -105,6 +117,10 @@ impl Row {
         Self::Record,
         Self::Onset,
         Self::Idle,
+        Self::IdleHour,
+        Self::End,
+        Self::Roaming,
+        Self::Return,
         Self::Sessions,
         Self::Attack,
     ];
@@ -122,6 +138,10 @@ impl Row {
             Self::Record => flood::measure_record(bench),
             Self::Onset => onset::measure(bench),
             Self::Idle => idle::measure(bench),
+            Self::IdleHour => idle_hour::measure(bench),
+            Self::End => end::measure(bench),
+            Self::Roaming => silence::measure_roaming(bench),
+            Self::Return => silence::measure_return(bench),
             Self::Sessions => sessions::measure(bench),
             Self::Attack => attack::measure(bench),
         }
@@ -130,7 +150,13 @@ impl Row {
     /// Returns the programs it runs beside rove, and the Debian packages that bring them.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Emulator | Self::Frame | Self::Prediction => &[],
+            Self::Emulator
+            | Self::Frame
+            | Self::Prediction
+            | Self::IdleHour
+            | Self::End
+            | Self::Roaming
+            | Self::Return => &[],
             Self::Flood
             | Self::Interrupt
             | Self::Echo
@@ -163,6 +189,10 @@ impl Row {
             Self::Record => "record",
             Self::Onset => "onset",
             Self::Idle => "idle",
+            Self::IdleHour => "idle-hour",
+            Self::End => "end",
+            Self::Roaming => "roaming",
+            Self::Return => "return",
             Self::Sessions => "sessions",
             Self::Attack => "attack",
         }

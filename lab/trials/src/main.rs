@@ -7,7 +7,7 @@
 //! - `sim` runs random sessions in virtual time. A `scenario` is drawn with `dice`, and `ends` run on a `machine` that has a
 //!   clock of its own and sleeps.
 //! - `bench` measures cost beside stock Mosh and others, with one file for each row. `programs` are the programs under
-//!   measurement, `stats` makes medians, and `report` prints the table.
+//!   measurement, `rules` are rove's and Mosh's in virtual time, `stats` makes medians, and `report` prints the table.
 
 mod bench;
 mod sim;

@@ -39,6 +39,7 @@ impl Programs {
                 Row::Emulator => ["rove-oracle", "--example", "throughput"],
                 Row::Frame => ["rove-session", "--example", "frame"],
                 Row::Prediction => ["rove-predict", "--example", "prediction"],
+                Row::IdleHour | Row::End | Row::Roaming | Row::Return => continue,
             };
             if options.program.is_none() || target[0] != "rove-shell" {
                 build(target)?;
