@@ -1,9 +1,11 @@
 //! An sshd with keys of its own, at a free port of a place.
 
+use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, ensure};
@@ -21,7 +23,10 @@ const CONNECTIONS_MAX: usize = 16;
 /// A far computer. It answers until it is dropped, one process per connection.
 #[derive(Debug)]
 pub struct Sshd {
-    scratch: Scratch,
+    /// The folder with its keys and configurations, which may be a home.
+    pub scratch: Scratch,
+    /// The processes of all its connections so far.
+    pub connections: Arc<Mutex<Vec<Child>>>,
     listener: TcpListener,
     /// `None` once it has been waited for.
     acceptor: Option<JoinHandle<()>>,
@@ -35,40 +40,45 @@ impl Sshd {
     /// Returns what the system refuses.
     pub fn start(place: Place<'_>) -> Result<Self> {
         let scratch = Scratch::create()?;
-        for name in ["host_key", "user_key"] {
-            let made = Command::new("ssh-keygen")
-                .args(["-q", "-t", "ed25519", "-N", "", "-C", "rove lab", "-f"])
-                .arg(scratch.path(name))
-                .status()
-                .context("cannot start ssh-keygen")?;
-            ensure!(made.success(), "ssh-keygen made no {name}");
-        }
         let listener = place.listen()?;
-        let config = configure(&scratch, listener.local_addr()?)?;
-        // As root, sshd wants this folder; the system makes it when it starts its own sshd.
-        let _ = std::fs::create_dir_all("/run/sshd");
+        let config = prepare(&scratch, listener.local_addr()?, "")?;
         // Commands are made ready here: a testbed lends itself to no thread.
-        let commands = (0..CONNECTIONS_MAX).map(|_| serve(place, &config));
-        let commands = commands.collect::<Result<Vec<_>>>()?;
-        let accepting = listener.try_clone()?;
+        let command = |_| Ok(with_config(place.command(SSHD)?, &config));
+        let commands = (0..CONNECTIONS_MAX).map(command).collect::<Result<Vec<_>>>()?;
+        Self::serve(scratch, listener, commands.into_iter())
+    }
+
+    /// Starts one in a [prepared](prepare) folder; each connection is served by the next of these commands.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sshd::start`].
+    pub fn serve(
+        scratch: Scratch,
+        listener: TcpListener,
+        commands: impl Iterator<Item = Command> + Send + 'static,
+    ) -> Result<Self> {
+        let (connections, accepting) = (Arc::<Mutex<Vec<Child>>>::default(), listener.try_clone()?);
+        let all = Arc::clone(&connections);
         let acceptor = thread::Builder::new().name("sshd".into()).spawn(move || {
-            // An sshd in a testbed is killed with the thread that started it, so this one waits for them.
-            let mut started = Vec::new();
             for mut command in commands {
                 let Ok((connection, _)) = accepting.accept() else { break };
                 let input = OwnedFd::from(connection);
                 let Ok(output) = input.try_clone() else { break };
                 command.stdin(Stdio::from(input)).stdout(Stdio::from(output));
-                started.extend(command.spawn());
+                let child = command.stderr(Stdio::null()).spawn();
+                all.lock().expect("no holder of the lock panics").extend(child);
             }
-            for mut child in started {
+            // An sshd in a testbed is killed with the thread that started it, so this one waits until nobody may connect.
+            while accepting.accept().is_ok() {}
+            for child in all.lock().expect("no holder of the lock panics").iter_mut() {
                 // It has usually ended with its connection.
                 let _ = child.kill();
                 let _ = child.wait();
             }
         });
-        let acceptor = acceptor.context("cannot start a thread")?;
-        Ok(Self { scratch, listener, acceptor: Some(acceptor) })
+        let acceptor = Some(acceptor.context("cannot start a thread")?);
+        Ok(Self { scratch, connections, listener, acceptor })
     }
 
     /// Returns the command line of an ssh that knows this computer as `far`.
@@ -81,14 +91,8 @@ impl Sshd {
         self.scratch.path("ssh_config")
     }
 
-    /// Returns a folder that may be a home.
-    pub fn home(&self) -> &Path {
-        self.scratch.folder()
-    }
-}
-
-impl Drop for Sshd {
-    fn drop(&mut self) {
+    /// Ends all connections, and accepts no other.
+    pub fn end(&mut self) {
         // The thread waits for a connection, which from now on fails.
         let _ = shutdown(&self.listener, Shutdown::Both);
         if let Some(acceptor) = self.acceptor.take() {
@@ -97,32 +101,46 @@ impl Drop for Sshd {
     }
 }
 
-/// Writes the configurations of both sides; returns the server's.
-fn configure(scratch: &Scratch, address: SocketAddr) -> Result<PathBuf> {
-    let (folder, ip, port) = (scratch.folder().display(), address.ip(), address.port());
-    scratch.keep(
-        "ssh_config",
-        format!(
-            "Host far\n HostName {ip}\n Port {port}\n IdentityFile {folder}/user_key\n \
-             IdentitiesOnly yes\n BatchMode yes\n UserKnownHostsFile {folder}/known\n \
-             StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
-        )
-        .as_bytes(),
-    )?;
-    scratch.keep(
-        "sshd_config",
-        format!(
-            "HostKey {folder}/host_key\nAuthorizedKeysFile {folder}/user_key.pub\n\
-             StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n\
-             KbdInteractiveAuthentication no\nPrintMotd no\nPrintLastLog no\nPidFile none\n"
-        )
-        .as_bytes(),
-    )
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
-/// Prepares the process of one connection.
-fn serve(place: Place<'_>, config: &Path) -> Result<Command> {
-    let mut command = place.command(SSHD)?;
-    command.arg("-i").arg("-f").arg(config).stderr(Stdio::null());
-    Ok(command)
+/// Makes the keys of an sshd at this address, and the configurations of both sides, the server's with these lines more.
+/// Returns the server's.
+///
+/// # Errors
+///
+/// Returns what the system refuses.
+pub fn prepare(scratch: &Scratch, address: SocketAddr, more: &str) -> Result<PathBuf> {
+    for name in ["host_key", "user_key"] {
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-C", "rove rig", "-f"])
+            .arg(scratch.path(name))
+            .status()
+            .context("cannot start ssh-keygen")?;
+        ensure!(made.success(), "ssh-keygen made no {name}");
+    }
+    // As root, sshd wants this folder; the system makes it when it starts its own sshd.
+    let _ = fs::create_dir_all("/run/sshd");
+    let (folder, ip, port) = (scratch.folder().display(), address.ip(), address.port());
+    let client = format!(
+        "Host far\n HostName {ip}\n Port {port}\n IdentityFile {folder}/user_key\n \
+         IdentitiesOnly yes\n BatchMode yes\n UserKnownHostsFile {folder}/known\n \
+         StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
+    );
+    scratch.keep("ssh_config", client.as_bytes())?;
+    let server = format!(
+        "HostKey {folder}/host_key\nAuthorizedKeysFile {folder}/user_key.pub\n\
+         StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n\
+         KbdInteractiveAuthentication no\nPrintMotd no\nPrintLastLog no\nPidFile none\n{more}"
+    );
+    scratch.keep("sshd_config", server.as_bytes())
+}
+
+/// Lets the sshd of this command serve one connection by a configuration.
+pub fn with_config(mut sshd: Command, config: &Path) -> Command {
+    sshd.arg("-i").arg("-f").arg(config);
+    sshd
 }

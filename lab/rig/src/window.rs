@@ -2,11 +2,68 @@
 
 use anyhow::{Result, bail};
 use rove_terminal::{Screen, Size, Terminal as Emulator};
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 
 use crate::clock;
 use crate::guard::HANG_GUARD;
 use crate::terminal::Terminal;
+
+/// A terminal that somebody types at and whose screen is read.
+pub trait Observed {
+    /// Returns what the user sees.
+    fn screen(&self) -> &Screen;
+
+    /// Types.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    fn send(&mut self, keys: &[u8]) -> Result<()>;
+
+    /// Looks on until something is drawn, at most until `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says.
+    fn look(&mut self, deadline: Instant) -> Result<()>;
+
+    /// Returns how long something expected may take.
+    fn patience(&self) -> Duration {
+        HANG_GUARD
+    }
+
+    /// Looks on until `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Observed::look`].
+    fn watch(&mut self, deadline: Instant) -> Result<()> {
+        while clock::now() < deadline {
+            self.look(deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Looks on until the picture is as `wanted`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Observed::look`], or an error with the last rows of the picture when it never is.
+    fn wait_for(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
+        let deadline = clock::now() + self.patience();
+        while !wanted(self.screen()) {
+            self.look(deadline)?;
+            if clock::now() >= deadline {
+                bail!(
+                    "waited {:.0} s for {what}, and the terminal shows {}",
+                    self.patience().as_secs_f64(),
+                    last_words(self.screen())
+                );
+            }
+        }
+        Ok(())
+    }
+}
 
 /// A terminal, and what is on it.
 #[derive(Debug)]
@@ -25,42 +82,22 @@ impl Window {
     pub fn open(size: Size) -> Result<Self> {
         Ok(Self { terminal: Terminal::open(size)?, emulator: Emulator::host(size) })
     }
+}
 
-    /// Follows the output until `deadline`.
-    ///
-    /// # Errors
-    ///
-    /// Returns what the system says.
-    pub fn watch(&mut self, deadline: Instant) -> Result<()> {
-        while self.follow(deadline)? {}
-        Ok(())
+impl Observed for Window {
+    fn screen(&self) -> &Screen {
+        self.emulator.screen()
     }
 
-    /// Follows the output until the picture is as `wanted`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error with the picture when it never is.
-    pub fn wait_for(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
-        let deadline = clock::now() + HANG_GUARD;
-        while !wanted(self.emulator.screen()) {
-            if !self.follow(deadline)? && clock::now() >= deadline {
-                bail!(
-                    "waited {HANG_GUARD:?} for {what}, and saw\n{}",
-                    text(self.emulator.screen())
-                );
-            }
-        }
-        Ok(())
+    fn send(&mut self, keys: &[u8]) -> Result<()> {
+        self.terminal.send(keys)
     }
 
-    /// Reads the next output; returns whether anything came before `deadline`.
-    fn follow(&mut self, deadline: Instant) -> Result<bool> {
-        let Some(bytes) = self.terminal.read(deadline)? else { return Ok(false) };
+    fn look(&mut self, deadline: Instant) -> Result<()> {
+        let Some(bytes) = self.terminal.read(deadline)? else { return Ok(()) };
         self.emulator.write(bytes);
         let replies = self.emulator.take_replies();
-        self.terminal.send(&replies)?;
-        Ok(true)
+        self.terminal.send(&replies)
     }
 }
 
@@ -68,6 +105,16 @@ impl Window {
 pub fn text(screen: &Screen) -> String {
     let rows: Vec<String> = (0..screen.size().rows()).map(|row| screen.row_text(row)).collect();
     rows.join("\n")
+}
+
+/// Returns the last rows with text, in one line.
+pub fn last_words(screen: &Screen) -> String {
+    let text = text(screen);
+    let rows: Vec<&str> = text.lines().filter(|row| !row.is_empty()).collect();
+    match rows[..] {
+        [] => "nothing".to_owned(),
+        _ => format!("{:?}", rows[rows.len().saturating_sub(3)..].join(" / ")),
+    }
 }
 
 /// Returns whether the cursor stands behind this prompt, with nothing typed yet.

@@ -6,7 +6,7 @@ use rove_rig::clock;
 use rove_rig::scratch::Scratch;
 use rove_rig::session::{Client, SHELL, Server};
 use rove_rig::system::System;
-use rove_rig::window::Window;
+use rove_rig::window::{Observed, Window};
 use rove_rig::yes;
 use rove_terminal::Size;
 use rove_units::{BitRate, Bytes, Duration, Seed};

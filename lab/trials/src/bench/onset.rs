@@ -8,7 +8,7 @@ use rove_rig::clock;
 use rove_rig::scratch::Scratch;
 use rove_rig::session::{Client, Server};
 use rove_rig::system::System;
-use rove_rig::window::Window;
+use rove_rig::window::{Observed, Window};
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 

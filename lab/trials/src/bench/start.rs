@@ -11,7 +11,7 @@ use rove_rig::session::{Client, PROMPT, SHELL, Server, in_known_environment};
 use rove_rig::sshd::Sshd;
 use rove_rig::system::System;
 use rove_rig::terminal::Terminal;
-use rove_rig::window::{Window, shows_prompt};
+use rove_rig::window::{Observed, Window, shows_prompt};
 use rove_terminal::Size;
 
 use super::report::{Line, Target};
@@ -113,7 +113,7 @@ fn login(system: &System) -> Result<f64> {
         .arg(format!("--server={}", system.server_words()))
         .args(["far", "--", "env", &prompt])
         .args(SHELL);
-    let call = in_known_environment(&mut call, sshd.home());
+    let call = in_known_environment(&mut call, &sshd.scratch);
     call.stdin(window.terminal.stdio()?)
         .stdout(window.terminal.stdio()?)
         .stderr(window.terminal.stdio()?);

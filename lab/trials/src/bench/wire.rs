@@ -6,7 +6,7 @@ use rove_rig::clock;
 use rove_rig::scratch::Scratch;
 use rove_rig::session::{Client, PROMPT, SHELL, Server};
 use rove_rig::system::System;
-use rove_rig::window::{Window, shows_prompt, text};
+use rove_rig::window::{Observed, Window, shows_prompt, text};
 use rove_shell::relay::{Relay, Traffic};
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
