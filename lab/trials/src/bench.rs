@@ -25,6 +25,7 @@ mod sessions;
 mod silence;
 mod start;
 mod stats;
+mod turns;
 mod wire;
 
 use std::fs;
@@ -32,11 +33,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use rove_platform::program::candidates;
-use rove_rig::system::System;
 use rustix::fs::{Access, access};
 
-use programs::Programs;
+use programs::{Programs, ROVE, Target};
 use report::{Line, Report};
+use turns::Bench;
 
 /// Stands for standard output in place of a file's name.
 const STDOUT: &str = "-";
@@ -147,6 +148,17 @@ impl Row {
         }
     }
 
+    /// Returns what it runs of ours, built for release.
+    const fn target(self) -> Option<Target> {
+        Some(match self {
+            Self::IdleHour | Self::End | Self::Roaming | Self::Return => return None,
+            Self::Emulator => ["rove-oracle", "--example", "throughput"],
+            Self::Frame => ["rove-session", "--example", "frame"],
+            Self::Prediction => ["rove-predict", "--example", "prediction"],
+            _ => ROVE,
+        })
+    }
+
     /// Returns the programs it runs beside rove, and the Debian packages that bring them.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
@@ -199,45 +211,6 @@ impl Row {
     }
 }
 
-/// The means with which every part measures.
-struct Bench {
-    rounds: usize,
-    programs: Programs,
-}
-
-impl Bench {
-    /// Lets stock Mosh and rove take turns; returns what each of them measured, round by round.
-    fn compare<T>(
-        &self,
-        what: &str,
-        mut turn: impl FnMut(&System) -> Result<T>,
-    ) -> Result<[Vec<T>; 2]> {
-        self.compare_rounds(what, |_, system| turn(system))
-    }
-
-    /// Does the same for turns that differ from round to round, the first of which has the number 1.
-    fn compare_rounds<T>(
-        &self,
-        what: &str,
-        mut turn: impl FnMut(usize, &System) -> Result<T>,
-    ) -> Result<[Vec<T>; 2]> {
-        let mut found = [Vec::new(), Vec::new()];
-        for round in 1..=self.rounds {
-            for (system, found) in self.programs.systems().into_iter().zip(&mut found) {
-                self.progress(what, system.name, round);
-                found
-                    .push(turn(round, system).with_context(|| format!("{what}, {}", system.name))?);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Shows that something goes on.
-    fn progress(&self, what: &str, who: &str, round: usize) {
-        eprintln!("round {round} of {}: {what}, {who}", self.rounds);
-    }
-}
-
 /// Measures what is asked for and prints the table.
 ///
 /// # Errors
@@ -247,7 +220,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let rows = chosen(&options.rows);
     let programs: Vec<_> = rows.iter().flat_map(|row| row.programs()).copied().collect();
     require(&programs)?;
-    let programs_run = Programs::build(&rows, options)?;
+    let targets = rows.iter().filter_map(|row| row.target());
+    let programs_run = Programs::build(targets, options.program.clone(), options.beside.clone())?;
     let bench = Bench { rounds: usize::from(options.rounds), programs: programs_run };
     let stock = (!programs.is_empty()).then(|| bench.programs.stock_version()).transpose()?;
     let mut report = Report::new(bench.rounds, stock);

@@ -16,7 +16,8 @@ use rustix::process::geteuid;
 use super::attacker::{Attacker, Kind};
 use super::overhear::Overheard;
 use super::report::{Line, Target};
-use super::{Bench, stats};
+use super::stats;
+use super::turns::Bench;
 
 /// Echoes by itself, so that no line is waited for.
 const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];

@@ -12,7 +12,8 @@ use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 
 use super::report::{Line, Target};
-use super::{Bench, stats};
+use super::stats;
+use super::turns::Bench;
 
 /// Echoes by itself, so that no line is waited for.
 pub(super) const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];

@@ -6,9 +6,9 @@ use rove_link::LinkConfig;
 use rove_session::ClientOutcome;
 use rove_units::{Duration, Seed};
 
-use super::Bench;
 use super::report::{Line, Target};
 use super::rules::{self, Echo, Rules};
+use super::turns::Bench;
 
 /// Round trips in milliseconds, and percentages of datagrams that are lost each way.
 const RTTS: [u64; 3] = [10, 100, 500];

@@ -15,7 +15,8 @@ use rove_terminal::Size;
 use rustix::process::Signal;
 
 use super::report::{Line, Target};
-use super::{Bench, echo, stats};
+use super::turns::Bench;
+use super::{echo, stats};
 
 /// Bytes of a flood. Chosen: seconds of work for a stock server.
 const BYTES: usize = 50_000_000;

@@ -10,8 +10,8 @@ use rove_rig::window::{Observed, Window, shows_prompt};
 use rove_terminal::Size;
 use rove_units::Duration;
 
-use super::Bench;
 use super::report::{Line, Target};
+use super::turns::Bench;
 
 /// How long both are left to themselves before it counts. Chosen: the first repeats are over.
 const SETTLE: Duration = Duration::from_secs(10);

@@ -9,9 +9,9 @@ use rove_link::net::{End, Net};
 use rove_session::Server;
 use rove_units::{Duration, Instant, Seed};
 
-use super::Bench;
 use super::report::Line;
 use super::rules::{self, Rules};
+use super::turns::Bench;
 
 /// The round trip in milliseconds, and percentages of datagrams that are lost each way.
 const RTT: u64 = 100;

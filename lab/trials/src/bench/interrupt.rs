@@ -11,9 +11,10 @@ use rove_rig::yes;
 use rove_terminal::Size;
 use rove_units::{BitRate, Bytes, Duration, Seed};
 
+use super::path;
 use super::report::{Line, Target};
 use super::stats;
-use super::{Bench, path};
+use super::turns::Bench;
 
 /// Delay of the path in each direction: half of the round trip. Chosen, as the rate and the queue are: a terminal that
 /// sent every byte would have eight seconds of output before the prompt.

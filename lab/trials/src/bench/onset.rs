@@ -14,7 +14,8 @@ use rove_units::{Duration, Seed};
 
 use super::echo::{ECHO, KEY};
 use super::report::{Line, Target};
-use super::{Bench, path, stats};
+use super::turns::Bench;
+use super::{path, stats};
 
 /// The delay of one direction: half of the round trip.
 const DELAY: Duration = Duration::from_millis(50);

@@ -11,15 +11,15 @@ use rove_session::{ClientConfig, EngineKind, Prediction, Preference, Server};
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
 
-use super::Bench;
 use super::report::Line;
+use super::turns::Bench;
 
 /// The wire, the pace and the predictions of both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rules {
-    /// Those of rove.
+    /// The rules of rove.
     Rove,
-    /// Those of Mosh 1.4.0.
+    /// The rules of Mosh 1.4.0.
     Mosh,
 }
 

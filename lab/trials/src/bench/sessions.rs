@@ -8,8 +8,8 @@ use rove_rig::terminal::Terminal;
 use rove_rig::{clock, process};
 use rove_terminal::Size;
 
-use super::Bench;
 use super::report::{Line, Target};
+use super::turns::Bench;
 
 /// Sessions opened and closed in a row.
 const IN_A_ROW: u32 = 100;

@@ -10,9 +10,9 @@ use rove_ssp::ReceiveError;
 use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
-use super::Bench;
 use super::report::{Line, Target};
 use super::rules::{self, Echo, Rules};
+use super::turns::Bench;
 
 /// The round trip in milliseconds.
 const RTT: u64 = 100;

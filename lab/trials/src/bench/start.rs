@@ -15,7 +15,8 @@ use rove_rig::window::{Observed, Window, shows_prompt};
 use rove_terminal::Size;
 
 use super::report::{Line, Target};
-use super::{Bench, stats};
+use super::stats;
+use super::turns::Bench;
 
 /// Starts per turn, of which the median counts.
 const STARTS: usize = 10;

@@ -11,9 +11,10 @@ use rove_shell::relay::{Relay, Traffic};
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 
+use super::path;
 use super::report::{Line, Target};
 use super::script::{FILE, REST, SCRIPT, Scene, Step};
-use super::{Bench, path};
+use super::turns::Bench;
 
 /// Delay of the path in each direction. Chosen: a server on the same continent.
 const DELAY: Duration = Duration::from_millis(20);
