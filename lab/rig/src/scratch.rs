@@ -73,7 +73,7 @@ impl Scratch {
     }
 
     /// Writes a file of a test and the folders on the way to it, and returns its path.
-    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
+    pub fn write(&self, name: &str, contents: &str) -> PathBuf {
         let path = self.path(name);
         let parent = path.parent().expect("a file is in a folder");
         fs::create_dir_all(parent).expect("the scratch folder takes folders");
