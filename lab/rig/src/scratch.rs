@@ -74,17 +74,23 @@ impl Scratch {
 
     /// Writes a file of a test and the folders on the way to it, and returns its path.
     pub fn write(&self, name: &str, contents: &str) -> PathBuf {
-        let path = self.path(name);
-        let parent = path.parent().expect("a file is in a folder");
-        fs::create_dir_all(parent).expect("the scratch folder takes folders");
+        let path = self.way_to(name);
         fs::write(&path, contents).expect("the scratch folder takes files");
         path
     }
 
     /// Writes an executable script of a test, and returns its path.
     pub fn script(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.write(name, "");
+        let path = self.way_to(name);
         install_script(&path, text);
+        path
+    }
+
+    /// Makes the folders on the way to a file, and returns its path.
+    fn way_to(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        let parent = path.parent().expect("a file is in a folder");
+        fs::create_dir_all(parent).expect("the scratch folder takes folders");
         path
     }
 

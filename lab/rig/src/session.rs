@@ -10,7 +10,7 @@ use rove_session::Preference;
 use rustix::process::Signal;
 
 use crate::place::Place;
-use crate::process::{self, Process};
+use crate::process::Process;
 use crate::system::System;
 use crate::terminal::Terminal;
 
@@ -184,15 +184,6 @@ impl Client {
     /// Returns the client's process number.
     pub fn pid(&self) -> u32 {
         self.0.id()
-    }
-
-    /// Returns the most memory the client has held, in megabytes.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when the client has ended.
-    pub fn peak_megabytes(&self) -> Result<f64> {
-        process::peak_megabytes(self.0.id())
     }
 
     /// Waits until the client has ended by itself, as its server's program has.

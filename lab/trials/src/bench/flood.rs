@@ -166,7 +166,7 @@ fn through_session([far, near]: [&System; 2], command: &[&str], home: &Path) -> 
         server_cpu: server.process.cpu_seconds()? - before,
         client_cpu: process.cpu_seconds()?,
         server_megabytes: server.process.peak_megabytes()?,
-        client_megabytes: client.peak_megabytes()?,
+        client_megabytes: process.peak_megabytes()?,
     };
     terminal.send(b"\r")?;
     client.wait(&mut terminal)?;
