@@ -18,8 +18,8 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 const TABLES: [Table; 19] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
-    ("end", "rove-lab figures end --full --out target/figures", &[""]),
-    ("idle", "rove-lab figures idle --full --out target/figures", &[""]),
+    ("end", "cargo xtask bench end", &[""]),
+    ("idle", "cargo xtask bench idle-hour", &[""]),
     ("steady-output", "rove-lab figures aoi-small --out target/figures", &[""]),
     ("keys", "rove-lab replay --traces lab/rove-lab/traces bash-long fish --engine none --seeds 5 \
         --link rtt=20ms --link rtt=20ms,loss=5% --link rtt=20ms,loss=29% --link rtt=100ms --link rtt=100ms,loss=1% \

@@ -7,8 +7,7 @@
 //!
 //! - `emulate` puts a command behind a link of `rove-net`. Its `view` shows how the link does.
 //! - `validate` holds that link against what it should do.
-//! - `live` runs real clients and servers, in a `place`, on a `terminal`.
-//! - `compare` types recorded keys at them, in an `observed_client`, while a `replayed_program` plays the host. `bulk` is downloads beside them,
+//! - `compare` types recorded keys at real clients of `rove-rig`, each an `observed_client`, while a `replayed_program` plays the host. `bulk` is downloads beside them,
 //!   `burst` floods of output, and `kernel` a flow of the kernel's TCP.
 //!
 //! Experiments:
@@ -30,7 +29,5 @@ mod compare;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod experiment;
-#[cfg(target_os = "linux")]
-pub mod live;
 #[cfg(target_os = "linux")]
 mod validate;

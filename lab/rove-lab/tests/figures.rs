@@ -187,7 +187,7 @@ fn a_wrong_line_is_refused_in_one_sentence() {
     for (args, code, words) in [
         (&["bad.toml"][..], 1, "bad.toml:12: link:"),
         (&["nothing"], 1, "there is no figure \"nothing\""),
-        (&["own.toml"], 1, "measure = \"silence\" has no system own"),
+        (&["own.toml"], 1, "measure = \"onset\" has no system own"),
         (&["small.toml", "--shard", "3/2"], 2, "2/8 for the second of eight"),
         (&["small.toml", "--shard", "1/2", "--json"], 2, "do not go together"),
         (&["small.toml", "--out", "small.toml"], 1, "cannot make the directory small.toml"),

@@ -51,7 +51,7 @@ fn no_text_of_a_scenario_acts_on_the_terminal() {
         "\n[[expected]]\nsystem = \"rove\"\nstatistic = \"mean\"\nto = 1.0\nsource = \"{ESCAPED}\"\n"
     );
     let mut scenario = SCENARIO.to_owned() + &expected;
-    for text in ["A small figure", "Silence after", "outage (s)", "40 ms\""] {
+    for text in ["A small figure", "Echoes of", "first keys\"", "40 ms\""] {
         assert!(scenario.contains(text));
         scenario = scenario.replace(text, &format!("{ESCAPED}<script>{text}"));
     }
@@ -68,7 +68,7 @@ fn no_text_of_a_scenario_acts_on_the_terminal() {
     let page = fs::read_to_string(folder.0.join("figures/figures.html")).expect("a page");
     let svg =
         fs::read_to_string(folder.0.join(format!("figures/{HOSTILE}.svg"))).expect("a picture");
-    assert!(page.contains("&lt;script&gt;A small figure") && svg.contains("&lt;script&gt;outage"));
+    assert!(page.contains("&lt;script&gt;A small figure") && svg.contains("&lt;script&gt;first"));
     // The page has a script of its own.
     assert!(page.matches("<script").count() == 1 && !svg.contains("<script"));
 }
@@ -82,8 +82,8 @@ fn no_complaint_about_a_file_acts_on_the_terminal() {
         ("path = \"rtt=40ms\"", "\"{}\" = 1"),
         ("path = \"rtt=40ms\"", "schedule = \"{}\""),
         ("path = \"rtt=40ms\"", "cellular = \"{}\""),
-        ("measure = \"silence\"", "measure = \"response\"\nrecordings = [\"{}\"]"),
-        ("measure = \"silence\"", "measure = \"{}\""),
+        ("measure = \"onset\"", "measure = \"response\"\nrecordings = [\"{}\"]"),
+        ("measure = \"onset\"", "measure = \"{}\""),
     ] {
         assert!(SCENARIO.contains(wrong));
         folder.file("wrong.toml", SCENARIO.replace(wrong, &right.replace("{}", ESCAPED)));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::support::{
-    Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, rove,
+    Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, process, rove,
     within_guard,
 };
 
@@ -33,7 +33,7 @@ fn cross(up: bool, down: bool) -> Option<Crossing> {
     terminal.wait_for_text("ready");
     let server = report.wait_where(|line| line.starts_with("server "));
     let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
-    let server = Process::open(pid);
+    let server = process(pid);
     Some(Crossing { terminal, report, border, _server: server, _scratch: scratch })
 }
 
@@ -185,7 +185,7 @@ fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
     border.let_pass(false, false);
     terminal.send("x");
     let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
-    let waiting = Process::open(pid.parse().expect("a number"));
+    let waiting = process(pid.parse().expect("a number"));
     terminal.wait_for_text("[To log in again: Ctrl-^ r]");
     assert!(waiting.wait_gone(), "it is ended");
     border.let_pass(true, true);
@@ -225,7 +225,7 @@ fn after_a_question_only_the_user_logs_in_again() {
         let server = report.wait_where(|line| line.starts_with("server "));
         let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
         // Stopped, it is as silent as behind a block.
-        let server = Process::open(pid);
+        let server = process(pid);
         server.signal(rustix::process::Signal::STOP);
         terminal.send("x");
         terminal.wait_for_text("[To log in again: Ctrl-^ r]");
@@ -246,7 +246,7 @@ fn a_first_login_that_the_user_ends_leaves_no_ssh_at_the_terminal() {
         let call = Invocation::new(rove()).arg("--tunnel=auto").arg(format!("--ssh={ssh}"));
         let mut terminal = Terminal::start(&call.arg("far"), SIZE);
         let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
-        let waiting = Process::open(pid.parse().expect("a number"));
+        let waiting = process(pid.parse().expect("a number"));
         terminal.send("\x03");
         terminal.wait_exit().assert_code(128 + 2);
         assert!(waiting.wait_gone());

@@ -12,8 +12,8 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl};
 use crate::compare::observed_client::Interrupt;
-use crate::live::scratch::Scratch;
 use rove_net::testbed::{Testbed, TestbedOptions, bounded};
+use rove_rig::scratch::Scratch;
 
 /// How long is waited before it is looked at whether the user wants to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -29,8 +29,8 @@ pub(crate) fn run(
     options: &FlowOptions,
     interrupt: &Interrupt,
 ) -> Result<FlowReport> {
-    let scratch = Scratch::new()?;
-    let log = scratch.path().join("flow");
+    let scratch = Scratch::create()?;
+    let log = scratch.path("flow");
     let [there, back] = [&options.uplink, &options.downlink].map(|link| bounded(link.clone()));
     // Downloads come from the far side: the measured direction is the testbed's downlink.
     let testbed = Testbed::new(TestbedOptions {

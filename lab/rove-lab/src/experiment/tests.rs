@@ -22,8 +22,7 @@ impl Directory {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("rove-lab-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("a directory");
-        let hard =
-            SMALL.replace("40 ms", "40 ms <near>").replace("outage.\"", "</script> & outage.\"");
+        let hard = SMALL.replace("40 ms", "40 ms <near>").replace("keys.\"", "</script> & keys.\"");
         assert!(hard.contains("</script>") && hard.contains("<near>"));
         fs::write(path.join("small.toml"), hard + HARD).expect("a file");
         Self(path)

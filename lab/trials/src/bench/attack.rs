@@ -4,20 +4,20 @@ use std::fs;
 use std::os::unix::fs::chown;
 
 use anyhow::{Context, Result};
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::terminal::Terminal;
-use rove_lab::live::{clock, process};
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server};
+use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
+use rove_rig::{clock, process};
 use rove_runs::statistics as stats;
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 use rustix::process::geteuid;
 
-use super::Bench;
 use super::attacker::{Attacker, Kind};
 use super::overhear::Overheard;
 use super::report::{Line, Target};
+use super::turns::Bench;
 
 /// Echoes by itself, so that no line is waited for.
 const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
@@ -125,17 +125,17 @@ fn line(
 
 /// Types in a session, first undisturbed and then while it is attacked.
 fn turn(system: &System, kind: Kind, rate: u32) -> Result<Turn> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::create()?;
     let system = if geteuid().is_root() {
-        chown(scratch.path(), Some(NOBODY), None)?;
+        chown(scratch.folder(), Some(NOBODY), None)?;
         system.clone().as_nobody()
     } else {
         system.clone()
     };
-    let server = Server::start(&system, scratch.path(), &ECHO)?;
+    let server = Server::start(&system, scratch.folder(), &ECHO)?;
     let overheard = Overheard::start(server.address())?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
-    let home = scratch.path();
+    let home = scratch.folder();
     let _client = Client::start_at(&system, &server, overheard.address(), home, &terminal)?;
     terminal.read_past("ready")?;
     // An attacker overhears the first keys of these.

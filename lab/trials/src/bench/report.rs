@@ -67,7 +67,9 @@ impl Line {
     }
 
     fn ratio(&self) -> Option<f64> {
-        self.beside.as_ref().map(|beside| stats::ratio(&self.rove, &beside.figures))
+        let ratio = stats::ratio(&self.rove, &self.beside.as_ref()?.figures);
+        // There is none of two figures that are zero.
+        ratio.is_finite().then_some(ratio)
     }
 
     fn excess(&self) -> Option<f64> {

@@ -1,26 +1,69 @@
 //! The processor time and memory of a process, and processes that cannot outlive a run.
 
 use anyhow::{Context, Result};
+use rove_units::Duration;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// A process that is not our child. It is told to end when this is dropped, if it has not by then.
+use crate::guard::HANG_GUARD;
+
+/// A process, our child or not. It is sent a signal when this is dropped, if it has not ended by then.
 ///
 /// It is held by descriptor, so a number used again can never hit a stranger.
 #[derive(Debug)]
 pub struct Process {
     pid: u32,
     pidfd: OwnedFd,
+    last_signal: Signal,
 }
 
 impl Process {
-    /// Opens a handle to a running process.
+    /// Opens a handle to a running process, which is sent this signal at the end.
     ///
     /// # Errors
     ///
     /// Returns an error when there is none of this number.
-    pub fn open(pid: u32) -> Result<Self> {
-        Ok(Self { pid, pidfd: pidfd(pid)? })
+    pub fn open(pid: u32, last_signal: Signal) -> Result<Self> {
+        Ok(Self { pid, pidfd: pidfd(pid)?, last_signal })
+    }
+
+    /// Sends a signal.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the process has ended.
+    pub fn signal(&self, signal: Signal) {
+        pidfd_send_signal(&self.pidfd, signal).expect("the process is there");
+    }
+
+    /// Waits until the process has ended; returns whether it has within the guard.
+    pub fn wait_gone(&self) -> bool {
+        let is_gone = self.ends_within(HANG_GUARD);
+        if !is_gone {
+            eprintln!("waited {HANG_GUARD:?} for the end of process {}", self.describe());
+        }
+        is_gone
+    }
+
+    /// Returns whether the process has ended already.
+    pub fn is_gone(&self) -> bool {
+        self.ends_within(Duration::ZERO)
+    }
+
+    fn ends_within(&self, patience: Duration) -> bool {
+        let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        let patience = Timespec::try_from(patience).expect("the guard fits");
+        poll(&mut fds, Some(&patience)).expect("a process can be waited for") == 1
+    }
+
+    /// Returns the process's number, command line and state.
+    fn describe(&self) -> String {
+        let read = |name| std::fs::read_to_string(format!("/proc/{}/{name}", self.pid));
+        let words = read("cmdline").unwrap_or_default().replace('\0', " ");
+        let status = read("status").unwrap_or_default();
+        let state = status.lines().find(|line| line.starts_with("State:")).unwrap_or_default();
+        format!("{}: {words}\n{state}", self.pid)
     }
 
     /// Returns the process's number.
@@ -74,7 +117,7 @@ impl Usage {
 impl Drop for Process {
     fn drop(&mut self) {
         // It has usually ended by itself.
-        let _ = pidfd_send_signal(&self.pidfd, Signal::TERM);
+        let _ = pidfd_send_signal(&self.pidfd, self.last_signal);
     }
 }
 
@@ -193,14 +236,13 @@ mod tests {
 
     #[test]
     fn this_process_has_used_memory() {
-        let own = Process { pid: std::process::id(), pidfd: pidfd(std::process::id()).unwrap() };
+        let own = Process::open(std::process::id(), Signal::CONT).unwrap();
         assert!(own.peak_megabytes().unwrap() > 0.1);
         assert!(own.cpu_seconds().unwrap() >= 0.0);
         assert!(share_megabytes(own.pid()).unwrap() > 0.1);
         assert!(usage(own.pid()).unwrap().cpu_seconds > 0.0);
         assert!(threads_cpu_seconds(own.pid()).unwrap() > 0.0);
         assert_eq!(threads_cpu_seconds(u32::MAX), None);
-        // Dropped, it would end the tests.
-        std::mem::forget(own);
+        assert!(!own.is_gone());
     }
 }

@@ -2,72 +2,34 @@
 
 use anyhow::Result;
 use rove_terminal::Screen;
-use rove_units::{Duration, Instant, Seed};
+use rove_units::{Duration, Seed};
 
-use crate::live::clock;
-use crate::live::session::PROMPT;
-use crate::live::window::{Window, shows_prompt};
+use crate::clock;
+use crate::session::PROMPT;
+use crate::window::{Observed, shows_prompt};
 
 /// Least and most milliseconds that `yes` runs before an interruption. Chosen: the widest frame
 /// interval fits in between.
 const RUN_MILLIS: [u64; 2] = [300, 550];
 
-/// A terminal that a test types at and whose screen it reads.
-pub trait ObservedTerminal {
-    /// Types.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
-    fn type_keys(&mut self, keys: &[u8]) -> Result<()>;
-
-    /// Looks on until `deadline`.
-    ///
-    /// # Errors
-    ///
-    /// Returns what the system says.
-    fn watch(&mut self, deadline: Instant) -> Result<()>;
-
-    /// Looks on until the picture is as `wanted`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error with the picture when it never is.
-    fn look_for(&mut self, what: &str, wanted: &dyn Fn(&Screen) -> bool) -> Result<()>;
-}
-
-impl ObservedTerminal for Window {
-    fn type_keys(&mut self, keys: &[u8]) -> Result<()> {
-        self.terminal.send(keys)
-    }
-
-    fn watch(&mut self, deadline: Instant) -> Result<()> {
-        Self::watch(self, deadline)
-    }
-
-    fn look_for(&mut self, what: &str, wanted: &dyn Fn(&Screen) -> bool) -> Result<()> {
-        self.wait_for(what, wanted)
-    }
-}
-
 /// Starts `yes` and waits until the screen is full of it.
 ///
 /// # Errors
 ///
-/// As [`ObservedTerminal::look_for`].
-pub fn start_yes(terminal: &mut impl ObservedTerminal) -> Result<()> {
-    terminal.type_keys(b"yes\r")?;
-    terminal.look_for("a screen full of y", &is_full_of_y)
+/// As [`Observed::wait_for`].
+pub fn start_yes(terminal: &mut impl Observed) -> Result<()> {
+    terminal.send(b"yes\r")?;
+    terminal.wait_for("a screen full of y", is_full_of_y)
 }
 
 /// Types Ctrl-C; returns how long it took until the prompt.
 ///
 /// # Errors
 ///
-/// As [`ObservedTerminal::look_for`].
-pub fn stop_yes(terminal: &mut impl ObservedTerminal) -> Result<Duration> {
+/// As [`Observed::wait_for`].
+pub fn stop_yes(terminal: &mut impl Observed) -> Result<Duration> {
     let start = clock::now();
-    terminal.type_keys(b"\x03")?;
+    terminal.send(b"\x03")?;
     wait_for_prompt(terminal)?;
     Ok(clock::now().saturating_since(start))
 }
@@ -76,17 +38,17 @@ pub fn stop_yes(terminal: &mut impl ObservedTerminal) -> Result<Duration> {
 ///
 /// # Errors
 ///
-/// As [`ObservedTerminal::look_for`].
-pub fn wait_for_prompt(terminal: &mut impl ObservedTerminal) -> Result<()> {
-    terminal.look_for("the prompt", &|screen| shows_prompt(screen, PROMPT))
+/// As [`Observed::wait_for`].
+pub fn wait_for_prompt(terminal: &mut impl Observed) -> Result<()> {
+    terminal.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))
 }
 
 /// Interrupts `yes` so often, each time at its own moment between two frames; returns how long each prompt took.
 ///
 /// # Errors
 ///
-/// As [`ObservedTerminal::look_for`].
-pub fn interrupt(terminal: &mut impl ObservedTerminal, count: u64) -> Result<Vec<Duration>> {
+/// As [`Observed::wait_for`].
+pub fn interrupt(terminal: &mut impl Observed, count: u64) -> Result<Vec<Duration>> {
     let chance = Seed::new(1).stream("interruptions");
     let [least, most] = RUN_MILLIS;
     let mut waits = Vec::new();

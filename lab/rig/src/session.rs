@@ -2,16 +2,17 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use rove_session::Preference;
+use rustix::process::Signal;
 
-use crate::live::place::Place;
-use crate::live::process::{self, Process};
-use crate::live::system::System;
-use crate::live::terminal::Terminal;
+use crate::place::Place;
+use crate::process::Process;
+use crate::system::System;
+use crate::terminal::Terminal;
 
 /// The shell's prompt, without the space at its end.
 pub const PROMPT: &str = "bench$";
@@ -19,6 +20,9 @@ pub const PROMPT: &str = "bench$";
 /// A shell that reads no file of this machine's. Its programs can be interrupted even if this run itself cannot, in the
 /// background of a script: servers and shells pass an ignored signal on.
 pub const SHELL: [&str; 6] = ["env", "--default-signal", "bash", "--norc", "--noprofile", "-i"];
+
+/// Characters of a session key: 16 bytes in base64, without its padding.
+const KEY_LEN: usize = 22;
 
 /// A server with its program, waiting for a client.
 #[derive(Debug)]
@@ -57,14 +61,13 @@ impl Server {
             .stdin(Stdio::null())
             .output()
             .with_context(|| format!("cannot start {call:?}"))?;
-        let stdout = String::from_utf8_lossy(&output.stdout);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let announced = connect_line(&stdout).zip(pid_line(&stderr));
-        let Some(((port, key), pid)) = announced else {
+        let Some((port, key, pid)) = announced(&output) else {
+            let said = [output.stdout, output.stderr];
+            let [stdout, stderr] = said.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             bail!("the server said {stdout:?} and {stderr:?}")
         };
         let address = SocketAddr::from((ip, port));
-        Ok(Self { process: Process::open(pid)?, address, key: key.to_owned() })
+        Ok(Self { process: Process::open(pid, Signal::TERM)?, address, key })
     }
 
     /// Opens a handle to the server that has printed this on standard error.
@@ -73,7 +76,8 @@ impl Server {
     ///
     /// Returns an error when it named no process that runs.
     pub fn left_behind(stderr: &str) -> Result<Process> {
-        Process::open(pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?)
+        let pid = pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?;
+        Process::open(pid, Signal::TERM)
     }
 
     /// Returns where it listens.
@@ -182,15 +186,6 @@ impl Client {
         self.0.id()
     }
 
-    /// Returns the most memory the client has held, in megabytes.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error when the client has ended.
-    pub fn peak_megabytes(&self) -> Result<f64> {
-        process::peak_megabytes(self.0.id())
-    }
-
     /// Waits until the client has ended by itself, as its server's program has.
     ///
     /// # Errors
@@ -223,11 +218,18 @@ pub fn in_known_environment<'a>(command: &'a mut Command, home: &Path) -> &'a mu
         .current_dir(home)
 }
 
+/// Returns port, key and process number of the server that has printed this.
+pub fn announced(output: &Output) -> Option<(u16, String, u32)> {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let (port, key) = connect_line(&stdout)?;
+    Some((port, key.to_owned(), pid_line(&String::from_utf8_lossy(&output.stderr))?))
+}
+
 /// Returns port and key of the line `MOSH CONNECT port key`.
 fn connect_line(stdout: &str) -> Option<(u16, &str)> {
     let rest = stdout.lines().find_map(|line| line.strip_prefix("MOSH CONNECT "))?;
     let (port, key) = rest.split_once(' ')?;
-    Some((port.parse().ok()?, key))
+    (key.len() == KEY_LEN).then_some((port.parse().ok()?, key))
 }
 
 /// Returns the number in `pid = N`.
@@ -243,12 +245,14 @@ mod tests {
 
     #[test]
     fn a_server_says_where_it_listens() {
+        const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
         for (stdout, found) in [
-            ("\r\n\nMOSH CONNECT 60001 AAAA\n", Some((60001, "AAAA"))),
-            ("MOSH CONNECT x AAAA\n", None),
-            ("bash: mosh-server: not found", None),
+            (format!("\r\n\nMOSH CONNECT 60001 {KEY}\n"), Some((60001, KEY))),
+            (format!("MOSH CONNECT x {KEY}\n"), None),
+            ("MOSH CONNECT 60001 AAAA\n".to_owned(), None),
+            ("bash: mosh-server: not found".to_owned(), None),
         ] {
-            assert_eq!(connect_line(stdout), found, "{stdout}");
+            assert_eq!(connect_line(&stdout), found, "{stdout}");
         }
         assert_eq!(pid_line("\n[mosh-server detached, pid = 4711]\n"), Some(4711));
         assert_eq!(pid_line("no such thing"), None);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::live::place::Place;
+use crate::place::Place;
 
 /// Runs the rest of a command line as an ordinary user, from root.
 const AS_NOBODY: &[&str] =

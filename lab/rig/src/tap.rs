@@ -1,15 +1,16 @@
 //! A middlebox that misbehaves: it drops and adds what a test tells it to, and forwards the rest.
 
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use super::guard::within_guard;
+use crate::guard::within_guard;
 
 /// Which way a datagram goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub enum Way {
     /// From the client to the server.
     Up,
     /// From the server to the client.
@@ -18,7 +19,8 @@ pub(crate) enum Way {
 
 impl Way {
     /// Returns the other way.
-    pub(crate) fn back(self) -> Self {
+    #[must_use]
+    pub const fn back(self) -> Self {
         match self {
             Self::Up => Self::Down,
             Self::Down => Self::Up,
@@ -27,63 +29,95 @@ impl Way {
 }
 
 /// A datagram to be added.
-pub(crate) struct Extra {
+#[derive(Debug)]
+pub struct Extra {
     /// Whom it is for.
-    pub(crate) way: Way,
+    pub way: Way,
     /// Whether it comes from a stranger's address instead of the path's own.
-    pub(crate) stranger: bool,
+    pub stranger: bool,
     /// Its payload.
-    pub(crate) payload: Vec<u8>,
+    pub payload: Vec<u8>,
 }
 
 /// The fate of a datagram.
-pub(crate) struct Treatment {
+#[derive(Debug)]
+pub struct Treatment {
     /// Whether it is forwarded.
-    pub(crate) passes: bool,
+    pub passes: bool,
     /// Datagrams to be added behind it.
-    pub(crate) extras: Vec<Extra>,
+    pub extras: Vec<Extra>,
 }
 
 /// A middlebox in front of a server. It stops when dropped.
-pub(crate) struct Tap {
+#[derive(Debug)]
+pub struct Tap {
     address: SocketAddr,
-    stop: Arc<AtomicBool>,
+    sockets: Arc<Sockets>,
     threads: Vec<JoinHandle<()>>,
+}
+
+impl Treatment {
+    /// Returns that of a datagram that is forwarded or not, with nothing added.
+    pub const fn passing(passes: bool) -> Self {
+        Self { passes, extras: Vec::new() }
+    }
 }
 
 impl Tap {
     /// Starts a middlebox; `meddle` sees every datagram and decides what becomes of it.
-    pub(crate) fn start(
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of a socket.
+    pub fn start(
         server: SocketAddr,
         meddle: impl FnMut(Way, &[u8]) -> Treatment + Send + 'static,
-    ) -> Self {
-        let bind = || UdpSocket::bind((server.ip(), 0)).expect("loopback has free ports");
+    ) -> io::Result<Self> {
+        let bind = || UdpSocket::bind((server.ip(), 0));
+        Self::between(bind()?, bind()?, server, meddle)
+    }
+
+    /// Starts one between two sockets, which may be in different networks: the first faces the client, the other the server.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tap::start`].
+    pub fn between(
+        near: UdpSocket,
+        far: UdpSocket,
+        server: SocketAddr,
+        meddle: impl FnMut(Way, &[u8]) -> Treatment + Send + 'static,
+    ) -> io::Result<Self> {
+        let address = near.local_addr()?;
         let sockets = Arc::new(Sockets {
-            near: bind(),
-            far: bind(),
-            stranger: bind(),
+            near,
+            far,
+            stranger: UdpSocket::bind((server.ip(), 0))?,
             server,
-            client: std::sync::Mutex::new(None),
-            meddle: std::sync::Mutex::new(Box::new(meddle)),
+            client: Mutex::new(None),
+            is_over: AtomicBool::new(false),
         });
-        let address = sockets.near.local_addr().expect("a bound socket has an address");
-        let stop = Arc::new(AtomicBool::new(false));
+        let meddle: Arc<Mutex<Meddle>> = Arc::new(Mutex::new(meddle));
         let threads = [Way::Up, Way::Down].map(|way| {
-            let (sockets, stop) = (Arc::clone(&sockets), Arc::clone(&stop));
-            std::thread::spawn(move || sockets.forward(way, &stop))
+            let (sockets, meddle) = (Arc::clone(&sockets), Arc::clone(&meddle));
+            std::thread::spawn(move || sockets.forward(way, &meddle))
         });
-        Self { address, stop, threads: threads.into() }
+        Ok(Self { address, sockets, threads: threads.into() })
     }
 
     /// Returns the address that clients send to.
-    pub(crate) fn address(&self) -> SocketAddr {
+    pub const fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
 impl Drop for Tap {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.sockets.is_over.store(true, Ordering::Relaxed);
+        for socket in [&self.sockets.near, &self.sockets.far] {
+            // Each of them sends itself something, which wakes its thread.
+            let _ = socket.local_addr().and_then(|own| socket.send_to(&[], own));
+        }
         for thread in self.threads.drain(..) {
             within_guard("the middlebox to stop", move || thread.join().ok());
         }
@@ -92,6 +126,7 @@ impl Drop for Tap {
 
 type Meddle = dyn FnMut(Way, &[u8]) -> Treatment + Send;
 
+#[derive(Debug)]
 struct Sockets {
     /// Faces the client.
     near: UdpSocket,
@@ -100,25 +135,25 @@ struct Sockets {
     /// Belongs to neither.
     stranger: UdpSocket,
     server: SocketAddr,
-    client: std::sync::Mutex<Option<SocketAddr>>,
-    meddle: std::sync::Mutex<Box<Meddle>>,
+    client: Mutex<Option<SocketAddr>>,
+    is_over: AtomicBool,
 }
 
 impl Sockets {
-    fn forward(&self, way: Way, stop: &AtomicBool) {
+    fn forward(&self, way: Way, meddle: &Mutex<Meddle>) {
         let socket = if way == Way::Up { &self.near } else { &self.far };
-        // Only so that the thread looks at `stop` now and then.
-        let tick = std::time::Duration::from_millis(100);
-        socket.set_read_timeout(Some(tick)).expect("a socket takes a timeout");
         let mut buffer = vec![0; 65_536];
-        while !stop.load(Ordering::Relaxed) {
-            let Ok((len, source)) = socket.recv_from(&mut buffer) else { continue };
+        loop {
+            let received = socket.recv_from(&mut buffer);
+            if self.is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            let Ok((len, source)) = received else { continue };
             if way == Way::Up {
                 *self.client.lock().expect("no holder of the lock panics") = Some(source);
             }
             let payload = &buffer[..len];
-            let treatment =
-                (self.meddle.lock().expect("no holder of the lock panics"))(way, payload);
+            let treatment = (meddle.lock().expect("no holder of the lock panics"))(way, payload);
             if treatment.passes {
                 self.send(way, false, payload);
             }
@@ -136,6 +171,7 @@ impl Sockets {
         };
         let socket = if stranger { &self.stranger } else { own };
         if let Some(target) = target {
+            // A refusal is the other end's, and nobody here hears of it.
             let _ = socket.send_to(payload, target);
         }
     }

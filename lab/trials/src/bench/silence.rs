@@ -2,16 +2,30 @@
 
 use core::net::SocketAddr;
 
-use rove_headless::{Act, Program, User};
+use anyhow::{Context, Result};
+use rove_headless::{Act, User};
 use rove_link::LinkConfig;
-use rove_replay::replay::Ends;
-use rove_session::{Client, Server};
+use rove_session::Client;
 use rove_ssp::ReceiveError;
 use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::experiment::conditions::{Conditions, Samples, nanos};
-use crate::experiment::measure::session::session;
+use super::report::{Line, Target};
+use super::rules::{self, Echo, Rules};
+use super::turns::Bench;
+
+/// The round trip in milliseconds.
+const RTT: u64 = 100;
+
+/// Outages in seconds; none is a change of address instead. In the longer ones a user waits and types nothing.
+const OUTAGES: [u64; 4] = [0, 1, 10, 600];
+const ABSENCES: [u64; 4] = [0, 10, 600, 28_800];
+
+/// Sessions of each kind in a round.
+const SESSIONS: u32 = 20;
+
+/// Most milliseconds until a client that is told of its network hears its server: a round trip and a half, and 50 ms.
+const TOLD_MILLIS: f64 = 200.0;
 
 /// Time between two keys of the user. Chosen: slow typing.
 const KEY_INTERVAL: Duration = Duration::from_millis(300);
@@ -41,9 +55,6 @@ enum Occasion {
     Own,
 }
 
-/// A program that echoes.
-struct Echo;
-
 impl User for Typist {
     fn next_act(&mut self, now: Instant, _: &Client, _: &Terminal) -> Option<Act> {
         (self.next <= now).then(|| {
@@ -63,101 +74,82 @@ impl User for Typist {
     }
 }
 
-impl Program for Echo {
-    fn turn(&mut self, now: Instant, server: &mut Server) {
-        let typed = server.host_input().to_vec();
-        server.consume_host_input(typed.len());
-        server.handle_host_output(now, &typed);
-    }
-}
-
 /// Measures it for a user who types on, and whose computer notices nothing.
-pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
-    measure(conditions, Occasion::Beyond)
+pub(super) fn measure_roaming(bench: &Bench) -> Result<Vec<Line>> {
+    measure(bench, OUTAGES, Occasion::Beyond)
 }
 
 /// Measures it for a user who waits, and whose computer tells rove's client that its network is back.
-pub(super) fn run_return(conditions: &Conditions<'_>) -> Samples {
-    measure(conditions, Occasion::Own)
+pub(super) fn measure_return(bench: &Bench) -> Result<Vec<Line>> {
+    let lines = measure(bench, ABSENCES, Occasion::Own)?;
+    Ok(lines.into_iter().map(|line| line.target(Target::AtMost(TOLD_MILLIS))).collect())
 }
 
-fn measure(conditions: &Conditions<'_>, occasion: Occasion) -> Samples {
-    let seed = Seed::new(conditions.seed);
-    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
+fn measure(bench: &Bench, outages: [u64; 4], occasion: Occasion) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for outage in outages {
+        let what = if outage == 0 {
+            "a new address".into()
+        } else {
+            format!("{outage} s without network")
+        };
+        let figure = [("until the server is heard", "ms")];
+        lines.extend(rules::compare(bench, &what, figure, SESSIONS, |rules, seed| {
+            Ok([silence(rules, occasion, RTT, outage, seed)?])
+        })?);
+    }
+    Ok(lines)
+}
+
+/// Returns the milliseconds until the server is heard.
+fn silence(rules: Rules, occasion: Occasion, rtt: u64, outage: u64, seed: Seed) -> Result<f64> {
+    let path = rules::path(rtt, 0);
     let typist = Typist { next: Instant::ZERO, heard_at: None };
-    let mut net = session(conditions, typist, Echo);
+    let mut net = rules.session(&path, seed, typist, Echo);
     net.run_for(BEFORE + HEARTBEAT.mul_f64(seed.stream("phase").at(0).unit()));
     if occasion == Occasion::Own {
         net.left.user.next = Instant::FAR_FUTURE;
         net.run_for(KEY_INTERVAL);
     }
-    let outage = Duration::from_secs_f64(conditions.value());
-    if outage == Duration::ZERO {
+    if outage == 0 {
         net.move_left(MOVED.parse::<SocketAddr>().expect("a literal address"));
     } else {
         net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
-        net.run_for(outage);
-        net.reconfigure(uplink, downlink);
+        net.run_for(Duration::from_secs(outage));
+        net.reconfigure(path.clone(), path);
     }
     let whole_at = net.now();
-    if occasion == Occasion::Own && conditions.system().ends() == Ends::Rove {
+    if occasion == Occasion::Own && rules == Rules::Rove {
         net.left.client.handle_network_change(whole_at);
     }
     net.run_until(PATIENCE, |client, _| client.user.heard_at.is_some_and(|at| at > whole_at));
     let heard_at = net.left.user.heard_at.filter(|at| *at > whole_at);
-    let times: Vec<u64> =
-        heard_at.map(|at| nanos(at.saturating_since(whole_at))).into_iter().collect();
-    Samples { missing: u64::from(times.is_empty()), times, ..Samples::default() }
+    let heard_at = heard_at.context("the server is never heard")?;
+    Ok(heard_at.saturating_since(whole_at).as_secs_f64() * 1e3)
 }
 
 #[cfg(test)]
 mod tests {
-    use rove_flows::path::Path;
-
     use super::*;
-    use crate::experiment::system::System;
-
-    fn silence(system: System, outage: f64) -> f64 {
-        let path: Path = "rtt=100ms".parse().expect("a path");
-        let conditions = Conditions {
-            system: Some(system),
-            path: Some(&path),
-            value: Some(outage),
-            seed: 3,
-            ..Conditions::NONE
-        };
-        one(&run(&conditions))
-    }
-
-    fn one(samples: &Samples) -> f64 {
-        assert_eq!(samples.missing, 0);
-        samples.millis().next().expect("heard")
-    }
 
     #[test]
     fn a_client_that_is_told_of_its_network_is_back_within_a_round_trip_and_a_half() {
-        for rtt in [20.0, 100.0, 500.0] {
-            let path: Path = format!("rtt={rtt}ms").parse().expect("a path");
-            for outage in [0.0, 10.0, 600.0, 28_800.0] {
-                let conditions = Conditions {
-                    system: Some(System::Rove),
-                    path: Some(&path),
-                    value: Some(outage),
-                    seed: 3,
-                    ..Conditions::NONE
-                };
-                let told = one(&run_return(&conditions));
-                assert!(told <= 1.5 * rtt + 50.0, "{rtt} {outage}: {told}");
+        for rtt in [20, 100, 500] {
+            for outage in [0, 10, 600, 28_800] {
+                let told = silence(Rules::Rove, Occasion::Own, rtt, outage, Seed::new(3)).unwrap();
+                #[expect(clippy::cast_precision_loss, reason = "some hundred ms")]
+                let bound = 1.5 * rtt as f64 + 50.0;
+                assert!(told <= bound, "{rtt} {outage}: {told}");
             }
         }
     }
 
     #[test]
     fn nobody_is_heard_before_the_path_is_whole_and_everybody_soon_after() {
-        for system in [System::Rove, System::MoshRules] {
-            for outage in [0.0, 1.0, 60.0] {
-                let silence = silence(system, outage);
-                assert!(silence > 49.0 && silence < 5_000.0, "{system:?} {outage}: {silence}");
+        for rules in [Rules::Rove, Rules::Mosh] {
+            for outage in [0, 1, 60] {
+                let silence = silence(rules, Occasion::Beyond, RTT, outage, Seed::new(3)).unwrap();
+                assert!(silence > 49.0 && silence < 5_000.0, "{rules:?} {outage}: {silence}");
             }
         }
     }

@@ -6,16 +6,13 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Result, bail};
 use rove_terminal::Size;
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::live::{clock, process};
-
-/// Longest that something expected may take before the run counts as hung.
-/// Chosen: far above anything a busy machine needs, so that no figure depends on it.
-pub const HANG_GUARD: Duration = Duration::from_secs(120);
+use crate::guard::HANG_GUARD;
+use crate::{clock, process};
 
 /// Bytes read at once: more than a pty holds.
 const READ_MAX: usize = 65_536;
