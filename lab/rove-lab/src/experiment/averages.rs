@@ -3,6 +3,7 @@
 use core::fmt::Write as _;
 
 use rove_flows::flow::contender::Contender;
+use rove_flows::flow::sprout_form::SproutForm;
 use rove_runs::statistics::Times;
 use serde_json::{Value, json};
 
@@ -25,8 +26,9 @@ const EWMA_USE: [f64; 2] = [70.0, 85.0];
 const CUBIC_RATIO: f64 = 20.0;
 
 /// The forms that the paper measured: those of its published program.
-const SPROUT: System = System::Flow(Contender::SproutPublished);
-const EWMA: System = System::Flow(Contender::SproutEwmaPublished);
+const SPROUT: System = System::Flow(Contender::Sprout(SproutForm::PUBLISHED));
+const EWMA: System =
+    System::Flow(Contender::Sprout(SproutForm { is_ewma: true, ..SproutForm::PUBLISHED }));
 
 /// A system over all links.
 #[derive(Clone, Debug)]
