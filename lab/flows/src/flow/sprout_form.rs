@@ -77,12 +77,17 @@ impl SproutForm {
     }
 }
 
+/// A text that is no form of Sprout.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no form of sprout")]
+pub struct NoSuchForm(String);
+
 impl TryFrom<String> for SproutForm {
-    type Error = String;
+    type Error = NoSuchForm;
 
     /// Reads `sprout` with options after it, such as `sprout-ewma-published`.
-    fn try_from(text: String) -> Result<Self, String> {
-        let none = || format!("{text:?} is no form of sprout");
+    fn try_from(text: String) -> Result<Self, NoSuchForm> {
+        let none = || NoSuchForm(text.clone());
         let mut rest = text.strip_prefix("sprout").ok_or_else(none)?;
         let is_set = OPTIONS.map(|(option, _)| {
             let after = rest.strip_prefix(option);
