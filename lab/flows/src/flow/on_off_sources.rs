@@ -326,7 +326,6 @@ impl<F: Fn() -> Box<dyn Controller>> End for OnOffSources<F> {
 
 #[cfg(test)]
 mod tests {
-    use rove_congestion::fixed_window::FixedWindow;
     use rove_link::LinkConfig;
     use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
     use rove_units::{BitRate, Seed};
@@ -334,6 +333,22 @@ mod tests {
     use super::*;
     use crate::flow::ends::Receiver;
     use crate::flow::source::FULL;
+
+    /// A window that never changes.
+    #[derive(Debug)]
+    struct TwentyPackets;
+
+    impl Controller for TwentyPackets {
+        fn on_ack(&mut self, _: Instant, _: &Ack) {}
+
+        fn on_loss(&mut self, _: Instant, _: &Loss) {}
+
+        fn on_mtu_update(&mut self, _: Bytes) {}
+
+        fn window(&self) -> Bytes {
+            Bytes::new(20 * FULL.get())
+        }
+    }
 
     fn of_mean(mean: Bytes) -> FlowSize {
         FlowSize {
@@ -362,7 +377,7 @@ mod tests {
         };
         let chance = Seed::new(seed).stream("crowd");
 
-        let controller = || -> Box<dyn Controller> { Box::new(FixedWindow::new(20, FULL)) };
+        let controller = || -> Box<dyn Controller> { Box::new(TwentyPackets) };
         let base = Duration::from_millis(51);
         let pause = Duration::from_millis(500);
         let left = OnOffSources::new(count, size, pause, base, RIGHT_ADDRESS, chance, controller);
