@@ -377,24 +377,11 @@ fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use rove_runs::statistics::Times;
 
     fn series(times: &[f64], missing: u64) -> Series {
-        let times = Times::new(times.to_vec(), missing);
-        Series {
-            system: None,
-            link: String::new(),
-            value: None,
-            recording: None,
-            recordings: Vec::new(),
-            invalid: Vec::new(),
-            times,
-            by_seed: BTreeMap::new(),
-            pairs: Vec::new(),
-        }
+        Series::of_times(None, Times::new(times.to_vec(), missing))
     }
 
     #[test]

@@ -135,7 +135,31 @@ fn to_float(value: u64) -> f64 {
     value as f64
 }
 
+impl Figure {
+    /// Returns a figure without results.
+    pub(crate) fn empty(scenario: Scenario) -> Self {
+        let (made_from, series) = (String::new(), Vec::new());
+        Self { scenario, made_from, has_drawn_links: false, seeds: 1, series, missing: None }
+    }
+}
+
 impl Series {
+    /// Returns a series of times alone.
+    #[cfg(test)]
+    pub(crate) const fn of_times(system: Option<System>, times: Times) -> Self {
+        Self {
+            system,
+            link: String::new(),
+            value: None,
+            recording: None,
+            recordings: Vec::new(),
+            invalid: Vec::new(),
+            times,
+            by_seed: BTreeMap::new(),
+            pairs: Vec::new(),
+        }
+    }
+
     /// Returns the means of all seeds that have one.
     pub(crate) fn means(&self) -> Vec<f64> {
         self.by_seed.values().map(|means| means.time).collect()
@@ -313,14 +337,8 @@ impl<'a> Plan<'a> {
 
     /// Returns the figure that cannot be made here.
     fn missing(&self, reason: String) -> Figure {
-        Figure {
-            scenario: self.scenario.clone(),
-            made_from: String::new(),
-            has_drawn_links: false,
-            seeds: self.seeds,
-            series: Vec::new(),
-            missing: Some(reason),
-        }
+        let scenario = self.scenario.clone();
+        Figure { seeds: self.seeds, missing: Some(reason), ..Figure::empty(scenario) }
     }
 
     /// Does all runs in real time that are not known, one after another; or returns why that is not possible here.

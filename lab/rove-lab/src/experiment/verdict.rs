@@ -5,10 +5,10 @@
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use rove_flows::flow::contender::Contender;
 use rove_runs::report::{self, number};
 use rove_runs::statistics::{INSTANT, interval};
+use serde::Serialize;
 
 use crate::experiment::averages::{self, Average};
 use crate::experiment::measure::UTILISATION;
@@ -50,6 +50,9 @@ pub(crate) struct Ours {
     interval: Option<[f64; 2]>,
     /// The same of each recording, if there are several.
     by_recording: BTreeMap<String, Option<f64>>,
+    /// Whether anything was measured. A median of answers that mostly never came is none, too.
+    #[serde(skip)]
+    is_measured: bool,
 }
 
 /// The outcome of a comparison. All but the first count as not reproduced.
@@ -101,6 +104,7 @@ fn of_result(
             let ours = Ours {
                 number: averages::mean(&values),
                 interval: interval(&values),
+                is_measured: !values.is_empty(),
                 ..Ours::default()
             };
             verdicts.push(judged(group, verdict, ours, figure, false));
@@ -128,7 +132,7 @@ fn judged(
     is_invalid: bool,
 ) -> Verdict {
     let is_strange = figure.has_drawn_links && group.paper != ROVE;
-    let outcome = if ours.number.is_none() || is_strange {
+    let outcome = if !ours.is_measured || is_strange {
         Outcome::NotMeasured
     } else if is_invalid {
         Outcome::Invalid
@@ -168,7 +172,9 @@ impl Ours {
             _ => run_figure(figure, name).and_then(|place| interval(&series.figure(place))),
         };
         let by_recording = if name == LEAST_AT { BTreeMap::new() } else { by_recording.collect() };
-        Self { number: statistic(figure, series, name), interval: over_seeds, by_recording }
+        let is_measured = !series.times.known().is_empty();
+        let number = statistic(figure, series, name);
+        Self { number, interval: over_seeds, by_recording, is_measured }
     }
 
     /// Returns what recordings together and each by itself make of a band.
@@ -264,7 +270,7 @@ impl Verdict {
             value: None,
             statistic: "mean".to_owned(),
             published,
-            ours: Ours { number: Some(mean), ..Ours::default() },
+            ours: Ours { number: Some(mean), is_measured: true, ..Ours::default() },
             outcome,
             reason: None,
         }
@@ -419,7 +425,10 @@ pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
 
 #[cfg(test)]
 mod tests {
+    use rove_runs::statistics::Times;
+
     use super::*;
+    use crate::experiment::scenario::Scenario;
 
     #[test]
     fn a_verdict_holds_only_if_it_holds_for_every_recording() {
@@ -434,9 +443,25 @@ mod tests {
         ] {
             let parts = parts.into_iter().enumerate();
             let by_recording = parts.map(|(name, part)| (name.to_string(), Some(part))).collect();
-            let ours = Ours { number: Some(pooled), interval: None, by_recording };
+            let ours = Ours { number: Some(pooled), by_recording, ..Ours::default() };
             assert_eq!(ours.outcome(band), outcome, "{ours:?}");
         }
         assert_eq!(Ours::default().outcome(band), Outcome::NotReproduced);
+    }
+
+    #[test]
+    fn a_median_of_answers_that_never_came_is_not_reproduced() {
+        let group = "paper = \"p\"\nplace = \"1\"\nresults = [{ system = \"rove\", median = 5 }]";
+        let group: Published = toml::from_str(group).expect("a group");
+        let scenario = Scenario::built_in().next().expect("a scenario");
+        let outcome = |times: Vec<f64>| {
+            let series = Series::of_times(Some(System::Rove), Times::new(times, 9));
+            let series = vec![series];
+            let figure = Figure { series, ..Figure::empty(scenario.clone()) };
+            of_result(&group, &group.results[0], &figure, &[])[0].outcome
+        };
+        assert_eq!(outcome(vec![4.0]), Outcome::NotReproduced, "one answer of ten");
+        assert_eq!(outcome(Vec::new()), Outcome::NotMeasured);
+        assert_eq!(outcome(vec![5.0; 20]), Outcome::Reproduced);
     }
 }
