@@ -42,7 +42,7 @@ const TABLES: [Table; 19] = [
     ("agents", "rove-lab replay --traces lab/rove-lab/traces agent-filter agent-ink agent-ratatui agent-stream --seeds 40 \
         --link rtt=100ms,loss=5% --link rtt=300ms,loss=5%",
         &["--engine none", "--engine stock", "--engine replay"]),
-    ("sprout", "rove-lab figures sprout-links sprout-loss --out target/figures", &[""]),
+    ("sprout", "rove-lab figures sprout-links sprout-constant sprout-loss --out target/figures", &[""]),
     ("remy", "rove-lab figures remy-dumbbell remy-heavy-tail remy-lte-4 --out target/figures", &[""]),
     ("addresses", "cargo test --quiet --package rove-ssp --test pair a_moment_for_the_first -- --nocapture", &[""]),
     ("continuity", "env ROVE_RESUME_RUNS=1000 cargo test --quiet --package",

@@ -2,7 +2,7 @@
 //!
 //! A [`source`] decides when datagrams go: in bulk with a fixed window, on and off, or as a person types. [`controlled`] is a source
 //! that a congestion controller drives. A [`contender`] is such a controller by its name. [`ends`] are the two ends of a flow.
-//! `on_off_sources` are many senders on one path. [`sprout`] has the ends of Sprout. [`beside`] puts a flow beside a session on one
+//! `on_off_sources` are many senders on one path. [`sprout`] has the ends of Sprout, [`sprout_form`] its options. [`beside`] puts a flow beside a session on one
 //! path. [`shared`] puts several flows there, maybe in a tunnel. [`run`] measures a flow alone, [`run_sprout`] one of Sprout. The
 //! same seed gives the same datagrams to the nanosecond.
 
@@ -21,6 +21,7 @@ pub mod on_off_sources;
 pub mod shared;
 pub mod source;
 pub mod sprout;
+pub mod sprout_form;
 
 use crate::flow::controlled::Controlled;
 use crate::flow::ends::{Arrival, Receiver, Sender};

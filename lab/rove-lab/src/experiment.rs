@@ -1,8 +1,9 @@
 //! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
 //! [`scenario`] reads a file. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
-//! all runs but for those that the [`store`] has. Each is a [`mod@measure`] of a [`system`] under [`conditions`]; senders that share
-//! a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`] and [`page`] show what came of it.
+//! all runs but for those that the [`store`] has, or a [`shard`] of them. Each is a [`mod@measure`] of a [`system`] under [`conditions`]; senders that share
+//! a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`] and [`page`] show what came of it,
+//! [`verdict`] beside what is [`published`].
 
 use std::fs;
 use std::io::{self, Write};
@@ -19,8 +20,9 @@ use serde_json::{Value, json};
 use self::material::Material;
 use self::programs::Programs;
 use self::scenario::Scenario;
+use self::shard::Shard;
 use self::store::Store;
-use self::sweep::{Plan, Profile, Shard};
+use self::sweep::{Plan, Profile};
 use self::system::Clock;
 
 mod averages;
@@ -30,7 +32,9 @@ mod measure;
 mod page;
 mod plot;
 mod programs;
+mod published;
 mod scenario;
+mod shard;
 mod spread;
 mod store;
 mod sweep;
@@ -39,6 +43,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod verdict;
 
 /// File of the runs that have ended, in the directory of the figures.
 const RUNS: &str = "runs.jsonl";
@@ -154,7 +159,7 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
     let programs = Programs::prepare(is_real);
     let store = Store::open(&options.out.join(RUNS))?;
     let (material, profile) = options.material();
-    let mut figures = Vec::new();
+    let (mut figures, mut verdicts, mut text) = (Vec::new(), Vec::new(), String::new());
     for scenario in &scenarios {
         let figure = Plan::new(scenario, profile, &material, &programs)?.figure(&store)?;
         let picture = if figure.missing.is_some() {
@@ -164,17 +169,19 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
             write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
             picture
         };
-        shown::written(writeln!(tables, "{}", figure.to_text()))?;
+        text.push_str(&format!("{}\n", figure.to_text()));
+        verdicts.extend(verdict::verdicts(&figure));
         figures.push((figure, picture));
     }
+    shown::written(write!(tables, "{}{text}", verdict::to_text(&verdicts)))?;
     let json = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "full": options.is_full,
         "seed": options.seed,
-        "figures": figures.iter().map(|(figure, _)| figure.to_json()).collect::<Vec<_>>(),
+        "figures": figures.iter().map(|(figure, _)| figure.to_json(&verdicts)).collect::<Vec<_>>(),
     });
     write_whole(&options.out.join("figures.json"), &json_text(&json)?)?;
-    write_whole(&options.out.join(PAGE), &page::page(&figures, profile)?)?;
+    write_whole(&options.out.join(PAGE), &page::page(&figures, &verdicts, profile)?)?;
     Ok(json)
 }
 

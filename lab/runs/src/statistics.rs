@@ -2,6 +2,9 @@
 
 use rove_units::{Seed, Stream};
 
+/// An answer that comes sooner is instant, in ms.
+pub const INSTANT: f64 = 5.0;
+
 /// Resamplings of a confidence interval. Chosen: the interval's ends move by less than a hundredth of its width.
 const RESAMPLINGS: u64 = 1_000;
 

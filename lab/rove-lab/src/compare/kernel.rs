@@ -28,7 +28,7 @@ pub(crate) fn run(
     congestion_control: CongestionControl,
     options: &FlowOptions,
     interrupt: &Interrupt,
-) -> Result<FlowReport> {
+) -> Result<(FlowReport, Vec<String>)> {
     let scratch = Scratch::create()?;
     let log = scratch.path("flow");
     let [there, back] = [&options.uplink, &options.downlink].map(|link| bounded(link.clone()));
@@ -48,10 +48,10 @@ pub(crate) fn run(
         event_loop.wait(&mut [], Some(deadline)).context("cannot wait for the flow's end")?;
     }
     drop(bulk);
-    testbed.finish()?;
+    let invalid = testbed.finish()?.invalid;
     let events = read(&log.with_extension("downlink.events"))?;
     let Events { sent, dropped, arrivals } = Events::parse(&events, end);
-    Ok(flow::report(options, [sent, dropped], &arrivals))
+    Ok((flow::report(options, [sent, dropped], &arrivals), invalid))
 }
 
 fn read(file: &Path) -> Result<String> {

@@ -71,6 +71,9 @@ pub(crate) struct Samples {
     /// Queueing delay in nanoseconds and throughput in bit/s of each sender that shares a path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) pairs: Vec<[u64; 2]>,
+    /// Why a run in real time says nothing; empty if it does. Such a run is never kept.
+    #[serde(skip)]
+    pub(crate) invalid: Vec<String>,
 }
 
 impl RunFigure {

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::experiment::averages;
 use crate::experiment::plot::Picture;
-use crate::experiment::sweep::{Figure, Profile};
+use crate::experiment::sweep::{Figure, Profile, Series};
+use crate::experiment::verdict::{self, HEADINGS, Verdict};
 
 const TEMPLATE: &str = include_str!("page.html");
 
@@ -16,7 +17,11 @@ const TEMPLATE: &str = include_str!("page.html");
 /// # Errors
 ///
 /// Returns an error if the template cannot be filled.
-pub(crate) fn page(figures: &[(Figure, Picture)], profile: Profile) -> Result<String> {
+pub(crate) fn page(
+    figures: &[(Figure, Picture)],
+    verdicts: &[Verdict],
+    profile: Profile,
+) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.add_template("page", TEMPLATE).context("the page's template")?;
@@ -25,6 +30,13 @@ pub(crate) fn page(figures: &[(Figure, Picture)], profile: Profile) -> Result<St
     // No text within may end the script that it stands in.
     let readings =
         serde_json::to_string(&readings).context("the figures' values")?.replace('<', "\\u003c");
+    let papers: Vec<serde_json::Value> = verdict::by_paper(verdicts)
+        .into_iter()
+        .map(|(paper, verdicts)| {
+            let rows = verdicts.iter().map(|it| json!({ "columns": it.row(), "outcome": it.outcome }));
+            json!({ "heading": verdict::heading(paper, &verdicts), "rows": rows.collect::<Vec<_>>() })
+        })
+        .collect();
     let profile_name = if profile.is_full { "full profile" } else { "quick profile" };
     let shown: Vec<serde_json::Value> =
         figures.iter().map(|(figure, picture)| shown(figure, picture)).collect();
@@ -34,27 +46,17 @@ pub(crate) fn page(figures: &[(Figure, Picture)], profile: Profile) -> Result<St
             profile => profile_name,
             seed => profile.seed,
             readings => readings,
+            headings => HEADINGS,
+            papers => Value::from(Serde(&papers)),
             figures => Value::from(Serde(&shown)),
         })
         .context("cannot fill the page")
 }
 
 fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
-    let rows: Vec<serde_json::Value> = figure
-        .series
-        .iter()
-        .map(|series| {
-            let label = series
-                .value
-                .map_or_else(|| series.label(), |value| format!("{}, {value}", series.label()));
-            json!({ "label": label, "columns": figure.row(series) })
-        })
-        .collect();
-    let verdicts: Vec<serde_json::Value> = figure
-        .verdicts()
-        .iter()
-        .map(|verdict| json!({ "holds": verdict.holds, "sentence": verdict.sentence }))
-        .collect();
+    let row =
+        |series: &Series| json!({ "label": series.row_label(), "columns": figure.row(series) });
+    let rows: Vec<serde_json::Value> = figure.rows().map(row).collect();
     json!({
         "name": figure.scenario.name,
         "title": figure.title(),
@@ -66,6 +68,6 @@ fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
         "columns": figure.columns(),
         "rows": rows,
         "averages": averages::to_text(&averages::averages(figure)),
-        "verdicts": verdicts,
+        "has_marks": !picture.reading.marks.is_empty(),
     })
 }

@@ -17,6 +17,7 @@ mod here {
 
     use super::*;
     use crate::compare::bulk::{BulkOptions, CongestionControl};
+    use crate::compare::burst::Burst;
     use crate::compare::observed_client::{Interrupt, Interrupted};
     use crate::compare::peer::{Peer, rove_beside};
     use crate::compare::rights;
@@ -71,8 +72,9 @@ mod here {
             if measure == Measure::Flow {
                 let options = flow_options(conditions, &path);
                 let control = congestion_control(conditions.system());
-                let report = kernel::run(control, &options, &interrupt);
-                return told(report.map(|report| flow_samples(&report)));
+                let measured = kernel::run(control, &options, &interrupt);
+                let samples = |(report, invalid)| Samples { invalid, ..flow_samples(&report) };
+                return told(measured.map(samples));
             }
             let rove = match &self.rove {
                 Ok(rove) => rove,
@@ -128,12 +130,13 @@ mod here {
         let times = played.run.response_times(&script);
         let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
         let missing = u64::try_from(times.len() - known.len())?;
-        Ok(Samples { times: known, missing, ..Samples::default() })
+        Ok(Samples { times: known, missing, invalid: played.invalid, ..Samples::default() })
     }
 
     fn interrupts(options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Samples> {
-        let times = burst::interrupts(INTERRUPTIONS, options, interrupt)?.times;
-        Ok(Samples { times: times.into_iter().map(nanos).collect(), ..Samples::default() })
+        let Burst { times, invalid, .. } = burst::interrupts(INTERRUPTIONS, options, interrupt)?;
+        let times = times.into_iter().map(nanos).collect();
+        Ok(Samples { times, invalid, ..Samples::default() })
     }
 
     fn peer(system: System) -> Peer {

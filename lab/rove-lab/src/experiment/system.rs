@@ -74,7 +74,7 @@ pub(crate) enum System {
 
 impl System {
     /// Returns its name in figures.
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rove => "rove",
             Self::RoveUnpredicted => "rove, no predictions",

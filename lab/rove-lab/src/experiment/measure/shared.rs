@@ -8,6 +8,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use rove_congestion::Controller;
 use rove_congestion::aimd::Aimd;
 use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
@@ -16,19 +17,18 @@ use rove_congestion::remy::{RemyController, Table};
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
-use rove_congestion::{Begin, Controller};
 use rove_flows::flow::contender::{Contender, own};
 use rove_flows::flow::ends::Receiver;
 use rove_flows::flow::on_off_sources::{
     Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,
 };
-use rove_flows::flow::source::FULL;
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_link::{CoDelConfig, Discipline, FairConfig, FlowKey, LinkConfig};
 use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
+use crate::experiment::traffic::Traffic;
 
 /// Figures of a run beside the queueing delays of its senders.
 pub(super) const FIGURES: [RunFigure; 2] = [
@@ -68,22 +68,27 @@ pub(crate) fn is_published(system: System) -> bool {
 type Factory = Box<dyn Fn() -> Box<dyn Controller>>;
 
 /// Returns what makes a system's controllers; `None` if its table is not there.
-fn factory(system: System, begin: Begin, published: Option<&FilePath>) -> Result<Option<Factory>> {
+fn factory(
+    system: System,
+    traffic: &Traffic,
+    published: Option<&FilePath>,
+) -> Result<Option<Factory>> {
+    let (begin, packet) = (traffic.begin(), traffic.packet());
     Ok(Some(match system {
         System::Flow(Contender::Own) => Box::new(own),
-        System::Flow(Contender::Aimd) => Box::new(|| Box::new(Aimd::new(FULL))),
+        System::Flow(Contender::Aimd) => Box::new(move || Box::new(Aimd::new(packet))),
         System::Flow(Contender::NewReno) => {
-            Box::new(move || Box::new(NewReno::with_begin(FULL, begin)))
+            Box::new(move || Box::new(NewReno::with_begin(packet, begin)))
         }
         System::Flow(Contender::Compound) => {
-            Box::new(move || Box::new(Compound::with_begin(FULL, begin)))
+            Box::new(move || Box::new(Compound::with_begin(packet, begin)))
         }
         System::Flow(Contender::Cubic | Contender::CubicCodel | Contender::CubicFqCodel) => {
-            Box::new(move || Box::new(Cubic::with_begin(FULL, begin)))
+            Box::new(move || Box::new(Cubic::with_begin(packet, begin)))
         }
-        System::Flow(Contender::Vegas) => Box::new(|| Box::new(Vegas::new(FULL))),
+        System::Flow(Contender::Vegas) => Box::new(move || Box::new(Vegas::new(packet))),
         System::Flow(Contender::SproutAckWide) => {
-            Box::new(|| Box::new(SproutAck::new(Scale::Wide, FULL, Duration::ZERO)))
+            Box::new(move || Box::new(SproutAck::new(Scale::Wide, packet, Duration::ZERO)))
         }
         _ => {
             let Some(bytes) = table_of(system, published) else { return Ok(None) };
@@ -95,7 +100,7 @@ fn factory(system: System, begin: Begin, published: Option<&FilePath>) -> Result
             let name = system.name();
             let table =
                 Arc::new(table.with_context(|| format!("the table of {name} cannot be used"))?);
-            Box::new(move || Box::new(RemyController::new(Arc::clone(&table), FULL)))
+            Box::new(move || Box::new(RemyController::new(Arc::clone(&table), packet)))
         }
     }))
 }
@@ -122,7 +127,7 @@ pub(super) const fn is_measured(system: System) -> bool {
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let system = conditions.system();
     let traffic = conditions.traffic.expect("a checked scenario has traffic");
-    let Some(controller) = factory(system, traffic.begin.into(), conditions.tables)? else {
+    let Some(controller) = factory(system, traffic, conditions.tables)? else {
         return Ok(Samples { missing: 1, ..Samples::default() });
     };
     let time = |text: &str| parse_duration(text).expect("a checked scenario has times");
@@ -131,7 +136,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
         None => Distribution::HeavyTailed,
     };
     let largest = traffic.largest_flow_bytes.map_or(Bytes::MAX, Bytes::new);
-    let size = FlowSize { distribution, largest };
+    let size = FlowSize { distribution, largest, packet: traffic.packet() };
     let mut path = conditions.path().clone();
     // Acknowledgments have a way of their own, as in the publications.
     path.uplink = LinkConfig { delay: path.uplink.delay, ..LinkConfig::default() };
@@ -141,7 +146,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
         let key = FlowKey::At(SENDER_PLACE);
         path.downlink.queue = Discipline::Fair(FairConfig { key, ..FairConfig::default() });
     }
-    let packet = FULL + rove_headless::HEADERS;
+    let packet = traffic.packet() + rove_headless::HEADERS;
     let transmission = path.downlink.rate.map(|rate| rate.transmission_time(packet));
     let base = path.uplink.delay + path.downlink.delay + transmission.unwrap_or_default();
     let seed = Seed::new(conditions.seed);
@@ -150,7 +155,9 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let pause = time(&traffic.mean_pause);
     let sources =
         OnOffSources::new(traffic.senders, size, pause, base, LEFT_ADDRESS, chance, controller);
-    let mut net = Net::new(Receiver::new(RIGHT_ADDRESS), sources, uplink, downlink, seed);
+    let delay = traffic.acknowledgment_delay.as_deref().map(time).unwrap_or_default();
+    let receiver = Receiver::with_delay(RIGHT_ADDRESS, delay);
+    let mut net = Net::new(receiver, sources, uplink, downlink, seed);
     let length = time(&traffic.length);
     net.run_for(length);
     let figures = net.right.figures(Instant::ZERO + length);
@@ -185,6 +192,7 @@ fn samples(figures: &[SenderFigures], packet: Bytes, length: Duration) -> Sample
         missing: (figures.len() - pairs.len()) as u64,
         figures: vec![*median, all],
         pairs,
+        ..Samples::default()
     }
 }
 
@@ -193,7 +201,7 @@ mod tests {
     use rove_flows::path::Path;
 
     use super::*;
-    use crate::experiment::traffic::{TcpBegin, Traffic};
+    use crate::experiment::traffic::TcpBegin;
 
     fn samples(system: System, senders: usize, path: &str) -> Samples {
         let path: Path = path.parse().expect("a path");
@@ -202,6 +210,9 @@ mod tests {
             mean_flow_bytes: Some(100_000),
             largest_flow_bytes: None,
             begin: TcpBegin::Modern,
+            initial_window: None,
+            packet_bytes: None,
+            acknowledgment_delay: None,
             mean_pause: "500ms".to_owned(),
             length: "30s".to_owned(),
         };
@@ -278,6 +289,9 @@ mod tests {
             mean_flow_bytes: None,
             largest_flow_bytes: None,
             begin: TcpBegin::Modern,
+            initial_window: None,
+            packet_bytes: None,
+            acknowledgment_delay: None,
             mean_pause: "0.2s".to_owned(),
             length: "100s".to_owned(),
         };
@@ -289,6 +303,9 @@ mod tests {
             Traffic { largest_flow_bytes: Some(0), ..good.clone() },
             Traffic { mean_pause: "soon".to_owned(), ..good.clone() },
             Traffic { length: "0s".to_owned(), ..good.clone() },
+            Traffic { initial_window: Some(0), ..good.clone() },
+            Traffic { packet_bytes: Some(99), ..good.clone() },
+            Traffic { acknowledgment_delay: Some("late".to_owned()), ..good.clone() },
         ] {
             assert!(bad.check().is_err(), "{bad:?}");
         }
