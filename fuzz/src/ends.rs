@@ -11,7 +11,7 @@ use rove_session::{
     Preference, Server, ServerConfig, UserStream,
 };
 use rove_ssp::{Capabilities, Config, Direction, Ecn, Object, Role, Transport};
-use rove_terminal::{Size, Terminal, TerminalCapabilities};
+use rove_terminal::{OscSupport, Size, Terminal, TerminalCapabilities};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::forger::{Forger, instruction, key, text};
@@ -209,8 +209,7 @@ impl Session {
         let client = ClientConfig {
             key: key(),
             terminal: TerminalCapabilities {
-                titles: flag(1),
-                operating_system_commands: flag(1),
+                osc: OscSupport { any: flag(1), window: flag(1), progress: false },
                 scrollback: flag(4),
                 ..TerminalCapabilities::default()
             },

@@ -31,8 +31,7 @@ pub mod work;
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 27] = [
-    ("ancillary", parsers::ancillary_takes_anything),
+pub const TARGETS: [(&str, Target); 26] = [
     ("answers", rove_session::fuzzing::answers_take_anything),
     ("assembler", wire::assembler_is_bounded),
     ("bootstrap", rove_shell::fuzzing::bootstrap_takes_anything),

@@ -1,12 +1,10 @@
-//! The texts and frames around a session: ssh's configuration, control sockets, tunnels, control messages of datagrams, and
-//! keys.
+//! The texts and frames around a session: ssh's configuration, control sockets, tunnels and keys.
 
 use rove_bootstrap::Sharing;
 use rove_bootstrap::ssh_config::{self, DETOUR_CHARS_MAX};
 use rove_bootstrap::tunnel::frame::{Decoder, Frame, FrameError};
 use rove_control::{decode_reply, decode_request};
 use rove_ssp::Key;
-use rove_udp::ancillary::{congestion_mark, control_messages, local_address};
 
 /// A program may answer anything to `ssh -G`. The parsed result is text that acts on no terminal, a name that is no
 /// option, and an account in a word.
@@ -30,8 +28,10 @@ pub fn ssh_config_takes_anything(data: &[u8]) {
 
 /// Every peer of a control socket, on both ends, may send anything.
 pub fn control_takes_anything(data: &[u8]) {
-    let _ = decode_request(data);
-    let _ = decode_reply(data);
+    assert!(decode_request(data).is_err() || data.starts_with(b"rove/"), "another protocol");
+    let is_json =
+        data.trim_ascii_start().starts_with(b"{") || data.trim_ascii_start().starts_with(b"[");
+    assert!(decode_reply(data).is_err() || is_json, "no JSON");
 }
 
 /// A tunnel may bring any bytes, in pieces of any size: the same frames come of them, and written again
@@ -58,14 +58,6 @@ fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Frame>, Result<(),
         }
     }
     (frames, Ok(()))
-}
-
-/// Control messages may be anything: the walk over them ends, stays within the bytes, and so do their readers.
-pub fn ancillary_takes_anything(data: &[u8]) {
-    let span: usize = control_messages(data).map(|message| message.data.len()).sum();
-    assert!(span <= data.len(), "more than there was");
-    assert!(control_messages(data).count() <= data.len(), "a walk without an end");
-    let _ = (congestion_mark(data), local_address(data));
 }
 
 /// A key's text is read back as it was written, and no other text is a key.
@@ -105,13 +97,6 @@ mod tests {
             };
             let stream: Vec<Vec<u8>> = frames.iter().map(frame).collect();
             tunnel_takes_anything(&[&[cut], &stream.concat()[..]].concat());
-        }
-
-        #[test]
-        fn the_walk_over_any_control_messages_ends(
-            data in proptest::collection::vec(prop_oneof![Just(0_u8), 0..64_u8, any::<u8>()], 0..200),
-        ) {
-            ancillary_takes_anything(&data);
         }
 
         #[test]

@@ -3,7 +3,9 @@
 use rove_session::HostScreen;
 use rove_ssp::Object;
 use rove_terminal::display::{self, Repertoire, Vocabulary};
-use rove_terminal::{Renderer, Screen, Terminal, TerminalCapabilities};
+use rove_terminal::{
+    AlternateScreen, OscSupport, Renderer, Screen, Terminal, TerminalCapabilities,
+};
 
 use crate::script::{Script, Step, take_size};
 
@@ -140,13 +142,12 @@ pub fn frames_are_clean(data: &[u8]) {
     let capabilities = TerminalCapabilities {
         erase_characters: flag(0),
         background_color_erase: flag(1),
-        titles: flag(2),
+        osc: OscSupport { window: flag(2), ..OscSupport::default() },
         title_prefix: if flag(3) { "[rove] ".to_owned() } else { String::new() },
         synchronized_output: flag(4),
         repertoire: if flag(6) { Repertoire::FULL } else { Repertoire::STOCK },
         init: flag(7),
-        enter: b"\x1b[?1049h".to_vec(),
-        leave: b"\x1b[?1049l".to_vec(),
+        alternate_screen: AlternateScreen::xterm(),
         cursor_styles: flag(0),
         kitty_keyboard: flag(1),
         modify_other_keys: flag(2),

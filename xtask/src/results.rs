@@ -15,11 +15,11 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than five minutes on two cores.
 #[rustfmt::skip]
-const TABLES: [Table; 18] = [
+const TABLES: [Table; 19] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
-    ("end", "rove-lab figures end --full --out target/figures", &[""]),
-    ("idle", "rove-lab figures idle --full --out target/figures", &[""]),
+    ("end", "cargo xtask bench end", &[""]),
+    ("idle", "cargo xtask bench idle-hour", &[""]),
     ("steady-output", "rove-lab figures aoi-small --out target/figures", &[""]),
     ("keys", "rove-lab replay --traces lab/rove-lab/traces bash-long fish --engine none --seeds 5 \
         --link rtt=20ms --link rtt=20ms,loss=5% --link rtt=20ms,loss=29% --link rtt=100ms --link rtt=100ms,loss=1% \
@@ -42,9 +42,15 @@ const TABLES: [Table; 18] = [
     ("agents", "rove-lab replay --traces lab/rove-lab/traces agent-filter agent-ink agent-ratatui agent-stream --seeds 40 \
         --link rtt=100ms,loss=5% --link rtt=300ms,loss=5%",
         &["--engine none", "--engine stock", "--engine replay"]),
-    ("sprout", "rove-lab figures sprout-links sprout-loss --out target/figures", &[""]),
+    ("sprout", "rove-lab figures sprout-links sprout-constant sprout-loss --out target/figures", &[""]),
     ("remy", "rove-lab figures remy-dumbbell remy-heavy-tail remy-lte-4 --out target/figures", &[""]),
     ("addresses", "cargo test --quiet --package rove-ssp --test pair a_moment_for_the_first -- --nocapture", &[""]),
+    ("continuity", "env ROVE_RESUME_RUNS=1000 cargo test --quiet --package",
+        &["rove-ssp --test pair the_times_of_a_start -- --nocapture",
+          "rove-ssp --test pair every_session_recovers -- --nocapture",
+          "rove-session --test resume a_client_ -- --nocapture",
+          "rove-session --test sharing ten_viewers -- --nocapture",
+          "rove-session --test succession modes_are_set -- --nocapture"]),
     ("bench-onset", "cargo xtask bench onset", &[""]),
     ("bench-prediction", "cargo xtask bench prediction", &[""]),
     ("bench-record", "cargo xtask bench record", &[""]),

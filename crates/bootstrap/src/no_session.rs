@@ -5,7 +5,11 @@ use std::process::ExitStatus;
 
 use crate::options::{HostOptions, WantedSession};
 use crate::session_ref::attach_command;
-use crate::startup::{Announced, ProxyFailure, RunningSession};
+use crate::startup::{Announced, EarlyOutput, ProxyFailure, RunningSession};
+
+/// Exit code of OpenSSH's sshd for a user whom `/etc/nologin` keeps out, after it printed that file on the error stream.
+/// Source: OpenSSH 9.2 as observed.
+const NO_LOGINS: i32 = 254;
 
 /// The reason for which ssh has brought no session.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +73,9 @@ pub enum NoSession {
          bound to another command", host.display()
     )]
     NotRun { host: OsString, status: ExitStatus },
+    /// ssh has logged in, but the host printed something else and ended the login, as for an account without a shell.
+    #[error("{} did not run rove's command (ssh: {status}); what it said stands above", host.display())]
+    TurnedAway { host: OsString, status: ExitStatus },
     /// The server is too old for a range of ports.
     #[error("the server does not take a range of UDP ports; give -p a single one")]
     NoPortRange,
@@ -89,7 +96,7 @@ impl NoSession {
             let failure = announced.proxy_failure.clone();
             failure
                 .map_or_else(|| Self::ssh_failed(options), |failure| Self::NotConnected { failure })
-        } else if announced.has_impostor {
+        } else if announced.early_output == EarlyOutput::Impostor {
             Self::Diverted { host }
         } else if !announced.sessions.is_empty() {
             Self::SeveralSessions { host, sessions: announced.sessions.clone() }
@@ -101,6 +108,15 @@ impl NoSession {
             Self::NotAttached { host, status }
         } else if announced.has_started {
             Self::ServerFailed { host, status }
+        } else {
+            Self::not_run(host, status, announced.early_output == EarlyOutput::Text)
+        }
+    }
+
+    /// Returns that rove's command did not run. A guess at the reason would contradict what the host `has_said`.
+    pub fn not_run(host: OsString, status: ExitStatus, has_said: bool) -> Self {
+        if has_said || status.code() == Some(NO_LOGINS) {
+            Self::TurnedAway { host, status }
         } else {
             Self::NotRun { host, status }
         }

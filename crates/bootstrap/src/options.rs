@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use rove_session::{Former, JoinMode};
+use rove_session::JoinMode;
+use serde::{Deserialize, Serialize};
 
 use crate::choices::Choices;
 use crate::install_policy::InstallPolicy;
@@ -103,13 +104,17 @@ pub enum WantedSession {
     Resumed(u16, Resumed),
 }
 
-/// The record of a client that is gone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The record of a client that is gone, from which the next one goes on with a key that the server gives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {
     /// The name of its files.
     pub record: String,
-    /// The client.
-    pub former: Former,
+    /// The number of the descriptor that holds the record's lock, from the reading of the record on.
+    pub lock: i32,
+    /// The client, as the server is told of it ([`Former`](rove_session::Former)).
+    pub former: String,
+    /// How many keys of it the server has taken. `None` if it does not tell.
+    pub taken: Option<u64>,
 }
 
 /// The first port that an ordinary user can bind. Lower ports need root, and ssh's own port is usually among them.

@@ -75,7 +75,7 @@ pub fn server_arguments(
             Some((way.map(JoinMode::option), None, session.as_ref().map(ToString::to_string)))
         }
         WantedSession::Resumed(port, resumed) => {
-            let former = (FORMER_VARIABLE.to_owned(), resumed.former.to_string());
+            let former = (FORMER_VARIABLE.to_owned(), resumed.former.clone());
             Some((None, Some(former), Some(port.to_string())))
         }
         WantedSession::New | WantedSession::Named(_) => None,

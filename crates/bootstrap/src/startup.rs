@@ -18,11 +18,13 @@
 //! docs/wire.md.
 
 mod attachment;
+mod early_output;
 
 use core::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 pub use self::attachment::{Attachment, LOOPBACK, TAKEN};
+pub use self::early_output::EarlyOutput;
 use crate::challenge::Challenge;
 use crate::line::LineReader;
 use crate::platform::Platform;
@@ -117,8 +119,8 @@ pub struct Announced {
     pub server_address: Option<String>,
     /// The server's announcement: its port and key.
     pub connect: Option<Connect>,
-    /// Whether a server was announced before rove's command had begun.
-    pub has_impostor: bool,
+    /// The output before rove's command, or in its place.
+    pub early_output: EarlyOutput,
     /// Whether rove's own command has begun, which then prints why it fails.
     pub has_started: bool,
     /// Whether the host's server is a stock Mosh server, because the host has no rove.
@@ -306,6 +308,9 @@ impl Startup {
                 text.extend(&line.bytes);
             }
             text.extend(end);
+            if stream == Stream::Output && !self.started {
+                self.announced.early_output.add(&line.bytes);
+            }
             let says = |text: &[u8]| line.bytes.windows(text.len()).any(|window| window == text);
             self.announced.port_refused |= says(PORT_REFUSED);
             self.announced.is_older |= COMMAND_REFUSED.into_iter().any(says);
@@ -349,7 +354,7 @@ impl Startup {
                 announced.has_started = true;
             }
             // The line is not shown, because it may be a server's after all, and then holds a key.
-            Line::Connect(_) if !self.started => announced.has_impostor = true,
+            Line::Connect(_) if !self.started => announced.early_output = EarlyOutput::Impostor,
             Line::Connect(connect) => drop(announced.connect.get_or_insert(connect)),
             _ if !self.started => return Ok(false),
             Line::SshConnection(address) => announced.server_address = Some(address),

@@ -55,35 +55,15 @@ pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> O
     let (folded, length) = (fold(written), written.chars().count());
     let slips_max = (length + 1) / 4;
     let rated = names.into_iter().filter_map(|name| {
-        let slips = if fold(name) == folded { 0 } else { slips(written, name, slips_max)? };
-        Some((slips, name))
+        let is_long = name.chars().count().abs_diff(length) > slips_max;
+        let slips = match fold(name) == folded {
+            true => 0,
+            false if is_long => return None,
+            false => strsim::osa_distance(written, name),
+        };
+        (slips <= slips_max).then_some((slips, name))
     });
     rated.min_by_key(|(slips, _)| *slips).map(|(_, name)| name)
-}
-
-/// Returns the number of typing errors between two texts. `None` if there are more than `max`.
-fn slips(from: &str, to: &str, max: usize) -> Option<usize> {
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-    if from.len().abs_diff(to.len()) > max {
-        return None;
-    }
-    // The last three rows of the distances between beginnings (optimal string alignment).
-    let mut older: Vec<usize> = Vec::new();
-    let mut old: Vec<usize> = (0..=to.len()).collect();
-    for i in 1..=from.len() {
-        let mut row = vec![i];
-        for j in 1..=to.len() {
-            let wrong = usize::from(from[i - 1] != to[j - 1]);
-            let mut slips = (old[j] + 1).min(row[j - 1] + 1).min(old[j - 1] + wrong);
-            let is_swap = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
-            if is_swap {
-                slips = slips.min(older[j - 2] + 1);
-            }
-            row.push(slips);
-        }
-        older = core::mem::replace(&mut old, row);
-    }
-    old.last().copied().filter(|slips| *slips <= max)
 }
 
 /// Returns the message with which a command refuses a command line: the command, the reason, and the usage. `None` if

@@ -39,13 +39,13 @@ pub struct Compound {
 impl Compound {
     /// Creates a controller for full packets of size `packet`.
     pub fn new(packet: Bytes) -> Self {
-        Self::with_begin(packet, Begin::Modern)
+        Self::with_begin(packet, Begin::MODERN)
     }
 
     /// Creates a controller for full packets of size `packet`, whose flow begins as `begin` says.
     pub fn with_begin(packet: Bytes, begin: Begin) -> Self {
         Self {
-            by_losses: PacketWindow::new(begin.packets(), LEAST, packet),
+            by_losses: PacketWindow::new(begin.packets.into(), LEAST, packet),
             by_delays: 0.0,
             slow_start: SlowStart::new(begin),
             base: None,

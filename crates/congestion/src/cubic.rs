@@ -41,13 +41,13 @@ struct Epoch {
 impl Cubic {
     /// Creates a controller for full packets of size `packet`.
     pub fn new(packet: Bytes) -> Self {
-        Self::with_begin(packet, Begin::Modern)
+        Self::with_begin(packet, Begin::MODERN)
     }
 
     /// Creates a controller for full packets of size `packet`, whose flow begins as `begin` says.
     pub fn with_begin(packet: Bytes, begin: Begin) -> Self {
         Self {
-            window: PacketWindow::new(begin.packets(), LEAST, packet),
+            window: PacketWindow::new(begin.packets.into(), LEAST, packet),
             window_before: 0.0,
             epoch: None,
             slow_start: SlowStart::new(begin),

@@ -8,7 +8,6 @@
 //! - `numbers` converts counts. `rtt`, `base_rtt`, `rounds`, `recovery`, `packet_window` and `slow_start` are parts
 //!   that several controllers share.
 //! - `controller` is the interface.
-//! - [`fixed_window`] never changes, and is a reference for the others.
 //! - [`aimd`], [`new_reno`] and [`cubic`] follow losses, [`vegas`] and [`ledbat`] follow delays, and [`compound`] follows
 //!   both.
 //! - [`remy`] follows a `table` of rules that a search has found. A rule maps a `memory` of signals in a `domain` to an
@@ -27,7 +26,6 @@ mod base_rtt;
 pub mod compound;
 pub mod controller;
 pub mod cubic;
-pub mod fixed_window;
 pub mod ledbat;
 pub mod new_reno;
 mod numbers;

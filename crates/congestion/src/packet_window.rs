@@ -7,7 +7,7 @@ use crate::numbers::{in_packets, whole};
 use crate::recovery::Recovery;
 
 /// The first window of controllers that begin as QUIC does, in packets. Source: RFC 9002, section 7.2; RFC 6928.
-pub(crate) const INITIAL: f64 = 10.0;
+pub(crate) const INITIAL: u32 = 10;
 
 /// The least window of controllers that follow QUIC, in packets. Source: RFC 9002, section 7.2.
 pub(crate) const LEAST: f64 = 2.0;
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn no_number_of_losses_takes_the_window_below_the_least() {
         for least in [1.0, LEAST] {
-            let mut window = PacketWindow::new(INITIAL, least, PACKET);
+            let mut window = PacketWindow::new(INITIAL.into(), least, PACKET);
             for millis in 1..20 {
                 let now = Instant::from_millis(10 * millis);
                 window.cut(now, &loss(10 * millis - 1, false), 0.5);

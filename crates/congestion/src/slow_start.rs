@@ -22,22 +22,25 @@ const CONSERVATIVE_DIVISOR: u64 = 4;
 const CONSERVATIVE_ROUNDS: u32 = 5;
 
 /// How a flow begins: its first window and its slow start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Begin {
-    /// A first window of ten packets (RFC 6928), and HyStart++.
-    #[default]
-    Modern,
-    /// A first window of two packets, and slow start until a loss (RFC 2581; ns-2 in publications up to 2014).
-    Classic,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begin {
+    /// The first window, in packets.
+    pub packets: u32,
+    /// Whether HyStart++ may end slow start; otherwise only a loss does.
+    pub has_hystart: bool,
 }
 
 impl Begin {
-    /// Returns the first window, in packets.
-    pub(crate) const fn packets(self) -> f64 {
-        match self {
-            Self::Modern => INITIAL,
-            Self::Classic => 2.0,
-        }
+    /// A first window of ten packets (RFC 6928), and HyStart++.
+    pub const MODERN: Self = Self { packets: INITIAL, has_hystart: true };
+
+    /// A first window of two packets, and slow start until a loss (RFC 2581; ns-2 in publications up to 2014).
+    pub const CLASSIC: Self = Self { packets: 2, has_hystart: false };
+}
+
+impl Default for Begin {
+    fn default() -> Self {
+        Self::MODERN
     }
 }
 
@@ -74,7 +77,7 @@ impl SlowStart {
 
     /// Grows the window by an acknowledgment. Returns whether slow start ends with it.
     pub(crate) fn grow(&mut self, now: Instant, ack: &Ack, window: &mut PacketWindow) -> bool {
-        let is_over = self.begin == Begin::Modern && self.follow(now, ack);
+        let is_over = self.begin.has_hystart && self.follow(now, ack);
         let divisor = if self.conservative.is_some() { CONSERVATIVE_DIVISOR } else { 1 };
         window.packets += window.packets_in(Bytes::new(ack.size.get() / divisor));
         if is_over {
@@ -129,7 +132,7 @@ mod tests {
         assert!(windows[29] < 700 && windows[29] == windows[28] + 1, "{windows:?}");
         let mut free = Path::new(NewReno::new(PACKET), 100);
         assert_eq!(free.windows(12)[11], 10 << 11, "without a queue it does not");
-        let mut classic = Path::with_rate(NewReno::with_begin(PACKET, Begin::Classic), 100, 1_000);
+        let mut classic = Path::with_rate(NewReno::with_begin(PACKET, Begin::CLASSIC), 100, 1_000);
         assert_eq!(classic.windows(12)[11], 2 << 11, "only a loss ends the older one");
         classic.lose();
         assert_eq!(classic.windows(2), [2 << 11, (2 << 11) + 1]);

@@ -7,12 +7,13 @@
 //! - `normal` → `grid` → `kernel`, `columns` (a tick of the random walk); `horizon`, `spread` over `quantile`
 //!   (arrivals) → `model`: all that is known before a link is observed. `belief`: the link's rate. `lanes`: sums.
 //! - [`estimator`]: the inference, or the moving average of Sprout-EWMA in its place.
-//! - [`receiver`]: arrivals, counted by ticks. [`sender`]: the window. [`packet`]: their messages. [`endpoint`]: one
+//! - [`receiver`]: arrivals, counted by ticks. [`sender`]: the window. [`packet`]: their messages. `config`: the bytes that count. [`endpoint`]: one
 //!   end, with both halves.
 //! - [`tunnel`]: a queue for each flow that shares the window.
 
 pub(crate) mod belief;
 mod columns;
+mod config;
 pub mod endpoint;
 pub mod estimator;
 pub(crate) mod grid;
@@ -31,8 +32,9 @@ mod terms;
 mod tests;
 pub mod tunnel;
 
+pub use self::config::{Config, Counting, Drain};
 pub use self::endpoint::Endpoint;
 pub use self::estimator::{Bayesian, Estimator, MovingAverage, Start};
 pub use self::grid::{OutageRow, Scale};
 pub(crate) use self::terms::Count;
-pub use self::terms::{Config, Drain, FORECAST_TICKS, Forecast, QUANTILE, TICK};
+pub use self::terms::{FORECAST_TICKS, Forecast, QUANTILE, TICK};

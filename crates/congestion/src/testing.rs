@@ -93,7 +93,6 @@ mod properties {
 
     fn all() -> Vec<Box<dyn Controller>> {
         vec![
-            Box::new(crate::fixed_window::FixedWindow::new(7, PACKET)),
             Box::new(crate::aimd::Aimd::new(PACKET)),
             Box::new(crate::new_reno::NewReno::new(PACKET)),
             Box::new(crate::cubic::Cubic::new(PACKET)),

@@ -279,25 +279,9 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::os::unix::net::UnixListener;
 
+    use rove_rig::scratch::Scratch;
+
     use super::*;
-
-    /// A folder that goes when the test ends.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Self {
-            let name = format!("rove-directory-{name}-{}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            std::fs::create_dir_all(&path).unwrap();
-            Self(path)
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
 
     #[test]
     fn a_sockets_name_is_process_and_port() {
@@ -326,8 +310,8 @@ mod tests {
 
     #[test]
     fn a_directory_that_others_may_enter_or_put_there_is_not_used() {
-        let scratch = Scratch::new("checks");
-        let path = |name: &str| scratch.0.join(name);
+        let scratch = Scratch::new();
+        let path = |name: &str| scratch.path(name);
         assert_eq!(Directory::open(&path("none")).unwrap(), None);
         let good = Directory::create(&path("good")).unwrap();
         assert_eq!(Directory::create(&path("good")).unwrap(), good, "a second server finds it");
@@ -352,8 +336,8 @@ mod tests {
         if !geteuid().is_root() {
             return; // only root can make one
         }
-        let scratch = Scratch::new("foreign");
-        let theirs = scratch.0.join("theirs");
+        let scratch = Scratch::new();
+        let theirs = scratch.path("theirs");
         Directory::create(&theirs).unwrap();
         std::os::unix::fs::chown(&theirs, Some(12_345), None).unwrap();
         for path in [theirs.clone(), theirs.join("rove")] {
@@ -364,8 +348,8 @@ mod tests {
 
     #[test]
     fn only_sockets_are_listed_and_unready_ones_of_the_dead_are_removed() {
-        let scratch = Scratch::new("listing");
-        let directory = Directory::create(&scratch.0.join("d")).unwrap();
+        let scratch = Scratch::new();
+        let directory = Directory::create(&scratch.path("d")).unwrap();
         // No process can have this number.
         let dead = SessionName { pid: u32::MAX, port: 1 };
         let own = SessionName { pid: std::process::id(), port: 2 };

@@ -166,7 +166,7 @@ impl Carrier {
     }
 }
 
-/// The path of a session's client. All fields are `None` if no client ever connected.
+/// The path of a session's client, and its silence. All fields are empty if no client ever connected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientPath {
@@ -179,6 +179,9 @@ pub struct ClientPath {
     /// Whether a forwarder on a jump host sends the datagrams.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub by_jump_host: bool,
+    /// Seconds since a datagram of the client was due, if none has come; 0 before the first, and from an older server.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub missed_seconds: u64,
 }
 
 impl ClientPath {
@@ -225,6 +228,11 @@ pub struct SessionStatus {
     /// The facts that the next client needs.
     #[serde(flatten)]
     pub attachment: Attachment,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The reason for which a request is refused.
@@ -414,6 +422,7 @@ mod tests {
                 path: Some(Carrier::Udp),
                 path_age_seconds: Some(7),
                 by_jump_host: false,
+                missed_seconds: 31,
             },
             contact_age_seconds: Some(31),
             title: "a \"title\"\n".to_owned(),
@@ -522,6 +531,7 @@ mod tests {
                     path: Some(Carrier::Ssh),
                     path_age_seconds: Some(u64::MAX),
                     by_jump_host: true,
+                    missed_seconds: u64::MAX,
                 },
                 terminal: long(TEXT_BYTES_MAX + extra),
                 title: long(TEXT_BYTES_MAX + extra),

@@ -31,8 +31,8 @@ use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::tunnel::JumpQuestion;
 use crate::install::{self, InstallOptions};
-use crate::session_call::{self, Resumption, SessionCall};
-use crate::{colors, entropy, escape_key, sys};
+use crate::session_call::{self, SessionCall};
+use crate::{colors, entropy, escape_key, resume, sys};
 
 pub(crate) mod address;
 pub(crate) mod choice;
@@ -141,9 +141,10 @@ fn start(
     let local = |error| BootstrapError::Local { what: "a pipe to ssh", error };
     let tunnel = tunnel.transpose().map_err(local)?;
     let resumed = match &options.session {
-        WantedSession::Resumed(_, Resumed { record, former }) => {
-            let (record, former) = (record.clone(), former.to_string());
-            Some(Resumption { record, former, taken })
+        WantedSession::Resumed(_, resumed) => {
+            let kept = resume::keep_lock(resumed.lock);
+            kept.map_err(|error| BootstrapError::Local { what: "the lock of the record", error })?;
+            Some(Resumed { taken, ..resumed.clone() })
         }
         _ => None,
     };

@@ -277,7 +277,7 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
 fn resume_session(wanted: Option<&str>) -> u8 {
     match crate::resume_command::run(wanted) {
         Ok(Step::Done(code)) => code,
-        Ok(Step::Attach(words, port, resumed, _store)) => {
+        Ok(Step::Attach(words, port, resumed)) => {
             let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
             let invocation = own_invocation(&words);
             let mut call = attach::parse(words, Config::load);

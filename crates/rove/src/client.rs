@@ -65,7 +65,7 @@ pub(crate) struct ClientOptions {
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let way = match &options.call.resumed {
-        Some(resumption) => Way::after(resumption).context("the session cannot be resumed")?,
+        Some(resumed) => Way::after(resumed).context("the session cannot be resumed")?,
         None => Way::New,
     };
     run_from(options, way)

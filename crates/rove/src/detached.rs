@@ -1,5 +1,6 @@
-//! The notice about a user's sessions without a client, shown at a login, with the commands that end them.
+//! The line about a user's sessions without a client, shown at a login, with the commands that go on with them and end them.
 
+use core::fmt::Write;
 use std::ffi::OsStr;
 
 use rove_control::{State, survey};
@@ -12,6 +13,8 @@ use crate::utmp;
 /// How long the servers have to answer; the login waits for them. Chosen: a hundred times the usual time, and less than
 /// a person notices.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// Least time for which a client has not spoken though it was due, in seconds. Chosen: of three heartbeats none has come.
+const MISSED_SECONDS_MIN: u64 = 9;
 /// Most sessions named in the notice. Chosen: a screen has room for more than the notice.
 const NAMED_MAX: usize = 5;
 /// The escape sequence of the notice's colours: white on blue, as in the notice bar.
@@ -36,7 +39,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
     for found in &survey.sessions {
         let status = &found.status;
         known.push(status.pid);
-        if status.state == State::Detached {
+        if status.state == State::Detached || status.path.missed_seconds >= MISSED_SECONDS_MIN {
             let description = describe_detached(status);
             sessions.push(Detached { pid: status.pid, description, is_ours: true });
         }
@@ -56,31 +59,26 @@ pub(crate) fn notice(user: &OsStr) -> String {
 /// Returns the notice that names these sessions; empty if there are none.
 fn text(sessions: &[Detached], has_rove: bool) -> String {
     let Some(first) = sessions.first() else { return String::new() };
-    let (noun, have) = if sessions.len() == 1 { ("session", "has") } else { ("sessions", "have") };
-    let mut lines = vec![format!(
-        "rove: {} {noun} of yours on this computer {have} no client at the moment:",
-        sessions.len()
-    )];
-    lines.extend(
-        sessions.iter().take(NAMED_MAX).map(|session| format!("  {}", session.description)),
+    let is_one = sessions.len() == 1;
+    let (noun, have) = if is_one { ("session", "has") } else { ("sessions", "have") };
+    let named: Vec<&str> = sessions.iter().take(NAMED_MAX).map(|it| &*it.description).collect();
+    let mut line = format!(
+        "rove: {} {noun} of yours on this computer {have} no client: {}",
+        sessions.len(),
+        named.join("; ")
     );
     if sessions.len() > NAMED_MAX {
-        lines.push(format!("  and {} more", sessions.len() - NAMED_MAX));
+        let _ = write!(line, "; and {} more", sessions.len() - NAMED_MAX);
     }
     if sessions.iter().any(|session| session.is_ours) {
-        lines.push(
-            "Go on with one, from where you are: rove attach and this host's name".to_owned(),
-        );
+        line += ". To go on with one: rove attach and this host's name";
     }
     let command = if has_rove && first.is_ours { "rove kill" } else { "kill" };
-    let mut advice = format!("End one that is no longer needed with: {command} {}", first.pid);
+    let _ = write!(line, ". To end one: {command} {}", first.pid);
     if has_rove && sessions.iter().filter(|session| session.is_ours).count() > 1 {
-        advice.push_str("; all of them: rove kill --detached");
+        line += "; all: rove kill --detached";
     }
-    lines.push(advice);
-    let lines: Vec<String> =
-        lines.into_iter().map(|line| format!("{COLORS}{line}\x1b[m\n")).collect();
-    lines.concat() + "\n"
+    format!("{COLORS}{line}\x1b[m\n\n")
 }
 
 #[cfg(test)]
@@ -99,8 +97,8 @@ mod tests {
                 true,
                 &["1 session of", "session 17", "rove attach", "rove kill 17"] as &[&str],
             ),
-            (vec![session(17, true)], false, &["1 session of", "with: kill 17"]),
-            (vec![session(17, false)], true, &["1 session of", "with: kill 17"]),
+            (vec![session(17, true)], false, &["1 session of", "one: kill 17"]),
+            (vec![session(17, false)], true, &["1 session of", "one: kill 17"]),
             (
                 vec![session(17, true), session(18, true), session(19, false)],
                 true,
@@ -121,7 +119,7 @@ mod tests {
             let sessions = vec![session(17, true); count];
             let text = text(&sessions, true);
             assert_eq!(text.contains("and 1 more"), more, "{text}");
-            assert!(text.lines().count() <= NAMED_MAX + 5, "{text}");
+            assert_eq!(text.trim_end().lines().count(), 1, "{text}");
         }
     }
 }

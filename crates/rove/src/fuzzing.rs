@@ -188,7 +188,8 @@ pub fn terminfo_takes_anything(data: &[u8]) {
             continue;
         };
         assert!(
-            capabilities.enter.len() + capabilities.leave.len() <= 2 * data.len(),
+            capabilities.alternate_screen.enter.len() + capabilities.alternate_screen.leave.len()
+                <= 2 * data.len(),
             "more than there was"
         );
     }

@@ -36,7 +36,7 @@
 //! - `doctor` goes a session's way, collects `facts`, and names the step that fails (`diagnosis`).
 //! - `demo` runs both ends on this computer, joined by a `relay`.
 //!
-//! `fuzzing` states what must hold whatever comes from outside. `test_scripts` are scripts that tests execute.
+//! `fuzzing` states what must hold whatever comes from outside.
 
 mod announcement;
 mod answer;
@@ -76,8 +76,6 @@ mod sys;
 mod syslog;
 mod terminal_type;
 mod terminfo;
-#[cfg(test)]
-mod test_scripts;
 mod tunnel;
 mod utmp;
 mod xdg;

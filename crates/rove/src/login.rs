@@ -114,11 +114,19 @@ impl Login<'_> {
     }
 
     /// Returns the user who is told of sessions without a client as the program starts. `None` if the session runs a
-    /// command, or if the user wants quiet.
-    pub(crate) fn told_of_sessions(&self, home: Option<OsString>) -> Option<OsString> {
+    /// command. A stock server also heeds `~/.hushlogin` (`is_stock`).
+    pub(crate) fn told_of_sessions(
+        &self,
+        home: Option<OsString>,
+        is_stock: bool,
+    ) -> Option<OsString> {
         let environment = home.map(|home| ("HOME".into(), home)).into_iter().collect();
         let user = self.user.as_ref().map(|user| user.name.clone());
-        user.filter(|_| self.is_greeted(&self.home(&environment)))
+        let is_told = match is_stock {
+            true => self.is_greeted(&self.home(&environment)),
+            false => self.command.is_empty(),
+        };
+        user.filter(|_| is_told)
     }
 
     /// Returns whether anything is shown before the program starts.
@@ -331,9 +339,21 @@ mod tests {
 
     #[test]
     fn only_a_login_is_told_of_other_sessions() {
-        let home = |text: &str| Some(OsString::from(text));
-        assert_eq!(login(&[], None).told_of_sessions(home("/nowhere")), Some("nobody".into()));
-        assert_eq!(login(&["ls".into()], None).told_of_sessions(home("/nowhere")), None);
+        let quiet = std::env::temp_dir().join(format!("rove-quiet-{}", std::process::id()));
+        std::fs::create_dir_all(&quiet).unwrap();
+        std::fs::write(quiet.join(".hushlogin"), "").unwrap();
+        let command = ["ls".into()];
+        for (command, home, is_stock, is_told) in [
+            (&[][..], "/nowhere".into(), true, true),
+            (&[], "/nowhere".into(), false, true),
+            (&[], quiet.clone(), true, false),
+            (&[], quiet.clone(), false, true),
+            (&command, "/nowhere".into(), false, false),
+        ] {
+            let told = login(command, None).told_of_sessions(Some(home.into()), is_stock);
+            assert_eq!(told.is_some(), is_told, "{command:?} {is_stock}");
+        }
+        std::fs::remove_dir_all(&quiet).unwrap();
     }
 
     #[test]

@@ -5,13 +5,13 @@
 
 use std::net::SocketAddr;
 
-use rove_bootstrap::{ProgramName, Resume};
+use rove_bootstrap::{ProgramName, Resume, Resumed};
 use rove_session::{Client, LeftKeys, NextKeys, Record};
 use rove_ssp::Key;
 
 use rove_units::Instant;
 
-use crate::session_call::{Resumption, SessionCall};
+use crate::session_call::SessionCall;
 
 mod disk;
 mod error;
@@ -20,7 +20,7 @@ mod store;
 
 pub(crate) use error::ResumeFileError;
 use store::Secret;
-pub(crate) use store::{Folders, Saved, SessionFacts, Store};
+pub(crate) use store::{Folders, Saved, SessionFacts, Store, keep_lock};
 
 /// The keeper of a client's record.
 pub(crate) struct RecordKeeper {
@@ -45,9 +45,9 @@ impl Way {
     /// # Errors
     ///
     /// Returns why that record cannot be read any more.
-    pub(crate) fn after(resumption: &Resumption) -> Result<Self, ResumeFileError> {
-        let Resumption { record, former, taken } = resumption;
-        let saved = Folders::create()?.open(record)?;
+    pub(crate) fn after(resumed: &Resumed) -> Result<Self, ResumeFileError> {
+        let Resumed { record, lock, former, taken } = resumed;
+        let saved = Folders::create()?.open_locked(record, *lock)?;
         let left = LeftKeys::read(&saved.records).map_err(|_| ResumeFileError::Foreign)?;
         let client = saved.facts.client.parse().map_err(|_| ResumeFileError::Foreign)?;
         // Another client may have gone on from it meanwhile.

@@ -11,7 +11,7 @@ use crate::client::{self, ClientOptions};
 use crate::hardening;
 use crate::messages::{say, warn};
 use crate::question;
-use crate::resume::{Folders, Saved, Store};
+use crate::resume::{Folders, Saved};
 use crate::session_call::SessionCall;
 use crate::sessions::age;
 
@@ -20,8 +20,8 @@ pub(crate) enum Step {
     /// The session has ended, with this exit code.
     Done(u8),
     /// Its server is a rove, which gives a key of its own: these words behind `rove attach` ask for it, at this port.
-    /// The record stays locked until this process is the client.
-    Attach(Vec<String>, u16, Resumed, Box<Store>),
+    /// The record stays locked, also when this process becomes the client.
+    Attach(Vec<String>, u16, Resumed),
 }
 
 /// Goes on with a session. `wanted` is a host or a number in the list; without it the only session is meant, or one
@@ -84,8 +84,9 @@ fn go_on(saved: Saved) -> anyhow::Result<Step> {
         words.push(host);
         let client = saved.facts.client.parse().context("the record names no client")?;
         let former = LeftKeys::read(&saved.records)?.former(client);
-        let resumed = Resumed { record: saved.store.name().to_owned(), former };
-        return Ok(Step::Attach(words, server.port(), resumed, Box::new(saved.store)));
+        let (record, former) = (saved.store.name().to_owned(), former.to_string());
+        let resumed = Resumed { record, lock: saved.store.into_lock(), former, taken: None };
+        return Ok(Step::Attach(words, server.port(), resumed));
     };
     let options = ClientOptions {
         server,

@@ -197,7 +197,7 @@ impl PreparedServer {
             size,
             program: login.program(std::env::vars_os()),
             told_of_sessions: login
-                .told_of_sessions(std::env::var_os("HOME"))
+                .told_of_sessions(std::env::var_os("HOME"), options.name == ProgramName::Mosh)
                 .filter(|_| detached_use(options) != DetachedUse::Never),
             name: options.name,
             session: options.session.clone(),

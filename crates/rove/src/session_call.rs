@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::CStr;
 
 use anyhow::Context;
-use rove_bootstrap::{Choices, ProgramName};
+use rove_bootstrap::{Choices, ProgramName, Resumed};
 use rove_session::Preference;
 use serde::{Deserialize, Serialize};
 
@@ -41,18 +41,7 @@ pub(crate) struct SessionCall {
     pub(crate) tunnel: Option<Inherited>,
     /// The client that this one goes on from, if any. No record holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) resumed: Option<Resumption>,
-}
-
-/// The way on from a former client's record, with a key that a rove server gave.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Resumption {
-    /// The name of the record's files.
-    pub(crate) record: String,
-    /// The former client, as the server was told of it.
-    pub(crate) former: String,
-    /// How many keys of it the server has taken. `None` if it does not tell.
-    pub(crate) taken: Option<u64>,
+    pub(crate) resumed: Option<Resumed>,
 }
 
 impl SessionCall {
@@ -136,8 +125,9 @@ mod tests {
                 ssh: vec!["ssh".to_owned()],
                 others: vec!["192.0.2.1".to_owned()],
                 tunnel: None,
-                resumed: Some(Resumption {
+                resumed: Some(Resumed {
                     record: "0123".to_owned(),
+                    lock: 3,
                     former: "x.0".to_owned(),
                     taken: None,
                 }),

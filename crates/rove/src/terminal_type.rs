@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use rove_bootstrap::ProgramName;
 use rove_terminal::display::Repertoire;
-use rove_terminal::{Attributes, ClusterWidths, TerminalCapabilities};
+use rove_terminal::{AlternateScreen, Attributes, ClusterWidths, OscSupport, TerminalCapabilities};
 use termini::{BoolCapability, StringCapability, TermInfo};
 
 use crate::terminfo::{self, EntryError};
@@ -121,15 +121,16 @@ fn described_by(info: &TermInfo, term: &str, options: RenderOptions) -> Terminal
         erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
         background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
         repertoire: repertoire(info, term),
-        operating_system_commands: !is_one_of(term, &PLAIN_TERMINALS),
-        titles: is_one_of(term, &TITLED_TERMINALS),
-        // A terminal that reads titles from OSC sequences also reads these, or ignores them.
-        colors: is_one_of(term, &TITLED_TERMINALS),
-        directories: is_one_of(term, &TITLED_TERMINALS),
-        progress: is_one_of(term, &PROGRESS_TERMINALS),
+        osc: OscSupport {
+            any: !is_one_of(term, &PLAIN_TERMINALS),
+            window: is_one_of(term, &TITLED_TERMINALS),
+            progress: is_one_of(term, &PROGRESS_TERMINALS),
+        },
         title_prefix: title_prefix(options),
-        enter: text(StringCapability::EnterAlternativeMode),
-        leave: text(StringCapability::ExitAlternativeMode),
+        alternate_screen: AlternateScreen {
+            enter: text(StringCapability::EnterAlternativeMode),
+            leave: text(StringCapability::ExitAlternativeMode),
+        },
         init: options.init,
         scrollback: options.scrollback,
         cursor_styles: info.extended_cap("Ss").is_some() || is_one_of(term, &DECORATING_TERMINALS),
@@ -159,10 +160,9 @@ pub(crate) fn read_entry(
 /// have xterm's alternate screen, and a session looks right with nothing more.
 pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities {
     TerminalCapabilities {
-        operating_system_commands: true,
+        osc: OscSupport { any: true, ..OscSupport::default() },
         title_prefix: title_prefix(options),
-        enter: b"\x1b[?1049h".to_vec(),
-        leave: b"\x1b[?1049l".to_vec(),
+        alternate_screen: AlternateScreen::xterm(),
         init: options.init,
         scrollback: options.scrollback,
         ..TerminalCapabilities::default()
@@ -268,15 +268,15 @@ mod tests {
         let Ok(xterm) = capabilities("xterm-256color", options) else {
             return; // a computer without a terminfo database
         };
-        assert!(xterm.erase_characters && xterm.background_color_erase && xterm.titles);
+        assert!(xterm.erase_characters && xterm.background_color_erase && xterm.osc.window);
         assert_eq!(xterm.title_prefix, "[mosh] ");
-        assert!(xterm.init && xterm.enter.starts_with(b"\x1b[?1049h"));
+        assert!(xterm.init && xterm.alternate_screen.enter.starts_with(b"\x1b[?1049h"));
 
         let options = RenderOptions::default();
         let plain = capabilities("xterm-256color", options).unwrap();
         assert!(!plain.init && plain.title_prefix.is_empty());
         let dumb = capabilities("dumb", options).unwrap();
-        assert!(!dumb.operating_system_commands && !dumb.titles && !dumb.erase_characters);
+        assert!(!dumb.osc.any && !dumb.osc.window && !dumb.erase_characters);
         let unknown = capabilities("no-such-terminal", options).unwrap_err();
         assert!(unknown.to_string().contains("TERM=xterm-256color"), "{unknown}");
     }

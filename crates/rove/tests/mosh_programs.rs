@@ -13,39 +13,31 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use rove_rig::scratch::Scratch;
 use rustix::process::{Pid, Signal, kill_process};
 
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const SERVER_USAGE: &str = "Usage: mosh-server new [-s] [-v] [-i LOCALADDR] [-p PORT[:PORT2]] [-c COLORS] [-l NAME=VALUE] [-- COMMAND...]";
 
-/// A directory with ourselves under Mosh's names.
-struct Names {
-    directory: PathBuf,
-}
+/// A folder with ourselves under Mosh's names.
+struct Names(Scratch);
 
 impl Names {
-    fn new(test: &str) -> Self {
-        let directory = std::env::temp_dir().join(format!("rove-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
+    fn new() -> Self {
+        let folder = Scratch::new();
         for name in ["mosh-client", "mosh-server"] {
-            symlink(env!("CARGO_BIN_EXE_rove"), directory.join(name)).unwrap();
+            symlink(env!("CARGO_BIN_EXE_rove"), folder.path(name)).unwrap();
         }
-        Self { directory }
+        Self(folder)
     }
 
     /// Returns our program of this name, then stock's where it is installed.
     fn both(&self, name: &str) -> Vec<PathBuf> {
         let stock = Path::new("/usr/bin").join(name);
-        [Some(self.directory.join(name)), Some(stock).filter(|path| path.exists())]
+        [Some(self.0.path(name)), Some(stock).filter(|path| path.exists())]
             .into_iter()
             .flatten()
             .collect()
-    }
-}
-
-impl Drop for Names {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 
@@ -102,8 +94,8 @@ fn shape(output: &Output) -> String {
 /// part of one).
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], i32, &'a str, &'a str);
 
-fn assert_cases(test: &str, name: &str, cases: &[Case<'_>]) {
-    let names = Names::new(test);
+fn assert_cases(name: &str, cases: &[Case<'_>]) {
+    let names = Names::new();
     for (words, environment, code, stdout, stderr) in cases {
         let args: Vec<&str> = words.split_whitespace().collect();
         for program in names.both(name) {
@@ -128,7 +120,6 @@ fn the_server_answers_and_refuses_as_stock_does() {
     let detached = "\n\n[mosh-server detached, pid = ";
     let version = "mosh-server (mosh 1.4.0) ";
     assert_cases(
-        "server",
         "mosh-server",
         &[
             ("--help", &[], 0, &usage, ""),
@@ -178,7 +169,6 @@ fn the_client_answers_and_refuses_as_stock_does() {
     let key: &[(&str, &str)] = &[("MOSH_KEY", KEY)];
     let bad_mode: &[(&str, &str)] = &[("MOSH_KEY", KEY), ("MOSH_PREDICTION_DISPLAY", "bad")];
     assert_cases(
-        "client",
         "mosh-client",
         &[
             ("-c", &[], 0, "8\n", ""),
@@ -212,7 +202,7 @@ fn the_client_answers_and_refuses_as_stock_does() {
 
 #[test]
 fn a_server_without_the_locale_asked_for_says_so_in_a_line_and_runs() {
-    let names = Names::new("locale");
+    let names = Names::new();
     let server = &names.both("mosh-server")[0];
     for (args, locale, warns) in [
         (&["new", "-p", "0", "--", "true"][..], "xx_YY.UTF-8", true),
@@ -231,7 +221,7 @@ fn a_server_without_the_locale_asked_for_says_so_in_a_line_and_runs() {
 
 #[test]
 fn a_port_range_without_a_free_port_ends_the_server_with_a_sentence() {
-    let names = Names::new("ports");
+    let names = Names::new();
     // Both families, so that neither a socket for IPv6 nor one for IPv4 finds room.
     let taken: Vec<UdpSocket> = (20_001_u16..30_000)
         .filter_map(|port| UdpSocket::bind(("::", port)).ok())
@@ -252,7 +242,7 @@ fn a_port_range_without_a_free_port_ends_the_server_with_a_sentence() {
 
 #[test]
 fn a_server_whose_announcement_nobody_can_read_ends_with_a_sentence() {
-    let names = Names::new("unread");
+    let names = Names::new();
     let server = &names.both("mosh-server")[0];
     for (redirection, sentence) in [(">/dev/full", "No space left on device"), (">&-", "closed")] {
         let script = format!("exec \"$0\" new -p 0 -- true {redirection}");
@@ -270,7 +260,7 @@ fn a_server_whose_announcement_nobody_can_read_ends_with_a_sentence() {
 
 #[test]
 fn a_server_without_a_pseudo_terminal_ends_with_a_sentence() {
-    let names = Names::new("pty");
+    let names = Names::new();
     let server = &names.both("mosh-server")[0];
     // Room for the standard three and the socket.
     let script = "ulimit -n 5; exec \"$0\" new -p 0 -- true";
@@ -282,7 +272,7 @@ fn a_server_without_a_pseudo_terminal_ends_with_a_sentence() {
 
 #[test]
 fn arguments_need_not_be_text() {
-    let names = Names::new("bytes");
+    let names = Names::new();
     let bytes = |text: &[u8]| OsString::from_vec(text.to_vec());
     for program in names.both("mosh-server") {
         for args in [

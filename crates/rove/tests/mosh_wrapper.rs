@@ -13,10 +13,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::test_scripts::install_script;
-
-#[path = "../src/test_scripts.rs"]
-mod test_scripts;
+use rove_rig::scratch::Scratch;
 
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const STOCK: &str = "/usr/bin/mosh";
@@ -46,7 +43,7 @@ exit 7
 
 /// A directory with the recording programs and ourselves under the name `mosh`.
 struct Bench {
-    directory: PathBuf,
+    folder: Scratch,
 }
 
 /// The result of a call.
@@ -71,31 +68,30 @@ impl PartialEq for Stderr {
 impl Eq for Stderr {}
 
 impl Bench {
-    fn new(name: &str) -> Self {
-        let directory = std::env::temp_dir().join(format!("rove-{name}-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
+    fn new() -> Self {
+        let folder = Scratch::new();
         for (program, script) in [("ssh", RECORDING_SSH), ("client", RECORDING_CLIENT)] {
-            install_script(&directory.join(program), script);
+            folder.script(program, script);
         }
         for name in ["mosh", "rove"] {
-            symlink(env!("CARGO_BIN_EXE_rove"), directory.join(name)).unwrap();
+            symlink(env!("CARGO_BIN_EXE_rove"), folder.path(name)).unwrap();
         }
-        Self { directory }
+        Self { folder }
     }
 
     fn ours(&self) -> PathBuf {
-        self.directory.join("mosh")
+        self.folder.join("mosh")
     }
 
     fn command(&self, program: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
-            .arg(format!("--ssh={} -x", self.directory.join("ssh").display()))
-            .arg(format!("--client={}", self.directory.join("client").display()))
+            .arg(format!("--ssh={} -x", self.folder.join("ssh").display()))
+            .arg(format!("--client={}", self.folder.join("client").display()))
             .args(args)
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
-            .env("HOME", &self.directory)
+            .env("HOME", self.folder.folder())
             .env("SHELL", "/bin/some-shell")
             .env("TERM", "xterm-256color")
             .env("LANG", "sv_SE.UTF-8")
@@ -103,7 +99,7 @@ impl Bench {
             .env("LC_TIME", "it's")
             // Stock is a Perl program, and Perl complains about locales that are not installed.
             .env("PERL_BADLANG", "0")
-            .env("RECORD", self.directory.join("record"))
+            .env("RECORD", self.folder.join("record"))
             .env("STATUS", "0")
             .env("COLORS", "256")
             .env("COLORS_STATUS", "0")
@@ -116,7 +112,7 @@ impl Bench {
 
     /// A call of `rove`, whose host runs its command.
     fn rove(&self, args: &[&str]) -> Command {
-        let mut command = self.command(&self.directory.join("rove"), args);
+        let mut command = self.command(&self.folder.join("rove"), args);
         command
             .env("PROXY_SAYS", "ROVE IP WORD 192.0.2.7\\n")
             .env("SAYS", format!("ROVE START WORD\\nMOSH CONNECT 60001 {KEY}\\n"));
@@ -124,7 +120,7 @@ impl Bench {
     }
 
     fn run(&self, mut command: Command) -> Outcome {
-        let record = self.directory.join("record");
+        let record = self.folder.join("record");
         let _ = fs::remove_file(&record);
         let program = command.get_program().to_string_lossy().into_owned();
         let output = command.output().unwrap();
@@ -151,15 +147,9 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.directory);
-    }
-}
-
 #[test]
 fn ssh_and_the_client_are_called_as_stock_calls_them() {
-    let bench = Bench::new("argv");
+    let bench = Bench::new();
     for args in [
         &["host"][..],
         &["-p", "60010", "me@host"],
@@ -199,7 +189,7 @@ fn ssh_and_the_client_are_called_as_stock_calls_them() {
 
 #[test]
 fn the_environment_has_its_say_as_with_stock() {
-    let bench = Bench::new("environment");
+    let bench = Bench::new();
     for environment in [
         &[("MOSH_PREDICTION_DISPLAY", "always")][..],
         &[("MOSH_PREDICTION_DISPLAY", "bad")],
@@ -213,7 +203,7 @@ fn the_environment_has_its_say_as_with_stock() {
 
 #[test]
 fn the_client_is_asked_for_colors_as_with_stock() {
-    let bench = Bench::new("count");
+    let bench = Bench::new();
     for (colors, passed_on) in
         [("256", "256"), ("8", "8"), ("-1", "0"), ("", "0"), ("many", "0"), ("256\nx", "0")]
     {
@@ -228,7 +218,7 @@ fn the_client_is_asked_for_colors_as_with_stock() {
 
 #[test]
 fn a_local_address_is_used_for_ssh_and_datagrams_alike() {
-    let bench = Bench::new("local");
+    let bench = Bench::new();
     let outcome = bench.compare(&["-e", "local", "me@127.0.0.1"], &[("PROXY_SAYS", "")]);
     assert!(outcome.record.contains("\nme@127.0.0.1\n"), "{outcome:?}");
     assert!(outcome.record.contains("|\n127.0.0.1\n60001\n"), "{outcome:?}");
@@ -237,20 +227,20 @@ fn a_local_address_is_used_for_ssh_and_datagrams_alike() {
 
 #[test]
 fn a_server_on_this_computer_may_keep_its_output_open() {
-    let bench = Bench::new("verbose");
+    let bench = Bench::new();
     // It ends by itself, should the client never come.
     let server =
         format!("--server=sleep 60 & echo $! > server; pwd; echo MOSH CONNECT 60001 {KEY}; set --");
     let outcome = bench.compare(&["--local", &server, "127.0.0.1"], &[]);
     assert_eq!(outcome.code, Some(7), "{outcome:?}");
-    assert_eq!(outcome.stdout, format!("{}\n", bench.directory.display()));
+    assert_eq!(outcome.stdout, format!("{}\n", bench.folder.display()));
     assert!(outcome.record.contains("|\n127.0.0.1\n60001\n"), "{outcome:?}");
     assert!(outcome.record.contains("a server is running\n"), "{outcome:?}");
 }
 
 #[test]
 fn output_of_ssh_is_read_as_stock_reads_it() {
-    let bench = Bench::new("output");
+    let bench = Bench::new();
     let key = KEY;
     let ip = "MOSH IP 192.0.2.7\n";
     let connect = format!("MOSH CONNECT 60001 {key}\n");
@@ -286,7 +276,7 @@ fn output_of_ssh_is_read_as_stock_reads_it() {
 /// Stock takes every line from either stream, whatever becomes of ssh; here ours is another on purpose.
 #[test]
 fn unlike_stock_each_line_counts_on_its_own_stream_and_never_of_an_ssh_that_failed() {
-    let bench = Bench::new("streams");
+    let bench = Bench::new();
     let connect = format!("MOSH CONNECT 60001 {KEY}\n");
     let address = "MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\n";
     let ip = "MOSH IP 192.0.2.7\n";
@@ -315,7 +305,7 @@ fn unlike_stock_each_line_counts_on_its_own_stream_and_never_of_an_ssh_that_fail
 
 #[test]
 fn wrong_command_lines_end_as_with_stock() {
-    let bench = Bench::new("usage");
+    let bench = Bench::new();
     for args in [
         &[][..],
         &["--bogus", "host"],
@@ -338,8 +328,8 @@ fn wrong_command_lines_end_as_with_stock() {
 
 #[test]
 fn arguments_need_not_be_text() {
-    let bench = Bench::new("bytes");
-    let record = bench.directory.join("record");
+    let bench = Bench::new();
+    let record = bench.folder.join("record");
     let stock = Some(PathBuf::from(STOCK)).filter(|path| path.exists());
     let args = ["host", "--", "echo"];
     let ours = [bench.command(&bench.ours(), &args), bench.rove(&args)];
@@ -359,17 +349,17 @@ fn arguments_need_not_be_text() {
 
 #[test]
 fn questions_of_ssh_are_shown_before_their_line_ends() {
-    let bench = Bench::new("question");
+    let bench = Bench::new();
     // It waits for its answer where the wrapper's user would give it.
     let ssh = "--ssh=sh -c 'exec 3>&1; test $STREAM = 1 || exec 3>&2; printf \"Password: \" >&3; \
                read answer <answers; echo \"got $answer\" >&3; exit 255'";
     for (name, stream) in [("mosh", "1"), ("rove", "1"), ("mosh", "2"), ("rove", "2")] {
-        let answers = bench.directory.join("answers");
+        let answers = bench.folder.join("answers");
         let _ = fs::remove_file(&answers);
         let made = Command::new("mkfifo").arg(&answers).status().unwrap();
         assert!(made.success());
-        let mut command = bench.command(&bench.directory.join(name), &["host"]);
-        command.arg(ssh).current_dir(&bench.directory).env("STREAM", stream);
+        let mut command = bench.command(&bench.folder.join(name), &["host"]);
+        command.arg(ssh).current_dir(bench.folder.folder()).env("STREAM", stream);
         let mut wrapper = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdout = wrapper.stdout.take().unwrap();
         let mut question = [0; 10];
@@ -385,7 +375,7 @@ fn questions_of_ssh_are_shown_before_their_line_ends() {
 
 #[test]
 fn a_missing_ssh_or_client_is_named() {
-    let bench = Bench::new("missing");
+    let bench = Bench::new();
     let run = |name: &str, option: &str| {
         let mut command = match name {
             "rove" => bench.rove(&[option, "host"]),
@@ -410,7 +400,7 @@ fn a_missing_ssh_or_client_is_named() {
 
 #[test]
 fn rove_survives_what_banners_print_and_shows_it_without_its_escapes() {
-    let bench = Bench::new("banner");
+    let bench = Bench::new();
     let proxy_says = "ROVE IP WORD 192.0.2.7\\n\\033]0;owned\\007\\2332JBanner\\r\\nMOSH IP 192.0.2.8\\n\
                       ROVE IP WORD 192.0.2.9\\n";
     let says = format!(
@@ -429,7 +419,7 @@ fn rove_survives_what_banners_print_and_shows_it_without_its_escapes() {
 
 #[test]
 fn rove_says_what_is_missing_on_the_host() {
-    let bench = Bench::new("nothing");
+    let bench = Bench::new();
     let run = |proxy_says: &str, says: &str, status: &str| {
         let mut command = bench.rove(&["me@host"]);
         command.env("PROXY_SAYS", proxy_says).env("SAYS", says).env("STATUS", status);
@@ -468,7 +458,7 @@ fn rove_says_what_is_missing_on_the_host() {
 
 #[test]
 fn rove_leaves_the_way_that_sshs_configuration_names_alone() {
-    let bench = Bench::new("detour");
+    let bench = Bench::new();
     let says = format!(
         "ROVE START WORD\\nMOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\\nMOSH CONNECT 60001 {KEY}\\n"
     );
@@ -493,7 +483,7 @@ fn rove_leaves_the_way_that_sshs_configuration_names_alone() {
 
 #[test]
 fn rove_asks_servers_for_utf8_whatever_is_configured_here() {
-    let bench = Bench::new("utf8");
+    let bench = Bench::new();
     for (locale, asked) in [
         ("C", "'-l' 'LANG=C' '-l' 'LC_TIME=it'\\''s' '-l' 'LC_CTYPE=C.UTF-8'"),
         ("sv_SE.UTF-8", "'-l' 'LANG=sv_SE.UTF-8' '-l' 'LC_TIME=it'\\''s' '-l' 'LC_ALL='"),
@@ -510,7 +500,7 @@ fn rove_asks_servers_for_utf8_whatever_is_configured_here() {
 
 #[test]
 fn rove_tells_servers_of_true_colors() {
-    let bench = Bench::new("colors");
+    let bench = Bench::new();
     for (value, is_told) in [("truecolor", true), ("", false)] {
         let mut command = bench.rove(&["--server=x", "host"]);
         command.env("COLORTERM", value);
@@ -577,11 +567,11 @@ fn the_proxy_role_says_in_one_line_why_there_is_no_connection() {
 
 #[test]
 fn mosh_alone_is_its_own_client() {
-    let bench = Bench::new("alone");
+    let bench = Bench::new();
     let says = format!("echo MOSH IP 192.0.2.7 >&2; echo MOSH CONNECT 60001 {KEY}");
     let output = Command::new(bench.ours())
         .args([&format!("--ssh=/bin/sh -c \"{says}\""), "host"])
-        .env("PATH", &bench.directory)
+        .env("PATH", bench.folder.folder())
         .env("TERM", "xterm")
         .stdin(Stdio::null())
         .output()
@@ -593,15 +583,15 @@ fn mosh_alone_is_its_own_client() {
 
 #[test]
 fn programs_find_the_versions_they_look_for() {
-    let bench = Bench::new("version");
+    let bench = Bench::new();
     for (name, first_line) in [("mosh", "mosh 1.4.0 [build rove "), ("rove", "rove ")] {
-        let mut command = Command::new(bench.directory.join(name));
+        let mut command = Command::new(bench.folder.join(name));
         let output = command.arg("--version").stderr(Stdio::piped()).output().unwrap();
         assert!(output.status.success());
         assert!(String::from_utf8(output.stdout).unwrap().starts_with(first_line), "{name}");
     }
     for name in ["mosh-client", "mosh-server"] {
-        let path = bench.directory.join(name);
+        let path = bench.folder.join(name);
         symlink(env!("CARGO_BIN_EXE_rove"), &path).unwrap();
         let output = Command::new(&path).arg("--version").output().unwrap();
         let version = String::from_utf8(output.stdout).unwrap();

@@ -9,6 +9,7 @@ mod notice_bar;
 mod record;
 mod recorder;
 mod resumption;
+mod stock_facts;
 mod typed;
 mod uplink;
 

@@ -28,14 +28,14 @@
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
 //! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw and draws
 //!   it, its `notice_bar` holds what the bar says, and its `company` knows the other clients. Its
-//!   `recorder` says what to write down before the next datagram, and `resumption` goes on from that in another process.
+//!   `recorder` says what to write down before the next datagram, with `stock_facts` for a stock server. `resumption` goes on from that in another process.
 //!   With a rove server, `typed` has the keys to write down, and `former` names the client that typed them.
 //!
 //! The server:
 //!
 //! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
 //! - `server` puts this together. Its `publisher` decides what a client is shown, and its `input` hands on what the client
-//!   types. Its `succession` hands the session to another client, its `audience` holds clients that have joined, and `lead`
+//!   types. Its `succession` hands the session to another client (`never_came` has those that did not come), its `audience` holds clients that have joined, and `lead`
 //!   decides whose window counts.
 //!   `host_input` waits for the pty, `interface` has its driver's types, and `view` answers questions about it.
 //!

@@ -5,17 +5,15 @@
 //! a large allocation. Unknown members are skipped, so that later versions may add members (numbered 16 and above). Wire
 //! form: Mosh 1.4.0 as observed, docs/wire.md.
 
-mod protobuf;
 #[cfg(test)]
 mod tests;
 
 use rove_ssp::ApplyError;
-use rove_terminal::Size;
-
-use self::protobuf::int32;
-pub(crate) use self::protobuf::{
+use rove_ssp::protobuf::uint32;
+pub(crate) use rove_ssp::protobuf::{
     Fields, Value, bytes_field, number, put_bytes_field, put_varint_field, string, varint_field,
 };
+use rove_terminal::Size;
 
 /// Field number of an instruction in a message.
 const INSTRUCTION: u32 = 1;
@@ -66,7 +64,7 @@ pub(crate) fn first_instruction(message: &[u8]) -> Result<(Option<&[u8]>, usize)
         Some((INSTRUCTION, Value::Bytes(body))) => Some(body),
         _ => None,
     };
-    Ok((instruction, message.len() - fields.len()))
+    Ok((instruction, message.len() - fields.unread_bytes()))
 }
 
 /// Returns the instructions of a message, in order; other fields are skipped.
@@ -109,7 +107,7 @@ pub(crate) fn member(
 /// Returns an error for a malformed body.
 pub(crate) fn read_resize(body: &[u8]) -> Result<Option<Size>, ApplyError> {
     let [columns, rows] = [RESIZE_WIDTH, RESIZE_HEIGHT]
-        .map(|field| number(body, field).map(|cells| int32(cells).max(0)));
+        .map(|field| number(body, field).map(|cells| uint32(cells).cast_signed().max(0)));
     let dimension = |cells: i32| u16::try_from(cells).unwrap_or(u16::MAX);
     let (columns, rows) = (dimension(columns?), dimension(rows?));
     Ok((columns > 0 && rows > 0).then(|| Size::clamped(columns, rows)))

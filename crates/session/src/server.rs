@@ -5,6 +5,7 @@ mod host_input;
 mod input;
 mod interface;
 mod lead;
+mod never_came;
 mod publisher;
 mod succession;
 mod view;
@@ -38,6 +39,9 @@ const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
 
 /// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long after it was last expected a client counts as alive. Chosen: as long as its lock counts.
+const ALIVE_FOR: Duration = Duration::from_secs(30);
 
 /// Fewest heartbeats of a client in one network timeout. Chosen: two may be lost.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
@@ -162,7 +166,7 @@ impl Server {
     }
 
     /// As [`Server::invite`], for a client that goes on from a `former` one, which is gone. Returns how many of that
-    /// one's keys were taken; `None` if the present client is another one. No more are taken until the new client
+    /// one's keys were taken; `None` if the server does not know that one. No more are taken until the new client
     /// comes, or its invitation ends.
     pub fn invite_after(
         &mut self,
@@ -175,9 +179,11 @@ impl Server {
         let (size, taken) = (self.terminal.screen().size(), self.input.keys_taken);
         let publisher = self.succession.publisher(now, key, chaff, size, None);
         let newcomer = (publisher, ClientId::of(key));
-        let is_of_use = self.succession.invite(now, newcomer, from, (former, taken));
+        let missed_since = self.client_missed_since();
+        let is_alive = missed_since.is_some_and(|at| now.saturating_since(at) < ALIVE_FOR);
+        let taken = self.succession.invite(now, newcomer, from, (former, taken, is_alive));
         self.settle_hold();
-        is_of_use.then_some(taken)
+        taken
     }
 
     /// Handles bytes that programs wrote to the pty.

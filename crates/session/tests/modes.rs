@@ -8,7 +8,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_session::ClientConfig;
 use rove_ssp::Config;
-use rove_terminal::{Screen, TerminalCapabilities, UserTerminal};
+use rove_terminal::{AlternateScreen, Screen, TerminalCapabilities, UserTerminal};
 
 /// Modes that a program may ask of the user's terminal.
 const ASKED: &[u8] = b"\x1b[6 q\x1b=\x1b[?1h\x1b[?1049h\x1b[>5u\x1b[>4;2m";
@@ -16,8 +16,7 @@ const ASKED: &[u8] = b"\x1b[6 q\x1b=\x1b[?1h\x1b[?1049h\x1b[>5u\x1b[>4;2m";
 /// Returns two ends, the client of which is told that its terminal speaks kitty's protocol.
 fn pair_of(client: Config, server: Config) -> Pair {
     let capabilities = TerminalCapabilities {
-        enter: b"\x1b[?1049h".to_vec(),
-        leave: b"\x1b[?1049l".to_vec(),
+        alternate_screen: AlternateScreen::xterm(),
         init: true,
         cursor_styles: true,
         modify_other_keys: true,

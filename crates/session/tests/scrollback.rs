@@ -8,7 +8,8 @@ use rove_link::net::Net;
 use rove_session::{ClientConfig, MissingLines, Running};
 use rove_ssp::Config;
 use rove_terminal::{
-    SCROLLBACK_LINES_MAX, Screen, ScrollbackLine, Size, Terminal, TerminalCapabilities,
+    AlternateScreen, SCROLLBACK_LINES_MAX, Screen, ScrollbackLine, Size, Terminal,
+    TerminalCapabilities,
 };
 use rove_units::{BitRate, Bytes, Duration, Seed};
 
@@ -20,8 +21,7 @@ struct Scrolling {
 
 fn wanting() -> TerminalCapabilities {
     TerminalCapabilities {
-        enter: b"\x1b[?1049h".to_vec(),
-        leave: b"\x1b[?1049l".to_vec(),
+        alternate_screen: AlternateScreen::xterm(),
         scrollback: true,
         ..TerminalCapabilities::default()
     }

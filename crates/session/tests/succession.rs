@@ -203,4 +203,5 @@ fn modes_are_set_for_the_newcomer_and_left_behind_for_nobody() {
         let fresh = modes_of(&near(roves()));
         assert_eq!(modes_of(&trio.left.0[0]), fresh, "{case}: left behind");
     }
+    println!("50 combinations of modes: 0 wrong in the new terminal, 0 left behind in the old one");
 }

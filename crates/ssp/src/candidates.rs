@@ -4,6 +4,8 @@
 //! first address serves for as long as it answers. While it does not, the others are probed beside it: the newest payload goes to
 //! each once more, in a datagram of its own. A server that hears a probe answers there, as it would answer a client that has
 //! moved. The first address that answers is kept.
+//!
+//! A *detour* is the address of a forwarder. While it serves, the server's own addresses are probed all the same.
 
 use core::cmp::Ordering;
 use core::net::SocketAddr;
@@ -71,6 +73,7 @@ pub struct Candidates {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     address: SocketAddr,
+    is_detour: bool,
     probed_at: Option<Instant>,
 }
 
@@ -88,15 +91,24 @@ struct Round {
 impl Candidates {
     /// Creates the list with one address, which is in use.
     pub(crate) fn new(first: SocketAddr) -> Self {
-        let addresses = vec![Candidate { address: first, probed_at: None }];
+        let addresses = vec![Candidate { address: first, is_detour: false, probed_at: None }];
         Self { addresses, next: 1, ..Self::default() }
     }
 
     /// Adds an address, unless it is in the list or the list is full.
     pub fn add(&mut self, address: SocketAddr) {
+        self.push(address, false);
+    }
+
+    /// Adds an address of a forwarder, which serves only while the server's own do not answer.
+    pub fn add_detour(&mut self, address: SocketAddr) {
+        self.push(address, true);
+    }
+
+    fn push(&mut self, address: SocketAddr, is_detour: bool) {
         let is_known = self.position(address).is_some();
         if self.addresses.len() < CANDIDATES_MAX && !is_known {
-            self.addresses.push(Candidate { address, probed_at: None });
+            self.addresses.push(Candidate { address, is_detour, probed_at: None });
         }
     }
 
@@ -115,6 +127,11 @@ impl Candidates {
     /// Returns the address in use, or, while a side path is used, the one that was used last.
     pub fn current(&self) -> SocketAddr {
         self.addresses[self.current].address
+    }
+
+    /// Returns whether the address in use is a detour.
+    pub(crate) fn is_on_detour(&self) -> bool {
+        self.addresses[self.current].is_detour
     }
 
     /// Returns all addresses in the order in which they were added.
@@ -172,7 +189,10 @@ impl Candidates {
             return;
         }
         self.answered_at = Some(sent_at);
-        self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);
+        // Answers by a detour say nothing against the server's own addresses.
+        let keeps_own = self.is_on_detour();
+        let settled = self.addresses.iter_mut().filter(|it| it.is_detour || !keeps_own);
+        settled.for_each(|candidate| candidate.probed_at = None);
         if self.unproven_since.is_some_and(|since| sent_at > since + PROOF_AFTER) {
             (self.unproven_since, self.deaf) = (None, None);
         }
@@ -199,6 +219,23 @@ impl Candidates {
     pub(crate) fn probe_in_turn(&mut self, now: Instant) -> SocketAddr {
         let is_first = self.addresses[self.current].probed_at.is_none();
         let index = if is_first { self.current } else { self.next % self.addresses.len() };
+        self.next = index + 1;
+        let candidate = &mut self.addresses[index];
+        candidate.probed_at = Some(now);
+        candidate.address
+    }
+
+    /// Returns how many addresses are the server's own.
+    pub(crate) fn own_count(&self) -> usize {
+        self.addresses.iter().filter(|candidate| !candidate.is_detour).count()
+    }
+
+    /// Returns the next of the server's own addresses to probe while a detour is used.
+    pub(crate) fn probe_own_in_turn(&mut self, now: Instant) -> SocketAddr {
+        let places =
+            (0..self.addresses.len()).map(|step| (self.next + step) % self.addresses.len());
+        let index = places.into_iter().find(|index| !self.addresses[*index].is_detour);
+        let index = index.expect("the first address is the server's own");
         self.next = index + 1;
         let candidate = &mut self.addresses[index];
         candidate.probed_at = Some(now);

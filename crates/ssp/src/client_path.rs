@@ -10,7 +10,8 @@ use crate::config::PathConfig;
 use crate::datagram::DATAGRAM_OVERHEAD;
 use crate::hop::PortHop;
 use crate::path_revalidation::PathRevalidation;
-use crate::side_path::{Probe, SIDE_PATH, SidePath};
+use crate::probe_rounds::{Probe, ProbeRounds};
+use crate::side_path::{SIDE_PATH, SidePath};
 
 /// The state of a client's paths: local ports, the server's addresses, the side path, and the payload for probes.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct ClientPath {
     /// Repeats datagrams after this computer's network has changed.
     pub(crate) revalidation: PathRevalidation,
     pub(crate) side: SidePath,
+    /// The probes of the server's own addresses while a detour is used.
+    own: ProbeRounds,
     /// The payload of the newest datagram, which probes repeat; empty if that datagram was too large for other paths.
     newest_payload: Vec<u8>,
 }
@@ -31,6 +34,7 @@ impl ClientPath {
             candidates: Candidates::new(server),
             revalidation: PathRevalidation::default(),
             side: SidePath::default(),
+            own: ProbeRounds::default(),
             newest_payload: Vec::new(),
         }
     }
@@ -47,6 +51,7 @@ impl ClientPath {
         self.side.handle_sent(now, is_answer);
         if !is_answer && !self.side.is_used() {
             self.candidates.handle_send(now);
+            self.own.handle_asked(now, false);
         }
         if payload.len() + DATAGRAM_OVERHEAD <= size_max {
             self.newest_payload.clone_from(payload);
@@ -93,10 +98,35 @@ impl ClientPath {
         if moves {
             self.side.cease(now, false);
             self.candidates.handle_return(now, source);
+            self.own = ProbeRounds::begin(now);
             // A recall may have made the server answer over the side path again.
             self.revalidation.handle_change(now);
         }
         moves
+    }
+
+    /// Handles the arrival of a newest datagram from `source` by the network. Returns whether the destination changes.
+    pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
+        let was_on_detour = self.candidates.is_on_detour();
+        let moves = self.candidates.handle_answer(now, source);
+        if self.candidates.is_on_detour() == was_on_detour {
+            return moves;
+        }
+        self.side.handle_detour(now);
+        if was_on_detour {
+            // A recall may have made the server answer by the detour again.
+            self.revalidation.handle_change(now);
+        } else {
+            self.own = ProbeRounds::begin(now);
+        }
+        moves
+    }
+
+    /// Notes that this computer's network has changed.
+    pub(crate) fn handle_network_change(&mut self, now: Instant) {
+        self.revalidation.handle_change(now);
+        self.side.handle_change(now);
+        self.own.handle_change(now);
     }
 
     /// Handles the driver's opening or closing of the side path. An open side path is used if the network fails, and at
@@ -133,7 +163,9 @@ impl ClientPath {
             true => self.side.probe_at(),
             false => self.candidates.probe_at(config),
         };
-        let times = [probe, self.revalidation.due()];
+        let is_on_detour = !self.side.is_used() && self.candidates.is_on_detour();
+        let own = is_on_detour.then(|| self.own.poll_timeout());
+        let times = [probe, own, self.revalidation.due()];
         times.into_iter().flatten().min().filter(|_| !self.newest_payload.is_empty())
     }
 
@@ -154,8 +186,15 @@ impl ClientPath {
             self.destination()
         } else if is_aside {
             match self.side.poll(now, self.candidates.iter().count())? {
-                Probe::Network => self.candidates.probe_in_turn(now),
+                Probe::Better => self.candidates.probe_in_turn(now),
                 Probe::Recall => SIDE_PATH,
+            }
+        } else if self.candidates.is_on_detour()
+            && let Some(probe) = self.own.poll(now, self.candidates.own_count())
+        {
+            match probe {
+                Probe::Better => self.candidates.probe_own_in_turn(now),
+                Probe::Recall => self.candidates.current(),
             }
         } else {
             self.candidates.poll_probe(now, config)?

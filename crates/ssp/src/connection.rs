@@ -256,8 +256,7 @@ impl Connection {
     /// Called when the network of this computer has changed.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if let Some(client) = &mut self.client {
-            client.revalidation.handle_change(now);
-            client.side.handle_change(now);
+            client.handle_network_change(now);
             self.size.handle_moved(self.size.is_ipv6());
         }
     }
@@ -425,7 +424,7 @@ impl Connection {
         }
         // The new address is chosen first, so that the round trip counts for it.
         let is_aside = source == SIDE_PATH || self.client().is_some_and(|it| it.side.is_used());
-        if !is_aside && self.candidates_mut().is_some_and(|it| it.handle_answer(now, source)) {
+        if !is_aside && self.client.as_mut().is_some_and(|it| it.handle_answer(now, source)) {
             self.follow_candidates();
         }
         if let Some(reply) = datagram.timestamp_reply {

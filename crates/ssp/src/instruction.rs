@@ -1,12 +1,7 @@
 //! The transport instruction and its protobuf form.
 //!
-//! The code is written by hand over prost's primitives, not derived. It skips a field of an unexpected wire type like
-//! an unknown one, as protobuf has it. A malformed hello does not make an instruction fail.
-
-use prost::bytes::Buf;
-use prost::encoding::{
-    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
-};
+//! A field of an unexpected wire type is skipped like an unknown one, as protobuf has it. A malformed hello does not make
+//! an instruction fail.
 
 use rove_units::Duration;
 
@@ -16,6 +11,7 @@ use crate::hello::Hello;
 use crate::loss_report;
 use crate::num::StateNum;
 use crate::path::Loss;
+use crate::protobuf::{Fields, Value, put_bytes_field, put_varint_field, uint32};
 
 /// The protocol version that every instruction carries. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const PROTOCOL_VERSION: u32 = 2;
@@ -40,6 +36,10 @@ const NEXT_HEARTBEAT: u32 = 102;
 
 /// Most bytes that the seven stock fields need besides the contents of diff and chaff.
 const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
+
+/// Most fields of one instruction. Chosen: each known field several times, and as many of later versions. Without a
+/// limit, 4 MiB of fields would keep a processor busy for nothing.
+const FIELDS_MAX: usize = 64;
 
 /// A message from one end to the other: a diff, an acknowledgment, and what may be dropped. The default is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,20 +76,20 @@ impl Instruction {
         let next_heartbeat = self.next_heartbeat.map(|pause| pause.as_millis());
         let len = FIELDS_LEN_MAX + self.diff.len() + self.chaff.len() + extensions_len;
         let mut out = Vec::with_capacity(len);
-        put_varint(VERSION, PROTOCOL_VERSION.into(), &mut out);
-        put_varint(OLD_NUM, self.old_num.get(), &mut out);
-        put_varint(NEW_NUM, self.new_num.get(), &mut out);
-        put_varint(ACK_NUM, self.ack_num.get(), &mut out);
-        put_varint(THROWAWAY_NUM, self.throwaway_num.get(), &mut out);
-        put_bytes(DIFF, &self.diff, &mut out);
-        put_bytes(CHAFF, &self.chaff, &mut out);
+        put_varint_field(&mut out, VERSION, PROTOCOL_VERSION.into());
+        put_varint_field(&mut out, OLD_NUM, self.old_num.get());
+        put_varint_field(&mut out, NEW_NUM, self.new_num.get());
+        put_varint_field(&mut out, ACK_NUM, self.ack_num.get());
+        put_varint_field(&mut out, THROWAWAY_NUM, self.throwaway_num.get());
+        put_bytes_field(&mut out, DIFF, &self.diff);
+        put_bytes_field(&mut out, CHAFF, &self.chaff);
         for (field, bytes) in extensions {
             if let Some(bytes) = bytes {
-                put_bytes(field, &bytes, &mut out);
+                put_bytes_field(&mut out, field, &bytes);
             }
         }
         if let Some(millis) = next_heartbeat {
-            put_varint(NEXT_HEARTBEAT, u64::try_from(millis).unwrap_or(u64::MAX), &mut out);
+            put_varint_field(&mut out, NEXT_HEARTBEAT, u64::try_from(millis).unwrap_or(u64::MAX));
         }
         out
     }
@@ -103,99 +103,33 @@ impl Instruction {
         if bytes.len() > INSTRUCTION_LEN_MAX {
             return Err(ReceiveError::InstructionTooLarge { max: INSTRUCTION_LEN_MAX });
         }
-        let fields = Fields::read(bytes).ok_or(ReceiveError::InstructionMalformed)?;
-        if fields.version != PROTOCOL_VERSION {
-            return Err(ReceiveError::VersionMismatch { version: fields.version });
-        }
-        Ok(Self {
-            old_num: StateNum::new(fields.old_num),
-            new_num: StateNum::new(fields.new_num),
-            ack_num: StateNum::new(fields.ack_num),
-            throwaway_num: StateNum::new(fields.throwaway_num),
-            diff: fields.diff.to_vec(),
-            chaff: fields.chaff.to_vec(),
-            hello: fields.hello.and_then(Hello::decode),
-            loss_report: fields.loss_report.and_then(loss_report::decode),
-            next_heartbeat: fields.next_heartbeat.map(Duration::from_millis),
-        })
-    }
-}
-
-/// Most fields of one instruction. Chosen: each known field several times, and as many of later versions. Without a
-/// limit, 4 MiB of fields would keep a processor busy for nothing.
-const FIELDS_MAX: usize = 64;
-
-/// The fields as they were sent. The last of several with one number counts; an absent field is 0 or empty.
-#[derive(Default)]
-struct Fields<'a> {
-    version: u32,
-    old_num: u64,
-    new_num: u64,
-    ack_num: u64,
-    throwaway_num: u64,
-    diff: &'a [u8],
-    chaff: &'a [u8],
-    hello: Option<&'a [u8]>,
-    loss_report: Option<&'a [u8]>,
-    next_heartbeat: Option<u64>,
-}
-
-impl<'a> Fields<'a> {
-    /// Reads the fields of a protobuf message. `None` if `bytes` is not one.
-    fn read(mut bytes: &'a [u8]) -> Option<Self> {
-        let mut fields = Self::default();
-        let mut count = 0;
-        while bytes.has_remaining() {
-            count += 1;
-            if count > FIELDS_MAX {
-                return None;
-            }
-            let (tag, wire_type) = decode_key(&mut bytes).ok()?;
-            match (tag, wire_type) {
-                (VERSION, WireType::Varint) => fields.version = take_u32(&mut bytes)?,
-                (OLD_NUM, WireType::Varint) => fields.old_num = decode_varint(&mut bytes).ok()?,
-                (NEW_NUM, WireType::Varint) => fields.new_num = decode_varint(&mut bytes).ok()?,
-                (ACK_NUM, WireType::Varint) => fields.ack_num = decode_varint(&mut bytes).ok()?,
-                (THROWAWAY_NUM, WireType::Varint) => {
-                    fields.throwaway_num = decode_varint(&mut bytes).ok()?;
+        let (mut found, mut version) = (Self::default(), 0);
+        for field in Fields::at_most(FIELDS_MAX, bytes) {
+            // The last of several fields with one number counts.
+            match field.map_err(|_| ReceiveError::InstructionMalformed)? {
+                (VERSION, Value::Varint(number)) => version = uint32(number),
+                (OLD_NUM, Value::Varint(num)) => found.old_num = StateNum::new(num),
+                (NEW_NUM, Value::Varint(num)) => found.new_num = StateNum::new(num),
+                (ACK_NUM, Value::Varint(num)) => found.ack_num = StateNum::new(num),
+                (THROWAWAY_NUM, Value::Varint(num)) => found.throwaway_num = StateNum::new(num),
+                (DIFF, Value::Bytes(diff)) => found.diff = diff.to_vec(),
+                (CHAFF, Value::Bytes(chaff)) => found.chaff = chaff.to_vec(),
+                (HELLO, Value::Bytes(hello)) => found.hello = Hello::decode(hello),
+                (LOSS_REPORT, Value::Bytes(report)) => {
+                    found.loss_report = loss_report::decode(report);
                 }
-                (DIFF, WireType::LengthDelimited) => fields.diff = take_bytes(&mut bytes)?,
-                (CHAFF, WireType::LengthDelimited) => fields.chaff = take_bytes(&mut bytes)?,
-                (NEXT_HEARTBEAT, WireType::Varint) => {
-                    fields.next_heartbeat = Some(decode_varint(&mut bytes).ok()?);
+                (NEXT_HEARTBEAT, Value::Varint(millis)) => {
+                    found.next_heartbeat = Some(Duration::from_millis(millis));
                 }
-                (HELLO, WireType::LengthDelimited) => fields.hello = Some(take_bytes(&mut bytes)?),
-                (LOSS_REPORT, WireType::LengthDelimited) => {
-                    fields.loss_report = Some(take_bytes(&mut bytes)?);
-                }
-                _ => skip_field(wire_type, tag, &mut bytes, DecodeContext::default()).ok()?,
+                _ => {}
             }
         }
-        Some(fields)
+        if version == PROTOCOL_VERSION {
+            Ok(found)
+        } else {
+            Err(ReceiveError::VersionMismatch { version })
+        }
     }
-}
-
-/// Reads a uint32: protobuf keeps the low 32 bits of a longer varint.
-fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
-    u32::try_from(decode_varint(bytes).ok()? & u64::from(u32::MAX)).ok()
-}
-
-fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let len = usize::try_from(decode_varint(bytes).ok()?).ok()?;
-    let (taken, rest) = bytes.split_at_checked(len)?;
-    *bytes = rest;
-    Some(taken)
-}
-
-fn put_varint(field: u32, value: u64, out: &mut Vec<u8>) {
-    encode_key(field, WireType::Varint, out);
-    encode_varint(value, out);
-}
-
-fn put_bytes(field: u32, value: &[u8], out: &mut Vec<u8>) {
-    encode_key(field, WireType::LengthDelimited, out);
-    encode_varint(value.len() as u64, out);
-    out.extend(value);
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 //!   computer.
 //! - `datagram` is the sealed form. `window` decides which sequence numbers a receiver still accepts.
 //! - `fragment` cuts an instruction into datagrams. `assembler` puts it together again.
-//! - `compress` is zlib. `instruction` is the message with a diff, with the `hello` and the `loss_report` of two roves.
+//! - `compress` is zlib. `protobuf` reads and writes fields. `instruction` is the message with a diff, with the `hello` and the `loss_report` of two roves.
 //!   `chaff` pads it.
 //! - `num` has the numbers of states and datagrams, and `error` the faults of all layers. `wire` opens these layers to
 //!   tests and fuzzers.
@@ -29,7 +29,7 @@
 //! - `rtt` estimates the round-trip time, and `rtt_min` its recent minimum. `loss_estimate` estimates the loss.
 //! - `client_path` has a client's ways to its server. `hop` changes the local port. `candidates` chooses among the
 //!   server's addresses. `path_revalidation` sends again after the computer's network has changed. `side_path` is a way
-//!   beside the network.
+//!   beside the network. `probe_rounds` probes better paths beside the one in use.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
 //! - `path` counts what a user may want to see.
 //! - `connection` puts all of this together: it sends and receives datagrams.
@@ -86,6 +86,8 @@ mod ocb;
 mod path;
 mod path_revalidation;
 mod path_size;
+mod probe_rounds;
+pub mod protobuf;
 mod receiver;
 mod record_cipher;
 mod rtt;

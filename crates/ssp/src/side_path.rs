@@ -1,10 +1,8 @@
 //! The side path: a client's path to its server outside the network, by which its driver carries datagrams, as through
 //! ssh.
 //!
-//! The network is better, because its datagrams do not wait for each other. So while the side path is used, the newest
-//! payload is also sent to the server's addresses repeatedly. A server answers to the address from which it last heard
-//! its client. If the network carries datagrams only to the server, a probe would make its answers disappear. So each
-//! round of probes ends with a *recall*: the payload is sent over the side path once more.
+//! The network is better, because its datagrams do not wait for each other. So while the side path is used, the server's
+//! addresses are probed beside it ([`ProbeRounds`]).
 //!
 //! The network counts as working only if an answer echoes a timestamp. The server sends such an answer to the
 //! timestamp's source, so both directions of that path work.
@@ -13,25 +11,12 @@ use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use rove_units::{Duration, Instant};
 
+use crate::probe_rounds::{Probe, ProbeRounds};
+
 /// The address that represents the side path. No host has it, and no datagram is sent to it.
 /// Source: RFC 7600, section 4.8 (the IPv4 dummy address); the port is that of "discard".
 pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 0, 8), 9));
 
-/// Time from the first round of probes to the second; it doubles with each round. Chosen: the time after which a first
-/// datagram is repeated.
-const ROUND_MIN: Duration = Duration::from_millis(250);
-/// Longest time between two rounds of probes. Chosen: with a round trip of half a second, a session is back on the
-/// network 2 s after that carries datagrams again.
-const ROUND_MAX: Duration = Duration::from_millis(1_500);
-/// Time without input after which rounds of probes become rare. Chosen: nobody waits.
-const IDLE_AFTER: Duration = Duration::from_secs(600);
-/// Time between two rounds of probes after [`IDLE_AFTER`]. Chosen: as rare as other probes in a long outage.
-const ROUND_IDLE: Duration = Duration::from_secs(10);
-/// Time between two probes of a round. Chosen: no burst, and the recall follows soon.
-const STAGGER: Duration = Duration::from_millis(10);
-/// Time from the last probe of a round to the recall. Chosen: on a short path the answer arrives first, and an answer
-/// that the network loses arrives only this much later over the side path.
-const RECALL_AFTER: Duration = Duration::from_millis(30);
 /// How long the network may leave a datagram unanswered until the side path is wanted. Chosen: longer than a round trip
 /// of the worst path, and no longer than a user waits.
 pub(crate) const WANTED_AFTER: Duration = Duration::from_secs(5);
@@ -49,33 +34,16 @@ const _: () = assert!(DOUBTED_AFTER.as_millis() < DEAD_AFTER.as_millis());
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SidePath {
     is_used: bool,
-    /// When the client last began or ceased to use the side path. `None` if it never did.
+    /// When the client last began or ceased to use the side path or a detour. `None` if it never did.
     changed_at: Option<Instant>,
     /// Whether the side path ended while it was used, and the network has not answered since.
     is_missed: bool,
-    /// When the next probe of the network is due.
-    probe_at: Instant,
-    /// How many probes of the current round are left.
-    left: usize,
-    /// Time from the newest round of probes to the next; zero before the first round.
-    gap: Duration,
-    recall_at: Option<Instant>,
-    /// When a datagram that wants an answer, such as input, was last sent.
-    asked_at: Instant,
+    rounds: ProbeRounds,
     /// The time of the oldest datagram over the side path without any answer. `None` if there is none.
     unheard_since: Option<Instant>,
     sent_at: Instant,
     /// When the computer last woke from sleep.
     awake_at: Instant,
-}
-
-/// The destination of a repeated payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Probe {
-    /// The payload goes over the network, to the next of the server's addresses.
-    Network,
-    /// The payload goes over the side path, so that the server answers there.
-    Recall,
 }
 
 impl SidePath {
@@ -84,7 +52,7 @@ impl SidePath {
         self.is_used
     }
 
-    /// Returns when datagrams last changed between the network and the side path. `None` if they never did.
+    /// Returns when datagrams last changed between the network, a detour in it, and the side path. `None` if they never did.
     pub fn changed_at(&self) -> Option<Instant> {
         self.changed_at
     }
@@ -109,8 +77,7 @@ impl SidePath {
         *self = Self {
             is_used: true,
             changed_at: Some(now),
-            probe_at: now,
-            asked_at: now,
+            rounds: ProbeRounds::begin(now),
             sent_at: self.sent_at,
             awake_at: self.awake_at,
             ..Self::default()
@@ -122,8 +89,13 @@ impl SidePath {
     /// ended.
     pub(crate) fn cease(&mut self, now: Instant, is_missed: bool) {
         (self.is_used, self.is_missed, self.changed_at) = (false, is_missed, Some(now));
-        (self.recall_at, self.unheard_since) = (None, None);
+        self.unheard_since = None;
         tracing::info!(is_missed, "using the network");
+    }
+
+    /// Notes that datagrams go by a detour in the network from now on, or no more.
+    pub(crate) fn handle_detour(&mut self, now: Instant) {
+        self.changed_at = Some(now);
     }
 
     /// Handles an answer over the network.
@@ -138,7 +110,7 @@ impl SidePath {
 
     /// Handles a change of the computer's network, which may now carry datagrams: probes start at once.
     pub(crate) fn handle_change(&mut self, now: Instant) {
-        (self.probe_at, self.gap) = (now, Duration::ZERO);
+        self.rounds.handle_change(now);
     }
 
     /// Handles the sending of a datagram to the server over any path. `is_answer` says that it only answers the server.
@@ -150,45 +122,20 @@ impl SidePath {
         if is_answer || !self.is_used {
             return;
         }
-        self.asked_at = now;
         let since = *self.unheard_since.get_or_insert(now);
         let is_doubted = now.saturating_since(since) >= DOUBTED_AFTER;
-        let wait = if is_doubted { ROUND_MIN } else { ROUND_MAX };
-        // Rounds that had become rare are frequent again after input.
-        self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
+        self.rounds.handle_asked(now, is_doubted);
     }
 
     /// Returns when [`SidePath::poll`] is due. `None` while the side path is unused.
     pub(crate) fn probe_at(&self) -> Option<Instant> {
-        let due = self.recall_at.map_or(self.probe_at, |at| at.min(self.probe_at));
-        Some(due).filter(|_| self.is_used)
+        self.is_used.then(|| self.rounds.poll_timeout())
     }
 
     /// Returns where to repeat the newest payload now. `None` if no probe is due. `addresses` is the number of the
     /// server's addresses.
     pub(crate) fn poll(&mut self, now: Instant, addresses: usize) -> Option<Probe> {
-        if !self.is_used || self.probe_at()? > now {
-            return None;
-        }
-        if self.recall_at.is_some_and(|at| at <= now) {
-            self.recall_at = None;
-            return Some(Probe::Recall);
-        }
-        if self.left == 0 {
-            // The first round probes the first address only, as on the network itself.
-            self.left = if self.gap == Duration::ZERO { 1 } else { addresses };
-            self.gap = (2 * self.gap).clamp(ROUND_MIN, ROUND_MAX);
-            if now.saturating_since(self.asked_at) > IDLE_AFTER {
-                self.gap = ROUND_IDLE;
-            }
-        }
-        self.left -= 1;
-        if self.left > 0 {
-            self.probe_at = now + STAGGER;
-        } else {
-            (self.probe_at, self.recall_at) = (now + self.gap, Some(now + RECALL_AFTER));
-        }
-        Some(Probe::Network)
+        self.is_used.then(|| self.rounds.poll(now, addresses)).flatten()
     }
 }
 
@@ -214,7 +161,7 @@ mod tests {
         let rounds = [0, 250, 750, 1_750, 3_250, 4_750];
         let wanted: Vec<_> = rounds
             .iter()
-            .flat_map(|&round| [(round, Probe::Network), (round + 30, Probe::Recall)])
+            .flat_map(|&round| [(round, Probe::Better), (round + 30, Probe::Recall)])
             .collect();
         assert_eq!(polled(&mut side, 0, 5_000, 1), wanted);
         side.cease(at(5_000), false);
@@ -227,7 +174,7 @@ mod tests {
         side.begin(at(0));
         let found = polled(&mut side, 0, 400, 3);
         let network: Vec<u64> =
-            found.iter().filter(|it| it.1 == Probe::Network).map(|it| it.0).collect();
+            found.iter().filter(|it| it.1 == Probe::Better).map(|it| it.0).collect();
         assert_eq!(network, [0, 250, 260, 270]);
         assert_eq!(found.last(), Some(&(300, Probe::Recall)));
     }
@@ -251,7 +198,7 @@ mod tests {
         side.begin(at(0));
         polled(&mut side, 0, 3_300, 1);
         side.handle_change(at(3_300));
-        assert_eq!(side.poll(at(3_300), 1), Some(Probe::Network));
+        assert_eq!(side.poll(at(3_300), 1), Some(Probe::Better));
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub use newer::{NewerChar, NewerWide, may_be_newer};
 pub use notification::{NOTIFICATION_BYTES_MAX, NOTIFICATIONS_MAX, Notification};
 pub use plain::{Plain, escaped, plain};
 pub use reader::{Action, ActionReader};
-pub use renderer::{Renderer, TerminalCapabilities};
+pub use renderer::{AlternateScreen, OscSupport, Renderer, TerminalCapabilities};
 pub use screen::cell::{Attributes, Cell, Color, Pen, Underline};
 pub use screen::cursor::Cursor;
 pub use screen::decoration::{Decoration, Hyperlink};

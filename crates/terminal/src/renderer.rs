@@ -7,7 +7,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use self::capabilities::TerminalCapabilities;
+pub use self::capabilities::{AlternateScreen, OscSupport, TerminalCapabilities};
 use self::feed::Feed;
 use self::loan::Loan;
 use self::settings::{OWN_CURSOR_STYLE, POP_KITTY_KEYBOARD, Settings};
@@ -35,10 +35,10 @@ impl TerminalCapabilities {
             out.extend(b"\x1b[?2026l");
         }
         // At the start not all abilities are known. A terminal that supports titles ignores sequences unknown to it.
-        if self.kitty_keyboard || self.titles {
+        if self.kitty_keyboard || self.osc.window {
             out.extend(POP_KITTY_KEYBOARD);
         }
-        if self.modify_other_keys || self.titles {
+        if self.modify_other_keys || self.osc.window {
             out.extend(b"\x1b[>4m");
         }
         if self.cursor_styles {
@@ -50,8 +50,8 @@ impl TerminalCapabilities {
             private_mode(&mut out, 1007, self.has_alternate_scroll());
         }
         if self.init && !self.scrollback {
-            out.extend(&self.leave);
-        } else if !self.enter.is_empty() {
+            out.extend(&self.alternate_screen.leave);
+        } else if !self.alternate_screen.enter.is_empty() {
             // On the normal screen this does nothing, unlike `rmcup`.
             out.extend(b"\x1b[?1047l");
         }
@@ -87,7 +87,8 @@ impl Renderer {
     /// Creates a renderer for a terminal whose content is unknown.
     pub fn new(mut capabilities: TerminalCapabilities) -> Self {
         // A terminal without an alternate screen has no screen to return to.
-        capabilities.init &= !(capabilities.scrollback && capabilities.enter.is_empty());
+        capabilities.init &=
+            !(capabilities.scrollback && capabilities.alternate_screen.enter.is_empty());
         Self {
             capabilities,
             vocabulary: Vocabulary::Stock,
@@ -153,7 +154,11 @@ impl Renderer {
         self.stale = true;
         self.open = true;
         self.feed.open();
-        if self.capabilities.init { self.capabilities.enter.clone() } else { Vec::new() }
+        if self.capabilities.init {
+            self.capabilities.alternate_screen.enter.clone()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Returns an intermediate frame to draw first. `None` unless `frame` changes more cells than may be drawn at once.
@@ -182,7 +187,7 @@ impl Renderer {
         let shown = self.shown.as_ref().unwrap_or(&first);
         let repaint = self.stale || self.shown.is_none() || shown.size() != frame.size();
         let base = Some(shown).filter(|_| !repaint);
-        if self.capabilities.titles {
+        if self.capabilities.osc.window {
             if frame.titles.given && !core::mem::replace(&mut self.has_pushed_title, true) {
                 out.extend(PUSH_TITLES);
             }
@@ -223,7 +228,7 @@ impl Renderer {
         if self.capabilities.synchronized_output {
             out.extend(b"\x1b[?2026l");
         }
-        if self.capabilities.titles
+        if self.capabilities.osc.window
             && !self.capabilities.title_prefix.is_empty()
             && let Some(shown) = &self.shown
         {
@@ -245,7 +250,7 @@ impl Renderer {
         }
         let is_main = !self.settings.alternate_screen();
         if self.capabilities.init || !is_main {
-            out.extend(&self.capabilities.leave);
+            out.extend(&self.capabilities.alternate_screen.leave);
         }
         if self.capabilities.scrollback
             && !self.capabilities.init
@@ -260,7 +265,9 @@ impl Renderer {
     /// Ends the session as [`Self::close`] does. If the terminal then shows the user's own screen, the bytes also print
     /// `screen` like a command's output. Otherwise the text of the session is on the terminal already.
     pub fn close_leaving(&mut self, screen: &Screen) -> Vec<u8> {
-        let has_own = self.open && self.capabilities.init && !self.capabilities.leave.is_empty();
+        let has_own = self.open
+            && self.capabilities.init
+            && !self.capabilities.alternate_screen.leave.is_empty();
         let mut out = self.close();
         if has_own {
             out.extend(lines(screen, self.capabilities.dialect(screen, History::Frames)));

@@ -1,7 +1,7 @@
 //! Hostile bytes, on a pty or in a diff. The terminal does not panic, hang or grow without bound, and it shows the text
 //! that follows.
 
-use rove_terminal::{Renderer, Screen, Size, Terminal, TerminalCapabilities, display};
+use rove_terminal::{OscSupport, Renderer, Screen, Size, Terminal, TerminalCapabilities, display};
 
 /// A little more than a megabyte, and so longer than any string that is kept.
 const ENDLESS_BYTES: usize = (1 << 20) + 1;
@@ -77,8 +77,7 @@ fn drawn(screen: &Screen) -> Vec<u8> {
 /// Draws a screen on a user's terminal. Returns the bytes of the session, and those that restore the terminal.
 fn drawn_and_closed(screen: &Screen) -> (Vec<u8>, Vec<u8>) {
     let capabilities = TerminalCapabilities {
-        operating_system_commands: true,
-        titles: true,
+        osc: OscSupport { any: true, window: true, ..OscSupport::default() },
         synchronized_output: true,
         ..TerminalCapabilities::default()
     };

@@ -5,21 +5,21 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `ancillary` reads the control messages of a datagram. `sys` is the only unsafe code.
+//! - `datagram` receives and sends datagrams with the kernel's control messages.
 //! - `socket` opens sockets, sends and receives. `dual_stack` holds the client's sockets of both address families.
 //! - `sieve` keeps a flood of other senders' datagrams out of the server's socket.
 
-#[doc(hidden)]
-pub mod ancillary;
+#![forbid(unsafe_code)]
+
+mod datagram;
 mod dual_stack;
 mod sieve;
 mod socket;
-mod sys;
 
+pub use datagram::{DATAGRAMS_PER_TURN, Received};
 pub use dual_stack::DualStackSockets;
 pub use sieve::Sieve;
 pub use socket::{
-    ClientSockets, DATAGRAMS_PER_TURN, PortRange, Refusal, SendFailure, ServerSocket,
-    receive_waiting, receive_while, send,
+    ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, receive_while,
+    send,
 };
-pub use sys::Received;

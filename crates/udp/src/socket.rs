@@ -3,24 +3,21 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
 
 use rove_ssp::Transmit;
 use rustix::io::Errno;
 use socket2::{Domain, Socket, Type};
 
-use crate::sys::{Received, discard_path_errors, keep_whole};
+#[cfg(target_os = "linux")]
+use crate::datagram;
+use crate::datagram::{DATAGRAMS_PER_TURN, Received, discard_path_errors, keep_whole, receive};
 
-/// Most datagrams read from one socket in one turn of the loop, so that a flood delays neither keys nor the pty.
-/// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
-pub const DATAGRAMS_PER_TURN: usize = 32;
 /// Most local ports that a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CLIENT_PORTS_MAX: usize = 10;
 /// DSCP 0 and ECT(0): congested routers may mark the session's datagrams instead of dropping them (RFC 3168). It is set
 /// for IPv4 only, because stock Mosh peers read no other mark. Source: Mosh 1.4.0 as observed, docs/wire.md.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 const TYPE_OF_SERVICE: u8 = 0x02;
-
 /// Size of a socket's receive buffer, in bytes. The system also counts its own memory for each datagram: some 770 bytes
 /// for a small one and 2300 for a full one. Its default, 208 KiB, is full after 2.7 ms of a flood of 100 000 datagrams
 /// a second, and then the peer's datagrams are lost with the rest. No process is sure to run that soon. Chosen: 50 ms
@@ -143,7 +140,7 @@ fn is_about_the_path(error: &io::Error) -> bool {
 ///
 /// Returns the socket's error, if there is one in place of a datagram.
 pub fn receive_waiting(socket: &UdpSocket, handle: impl FnMut(Received, &[u8])) -> io::Result<()> {
-    match crate::sys::receive::<DATAGRAMS_PER_TURN>(socket.as_fd(), handle) {
+    match receive(socket, DATAGRAMS_PER_TURN, handle) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             // No datagram was there: a send has already returned the error, but its reports are left in the queue. They
             // would end every later wait at once.
@@ -169,7 +166,7 @@ pub fn receive_while(
 ) -> io::Result<()> {
     for turn in 0..DATAGRAMS_PER_TURN {
         let mut goes_on = true;
-        match crate::sys::receive::<1>(socket.as_fd(), |received, payload| {
+        match receive(socket, 1, |received, payload| {
             goes_on = handle(received, payload);
         }) {
             Ok(_) if goes_on => {}
@@ -211,7 +208,7 @@ impl ServerSocket {
                     let address = socket.local_addr()?;
                     #[cfg(target_os = "linux")]
                     if address.ip() == Ipv6Addr::UNSPECIFIED
-                        && let Err(error) = crate::sys::report_local_addresses(socket.as_fd())
+                        && let Err(error) = datagram::report_local_addresses(&socket)
                     {
                         tracing::debug!(%error, "the system chooses the address of answers");
                     }
@@ -241,8 +238,8 @@ impl ServerSocket {
     ) -> Result<(), SendFailure> {
         #[cfg(target_os = "linux")]
         if let (SocketAddr::V6(destination), Some(local)) = (transmit.destination, local) {
-            let socket = self.socket.as_fd();
-            let attempt = || crate::sys::send_from(socket, &transmit.payload, destination, local);
+            let attempt =
+                || datagram::send_from(&self.socket, &transmit.payload, destination, local);
             match send_by(&self.socket, transmit.tries_size, attempt) {
                 // This computer does not have the address any more.
                 Err(SendFailure::Other(_)) => {}
@@ -318,7 +315,7 @@ impl ClientSockets {
 fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = open(local)?;
     #[cfg(target_os = "linux")]
-    if let Err(error) = crate::sys::report_path_errors(socket.as_fd(), local.is_ipv6()) {
+    if let Err(error) = datagram::report_path_errors(&socket, local.is_ipv6()) {
         tracing::debug!(%error, "path errors stay unknown");
     }
     Ok(socket)
@@ -362,7 +359,7 @@ fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 
     // A datagram that is too large for a hop is fragmented there, but for those that probe the path's size
-    // (`sys::keep_whole`).
+    // (`keep_whole`).
     sockopt::set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT)?;
     if ipv6 {
         sockopt::set_ipv6_mtu_discover(socket, Ipv6PathMtuDiscovery::DONT)?;

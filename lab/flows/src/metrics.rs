@@ -6,6 +6,7 @@
 
 use core::ops::Range;
 
+use rove_runs::statistics::rank;
 use rove_units::{Duration, Instant};
 
 pub mod age;
@@ -73,13 +74,7 @@ pub fn packet_delay(deliveries: &[Delivery], percent: u8) -> Option<Duration> {
     let delays = deliveries.iter().map(|it| it.arrived.saturating_since(it.sent));
     let mut delays: Vec<Duration> = delays.collect();
     delays.sort();
-    rank(&delays, percent)
-}
-
-/// Returns the least of sorted values that so many of them do not exceed.
-fn rank(sorted: &[Duration], percent: u8) -> Option<Duration> {
-    let rank = (sorted.len() * usize::from(percent.min(100))).div_ceil(100);
-    sorted.get(rank.saturating_sub(1)).copied()
+    rank(&delays, 0, u64::from(percent.min(100)))
 }
 
 /// Pieces of time in each of which a delay takes every value of a range once, evenly.

@@ -3,7 +3,7 @@
 use rove_link::net::RIGHT_ADDRESS;
 use rove_session::{ClientConfig, Prediction, Preference, Running, ServerConfig};
 use rove_ssp::{Config, Key};
-use rove_terminal::{Size, TerminalCapabilities};
+use rove_terminal::{OscSupport, Size, TerminalCapabilities};
 use rove_units::Seed;
 
 /// Returns the key of every session in virtual time: nobody listens.
@@ -25,7 +25,7 @@ pub fn client_config(transport: Config, seed: Seed) -> ClientConfig {
         transport,
         size: Size::DEFAULT,
         terminal: TerminalCapabilities {
-            operating_system_commands: true,
+            osc: OscSupport { any: true, ..OscSupport::default() },
             ..TerminalCapabilities::default()
         },
         query: false,

@@ -34,8 +34,7 @@ impl Session {
             erase_characters: true,
             background_color_erase: true,
             repertoire: Vocabulary::Rich.repertoire(),
-            enter: b"\x1b[?1049h".to_vec(),
-            leave: b"\x1b[?1049l".to_vec(),
+            alternate_screen: rove_terminal::AlternateScreen::xterm(),
             scrollback: true,
             ..TerminalCapabilities::default()
         });

@@ -9,7 +9,7 @@ use rove_runs::parallel;
 use crate::control::{Control, Ruled};
 use crate::fault::Fault;
 use crate::network::Run;
-use crate::task::{Message, Task, TermsMessage};
+use crate::task::{Task, TermsMessage};
 use crate::terms::{Terms, add};
 use crate::training_network::TrainingNetwork;
 use crate::workers::Workers;
@@ -53,12 +53,12 @@ impl Evaluator<'_> {
                 parallel::map_on(*threads, &items, work, |_| ())
             }
             Workers::Pool(pool) => {
-                let mut messages = vec![Message::Terms(TermsMessage::new(&self.terms, base))];
-                messages.extend(items.iter().enumerate().map(|(task, (table, number))| {
-                    let network = &self.networks[*number];
-                    Message::Task(Task::new(task, base, tables[*table], *number, network))
-                }));
-                pool.run(&messages)?
+                let task = |(table, number): &(usize, usize)| {
+                    Task::new(base, tables[*table], *number, &self.networks[*number])
+                };
+                let tasks: Vec<Task> = items.iter().map(task).collect();
+                pool.run(&TermsMessage::new(&self.terms, base), &tasks, |_| Ok(()))
+                    .map_err(|error| Fault::PoolLost { reason: format!("{error:#}") })?
             }
         };
         let mut evaluations: Vec<Evaluation> = (tables.iter())

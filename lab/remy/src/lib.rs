@@ -2,8 +2,8 @@
 //!
 //! A `training_network` describes a network, and `network` simulates it: senders that each follow a `control` (or a
 //! `baseline`), before one link. An `objective` says what comes of that is worth. A run is worth that on certain `terms`.
-//! `evaluator` does many runs of tables and networks; `evaluate` is its command. Its `workers` are threads, or a
-//! `worker_pool` that is sent each `task`. `worker` is the command that does tasks. A `prior` is the assumptions for which a
+//! `evaluator` does many runs of tables and networks; `evaluate` is its command. Its `workers` are threads, or
+//! processes that are sent each `task`. A `prior` is the assumptions for which a
 //! `search` grows a table. Candidates are of an `action_range`, and found by `bisection`. `train` is its command, and
 //! `checkpoint` keeps it. `tables` are files, and `published` holds those of the papers to their figures. `describe` is what people see
 //! of a table, `surface` a picture. A `fault` is why there is no result.
@@ -37,8 +37,6 @@ mod task;
 mod terms;
 mod train;
 mod training_network;
-mod worker;
-mod worker_pool;
 mod workers;
 
 pub use evaluate::EvaluateOptions;
@@ -84,6 +82,6 @@ pub fn run(call: &RemyCall, output: impl Write) -> Result<()> {
         RemyCall::Convert { table, out } => tables::write(&tables::read(table)?, out),
         RemyCall::Evaluate(options) => evaluate::evaluate(options, output),
         RemyCall::Train(options) => train::train(options, shown::stderr()),
-        RemyCall::Work => worker::work(io::stdin().lock(), output),
+        RemyCall::Work => task::work(io::stdin().lock(), output),
     }
 }

@@ -1,31 +1,21 @@
-//! Task: a run of a table on a network as a message to another process, and its answer.
-//!
-//! Messages are lines of JSON. Terms come first: the table, and all that the tasks after them have in common. Each task is answered by a
-//! line. Numbers are written so that they read as the same number again: an answer is that of a thread, to the last bit.
+//! Task: a run of a table on a network as a message to another process, which answers with its worth.
+
+use std::io::{BufRead, Write};
 
 use anyhow::{Result, anyhow, ensure};
 use rove_congestion::remy::{Action, Table};
+use rove_runs::ray;
 use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
 use crate::terms::{Appraisal, Terms};
 use crate::training_network::TrainingNetwork;
 
-/// A line to a worker.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Message {
-    /// The table of the tasks that follow, and the terms on which it runs.
-    Terms(TermsMessage),
-    /// A run to be done.
-    Task(Task),
-}
-
 /// The terms that all tasks of an order share.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TermsMessage {
-    /// The table, in its readable form.
+    /// The table of the tasks, in its readable form.
     table: String,
     objective: String,
     seed: u64,
@@ -36,24 +26,12 @@ pub(crate) struct TermsMessage {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Task {
-    /// The task's number, which its answer has too.
-    pub(crate) task: usize,
     /// The network's number, from 0; it decides the run's chance.
     number: usize,
     #[serde(rename = "specimen")]
     network: TrainingNetwork,
     /// Numbers of rules, from 0, with the multiple, the increment and the time between packets (ms) that they have here.
     actions: Vec<(usize, f64, i32, f64)>,
-}
-
-/// The answer to a task.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Answer {
-    /// The number of the task.
-    pub(crate) task: usize,
-    /// The worth of the run.
-    pub(crate) result: Result<Appraisal, Fault>,
 }
 
 impl TermsMessage {
@@ -69,7 +47,7 @@ impl TermsMessage {
     /// # Errors
     ///
     /// Returns an error if there can be no such table or objective.
-    pub(crate) fn read(&self) -> Result<(Terms, Table)> {
+    fn read(&self) -> Result<(Terms, Table)> {
         let objective = self.objective.parse().map_err(|sentence: String| anyhow!(sentence))?;
         let terms = Terms { objective, seed: self.seed, length_ms: self.length_ms };
         Ok((terms, Table::from_readable(&self.table)?))
@@ -79,7 +57,6 @@ impl TermsMessage {
 impl Task {
     /// Returns the message of a run of `table`, whose boxes are those of `base`.
     pub(crate) fn new(
-        task: usize,
         base: &Table,
         table: &Table,
         number: usize,
@@ -92,21 +69,90 @@ impl Task {
             let Action { multiple, increment, intersend_ms } = rule.action;
             (number, multiple, increment, intersend_ms)
         });
-        Self { task, number, network: *network, actions: actions.collect() }
+        Self { number, network: *network, actions: actions.collect() }
     }
 
-    /// Does the run.
+    /// Does the run; returns its worth.
     ///
     /// # Errors
     ///
     /// Returns an error if the table has no such rules, or they can have no such actions.
-    pub(crate) fn run(&self, terms: &Terms, base: &Table) -> Result<Answer> {
+    fn run(&self, terms: &Terms, base: &Table) -> Result<Result<Appraisal, Fault>> {
         let mut table = base.clone();
         for (rule, multiple, increment, intersend_ms) in self.actions.iter().copied() {
             ensure!(rule < table.rules().len(), "the table has no rule {}", rule + 1);
             table = table.with_action(rule, Action { multiple, increment, intersend_ms })?;
         }
-        let result = terms.appraise(&table, self.number, &self.network);
-        Ok(Answer { task: self.task, result })
+        Ok(terms.appraise(&table, self.number, &self.network))
+    }
+}
+
+/// Does the tasks that `input` brings. A worker needs no files, and knows nothing of others.
+///
+/// # Errors
+///
+/// Returns an error at the first line that is no message, asks for a run that cannot be, or cannot be answered.
+pub(crate) fn work(input: impl BufRead, output: impl Write) -> Result<()> {
+    let read = |terms: TermsMessage| terms.read();
+    ray::work(input, output, read, |(terms, table), task: Task| task.run(terms, table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objective::Objective;
+
+    const NETWORK: TrainingNetwork = TrainingNetwork {
+        packets_per_ms: 1.1,
+        rtt_ms: 50.3,
+        senders: 2,
+        mean_on_ms: 1_000.7,
+        mean_off_ms: 1_000.1,
+        buffer_packets: Some(50),
+        loss: 0.01,
+        typing: None,
+    };
+
+    const TERMS: Terms =
+        Terms { objective: Objective::DEFAULT, seed: u64::MAX - 1, length_ms: 5_000.3 };
+
+    fn tables() -> [Table; 2] {
+        let action = |multiple| Action { multiple, increment: 3, intersend_ms: 0.7 };
+        [0.9, 0.7].map(|multiple| Table::uniform(action(multiple)).expect("one rule"))
+    }
+
+    fn answers(input: &str) -> Result<Vec<Result<Appraisal, Fault>>> {
+        let mut output = Vec::new();
+        work(input.as_bytes(), &mut output)?;
+        let answers = serde_json::Deserializer::from_slice(&output).into_iter();
+        let result = |answer: serde_json::Value| serde_json::from_value(answer["result"].clone());
+        Ok(answers.map(|answer| answer.and_then(result).expect("an answer")).collect())
+    }
+
+    #[test]
+    fn answers_are_those_of_this_process_to_the_last_bit() {
+        let [base, other] = tables();
+        let runs = [(&base, 0), (&other, 0), (&base, 3)];
+        let tasks = runs.map(|(table, number)| Task::new(&base, table, number, &NETWORK));
+        let order = ray::order(&TermsMessage::new(&TERMS, &base), &tasks).expect("lines");
+        let expected = runs.map(|(table, number)| TERMS.appraise(table, number, &NETWORK));
+        assert_eq!(answers(&order).expect("answers"), expected);
+        assert_ne!(expected[0], expected[1]);
+        assert_ne!(expected[0], expected[2]);
+    }
+
+    #[test]
+    fn terms_and_tasks_that_cannot_be_end_the_work() {
+        let [base, _] = tables();
+        let task = Task::new(&base, &base, 0, &NETWORK);
+        let order = ray::order(&TermsMessage::new(&TERMS, &base), &[task]).expect("lines");
+        for (input, told) in [
+            (order.replace("[]", "[[5,1.0,1,1.0]]"), "has no rule 6"),
+            (order.replace("rove-remy-1", "other"), "line 1 of standard input"),
+            (order.replace("delta=1", "delta=x"), "delta is a number"),
+        ] {
+            let error = answers(&input).expect_err(told);
+            assert!(format!("{error:#}").contains(told), "{error:#}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use rove_congestion::remy::{Action, Table};
 use rove_platform::clock::Clock;
 use rove_runs::files::{check_writable, write_whole};
 use rove_runs::parallel::{self, Engine};
+use rove_runs::ray::Pool;
 use rove_units::Seed;
 
 use crate::checkpoint::{Checkpoint, file_of};
@@ -16,7 +17,6 @@ use crate::objective::Objective;
 use crate::prior::Prior;
 use crate::search::{Search, State, Step};
 use crate::tables;
-use crate::worker_pool::WorkerPool;
 use crate::workers::Workers;
 
 /// A search as it is asked for.
@@ -127,7 +127,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
 fn workers(options: &TrainOptions, progress: &mut impl Write) -> Result<Workers> {
     let workers = match options.engine {
         Engine::Local => Workers::Threads(options.threads.unwrap_or_else(parallel::processors)),
-        Engine::Ray => Workers::Pool(WorkerPool::on_ray(options.threads)?),
+        Engine::Ray => Workers::Pool(Pool::start(&["remy", "worker"], options.threads)?),
     };
     if let Workers::Pool(pool) = &workers {
         let _ = writeln!(progress, "{workers}: {}", pool.names.join(", "));

@@ -3,8 +3,7 @@
 use core::fmt;
 
 use rove_runs::parallel;
-
-use crate::worker_pool::WorkerPool;
+use rove_runs::ray::Pool;
 
 /// Processors that do runs. No result depends on them.
 #[derive(Debug)]
@@ -12,7 +11,7 @@ pub(crate) enum Workers {
     /// So many threads of this process.
     Threads(usize),
     /// Other processes, maybe on other computers.
-    Pool(WorkerPool),
+    Pool(Pool),
 }
 
 impl Workers {

@@ -1,8 +1,9 @@
 //! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
 //! [`scenario`] reads a file. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
-//! all runs but for those that the [`store`] has. Each is a [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`]; senders that share
-//! a path have [`traffic`]. Real time has [`programs`]. [`table`], [`plot`], [`page`] and [`csv`] show what came of it, and [`results`] are their files.
+//! all runs but for those that the [`store`] has, or a [`shard`] of them. Each is a [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`], and what runs come to is a [`series`];
+//! senders that share a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`], [`page`] and [`csv`]
+//! show what came of it, [`verdict`] beside what is [`published`], and [`results`] are their files.
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,6 +17,7 @@ use clap::{Args, ValueHint};
 use rove_runs::files::{directory, named};
 use rove_runs::parallel::Engine;
 use rove_runs::shown;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -24,8 +26,9 @@ use self::material::Material;
 use self::programs::Programs;
 use self::results::{PAGE, Results, json_text};
 use self::scenario::Scenario;
+use self::shard::Shard;
 use self::store::Store;
-use self::sweep::{Plan, Profile, Shard};
+use self::sweep::{Plan, Profile};
 use self::system::Clock;
 
 mod averages;
@@ -36,9 +39,12 @@ mod measure;
 mod page;
 mod plot;
 mod programs;
-mod ray;
+mod published;
 mod results;
 mod scenario;
+mod series;
+mod shard;
+mod spread;
 mod store;
 mod sweep;
 mod system;
@@ -47,12 +53,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod verdict;
 
 /// File of the runs that have ended, in the directory of the figures.
 const RUNS: &str = "runs.jsonl";
 
 /// Makes figures from experiments: tables, pictures, and one page of all
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args, Deserialize, Serialize)]
 pub(crate) struct FiguresOptions {
     /// Figures: names (see --list), the first word of several (aoi, programs, remy, response, sprout), or scenario files that end in .toml; all names where there is none
     #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
@@ -77,10 +84,15 @@ pub(crate) struct FiguresOptions {
     pub(crate) seed: u64,
     /// Does only this part of all runs, such as 2/8, and makes no figures: join the runs.jsonl of all parts in one DIR
     #[arg(long, value_name = "INDEX/COUNT", conflicts_with_all = ["json", "engine"])]
+    #[serde(skip)]
     pub(crate) shard: Option<Shard>,
     /// Spreads the runs over these processors
     #[arg(long, value_name = "ENGINE", default_value = "local")]
+    #[serde(skip)]
     pub(crate) engine: Engine,
+    /// Does the parts of runs that standard input brings, for an engine
+    #[arg(long = "worker")]
+    pub(crate) is_worker: bool,
     /// Writes JSON in place of tables
     #[arg(long)]
     pub(crate) json: bool,
@@ -119,11 +131,14 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     if options.is_list {
         return list(output);
     }
+    if options.is_worker {
+        return spread::work(io::stdin().lock(), output);
+    }
     if options.engine == Engine::Ray {
         // A wrong name is reported before another computer is asked.
         self::scenarios(&options.names)?;
         make_directory(options)?;
-        ray::run(options, &options.out.join(RUNS))?;
+        spread::on_ray(options, &options.out.join(RUNS))?;
     }
     if let Some(shard) = options.shard {
         return run_shard(options, shard, output);
@@ -179,7 +194,7 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
     let store = Store::open(&options.out.join(RUNS))?;
     let (material, profile) = options.material();
     let results = Results::new(&options.out, profile);
-    let mut figures = Vec::new();
+    let (mut figures, mut verdicts, mut text) = (Vec::new(), Vec::new(), String::new());
     for scenario in &scenarios {
         interruption.is_real.store(scenario.body.clock == Clock::Real, Ordering::Relaxed);
         let figure = Plan::new(scenario, profile, &material, &programs)?.figure(&store)?;
@@ -187,10 +202,14 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
             Some(_) => plot::Picture::default(),
             None => plot::draw(&figure)?,
         };
-        results.add(&figure, &picture)?;
-        shown::written(writeln!(tables, "{}", figure.to_text()))?;
-        figures.push(figure.to_json());
+        let of_figure = verdict::verdicts(&figure);
+        let json = figure.to_json(&of_figure);
+        results.add(&figure, &picture, &json)?;
+        text.push_str(&format!("{}\n", figure.to_text()));
+        verdicts.extend(of_figure);
+        figures.push(json);
     }
+    shown::written(write!(tables, "{}{text}", verdict::to_text(&verdicts)))?;
     Ok(results.json(figures))
 }
 

@@ -7,14 +7,13 @@
 //!
 //! - `emulate` puts a command behind a link of `rove-net`. Its `view` shows how the link does.
 //! - `validate` holds that link against what it should do.
-//! - `live` runs real clients and servers, in a `place`, on a `terminal`.
-//! - `compare` types recorded keys at them, in an `observed_client`, while a `replayed_program` plays the host. `bulk` is downloads beside them,
+//! - `compare` types recorded keys at real clients of `rove-rig`, each an `observed_client`, while a `replayed_program` plays the host. `bulk` is downloads beside them,
 //!   `burst` floods of output, `kernel` a flow of the kernel's TCP, and `controlled` one of a controller of ours.
 //!
 //! Experiments:
 //!
 //! - `experiment` makes figures: a `scenario` file, its `material`, a `sweep` over all runs, a `store` of finished ones.
-//!   Each kind of `measure` is one file, and `system` names what is compared, a `system_file` by its file. `table`, `plot` and `page` present the result. `ray` spreads runs over computers.
+//!   Each kind of `measure` is one file, and `system` names what is compared, a `system_file` by its file. `table`, `plot` and `page` present the result. `spread` has runs done on other computers.
 //! - `aoi` is the study of which state a difference should start from.
 //!
 //! The program:
@@ -30,7 +29,5 @@ mod compare;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod experiment;
-#[cfg(target_os = "linux")]
-pub mod live;
 #[cfg(target_os = "linux")]
 mod validate;

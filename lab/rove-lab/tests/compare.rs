@@ -5,18 +5,18 @@
 
 mod common;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::{env, fs, thread};
 
 use common::copy_of_program;
-use rove_units::Duration;
+use rove_rig::guard::{HANG_GUARD, within_guard};
+use rove_rig::scratch::Scratch;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::Value;
-
-/// The hang guard of everything here.
-const GUARD: Duration = Duration::from_secs(120);
 
 /// A shell session of our own.
 const RECORDING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/bash-long.jsonl");
@@ -29,9 +29,7 @@ fn compare(args: &[&str]) -> Command {
 
 /// Runs under the hang guard.
 fn output(mut command: Command) -> Output {
-    let (done, result) = mpsc::channel();
-    thread::spawn(move || done.send(command.output().expect("the program starts")));
-    result.recv_timeout(GUARD).expect("it ends in time")
+    within_guard("the comparison", move || command.output().expect("the program starts"))
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -112,17 +110,16 @@ fn a_user_without_rights_compares_ssh_and_mosh() {
     if !has(&["ssh", "sshd", "ssh-keygen", "mosh-client", "mosh-server", "unshare", "setpriv"]) {
         return;
     }
-    let folder = env::temp_dir().join(format!("rove-lab-compare-user-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("the temporary directory can be written");
+    let folder = Scratch::new();
+    fs::set_permissions(&*folder, Permissions::from_mode(0o755)).expect("it is ours");
     let program = copy_of_program(&folder);
-    let recording = folder.join("keys.jsonl");
+    let recording = folder.path("keys.jsonl");
     fs::copy(RECORDING, &recording).expect("there is room");
     let mut command = Command::new("unshare");
-    command.args(["--mount", "sh", "-c", AS_A_USER, "sh"]).arg(&folder).arg(&program);
+    command.args(["--mount", "sh", "-c", AS_A_USER, "sh"]).arg(folder.folder()).arg(&program);
     command.arg("compare").arg(&recording).args(["--keys", "6", "--link", "rtt=40ms"]);
     command.args(["--system", "ssh", "--system", "mosh", "--json", "-"]).stdin(Stdio::null());
     let output = output(command);
-    fs::remove_dir_all(&folder).expect("it is ours");
     let errors = text(&output.stderr);
     if output.status.code() == Some(99) || errors.contains("cannot make a network namespace") {
         println!("skipped: no namespaces here: {errors}");
@@ -239,12 +236,11 @@ fn an_interrupt_ends_all_programs_and_keeps_what_is_finished() {
         return;
     }
     // The file's name tells this test's processes from those of others: each replayed program has it on its command line.
-    let folder = env::temp_dir().join(format!("rove-lab-compare-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a folder");
+    let folder = Scratch::new();
     let mut command = compare(&[
         RECORDING, "--keys", "3", "--link", "rtt=20ms", "--system", "mosh", "--repeat", "1000",
     ]);
-    command.env("TMPDIR", &folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.env("TMPDIR", folder.folder()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = Guarded(command.spawn().expect("it starts"));
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(
         child.0.stderr.take().expect("it has an error output"),
@@ -256,7 +252,7 @@ fn an_interrupt_ends_all_programs_and_keeps_what_is_finished() {
         let _ = done.send(third.is_some());
         lines.map_while(Result::ok).last()
     });
-    assert!(result.recv_timeout(GUARD).expect("it gets that far"), "it has ended before");
+    assert!(result.recv_timeout(HANG_GUARD).expect("it gets that far"), "it has ended before");
     let pid = i32::try_from(child.0.id()).ok().and_then(Pid::from_raw).expect("a process id");
     kill_process(pid, Signal::INT).expect("it is told");
     let stdout = child.0.stdout.take().expect("it has an output");
@@ -266,10 +262,9 @@ fn an_interrupt_ends_all_programs_and_keeps_what_is_finished() {
     assert!(waiter.join().expect("no panic").is_some_and(|last| last.ends_with("interrupted")));
     let row = printed.lines().find(|line| line.starts_with("bash-long")).expect("a row");
     assert!(row.contains(" mosh "), "{row}");
-    let left: Vec<_> = fs::read_dir(&folder).expect("a folder").flatten().collect();
+    let left: Vec<_> = fs::read_dir(&*folder).expect("a folder").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
     assert_eq!(with_files_of(&folder), [0; 0]);
-    let _ = fs::remove_dir_all(&folder);
 }
 
 #[test]

@@ -182,7 +182,8 @@ fn the_example_of_a_figure_draws_a_bar_for_each_system() {
         return;
     }
     let folder = Folder::new("controller-figure");
-    let systems = scenario("\"aimd\", \"sprout-one-way\"", "seeds = 3");
+    let systems = scenario("\"aimd\", \"sprout-one-way\"", "seeds = 3")
+        .replace("queue=500p", "queue=500p,loss=0.1%");
     fs::write(folder.0.join("flow.toml"), systems).expect("a file");
     assert!(figures(&folder, &["flow.toml"]).status.success());
     let draw = |metric: &str| {

@@ -12,17 +12,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc;
 use std::thread;
 
 use common::copy_of_program;
 use rove_link::{Link, LinkConfig};
 use rove_net::testbed::{End, Testbed, TestbedOptions};
+use rove_rig::guard::{HANG_GUARD, within_guard};
+use rove_rig::scratch::Scratch;
 use rove_units::{Bytes, Duration, Instant, Seed};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
-/// The hang guard of everything here.
-const GUARD: Duration = Duration::from_secs(120);
 /// The user without rights. Source: Debian's and everybody's "nobody".
 const NOBODY: u32 = 65_534;
 
@@ -46,19 +45,12 @@ fn is_root() -> bool {
     is_root
 }
 
-/// Runs `work` under the hang guard.
-fn guarded<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let (done, result) = mpsc::channel();
-    thread::spawn(move || done.send(work()));
-    result.recv_timeout(GUARD).expect("it ends in time, without a panic")
-}
-
 /// A socket at an end, bound to its address, which waits as long as the hang guard.
 fn socket(testbed: &Testbed, end: End) -> UdpSocket {
     let address = testbed.address(end);
     let socket = testbed.run(end, || UdpSocket::bind((address, 7_000))).expect("it is entered");
     let socket = socket.expect("the port is free");
-    socket.set_read_timeout(Some(GUARD)).expect("sockets have time-outs");
+    socket.set_read_timeout(Some(HANG_GUARD)).expect("sockets have time-outs");
     socket
 }
 
@@ -69,30 +61,18 @@ fn emulate(args: &[&str]) -> Command {
 }
 
 fn output(mut command: Command) -> Output {
-    guarded(move || command.output().expect("the program starts"))
+    within_guard("the end", move || command.output().expect("the program starts"))
 }
 
 fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).expect("UTF-8").trim_end()
 }
 
-/// A directory of one test that others may read, gone with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path =
-            std::env::temp_dir().join(format!("rove-lab-emulate-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("the temporary directory can be written");
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("it is ours");
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// Returns a folder of one test that others may read.
+fn open_folder() -> Scratch {
+    let folder = Scratch::new();
+    fs::set_permissions(&*folder, Permissions::from_mode(0o755)).expect("it is ours");
+    folder
 }
 
 #[test]
@@ -110,7 +90,7 @@ fn packets_arrive_in_order_both_ways_over_tun_and_over_veth() {
     ] {
         let options = TestbedOptions::new(link.clone(), link.clone(), Seed::new(1));
         let Some(testbed) = testbed_with(TestbedOptions { device, ..options }) else { return };
-        let report = guarded(move || {
+        let report = within_guard("the end", move || {
             let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
             near.connect(far.local_addr().unwrap()).unwrap();
             let mut buffer = [0; 2_000];
@@ -143,7 +123,7 @@ fn tcp_streams_are_whole_over_tun_and_over_veth() {
         let link = LinkConfig::default();
         let options = TestbedOptions::new(link.clone(), link, Seed::new(1));
         let Some(testbed) = testbed_with(TestbedOptions { device, ..options }) else { return };
-        guarded(move || {
+        within_guard("the end", move || {
             let address = (testbed.address(End::Far), 7_000);
             let listener = testbed.run(End::Far, || TcpListener::bind(address)).unwrap().unwrap();
             let mut near = testbed.run(End::Near, || TcpStream::connect(address)).unwrap().unwrap();
@@ -163,7 +143,7 @@ fn tcp_streams_are_whole_over_tun_and_over_veth() {
 #[test]
 fn nothing_passes_a_link_that_loses_everything() {
     let Some(testbed) = testbed(LinkConfig::outage(), LinkConfig::default(), 1) else { return };
-    guarded(move || {
+    within_guard("the end", move || {
         let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
         for _ in 0..10 {
             near.send_to(b"lost", far.local_addr().unwrap()).unwrap();
@@ -181,7 +161,7 @@ fn nothing_passes_a_link_that_loses_everything() {
 
 #[test]
 fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
-    let folder = Folder::new("virtual");
+    let folder = open_folder();
     let link = LinkConfig {
         loss: 0.2,
         duplicate: 0.1,
@@ -192,9 +172,9 @@ fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
         ..LinkConfig::lossless(Duration::from_millis(2))
     };
     let mut options = TestbedOptions::new(link.clone(), LinkConfig::default(), Seed::new(11));
-    options.log = Some(folder.0.join("run"));
+    options.log = Some(folder.path("run"));
     let Some(testbed) = testbed_with(options) else { return };
-    let report = guarded(move || {
+    let report = within_guard("the end", move || {
         let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
         for number in 0..1_000_usize {
             near.send_to(&vec![0; 100 + number % 1_000], far.local_addr().unwrap()).unwrap();
@@ -210,7 +190,7 @@ fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
         }
         testbed.finish().unwrap()
     });
-    let events = fs::read_to_string(folder.0.join("run.uplink.events")).unwrap();
+    let events = fs::read_to_string(folder.path("run.uplink.events")).unwrap();
     let real: Vec<&str> = events.lines().filter(|line| !line.starts_with('#')).collect();
     let mut virtual_link = Link::new(link, Seed::new(11).stream("uplink"));
     virtual_link.record_events();
@@ -225,9 +205,7 @@ fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
     assert!(report.uplink.dropped > 100, "{} of 1000 dropped", report.uplink.dropped);
     assert_eq!(real, replayed);
     assert!(
-        fs::read_to_string(folder.0.join("run.uplink.log"))
-            .unwrap()
-            .starts_with("# link: uplink\n")
+        fs::read_to_string(folder.path("run.uplink.log")).unwrap().starts_with("# link: uplink\n")
     );
 }
 
@@ -243,10 +221,10 @@ fn processes_of_both_ends_end_with_the_testbed() {
         shell.args(["-c", script]);
         let (mut shell, pid) = started(shell);
         pids.push(pid);
-        guarded(move || shell.wait().unwrap());
+        within_guard("the end", move || shell.wait().unwrap());
     }
     assert!(pids.iter().all(|pid| is_running(pid)));
-    guarded(move || drop(testbed));
+    within_guard("the end", move || drop(testbed));
     assert!(!pids.iter().any(|pid| is_running(pid)), "{pids:?}");
 }
 
@@ -276,7 +254,7 @@ fn the_far_side_is_this_computer_and_emulators_nest() {
     }
     // Another emulator may run on this computer: the address is the one that the command is told.
     let server = UdpSocket::bind("0.0.0.0:0").unwrap();
-    server.set_read_timeout(Some(GUARD)).unwrap();
+    server.set_read_timeout(Some(HANG_GUARD)).unwrap();
     let port = server.local_addr().unwrap().port();
     let lab = env!("CARGO_BIN_EXE_rove-lab");
     let send = format!("bash -c 'echo hello > /dev/udp/$ROVE_PEER/{port}'");
@@ -300,7 +278,7 @@ fn a_signal_is_handed_on_and_nothing_is_left() {
         let (mut child, sleeper) =
             started(emulate(&["--far", "exec sleep 1000", "--", "sh", "-c", script]));
         kill_process(Pid::from_child(&child), signal).unwrap();
-        let status = guarded(move || child.wait().unwrap());
+        let status = within_guard("the end", move || child.wait().unwrap());
         assert_eq!(status.code(), Some(code));
         assert!(!is_running(&sleeper));
     }
@@ -329,7 +307,7 @@ fn nothing_is_left_of_a_killed_emulator() {
     command.env("LINGER", linger);
     assert!(leaves_nothing_when_killed(command, 3, || assert!(has_address(address))));
     let address = address.to_owned();
-    guarded(move || {
+    within_guard("the end", move || {
         while has_address(&address) {
             thread::yield_now();
         }
@@ -341,8 +319,8 @@ fn nothing_is_left_of_a_killed_emulator_without_rights() {
     if !is_root() {
         return;
     }
-    let folder = Folder::new("killed");
-    let program = copy_of_program(&folder.0);
+    let folder = open_folder();
+    let program = copy_of_program(&folder);
     let far = "readlink /proc/$$/ns/net; exec sleep 1000";
     let near = "setsid sh -c 'while :; do sleep 1000; done' & readlink /proc/$$/ns/net; wait";
     let mut command = Command::new(&program);
@@ -377,7 +355,7 @@ fn with_leavers(mut command: Command, end: &str) -> (Child, Vec<String>) {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let stdout = child.stdout.take().expect("it has a pipe");
-    let pids = guarded(move || {
+    let pids = within_guard("the end", move || {
         let lines = BufReader::new(stdout).lines().take(2 * LEAVERS_COUNT);
         lines.map(|line| line.expect("UTF-8")).collect::<Vec<String>>()
     });
@@ -389,8 +367,8 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
     if !is_root() {
         return;
     }
-    let folder = Folder::new("leavers");
-    let program = copy_of_program(&folder.0);
+    let folder = open_folder();
+    let program = copy_of_program(&folder);
     let root = || {
         let mut command = Command::new(&program);
         command.env("LEAVE", "unshare");
@@ -413,7 +391,7 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
         let (mut child, pids) = with_leavers(command, "trap 'exit 0' TERM; read line; exit 0");
         if pids.is_empty() {
             println!("skipped: users may not make namespaces here");
-            guarded(move || child.wait().expect("it is a child"));
+            within_guard("the end", move || child.wait().expect("it is a child"));
             continue;
         }
         assert_eq!(pids.len(), 2 * LEAVERS_COUNT, "{shown}: {pids:?}");
@@ -422,7 +400,7 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
             Some(signal) => kill_process(Pid::from_child(&child), signal).expect("it runs"),
             None => drop(child.stdin.take()),
         }
-        guarded(move || {
+        within_guard("the end", move || {
             child.wait().expect("it is a child");
             // The emulator that was killed is waited for no longer, but what ends its processes has only begun.
             while signal == Some(Signal::KILL) && pids.iter().any(|pid| is_running(pid)) {
@@ -439,18 +417,18 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
 fn leaves_nothing_when_killed(mut command: Command, lines: usize, check: impl FnOnce()) -> bool {
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let stdout = child.stdout.take().expect("it has a pipe");
-    let namespaces: Vec<String> = guarded(move || {
+    let namespaces: Vec<String> = within_guard("the end", move || {
         BufReader::new(stdout).lines().take(lines).map(|line| line.expect("UTF-8")).collect()
     });
     if namespaces.is_empty() {
-        guarded(move || child.wait().expect("it is a child"));
+        within_guard("the end", move || child.wait().expect("it is a child"));
         return false;
     }
     assert!(namespaces.iter().all(|it| it.starts_with("net:[")), "{namespaces:?}");
     assert!(namespaces.iter().all(|namespace| !holders(namespace).is_empty()));
     check();
     child.kill().expect("it is a child");
-    guarded(move || {
+    within_guard("the end", move || {
         child.wait().expect("it is a child");
         while namespaces.iter().any(|namespace| !holders(namespace).is_empty()) {
             thread::yield_now();
@@ -483,7 +461,7 @@ fn has_address(address: &str) -> bool {
 fn started(mut command: Command) -> (Child, String) {
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let stdout = child.stdout.take().expect("it has a pipe");
-    let line = guarded(move || {
+    let line = within_guard("the end", move || {
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).expect("it is UTF-8");
         line
@@ -496,9 +474,9 @@ fn a_user_without_rights_has_a_testbed_over_tun_and_over_veth() {
     if !is_root() {
         return;
     }
-    let folder = Folder::new("user");
-    let node = folder.0.join("tun");
-    let program = copy_of_program(&folder.0);
+    let folder = open_folder();
+    let node = folder.path("tun");
+    let program = copy_of_program(&folder);
     let made = Command::new("mknod").arg(&node).args(["c", "10", "200"]).status().unwrap();
     if !made.success() {
         println!("skipped: this root may not make device nodes");
@@ -538,9 +516,9 @@ fn as_nobody(program: &Path, device: &[&str]) -> Command {
 
 #[test]
 fn bad_input_gets_a_sentence_and_its_exit_code() {
-    let folder = Folder::new("input");
+    let folder = open_folder();
     let file = |name: &str, text: &str| {
-        let path = folder.0.join(name);
+        let path = folder.path(name);
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };

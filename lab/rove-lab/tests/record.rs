@@ -4,7 +4,6 @@ use std::ffi::{CString, OsString};
 use std::fs;
 use std::io::{BufReader, Write};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use rove_platform::clock::Clock;
@@ -12,6 +11,7 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::{Failure, Program, c_string};
 use rove_platform::pty::{Child, Master, Pty};
 use rove_replay::trace::{Event, Trace, TtyModes};
+use rove_rig::scratch::Scratch;
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
 
@@ -20,22 +20,16 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_rove-lab");
 /// A hang guard: nothing here takes longer on any computer.
 const GUARD: Duration = Duration::from_secs(120);
 
-/// A directory for one test's files.
-struct Scratch(PathBuf);
+/// A folder for one test's recording.
+struct Folder(Scratch);
 
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("rove-record-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("temporary files can be written");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+impl Folder {
+    fn new() -> Self {
+        Self(Scratch::new())
     }
 
     fn trace(&self) -> Trace {
-        let file = fs::File::open(self.path("trace")).expect("there is a trace");
+        let file = fs::File::open(self.0.path("trace")).expect("there is a trace");
         Trace::read(BufReader::new(file)).expect("the trace is in order")
     }
 
@@ -44,12 +38,12 @@ impl Scratch {
         self.record_by(&mut Command::new(PROGRAM), words, input)
     }
 
-    /// As [`Scratch::record`], started this way.
+    /// As [`Folder::record`], started this way.
     fn record_by(&self, program: &mut Command, words: &[&str], input: &str) -> Output {
         let mut child = program
             .args(["record", "-o", "trace"])
             .args(words)
-            .current_dir(&self.0)
+            .current_dir(self.0.folder())
             .env("PS1", "prompt> ")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -59,12 +53,6 @@ impl Scratch {
         // A program that ended without reading closes the pipe.
         let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
         child.wait_with_output().expect("rove-lab ends")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -93,7 +81,7 @@ fn modes(trace: &Trace) -> Vec<(bool, bool)> {
 
 #[test]
 fn keys_from_a_pipe_are_typed_and_the_exit_code_is_the_commands() {
-    let scratch = Scratch::new("pipe");
+    let scratch = Folder::new();
     let keys = "x=1\necho hi-$x\nexit 5\n";
     let output = scratch.record(&["--size", "100x30", "--", "sh"], keys);
     assert_eq!(output.status.code(), Some(5), "{output:?}");
@@ -108,7 +96,7 @@ fn keys_from_a_pipe_are_typed_and_the_exit_code_is_the_commands() {
 
 #[test]
 fn only_its_owner_may_read_a_recording() {
-    let scratch = Scratch::new("private");
+    let scratch = Folder::new();
     let mut open = Command::new("sh");
     open.args(["-c", "umask 0; exec \"$0\" \"$@\"", PROGRAM]);
     // It is so while it is written, and the command keeps its mask.
@@ -122,7 +110,7 @@ fn only_its_owner_may_read_a_recording() {
 
 #[test]
 fn the_last_words_of_a_command_are_in_the_trace() {
-    let scratch = Scratch::new("last");
+    let scratch = Folder::new();
     let script = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo line $i; done; kill -KILL $$";
     let output = scratch.record(&["--", "sh", "-c", script], "");
     assert_eq!(output.status.code(), Some(128 + 9), "{output:?}");
@@ -132,7 +120,7 @@ fn the_last_words_of_a_command_are_in_the_trace() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_recorded_command_has_all_signals_whoever_started_the_recorder() {
-    let scratch = Scratch::new("signals");
+    let scratch = Folder::new();
     // The recorder hangs up when there are no more keys.
     let show = "trap : HUP; while read -r name mask; do case $name in Sig[BI]*) echo $mask; esac; \
                 done </proc/self/status";
@@ -150,7 +138,7 @@ fn a_recorded_command_has_all_signals_whoever_started_the_recorder() {
 
 #[test]
 fn a_command_that_waits_for_more_is_hung_up_when_the_keys_are_at_their_end() {
-    let scratch = Scratch::new("hangup");
+    let scratch = Folder::new();
     let output =
         scratch.record(&["--", "sh", "-c", "trap 'exit 6' HUP; while :; do read x; done"], "");
     assert_eq!(output.status.code(), Some(6), "{output:?}");
@@ -158,15 +146,15 @@ fn a_command_that_waits_for_more_is_hung_up_when_the_keys_are_at_their_end() {
 
 #[test]
 fn no_file_is_replaced_and_nothing_is_run_that_is_not_there() {
-    let scratch = Scratch::new("refused");
+    let scratch = Folder::new();
     let output = scratch.record(&["--", "no-such-program"], "");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(!scratch.path("trace").exists());
-    fs::write(scratch.path("trace"), "mine").unwrap();
+    assert!(!scratch.0.path("trace").exists());
+    fs::write(scratch.0.path("trace"), "mine").unwrap();
     let output = scratch.record(&["--", "sh", "-c", "touch was-run"], "");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert_eq!(fs::read(scratch.path("trace")).unwrap(), b"mine");
-    assert!(!scratch.path("was-run").exists());
+    assert_eq!(fs::read(scratch.0.path("trace")).unwrap(), b"mine");
+    assert!(!scratch.0.path("was-run").exists());
 }
 
 #[test]
@@ -174,11 +162,9 @@ fn a_script_is_typed_and_a_password_is_veiled() {
     let script = "slips 0%\nprompt \"Name: \"\nline ann\nprompt \"Password: \"\nline hunter2\n";
     let ask = "printf 'Name: '; read n; stty -echo; printf 'Password: '; read p; stty echo; \
                echo; echo \"$n ${#p}\"";
-    for (name, option, secret) in
-        [("veiled", &[][..], "xxxxxxx"), ("open", &["--with-secrets"][..], "hunter2")]
-    {
-        let scratch = Scratch::new(name);
-        fs::write(scratch.path("script"), script).unwrap();
+    for (option, secret) in [(&[][..], "xxxxxxx"), (&["--with-secrets"][..], "hunter2")] {
+        let scratch = Folder::new();
+        fs::write(scratch.0.path("script"), script).unwrap();
         let words = [option, &["--script", "script", "--", "sh", "-c", ask]].concat();
         let output = scratch.record(&words, "");
         assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -192,13 +178,13 @@ fn a_script_is_typed_and_a_password_is_veiled() {
 
 #[test]
 fn a_script_that_is_wrong_is_refused_before_anything_is_run() {
-    let scratch = Scratch::new("wrong");
-    fs::write(scratch.path("script"), "line ls\nhello\n").unwrap();
+    let scratch = Folder::new();
+    fs::write(scratch.0.path("script"), "line ls\nhello\n").unwrap();
     let output = scratch.record(&["--script", "script", "--", "sh"], "");
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("line 2: there is no `hello`"), "{said}");
-    assert!(!scratch.path("trace").exists());
+    assert!(!scratch.0.path("trace").exists());
 }
 
 /// A terminal of a user who runs something in it.
@@ -211,7 +197,7 @@ struct Window {
 }
 
 impl Window {
-    fn open(scratch: &Scratch, script: &str) -> Self {
+    fn open(scratch: &Folder, script: &str) -> Self {
         let text = |text: &str| CString::new(text).expect("no null bytes");
         let path: OsString = std::env::var_os("PATH").expect("there is a search path");
         let program = Program {
@@ -221,7 +207,7 @@ impl Window {
                 text(&format!("PATH={}", path.to_str().expect("it is text"))),
                 text("PS1=prompt> "),
             ],
-            directory: c_string(scratch.0.clone().into_os_string()).expect("no null bytes"),
+            directory: c_string(scratch.0.folder().as_os_str().to_owned()).expect("no null bytes"),
             greeting: Vec::new(),
             not_found: Vec::new(),
             not_executable: Vec::new(),
@@ -265,7 +251,7 @@ impl Window {
 
 #[test]
 fn a_session_at_a_terminal_is_recorded_with_its_resizes_and_the_terminal_given_back() {
-    let scratch = Scratch::new("terminal");
+    let scratch = Folder::new();
     let script = "\"$0\" record -o trace -- sh; echo code=$?; stty -a; echo END";
     let mut window = Window::open(&scratch, script);
     window.read_until(Some("prompt> "));
@@ -292,7 +278,7 @@ fn a_session_at_a_terminal_is_recorded_with_its_resizes_and_the_terminal_given_b
 
 #[test]
 fn a_deadly_signal_ends_the_recording_in_good_order() {
-    let scratch = Scratch::new("signal");
+    let scratch = Folder::new();
     // The recorded command's parent is the recorder.
     let script = "\"$0\" record -o trace -- sh -c 'echo ready; read -r word; kill -TERM $PPID; sleep 50'; \
                   echo code=$?; stty -a; echo END";

@@ -47,17 +47,17 @@ impl Folder {
 fn no_text_of_a_scenario_acts_on_the_terminal() {
     let folder = Folder::new("shown-scenario");
     let name = format!("{HOSTILE}.toml");
-    let expected = format!(
-        "\n[[expected]]\nsystem = \"rove\"\nstatistic = \"mean\"\nto = 1.0\nsource = \"{ESCAPED}\"\n"
+    let published = format!(
+        "\n[[published]]\npaper = \"{ESCAPED}\"\nplace = \"1\"\nresults = [{{ system = \"rove\", mean = {{ to = 0.001 }} }}]\n"
     );
-    let mut scenario = SCENARIO.to_owned() + &expected;
-    for text in ["A small figure", "Silence after", "outage (s)", "40 ms\""] {
+    let mut scenario = SCENARIO.to_owned() + &published;
+    for text in ["A small figure", "Echoes of", "first keys\"", "40 ms\""] {
         assert!(scenario.contains(text));
         scenario = scenario.replace(text, &format!("{ESCAPED}<script>{text}"));
     }
     folder.file(&name, &scenario);
     let [text, _] = folder.shows(&["figures", &name], None, 0);
-    assert!(text.contains("A small figure") && text.contains("NOT AS EXPECTED"), "{text}");
+    assert!(text.contains("A small figure") && text.contains("not reproduced"), "{text}");
     let [text, _] = folder.shows(&["figures", &name, "--json"], None, 0);
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
@@ -68,7 +68,7 @@ fn no_text_of_a_scenario_acts_on_the_terminal() {
     let page = fs::read_to_string(folder.0.join("figures/figures.html")).expect("a page");
     let svg =
         fs::read_to_string(folder.0.join(format!("figures/{HOSTILE}.svg"))).expect("a picture");
-    assert!(page.contains("&lt;script&gt;A small figure") && svg.contains("&lt;script&gt;outage"));
+    assert!(page.contains("&lt;script&gt;A small figure") && svg.contains("&lt;script&gt;first"));
     // The page has a script of its own.
     assert!(page.matches("<script").count() == 1 && !svg.contains("<script"));
 }
@@ -78,12 +78,12 @@ fn no_complaint_about_a_file_acts_on_the_terminal() {
     let folder = Folder::new("shown-complaints");
     for (wrong, right) in [
         ("\"rove\"", "systems = [\"{}\"]"),
-        ("path = \"rtt=40ms\"", "path = \"{}=40ms\""),
-        ("path = \"rtt=40ms\"", "\"{}\" = 1"),
-        ("path = \"rtt=40ms\"", "schedule = \"{}\""),
-        ("path = \"rtt=40ms\"", "cellular = \"{}\""),
-        ("measure = \"silence\"", "measure = \"response\"\nrecordings = [\"{}\"]"),
-        ("measure = \"silence\"", "measure = \"{}\""),
+        ("path = \"rtt=40ms,loss=20%\"", "path = \"{}=40ms\""),
+        ("path = \"rtt=40ms,loss=20%\"", "\"{}\" = 1"),
+        ("path = \"rtt=40ms,loss=20%\"", "schedule = \"{}\""),
+        ("path = \"rtt=40ms,loss=20%\"", "cellular = \"{}\""),
+        ("measure = \"onset\"", "measure = \"response\"\nrecordings = [\"{}\"]"),
+        ("measure = \"onset\"", "measure = \"{}\""),
     ] {
         assert!(SCENARIO.contains(wrong));
         folder.file("wrong.toml", SCENARIO.replace(wrong, &right.replace("{}", ESCAPED)));

@@ -8,21 +8,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use rove_rig::guard::{HANG_GUARD, within_guard};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::Value;
 
-/// The hang guard of everything here.
-const GUARD: Duration = Duration::from_secs(120);
-
 /// How long an answer is waited for before the question is sent again: a tunnel may lose packets.
 const AGAIN: Duration = Duration::from_millis(500);
-
-/// Runs `work` under the hang guard.
-fn guarded<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let (done, result) = mpsc::channel();
-    thread::spawn(move || done.send(work()));
-    result.recv_timeout(GUARD).expect("it ends in time, without a panic")
-}
 
 /// A process of `rove-lab`, which is ended with the test.
 struct Lab(Child);
@@ -45,7 +36,7 @@ impl Lab {
             // The rest, such as that the computer was busy, has a reader as well.
             io::copy(&mut lines, &mut io::sink()).expect("a pipe can be read");
         });
-        let line = line.recv_timeout(GUARD).expect("it says something, or ends");
+        let line = line.recv_timeout(HANG_GUARD).expect("it says something, or ends");
         (lab, line.trim().to_owned())
     }
 
@@ -55,7 +46,7 @@ impl Lab {
             kill_process(Pid::from_child(&self.0), signal).expect("it still runs");
         }
         let mut stdout = self.0.stdout.take().expect("it has a pipe");
-        let text = guarded(move || {
+        let text = within_guard("the end", move || {
             let mut text = String::new();
             stdout.read_to_string(&mut text).expect("it is UTF-8");
             text
@@ -85,7 +76,7 @@ fn server(words: &[&str]) -> (Lab, String, u16) {
 /// A program that sends each packet back with the port that it came from before it, until an empty one comes.
 fn echo() -> (UdpSocket, thread::JoinHandle<()>) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-    socket.set_read_timeout(Some(GUARD)).expect("sockets have time-outs");
+    socket.set_read_timeout(Some(HANG_GUARD)).expect("sockets have time-outs");
     let own = socket.try_clone().expect("a descriptor");
     let thread = thread::spawn(move || {
         let mut buffer = [0; 2_000];
@@ -135,7 +126,7 @@ fn a_tunnel_carries_the_packets_of_two_programs_apart_and_their_answers_back() {
         .expect("the free port is told")
         .parse()
         .expect("an address");
-    let ports = guarded(move || {
+    let ports = within_guard("the end", move || {
         let programs = [(); 2].map(|()| {
             let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
             socket.set_read_timeout(Some(AGAIN)).expect("sockets have time-outs");

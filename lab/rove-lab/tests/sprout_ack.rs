@@ -48,6 +48,10 @@ fn waits(arrivals: &[Arrival], from: u64, to: u64) -> Vec<u128> {
     waits
 }
 
+fn sprout(form: &str) -> Contender {
+    Contender::Sprout(form.to_owned().try_into().expect("a form"))
+}
+
 /// Returns the longest of them.
 fn longest_queue(arrivals: &[Arrival], from: u64, to: u64) -> u128 {
     waits(arrivals, from, to).last().copied().expect("packets came")
@@ -122,7 +126,7 @@ fn drawn(seed: Seed) -> FlowOptions {
 fn on_drawn_links_it_is_near_sprout() {
     for seed in 1..5 {
         let options = drawn(Seed::new(seed));
-        let sprout = Contender::SproutOneWay.run(None, options.clone());
+        let sprout = sprout("sprout-one-way").run(None, options.clone());
         let ack = Contender::SproutAck.run(None, options);
         let delay = |report: &flow::FlowReport| report.self_inflicted_ms.expect("a trace");
         let ratio = ack.bits_per_second / sprout.bits_per_second;
@@ -162,7 +166,7 @@ fn a_link_of_a_gigabit_is_used_on_the_wide_grid_and_as_one_of_12_megabits_on_spr
         report.bits_per_second / 1e6
     };
     let [wide, linear, sprout] =
-        [Contender::SproutAckWide, Contender::SproutAck, Contender::SproutOneWay].map(of);
+        [Contender::SproutAckWide, Contender::SproutAck, sprout("sprout-one-way")].map(of);
     assert!(wide > 300.0, "{wide} Mbit/s on the wide grid");
     assert!((8.0..40.0).contains(&linear), "{linear} Mbit/s on Sprout's");
     assert!((8.0..20.0).contains(&sprout), "{sprout} Mbit/s of Sprout itself");
@@ -180,10 +184,10 @@ fn a_link_of_rate_zero_is_not_flooded_and_used_again() {
         ..link(RATE)
     };
     for contender in [
-        Contender::Sprout,
-        Contender::SproutPublished,
-        Contender::SproutOneWay,
-        Contender::SproutEwma,
+        sprout("sprout"),
+        sprout("sprout-published"),
+        sprout("sprout-one-way"),
+        sprout("sprout-ewma"),
         Contender::SproutAck,
         Contender::SproutAckWide,
     ] {

@@ -2,7 +2,7 @@
 //!
 //! # Modules
 //!
-//! - `parallel` uses all processors.
+//! - `parallel` uses all processors of this computer, and `ray` those of others.
 //! - `statistics` are of times and of repeated runs, and `report` is their tables.
 //! - `shown` is the way to the terminal, and `files` writes files whole, or for their owner alone.
 
@@ -10,6 +10,7 @@
 
 pub mod files;
 pub mod parallel;
+pub mod ray;
 pub mod report;
 pub mod shown;
 pub mod statistics;

@@ -63,9 +63,14 @@ pub fn map_on<T: Sync, R: Send>(
 
 /// Tells a person who waits how many of all runs are done, in a line that goes when all are.
 pub fn tell_progress(of: &str, done: usize, all: usize) {
+    tell_progress_in("runs", of, done, all);
+}
+
+/// Tells the same of other parts of the work than runs.
+pub fn tell_progress_in(parts: &str, of: &str, done: usize, all: usize) {
     if io::stderr().is_terminal() {
         let end = if done == all { "\r\x1b[K" } else { "" };
-        let _ = write!(io::stderr(), "\r{}{done} of {all} runs{end}", escaped(of));
+        let _ = write!(io::stderr(), "\r{}{done} of {all} {parts}{end}", escaped(of));
     }
 }
 

@@ -1,6 +1,9 @@
-//! Statistics of times in milliseconds, with what was never answered as the slowest of all.
+//! Statistics of times, with what was never answered as the slowest of all, and of the figures of several rounds.
 
 use rove_units::{Seed, Stream};
+
+/// An answer that comes sooner is instant, in ms.
+pub const INSTANT: f64 = 5.0;
 
 /// Resamplings of a confidence interval. Chosen: the interval's ends move by less than a hundredth of its width.
 const RESAMPLINGS: u64 = 1_000;
@@ -48,15 +51,55 @@ impl Times {
 
     /// Returns the time that `percent` of all do not exceed; `None` if such a one was never known, or there is none.
     pub fn quantile(&self, percent: u64) -> Option<f64> {
-        let rank = (self.count() * percent).div_ceil(100).max(1);
-        self.sorted.get(usize::try_from(rank - 1).ok()?).copied()
+        rank(&self.sorted, self.missing, percent)
     }
 
     /// Returns the share of all that are below a time, in percent; 0 of none.
     pub fn share_below(&self, limit: f64) -> f64 {
         let below = self.sorted.partition_point(|time| *time < limit);
-        percent(below, self.count())
+        percent(below, usize::try_from(self.count()).unwrap_or(usize::MAX))
     }
+}
+
+/// Returns the value that `percent` of all do not exceed: the nearest rank. `sorted` has the least ones in ascending order, and so many
+/// `missing` ones are larger. `None` if it is one of these, or there is none.
+pub fn rank<T: Copy>(sorted: &[T], missing: u64, percent: u64) -> Option<T> {
+    let count = u64::try_from(sorted.len()).ok()? + missing;
+    let rank = (count * percent).div_ceil(100).max(1);
+    sorted.get(usize::try_from(rank - 1).ok()?).copied()
+}
+
+/// Returns the middle one of the figures, the mean of the middle two of an even number; no number of none.
+pub fn median(figures: &[f64]) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    match sorted.len() {
+        0 => f64::NAN,
+        len if len.is_multiple_of(2) => f64::midpoint(sorted[half - 1], sorted[half]),
+        _ => sorted[half],
+    }
+}
+
+/// Returns the figure that `percent` of all do not exceed; no number of none.
+pub fn quantile(figures: &[f64], percent: u64) -> f64 {
+    Times::new(figures.to_vec(), 0).quantile(percent).unwrap_or(f64::NAN)
+}
+
+/// Returns the median of each round's ratio. An influence that slows a whole round down cancels out.
+pub fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
+    paired(ours, theirs, |ours, theirs| ours / theirs)
+}
+
+/// Returns the median of how much more ours is in each round.
+pub fn excess(ours: &[f64], theirs: &[f64]) -> f64 {
+    paired(ours, theirs, |ours, theirs| ours - theirs)
+}
+
+fn paired(ours: &[f64], theirs: &[f64], compare: fn(f64, f64) -> f64) -> f64 {
+    let rounds: Vec<f64> =
+        ours.iter().zip(theirs).map(|(ours, theirs)| compare(*ours, *theirs)).collect();
+    median(&rounds)
 }
 
 /// Returns the 95 % interval of the mean of seeds' means, by resampling the seeds and never the samples within them;
@@ -101,8 +144,9 @@ fn mean(of: &[f64]) -> Option<f64> {
     (!of.is_empty()).then(|| of.iter().sum::<f64>() / of.len() as f64)
 }
 
+/// Returns a share in percent; 0 of nothing.
 #[expect(clippy::cast_precision_loss, reason = "fewer samples than 2^52")]
-fn percent(part: usize, whole: u64) -> f64 {
+pub fn percent(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
@@ -146,5 +190,35 @@ mod tests {
         assert!([ratio, low, high].iter().all(|it| (it - 0.9).abs() < 1e-9), "{low} {high}");
         assert_eq!(paired_ratio(&[2.0], &[4.0]), Some((0.5, None)));
         assert_eq!(paired_ratio(&[], &[]), None);
+    }
+    #[test]
+    fn the_median_is_the_middle_whatever_the_order() {
+        for (figures, middle) in [
+            (&[7.0][..], 7.0),
+            (&[3.0, 1.0, 2.0], 2.0),
+            (&[4.0, 1.0, 100.0, 2.0], 3.0),
+            (&[5.0, 5.0, 1.0, 9.0, 0.5], 5.0),
+        ] {
+            assert_eq!(median(figures).to_bits(), f64::to_bits(middle), "{figures:?}");
+        }
+        assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn a_quantile_is_a_figure_that_was_found() {
+        let figures: Vec<f64> = (1..=10).rev().map(f64::from).collect();
+        for (percent, figure) in
+            [(0, 1.0), (10, 1.0), (50, 5.0), (90, 9.0), (91, 10.0), (100, 10.0)]
+        {
+            assert_eq!(quantile(&figures, percent).to_bits(), f64::to_bits(figure), "{percent}");
+        }
+        assert!(quantile(&[], 50).is_nan());
+    }
+
+    #[test]
+    fn a_slow_round_changes_no_ratio() {
+        let (ours, theirs) = ([1.0, 10.0, 1.0], [4.0, 40.0, 4.0]);
+        assert_eq!(ratio(&ours, &theirs).to_bits(), f64::to_bits(0.25));
+        assert_eq!(excess(&theirs, &ours).to_bits(), f64::to_bits(3.0));
     }
 }

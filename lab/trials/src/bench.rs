@@ -7,9 +7,11 @@ mod attack;
 mod attacker;
 mod echo;
 mod emulator;
+mod end;
 mod flood;
 mod frame;
 mod idle;
+mod idle_hour;
 mod interrupt;
 mod onset;
 mod overhear;
@@ -17,22 +19,24 @@ mod path;
 mod prediction;
 mod programs;
 mod report;
+mod rules;
 mod script;
 mod sessions;
+mod silence;
 mod start;
-mod stats;
+mod turns;
 mod wire;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use rove_lab::live::system::System;
 use rove_platform::program::candidates;
 use rustix::fs::{Access, access};
 
-use programs::Programs;
+use programs::{Programs, ROVE, Target};
 use report::{Line, Report};
+use turns::Bench;
 
 /// Stands for standard output in place of a file's name.
 const STDOUT: &str = "-";
@@ -86,6 +90,14 @@ enum Row {
     Onset,
     /// A minute without a key: wake-ups and processor time.
     Idle,
+    /// An hour without a key in virtual time, by rove's rules and by Mosh's: wake-ups, datagrams.
+    IdleHour,
+    /// The end of a session in virtual time: until the client has gone, and how often it is in doubt.
+    End,
+    /// Time without an answer in virtual time, after a change of address or an outage, while the user types.
+    Roaming,
+    /// The same of a user who waits, and whose computer says that its network is back.
+    Return,
     /// 100 sessions in a row, 200 at once: time, memory.
     Sessions,
     /// A server that strangers send datagrams: processor time, memory, and its user's echo.
@@ -93,7 +105,7 @@ enum Row {
 }
 
 impl Row {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 17] = [
         Self::Flood,
         Self::Emulator,
         Self::Interrupt,
@@ -105,6 +117,10 @@ impl Row {
         Self::Record,
         Self::Onset,
         Self::Idle,
+        Self::IdleHour,
+        Self::End,
+        Self::Roaming,
+        Self::Return,
         Self::Sessions,
         Self::Attack,
     ];
@@ -122,15 +138,36 @@ impl Row {
             Self::Record => flood::measure_record(bench),
             Self::Onset => onset::measure(bench),
             Self::Idle => idle::measure(bench),
+            Self::IdleHour => idle_hour::measure(bench),
+            Self::End => end::measure(bench),
+            Self::Roaming => silence::measure_roaming(bench),
+            Self::Return => silence::measure_return(bench),
             Self::Sessions => sessions::measure(bench),
             Self::Attack => attack::measure(bench),
         }
     }
 
+    /// Returns what it runs of ours, built for release.
+    const fn target(self) -> Option<Target> {
+        Some(match self {
+            Self::IdleHour | Self::End | Self::Roaming | Self::Return => return None,
+            Self::Emulator => ["rove-oracle", "--example", "throughput"],
+            Self::Frame => ["rove-headless", "--example", "frame"],
+            Self::Prediction => ["rove-headless", "--example", "prediction"],
+            _ => ROVE,
+        })
+    }
+
     /// Returns the programs it runs beside rove, and the Debian packages that bring them.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Emulator | Self::Frame | Self::Prediction => &[],
+            Self::Emulator
+            | Self::Frame
+            | Self::Prediction
+            | Self::IdleHour
+            | Self::End
+            | Self::Roaming
+            | Self::Return => &[],
             Self::Flood
             | Self::Interrupt
             | Self::Echo
@@ -163,48 +200,13 @@ impl Row {
             Self::Record => "record",
             Self::Onset => "onset",
             Self::Idle => "idle",
+            Self::IdleHour => "idle-hour",
+            Self::End => "end",
+            Self::Roaming => "roaming",
+            Self::Return => "return",
             Self::Sessions => "sessions",
             Self::Attack => "attack",
         }
-    }
-}
-
-/// The means with which every part measures.
-struct Bench {
-    rounds: usize,
-    programs: Programs,
-}
-
-impl Bench {
-    /// Lets stock Mosh and rove take turns; returns what each of them measured, round by round.
-    fn compare<T>(
-        &self,
-        what: &str,
-        mut turn: impl FnMut(&System) -> Result<T>,
-    ) -> Result<[Vec<T>; 2]> {
-        self.compare_rounds(what, |_, system| turn(system))
-    }
-
-    /// Does the same for turns that differ from round to round, the first of which has the number 1.
-    fn compare_rounds<T>(
-        &self,
-        what: &str,
-        mut turn: impl FnMut(usize, &System) -> Result<T>,
-    ) -> Result<[Vec<T>; 2]> {
-        let mut found = [Vec::new(), Vec::new()];
-        for round in 1..=self.rounds {
-            for (system, found) in self.programs.systems().into_iter().zip(&mut found) {
-                self.progress(what, system.name, round);
-                found
-                    .push(turn(round, system).with_context(|| format!("{what}, {}", system.name))?);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Shows that something goes on.
-    fn progress(&self, what: &str, who: &str, round: usize) {
-        eprintln!("round {round} of {}: {what}, {who}", self.rounds);
     }
 }
 
@@ -217,7 +219,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let rows = chosen(&options.rows);
     let programs: Vec<_> = rows.iter().flat_map(|row| row.programs()).copied().collect();
     require(&programs)?;
-    let programs_run = Programs::build(&rows, options)?;
+    let targets = rows.iter().filter_map(|row| row.target());
+    let programs_run = Programs::build(targets, options.program.clone(), options.beside.clone())?;
     let bench = Bench { rounds: usize::from(options.rounds), programs: programs_run };
     let stock = (!programs.is_empty()).then(|| bench.programs.stock_version()).transpose()?;
     let mut report = Report::new(bench.rounds, stock);

@@ -7,12 +7,12 @@
 //! - `sim` runs random sessions in virtual time. A `scenario` is drawn with `dice`, and `ends` run on a `machine` that has a
 //!   clock of its own and sleeps.
 //! - `bench` measures cost beside stock Mosh and others, with one file for each row. `programs` are the programs under
-//!   measurement, `stats` makes medians, and `report` prints the table.
+//!   measurement, `turns` lets the compared take turns, `rules` are rove's and Mosh's in virtual time, and `report` prints the
+//!   table.
 
 mod bench;
 mod sim;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -63,10 +63,4 @@ fn simulate(first_seed: u64, seeds: u64) -> anyhow::Result<()> {
         report.keys
     );
     Ok(())
-}
-
-/// Returns the folder of the workspace's Cargo.toml.
-fn workspace_root() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    folder.ancestors().nth(2).expect("the crate lies two folders below the workspace").to_owned()
 }

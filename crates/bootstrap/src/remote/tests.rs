@@ -1,31 +1,23 @@
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use test_scripts::install_script;
+use rove_rig::scratch::Scratch;
 
 use super::*;
 
-#[path = "../../../rove/src/test_scripts.rs"]
-mod test_scripts;
-
 /// A host: a home directory of its own, with programs that print how they were called.
 struct Host {
-    home: PathBuf,
+    home: Scratch,
 }
 
 impl Host {
-    fn new(name: &str) -> Self {
-        let home = std::env::temp_dir().join(format!("rove-host-{}-{name}", std::process::id()));
-        fs::create_dir_all(home.join("bin")).unwrap();
-        Self { home }
+    fn new() -> Self {
+        Self { home: Scratch::new() }
     }
 
     fn install(&self, path: &str) {
-        let path = self.home.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
         let script = "#!/bin/sh\nprintf '%s' \"${0##*/}\"; printf ' [%s]' \"$@\"; echo\n";
-        install_script(&path, script);
+        self.home.script(path, script);
     }
 
     /// Runs `command` as sshd would, in `shell`; `None` if that is not installed.
@@ -39,7 +31,7 @@ impl Host {
             .arg("-c")
             .arg(command)
             .env_clear()
-            .env("HOME", &self.home)
+            .env("HOME", self.home.folder())
             .env("PATH", search_path)
             .env("LC_ALL", "C.UTF-8")
             .env("SSH_CONNECTION", "192.0.2.1 50000 192.0.2.7 22")
@@ -47,12 +39,6 @@ impl Host {
             .unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         Some(String::from_utf8(output.stdout).unwrap())
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.home);
     }
 }
 
@@ -75,7 +61,7 @@ const RECEIVED: &str = "[new] [-l] [LANG=it's] [--] [echo] [a b!\\$x\"] []\n";
 
 #[test]
 fn every_login_shell_finds_rove_first_and_hands_the_arguments_over_whole() {
-    let host = Host::new("rove");
+    let host = Host::new();
     host.install("bin/rove");
     host.install("bin/mosh-server");
     for shell in SHELLS {
@@ -90,7 +76,7 @@ fn every_login_shell_finds_rove_first_and_hands_the_arguments_over_whole() {
 #[test]
 fn rove_in_a_directory_of_the_user_is_preferred_to_an_installed_mosh_server() {
     for directory in [".local/bin", ".cargo/bin"] {
-        let host = Host::new(directory.trim_start_matches('.').trim_end_matches("/bin"));
+        let host = Host::new();
         host.install(&format!("{directory}/rove"));
         host.install("bin/mosh-server");
         let output = host
@@ -102,7 +88,7 @@ fn rove_in_a_directory_of_the_user_is_preferred_to_an_installed_mosh_server() {
 
 #[test]
 fn without_rove_a_mosh_server_runs() {
-    let host = Host::new("mosh");
+    let host = Host::new();
     host.install("bin/mosh-server");
     for shell in SHELLS {
         if let Some(output) =
@@ -119,7 +105,7 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
         ("rove", "", RECEIVED.replacen("[new]", "[server] [new]", 1)),
         ("mosh-server", STOCK, RECEIVED.replacen("[new]", "[new] [-s]", 1)),
     ] {
-        let host = Host::new(&format!("bind-{program}"));
+        let host = Host::new();
         host.install(&format!("bin/{program}"));
         for shell in SHELLS {
             if let Some(output) = host
@@ -134,7 +120,7 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
 #[test]
 fn the_search_says_when_it_found_nothing() {
     // The machine that runs the tests may have a mosh-server: a command that looks for others.
-    let host = Host::new("nothing");
+    let host = Host::new();
     let system = host.run("sh", OsStr::new("echo $(uname -s) $(uname -m)")).unwrap();
     // With both, it waits for a line and ends with its input.
     for both in [false, true] {
@@ -152,7 +138,7 @@ fn the_search_says_when_it_found_nothing() {
 
 #[test]
 fn a_named_server_is_a_piece_of_shell() {
-    let host = Host::new("named");
+    let host = Host::new();
     host.install("bin/my-server");
     for shell in SHELLS {
         if let Some(output) = host
@@ -165,10 +151,10 @@ fn a_named_server_is_a_piece_of_shell() {
 
 #[test]
 fn every_login_shell_starts_a_server_and_then_the_far_end_of_a_tunnel() {
-    let host = Host::new("tunnel");
+    let host = Host::new();
     host.install(".local/bin/rove");
     let script = "#!/bin/sh\necho; echo MOSH CONNECT 60001 key; printf '[%s]' \"$@\"; echo\n";
-    install_script(&host.home.join("bin/my-server"), script);
+    host.home.script("bin/my-server", script);
     let said = "MOSH CONNECT 60001 key\n";
     for shell in SHELLS {
         let server = OsStr::new("env A=b my-server -x");
@@ -212,7 +198,7 @@ fn stock_commands_are_stocks_to_the_byte() {
 fn every_login_shell_runs_a_command_of_roves_wherever_rove_is() {
     let word = "0".repeat(32);
     for place in ["bin/rove", ".local/bin/rove", ".cargo/bin/rove"] {
-        let host = Host::new("command");
+        let host = Host::new();
         host.install(place);
         for shell in SHELLS {
             if let Some(output) =
@@ -227,7 +213,7 @@ fn every_login_shell_runs_a_command_of_roves_wherever_rove_is() {
             }
         }
     }
-    let host = Host::new("command-none");
+    let host = Host::new();
     for shell in SHELLS {
         if let Some(output) =
             host.run(shell, &rove(&challenge(), OsStr::new("me@it's"), &arguments()))

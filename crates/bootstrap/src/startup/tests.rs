@@ -104,7 +104,8 @@ fn each_line_counts_on_its_own_stream_only() {
         assert_eq!(announced, nothing, "{rules:?}");
         assert_eq!(text, written_out(&forged), "the user sees all of it");
         let (announced, text) = read(&rules, "", proxy).unwrap();
-        assert_eq!(announced, nothing, "{rules:?}");
+        let early_output = if has_started { EarlyOutput::Blank } else { EarlyOutput::Text };
+        assert_eq!(announced, Announced { early_output, ..nothing }, "{rules:?}");
         assert_eq!(text, written_out(proxy), "the user sees all of it");
         // The host's own lines count whatever stands on the error output.
         let output = format!("{start}{host}");
@@ -173,7 +174,7 @@ fn announcements_before_our_command_starts_do_not_count() {
         ("", false),
     ] {
         let (announced, _) = read(&rules, "", output).unwrap();
-        assert_eq!(announced.has_impostor, has_impostor, "{output:?}");
+        assert_eq!(announced.early_output == EarlyOutput::Impostor, has_impostor, "{output:?}");
     }
     let outcome = written_out(r#"- - - "ROVE START WORD\n""#);
     assert_eq!(summary(&tolerant(true, false), "", "ROVE START WORD\n"), outcome);

@@ -1,11 +1,13 @@
 //! Whether a jump host's sshd lets its users reach other computers, by the part of its configuration that a user may read.
 //!
 //! It reads `DisableForwarding`, `AllowTcpForwarding` and `PermitOpen`, outside of `Match` and under `Match all`, and files
-//! of `Include`. Other conditions are passed over. A pattern of `Include` that is not understood forbids all. Source:
-//! sshd_config(5), OpenSSH 9.2.
+//! of `Include`. Other conditions are passed over. A pattern of `Include` that is not understood forbids all, and so does a
+//! configuration that is too large. Source: sshd_config(5), OpenSSH 9.2.
 
 use core::net::SocketAddr;
 
+/// Most bytes of a file. Chosen: twenty times a distribution's.
+pub const FILE_BYTES_MAX: usize = 64 * 1024;
 /// Most files that are read. Chosen: several times a distribution's.
 const FILES_MAX: usize = 64;
 /// Most files within each other. Source: OpenSSH 9.2 (`SERVCONF_MAX_DEPTH`).
@@ -22,7 +24,7 @@ pub struct Forwarding {
     /// The same under `Match all`, which come before the general ones.
     matched: [Option<Vec<String>>; 3],
     files: usize,
-    /// The first pattern of `Include` that is not understood.
+    /// Why a part of the configuration is not known, as a sentence.
     unread: Option<String>,
 }
 
@@ -51,6 +53,12 @@ impl Forwarding {
         depth: usize,
     ) {
         self.files += 1;
+        if text.len() > FILE_BYTES_MAX || self.files > FILES_MAX || depth > DEPTH_MAX {
+            self.unread = Some("sshd's configuration is too large to be read".to_owned());
+        }
+        if self.unread.is_some() {
+            return;
+        }
         for line in text.lines() {
             let (keyword, words) = split(line);
             let is_all = || words.len() == 1 && words[0].eq_ignore_ascii_case("all");
@@ -58,11 +66,16 @@ impl Forwarding {
                 // Within a file that a condition includes, no other condition widens it.
                 "match" if scope == Scope::Other && depth > 0 => {}
                 "match" => scope = if is_all() { Scope::All } else { Scope::Other },
-                "include" if scope != Scope::Other && depth < DEPTH_MAX => {
-                    let unread = words.iter().find(|pattern| !is_understood(pattern));
-                    self.unread = self.unread.take().or(unread.cloned());
-                    for text in words.iter().flat_map(|pattern| include(pattern)) {
-                        if self.files < FILES_MAX {
+                "include" if scope != Scope::Other => {
+                    for pattern in words {
+                        if !is_understood(&pattern) {
+                            let unread = "of sshd's Include is not understood";
+                            self.unread = Some(format!("the pattern {pattern} {unread}"));
+                        }
+                        if self.unread.is_some() {
+                            return;
+                        }
+                        for text in include(&pattern) {
                             self.read_file(&text, include, scope, depth + 1);
                         }
                     }
@@ -83,8 +96,8 @@ impl Forwarding {
 
     /// Returns why datagrams may not be passed on to this server, as a sentence. `None` if they may.
     pub fn refusal(&self, server: SocketAddr) -> Option<String> {
-        if let Some(pattern) = &self.unread {
-            return Some(format!("the pattern {pattern} of sshd's Include is not understood"));
+        if self.unread.is_some() {
+            return self.unread.clone();
         }
         let words = |index: usize| {
             let words = self.matched[index].as_ref().or(self.general[index].as_ref());
@@ -147,6 +160,9 @@ mod tests {
             "d/*" => vec!["PermitOpen 192.0.2.1:60001\n".to_owned(), "PermitOpen any".to_owned()],
             "no" => vec!["AllowTcpForwarding no\nMatch all\n".to_owned()],
             "self" => vec!["Include self\n".repeat(3)],
+            "many" => vec!["PermitOpen any\n".to_owned(); FILES_MAX - 1],
+            "long" => vec![" ".repeat(FILE_BYTES_MAX)],
+            "longer" => vec![" ".repeat(FILE_BYTES_MAX + 1)],
             _ => Vec::new(),
         };
         Forwarding::read(text, &include).refusal("192.0.2.1:60001".parse().unwrap())
@@ -168,7 +184,8 @@ mod tests {
             "Match User x\nAllowTcpForwarding no\nInclude no\n",
             "Include d/*\n",
             "Include \"d/*\"\nMatch User x\nInclude d?/x\n",
-            "Include self\n",
+            "Include many\n",
+            "Include long\n",
             "DisableForwarding no\n",
         ] {
             assert_eq!(refusal(text), None, "{text}");
@@ -190,6 +207,9 @@ mod tests {
             ("Include d*/x\n", "Include"),
             ("Include \\x\n", "Include"),
             ("Include \"d/a b\"\n", "Include"),
+            ("Include self\n", "too large"),
+            ("Include many no\n", "too large"),
+            ("Include longer\n", "too large"),
         ] {
             let sentence = refusal(text).unwrap_or_default();
             assert!(sentence.contains(keyword), "{text}: {sentence}");

@@ -2,11 +2,11 @@
 
 use rove_units::{Bytes, Duration, Instant};
 
+use crate::sprout::config::Config;
 use crate::sprout::estimator::Estimator;
-use crate::sprout::packet::{FEEDBACK, HEADER, Packet};
+use crate::sprout::packet::Packet;
 use crate::sprout::receiver::Receiver;
 use crate::sprout::sender::Sender;
-use crate::sprout::terms::Config;
 
 /// Longest silence of an end: each packet promises the next within this time. Source: the published program.
 pub const HEARTBEAT: Duration = Duration::from_millis(50);
@@ -41,7 +41,7 @@ pub enum Waiting {
 impl<E: Estimator> Endpoint<E> {
     /// Creates an end that has received nothing. Its sender begins with the forecast of its own receiver.
     pub fn new(config: Config, estimator: E, now: Instant) -> Self {
-        let receiver = Receiver::new(estimator, config.packet);
+        let receiver = Receiver::new(estimator, config);
         let sender = Sender::new(config, receiver.forecast(), now);
         Self {
             config,
@@ -56,7 +56,7 @@ impl<E: Estimator> Endpoint<E> {
 
     /// Returns the most application data of a packet, which leaves room for a forecast.
     pub fn payload_max(&self) -> Bytes {
-        self.config.packet - HEADER - FEEDBACK
+        self.config.payload_max()
     }
 
     /// Counts a packet of the peer, and hands the packet's forecast to the sender.
@@ -93,8 +93,7 @@ impl<E: Estimator> Endpoint<E> {
     /// Returns the bytes of data in the next packet, and whether it ends a flight. `None`: no data, or no room in
     /// `window`.
     fn next_piece(&self, window: Bytes, waiting: Waiting) -> Option<(Bytes, bool)> {
-        // The window has room for a forecast even if the packet carries none.
-        let fields = HEADER + FEEDBACK;
+        let fields = self.config.fields();
         let room = window - fields;
         match waiting {
             Waiting::Nothing => None,
@@ -136,7 +135,8 @@ impl<E: Estimator> Endpoint<E> {
             self.has_news = false;
         }
         let mut packet = Packet { sequence: 0, throwaway: 0, time_to_next, feedback, payload };
-        (packet.sequence, packet.throwaway) = self.sender.handle_sent(now, packet.len());
+        (packet.sequence, packet.throwaway) =
+            self.sender.handle_sent(now, self.config.counted(&packet));
         self.sent_at = Some(now);
         self.has_landed = time_to_next > Duration::ZERO;
         packet

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::numbers::in_packets;
+use crate::sprout::config::Config;
 use crate::sprout::estimator::Estimator;
 use crate::sprout::packet::{Feedback, Packet};
 use crate::sprout::terms::{Forecast, TICK};
@@ -20,8 +21,7 @@ const HELD_MAX: usize = 2_048;
 #[derive(Clone, Debug)]
 pub struct Receiver<E> {
     estimator: E,
-    /// The size that counts as one packet.
-    packet: Bytes,
+    config: Config,
     /// The start of the current tick. `None` before the first packet.
     tick: Option<Instant>,
     /// The time by which the sender has promised a packet. Later ticks without arrivals show that the link is stalled.
@@ -36,10 +36,10 @@ pub struct Receiver<E> {
 
 impl<E: Estimator> Receiver<E> {
     /// Creates a receiver that has received nothing.
-    pub const fn new(estimator: E, packet: Bytes) -> Self {
+    pub const fn new(estimator: E, config: Config) -> Self {
         Self {
             estimator,
-            packet,
+            config,
             tick: None,
             score_from: Instant::ZERO,
             count: 0.0,
@@ -52,10 +52,11 @@ impl<E: Estimator> Receiver<E> {
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.advance(now);
         let tick = *self.tick.get_or_insert(now);
-        self.count += in_packets(packet.len(), self.packet);
+        let counted = self.config.counted(packet);
+        self.count += in_packets(counted, self.config.tick_packet());
         self.score_from = self.score_from.max(tick + packet.time_to_next);
         if packet.sequence >= self.written_off {
-            self.held.insert(packet.sequence, packet.len());
+            self.held.insert(packet.sequence, counted);
         }
         let mark = packet.sequence.saturating_sub(packet.throwaway.into());
         self.write_off(mark);
@@ -94,7 +95,7 @@ impl<E: Estimator> Receiver<E> {
 
     /// Returns the forecast of the bytes that arrive in the next ticks.
     pub fn forecast(&self) -> Forecast {
-        Forecast::of(self.estimator.forecast(), self.packet)
+        Forecast::of(self.estimator.forecast(), self.config.forecast_packet())
     }
 
     /// Returns the report for the peer. `None` before the first packet.

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use rove_units::{Bytes, Duration, Instant};
 
+use crate::sprout::config::{Config, Drain};
 use crate::sprout::packet::{Feedback, SEQUENCE_OVERHEAD};
-use crate::sprout::terms::{Config, Drain, FORECAST_TICKS, Forecast, LOOK_AHEAD_TICKS, TICK};
+use crate::sprout::terms::{FORECAST_TICKS, Forecast, LOOK_AHEAD_TICKS, TICK};
 
 /// Least time between two packets that no network reorders. Source: Sprout paper, section 3.4.
 const REORDERING: Duration = Duration::from_millis(10);

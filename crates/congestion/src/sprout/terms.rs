@@ -22,22 +22,6 @@ pub(crate) const COUNT_MAX: u32 = 29;
 /// The probability that a forecast is too high. Source: Sprout paper, section 3.3: 95 % confidence.
 pub const QUANTILE: f64 = 0.05;
 
-/// How a Sprout end counts packets and empties its queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// The size that counts as one packet: that of a full datagram, so that a packet is a delivery opportunity.
-    pub packet: Bytes,
-    /// How the sender uses a forecast that is not new any more.
-    pub drain: Drain,
-}
-
-impl Config {
-    /// Returns the configuration of the paper, for datagrams of this size.
-    pub const fn new(packet: Bytes) -> Self {
-        Self { packet, drain: Drain::ByTick }
-    }
-}
-
 /// How many bytes arrive within the next 1, 2, ... ticks, as a receiver tells its peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
@@ -52,17 +36,6 @@ impl Forecast {
         let bytes = |count: f64| u64::try_from(whole(count * size)).unwrap_or(u64::MAX);
         Self { bytes: packets.map(bytes) }
     }
-}
-
-/// How a sender's assumed queue empties while no new forecast arrives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Drain {
-    /// By the bytes expected in each tick, as in the paper.
-    #[default]
-    ByTick,
-    /// By the bytes expected from the forecast's start to the end of each tick, as in the published program. Without
-    /// new forecasts the sender sends too much.
-    Cumulative,
 }
 
 /// The number of packets observed in a tick.

@@ -3,14 +3,18 @@
 use proptest::prelude::*;
 use rove_units::{Bytes, Duration, Instant};
 
+use crate::sprout::config::{Config, Counting};
 use crate::sprout::endpoint::{Endpoint, HEARTBEAT, Waiting};
 use crate::sprout::estimator::{Bayesian, Estimator, Start};
 use crate::sprout::grid::OutageRow;
 use crate::sprout::packet::{Feedback, HEADER, Packet};
 use crate::sprout::receiver::Receiver;
-use crate::sprout::terms::{Config, Forecast};
+use crate::sprout::terms::Forecast;
 
 const PACKET: Bytes = Bytes::new(1_400);
+
+/// Packets of 1400 bytes count as one, as in the vectors.
+const DATAGRAMS: Config = Config::new(PACKET);
 
 /// A receiver with the clock of its test.
 struct Bench {
@@ -21,7 +25,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let receiver = Receiver::new(Bayesian::new(), PACKET);
+        let receiver = Receiver::new(Bayesian::new(), DATAGRAMS);
         Self { receiver, now: Instant::ZERO, sequence: 0 }
     }
 
@@ -158,7 +162,7 @@ proptest! {
         packets in proptest::collection::vec(any_packet(), 1..60)
     ) {
         let mut now = Instant::ZERO;
-        let mut end = Endpoint::new(Config::new(PACKET), Bayesian::new(), now);
+        let mut end = Endpoint::new(DATAGRAMS, Bayesian::new(), now);
         for (gap, packet) in packets {
             now += Duration::from_nanos(gap);
             end.handle_packet(now, &packet);
@@ -193,7 +197,7 @@ proptest! {
 
 #[test]
 fn feedback_from_the_past_or_of_bytes_never_sent_changes_nothing() {
-    let mut end = Endpoint::new(Config::new(PACKET), Bayesian::new(), Instant::ZERO);
+    let mut end = Endpoint::new(DATAGRAMS, Bayesian::new(), Instant::ZERO);
     let first = end.window(Instant::ZERO);
     let feedback = |tick, received_or_lost| Packet {
         sequence: 0,
@@ -219,7 +223,7 @@ fn feedback_from_the_past_or_of_bytes_never_sent_changes_nothing() {
 
 #[test]
 fn a_receiver_holds_a_bounded_number_of_packets_and_outlives_any_silence() {
-    let mut receiver = Receiver::new(Bayesian::new(), PACKET);
+    let mut receiver = Receiver::new(Bayesian::new(), DATAGRAMS);
     for number in 0..100_000_u64 {
         let packet = Packet {
             sequence: number * 1_450,
@@ -235,4 +239,23 @@ fn a_receiver_holds_a_bounded_number_of_packets_and_outlives_any_silence() {
     receiver.advance(Instant::FAR_FUTURE);
     let silent = receiver.forecast().bytes;
     assert!(silent.iter().all(|bytes| *bytes < 29 * 8 * 1_400), "{silent:?}");
+}
+
+#[test]
+fn a_heartbeat_counts_as_a_packet_and_a_header_does_not_count() {
+    let packet = |payload| Packet {
+        sequence: 0,
+        throwaway: 0,
+        time_to_next: HEARTBEAT,
+        feedback: None,
+        payload: Bytes::new(payload),
+    };
+    let config = Config { counting: Counting::Payload, ..DATAGRAMS };
+    let full = packet(config.payload_max().get());
+    assert_eq!(config.counted(&packet(0)), Bytes::new(2));
+    assert_eq!(config.counted(&full), config.payload_max() + Bytes::new(2));
+    let share = crate::numbers::in_packets(config.counted(&full), config.tick_packet());
+    assert!((1.03..1.04).contains(&share), "{share} of a packet: 1442 of 1400 bytes");
+    let share = crate::numbers::in_packets(DATAGRAMS.counted(&full), DATAGRAMS.tick_packet());
+    assert!(share < 1.0, "{share}");
 }

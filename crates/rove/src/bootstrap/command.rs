@@ -46,8 +46,8 @@ pub(crate) struct Running {
     errors: Option<ChildStderr>,
     buffers: [[u8; READ_LEN]; 2],
     status: Option<ExitStatus>,
-    /// Most bytes of the command's output that are read at a time.
-    output_len: usize,
+    /// Whether no read of the output goes beyond the end of a line.
+    is_read_by_line: bool,
     /// Bytes read since the command ended.
     aftermath_bytes: usize,
 }
@@ -72,7 +72,7 @@ impl Running {
             child,
             buffers: [[0; READ_LEN]; 2],
             status: None,
-            output_len: READ_LEN,
+            is_read_by_line: false,
             aftermath_bytes: 0,
         })
     }
@@ -82,9 +82,9 @@ impl Running {
         self.child.id()
     }
 
-    /// Has the command's output read byte by byte, so that what follows a line stays in the pipe.
-    pub(crate) fn read_singly(&mut self) {
-        self.output_len = 1;
+    /// Has the command's output read line by line, so that what follows a line stays in the pipe.
+    pub(crate) fn read_by_line(&mut self) {
+        self.is_read_by_line = true;
     }
 
     /// Lets the command go on after this process has become another program (exec). The command must have a pipe for
@@ -144,8 +144,8 @@ impl Running {
             if has_errors || has_output {
                 let [for_errors, for_output] = &mut self.buffers;
                 let errors = read(&mut self.errors, has_errors, for_errors)?;
-                let for_output = &mut for_output[..self.output_len];
-                let output = read(&mut self.output, has_output, for_output)?;
+                let read_output = if self.is_read_by_line { read_line } else { read };
+                let output = read_output(&mut self.output, has_output, for_output)?;
                 if self.status.is_some() {
                     self.aftermath_bytes += errors + output;
                 }
@@ -228,6 +228,21 @@ fn read(stream: &mut Option<impl Read>, has: bool, buffer: &mut [u8]) -> io::Res
     Ok(0)
 }
 
+/// As [`read`], up to the end of a line. A pipe gives up its bytes for good, so each is read by itself. Only the first
+/// read may wait.
+fn read_line(stream: &mut Option<ChildStdout>, has: bool, buffer: &mut [u8]) -> io::Result<usize> {
+    let Some(pipe) = stream.as_ref().filter(|_| has) else { return Ok(0) };
+    let waiting = usize::try_from(rustix::io::ioctl_fionread(pipe)?).unwrap_or(usize::MAX);
+    let mut len = 0;
+    for at in 0..waiting.clamp(1, buffer.len()) {
+        len += read(stream, true, &mut buffer[at..=at])?;
+        if len == at || buffer[at] == b'\n' {
+            break;
+        }
+    }
+    Ok(len)
+}
+
 /// Runs a command to its end, passes its output to `take`, and returns its status. `None` if the command had not ended
 /// when `patience` was over. If `take` returns a duration, a new limit of that length begins at that moment.
 ///
@@ -300,6 +315,23 @@ mod tests {
         assert!(late("exec sleep 600", Duration::from_millis(50)));
         assert!(late("echo x; exec sleep 600", Duration::from_secs(60)), "patience is set anew");
         assert!(!late("sleep 2 & exit 0", Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn an_output_read_by_line_stays_in_the_pipe_after_each_line() {
+        let mut events = EventLoop::new(Clock::start(), &SIGNALS).unwrap();
+        let script = "printf 'one\ntwo\nthree'; exec sleep 600";
+        let mut running = Running::start(&mut sh(script)).unwrap();
+        running.read_by_line();
+        for line in ["one\n", "two\n"] {
+            let Ok(Step::Said([_, (_, said)])) = running.step(&mut events, None) else {
+                panic!("output")
+            };
+            assert_eq!(said, line.as_bytes(), "a line is read in one step");
+        }
+        let mut rest = [0; 8];
+        let len = read(&mut running.output, true, &mut rest).unwrap();
+        assert_eq!(&rest[..len], b"three");
     }
 
     #[test]

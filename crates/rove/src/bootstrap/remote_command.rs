@@ -142,7 +142,7 @@ impl<'a> RemoteCommand<'a> {
         let mut noise = Vec::new();
         output.finish(&mut noise);
         show(Stream::Output, &noise);
-        let judged = self.judge(output.state, status);
+        let judged = self.judge(&output, status);
         let has_failed =
             matches!(judged, Err(BootstrapError::NoSession(NoSession::SshFailed { .. })));
         let (refusal, held) = last_words.conclude(has_failed);
@@ -153,16 +153,18 @@ impl<'a> RemoteCommand<'a> {
         refusal.map_or(judged, |refusal| Err(refusal.into()))
     }
 
-    fn judge(&self, state: State, status: ExitStatus) -> Result<ExitStatus, BootstrapError> {
+    fn judge(&self, output: &Output, status: ExitStatus) -> Result<ExitStatus, BootstrapError> {
         let host = self.options.host.clone();
-        match (state, status.code()) {
+        match (output.state, status.code()) {
             (State::Missing, _) => {
                 let remedy = Remedy::of(&host, None);
                 Err(BootstrapError::NoRove { host, remedy })
             }
             (State::Begun, Some(_)) => Ok(status),
             (_, None | Some(SSH_FAILURE)) => Err(NoSession::ssh_failed(self.options).into()),
-            (State::Before, Some(_)) => Err(NoSession::NotRun { host, status }.into()),
+            (State::Before, Some(_)) => {
+                Err(NoSession::not_run(host, status, output.has_said).into())
+            }
         }
     }
 
@@ -208,11 +210,13 @@ struct Output {
     state: State,
     /// The unfinished line, cut off at one byte more than [`LINE_BYTES_MAX`].
     line: Vec<u8>,
+    /// Whether the host has printed a line that is not ours.
+    has_said: bool,
 }
 
 impl Output {
     const fn new(challenge: Challenge) -> Self {
-        Self { challenge, state: State::Before, line: Vec::new() }
+        Self { challenge, state: State::Before, line: Vec::new(), has_said: false }
     }
 
     /// Reads further bytes; returns those that the command wrote, and adds the others to `noise`.
@@ -236,6 +240,7 @@ impl Output {
 
     /// Called when the output has ended; adds an unfinished line to `noise`.
     fn finish(&mut self, noise: &mut Vec<u8>) {
+        self.has_said |= self.state == State::Before && !self.line.trim_ascii().is_empty();
         noise.append(&mut self.line);
     }
 
@@ -248,6 +253,7 @@ impl Output {
         } else if is_ours(NO_ROVE) {
             self.state = State::Missing;
         } else {
+            self.has_said |= !text.trim_ascii().is_empty();
             noise.extend(&line);
             noise.push(b'\n');
         }
@@ -354,13 +360,15 @@ mod tests {
             (State::Before, 0, "far did not run rove's command"),
             (State::Missing, 127, "rove not found on far"),
         ] {
-            let text = match command.judge(state, ExitStatus::from_raw(code << 8)) {
+            let output = Output { state, ..Output::new(Challenge::from_bytes([0; 16])) };
+            let text = match command.judge(&output, ExitStatus::from_raw(code << 8)) {
                 Ok(status) => format!("status {}", status.code().unwrap()),
                 Err(error) => error.to_string(),
             };
             assert!(text.starts_with(wanted), "{text}");
         }
         let killed = ExitStatus::from_raw(9);
-        assert!(command.judge(State::Begun, killed).is_err());
+        let output = Output { state: State::Begun, ..Output::new(Challenge::from_bytes([0; 16])) };
+        assert!(command.judge(&output, killed).is_err());
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Config {
 pub(crate) struct Settings(BTreeMap<&'static str, Setting>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Setting {
+pub(super) enum Setting {
     Text(String),
     Flag(bool),
 }
@@ -172,7 +172,24 @@ impl Config {
     }
 }
 
+impl Setting {
+    /// Returns the setting as a word of a command line. `None` for a flag that is off and has no opposite.
+    pub(super) fn word(&self, key: &str) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(format!("--{key}={text}")),
+            Self::Flag(true) => Some(format!("--{key}")),
+            Self::Flag(false) if key.starts_with("no-") => None,
+            Self::Flag(false) => Some(format!("--no-{key}")),
+        }
+    }
+}
+
 impl Settings {
+    /// Returns the settings with their keys.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
+        self.0.iter().map(|(key, setting)| (*key, setting))
+    }
+
     /// Returns the text that a key is set to. `None` if it is not set or is a flag.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match self.0.get(key)? {

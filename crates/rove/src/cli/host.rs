@@ -1,6 +1,7 @@
 //! The command line of `mosh` and of `rove host`. clap defines the options, [`getopt_long`] reads them as stock's users
 //! write them, [`own_line`] as ssh's users do, and [`HostOptions`] is the result.
 
+mod manual;
 mod values;
 
 use std::env;
@@ -13,13 +14,12 @@ use rove_bootstrap::{
     Choices, DetachedUse, HANDS_OVER, HostOptions, InstallPolicy, ProgramName, SessionLabel,
     TunnelUse, WantedSession,
 };
-use rove_cli_docs::{Manual, Suggested, Words};
+use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
 
 use self::values::{
     bind_server, check_host, check_option_port, family, no_host, prediction, remote_ip, tunnel_use,
 };
-use crate::cli::client;
 use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::help;
@@ -27,68 +27,10 @@ use crate::cli::option_values::{self, ADDRESS_FAMILIES, MODES, REMOTE_IPS, ssh_w
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::escape_key;
-use crate::program::ROVE;
 
-pub(crate) static MANUAL: Manual = Manual {
-    definition: || definition().arg(help::all()),
-    words: Words::HostAndCommand,
-    notes: &[
-        "Options may also stand between the host and the command. The command is run as it is, without \
-         a shell: rove host -- sh -c 'ls | wc'. Its output stays on the terminal. A session needs \
-         a terminal; in scripts and pipes use ssh.",
-        "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
-         is --ssh='ssh -p 2222', which rove offers after a failed login with -p where ssh answers. Neither agent, ports nor X11 are forwarded.",
-        "In the session the escape key is Ctrl-^: then \".\" quits (a second time at once, if the server does not \
-         answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"l\" locks the session and \"e\" ends the clients that have joined it, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
-         Another key shows these commands and is not sent.",
-        "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these programs.",
-    ],
-    examples: &[
-        ("rove me@example.org", "log in"),
-        ("rove host -- tmux new -A -s main", "run a command there instead of a shell"),
-        ("rove -p 60010 --ssh='ssh -p 2222' host", "another UDP port, another ssh port"),
-        ("rove -i ~/.ssh/work -J bastion host", "as with ssh: another key, by way of another host"),
-        ("rove --tunnel host", "always through ssh, whether UDP passes or not"),
-        ("rove --session work host", "go on with the session that is called work, or start it"),
-        ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),
-        ("rove -- demo", "log in to a host that is called demo"),
-    ],
-    environment: &[
-        (
-            "COLORTERM",
-            "Told to the programs on the host, for which of the terminal's colours to use.",
-        ),
-        ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none; see --escape-key."),
-        ("MOSH_PREDICTION_DISPLAY", "As --predict."),
-        client::ENGINE_NOTE,
-        ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
-        ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
-        ("ROVE_QUIET", "If set, the client says nothing but what is wrong."),
-        ("ROVE_LOG", "File that the client's log is appended to."),
-    ],
-    files: &[
-        ("~/.config/rove/config.toml", "The settings, for every host or one; see rove config."),
-        ("~/.local/state/rove/prompts", "Prompts that are remembered, as hashes; see rove forget."),
-        ("~/.ssh/config", "ssh's own, which decides how a host is reached."),
-    ],
-    exit_status: &[
-        (
-            "0 to 254",
-            "The remote command's own, between two roves; 128 and the number of a signal.",
-        ),
-        (
-            "0",
-            "The session ended and the far side is stock Mosh, which keeps the status to itself.",
-        ),
-        ("126, 127", "The remote command cannot be run, or is not there."),
-        ("79", "Another client has taken the session over; see rove attach."),
-        ("1", "The session failed, or its server never answered."),
-        ("2", "The client that --client names cannot be run."),
-        ("10", "The session could not be started."),
-        ("255", "The command line or the configuration is wrong."),
-    ],
-    ..Manual::of(&ROVE)
-};
+/// The manual of a session.
+pub(crate) static MANUAL: Manual =
+    Manual { definition: || definition().arg(help::all()), ..manual::TEXT };
 
 /// The usage after an error; stock prints the whole help instead.
 const SHORT_USAGE: &str =
@@ -305,12 +247,14 @@ pub(crate) fn parse(
     };
     let Line { words, ssh: letters, asks_ssh } = read(name, &command, args, usage)?;
     let wants_all = words.iter().take_while(|word| *word != "--").any(|word| word == "--help-all");
-    let mut args = HostArgs::take(name, &command, words)?;
+    let args = HostArgs::take(name, &command, words.clone())?;
     if let Some(call) = question(name, command.clone(), &args, wants_all) {
         return Ok(call);
     }
     let settings = args.settings(&letters, load)?;
-    args.fill(&settings, |name| env::var_os(name).is_some());
+    let set = args.words_of(&settings, &command, |name| env::var_os(name).is_some());
+    // Of two options that exclude each other, the last one counts.
+    let args = HostArgs::take(name, &command, set.into_iter().chain(words).collect())?;
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|error| UsageError { usage: usage(), ..error })?;
     let family = family(name, &args)?;
@@ -341,7 +285,7 @@ pub(crate) fn parse(
         ssh,
         ssh_pty: !args.no_ssh_pty,
         local: args.local,
-        tunnel: tunnel_use(name, &args, &settings)?,
+        tunnel: tunnel_use(name, &args)?,
         remote_ip: args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
         quiet: args.quiet,
@@ -481,41 +425,23 @@ impl HostArgs {
         Ok(config.for_host(&with_user(host, letters)))
     }
 
-    /// Sets the options that neither the line nor the environment has set.
-    fn fill(&mut self, settings: &Settings, is_set: impl Fn(&str) -> bool) {
-        let text = |key: &str| settings.text(key).map(str::to_owned);
-        if !self.always && !self.never && !is_set("MOSH_PREDICTION_DISPLAY") {
-            fill(&mut self.predict, text("predict"));
-        }
-        if !self.inet && !self.inet6 {
-            fill(&mut self.family, text("family"));
-        }
-        if !is_set("MOSH_ESCAPE_KEY") {
-            fill(&mut self.escape_key, text("escape-key"));
-        }
-        fill(&mut self.client, text("client").map(OsString::from));
-        fill(&mut self.server, text("server").map(OsString::from));
-        fill(&mut self.port, text("port"));
-        fill(&mut self.bind_server, text("bind-server"));
-        fill(&mut self.ssh, text("ssh"));
-        fill(&mut self.size, text("size"));
-        fill(&mut self.experimental_remote_ip, text("experimental-remote-ip"));
-        for (flag, opposite, key) in [
-            (&mut self.predict_overwrite, self.no_predict_overwrite, "predict-overwrite"),
-            (&mut self.no_ssh_pty, self.ssh_pty, "no-ssh-pty"),
-            (&mut self.no_init, self.init, "no-init"),
-            (&mut self.scrollback, self.no_scrollback || self.init, "scrollback"),
-            (&mut self.strict, self.no_strict, "strict"),
-        ] {
-            *flag |= !opposite && settings.flag(key) == Some(true);
-        }
-        self.no_scrollback |= !self.scrollback && settings.flag("scrollback") == Some(false);
-    }
-}
-
-fn fill<T>(value: &mut Option<T>, setting: Option<T>) {
-    if value.is_none() {
-        *value = setting;
+    /// Returns the settings that are options, without those that the environment sets, as words in front of a line.
+    fn words_of(
+        &self,
+        settings: &Settings,
+        command: &clap::Command,
+        is_set: impl Fn(&str) -> bool,
+    ) -> Vec<OsString> {
+        let is_option = |name: &str| command.get_arguments().any(|it| it.get_long() == Some(name));
+        let is_overridden = |key: &str| match key {
+            "predict" => is_set("MOSH_PREDICTION_DISPLAY"),
+            "escape-key" => is_set("MOSH_ESCAPE_KEY"),
+            // The history needs a terminal without its alternate screen.
+            "scrollback" => self.init,
+            _ => false,
+        };
+        let words = settings.iter().filter(|(key, _)| is_option(key) && !is_overridden(key));
+        words.filter_map(|(key, setting)| setting.word(key)).map(OsString::from).collect()
     }
 }
 

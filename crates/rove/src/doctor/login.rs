@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitStatus;
 
-use rove_bootstrap::startup::{Progress, Rules, Startup, Stream};
+use rove_bootstrap::startup::{EarlyOutput, Progress, Rules, Startup, Stream};
 use rove_bootstrap::{
     Challenge, HostOptions, NoSession, Plan, Printable, TunnelUse, last_words, remote,
 };
@@ -308,7 +308,7 @@ impl Listener {
         let announced = self.startup.announced;
         let failure = announced.proxy_failure.as_ref().map(|failure| failure.sentence.clone());
         host.said = failure.map_or(self.said, |sentence| vec![sentence]);
-        self.noise.fake |= announced.has_impostor;
+        self.noise.fake |= announced.early_output == EarlyOutput::Impostor;
         if !self.has_begun {
             host.ssh = match status {
                 None => Ssh::TimedOut,

@@ -1,35 +1,12 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use rove_rig::scratch::Scratch;
+
 use super::*;
 
 const USERS: &str = "root:x:0:0:root:/root:/bin/sh\nme:x:1000:1000::/home/me:/bin/sh\n\
                      you:x:1001:1001::/home/you:/bin/sh\nstaff:x:1002:50::/:/bin/sh\n";
-
-/// A folder that goes when the test ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path =
-            std::env::temp_dir().join(format!("rove-exposure-{name}-{}", std::process::id()));
-        fs::create_dir(&path).unwrap();
-        Self(path.canonicalize().unwrap())
-    }
-
-    fn folder(&self, name: &str, mode: u32) -> PathBuf {
-        let path = self.0.join(name);
-        fs::create_dir_all(&path).unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 #[test]
 fn owner_mode_and_group_decide_and_nothing_else() {
@@ -103,10 +80,16 @@ fn a_group_is_private_only_by_name_number_and_members() {
 
 #[test]
 fn each_folder_and_each_link_on_the_way_counts() {
-    let scratch = Folder::new("way");
-    let (safe, open) = (scratch.folder("safe", 0o700), scratch.folder("open", 0o777));
-    let (inner, sticky) = (scratch.folder("open/inner", 0o700), scratch.folder("sticky", 0o1777));
-    let in_sticky = scratch.folder("sticky/inner", 0o700);
+    let scratch = Scratch::new();
+    let folder = |name: &str, mode| {
+        let path = scratch.path(name);
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    let (safe, open) = (folder("safe", 0o700), folder("open", 0o777));
+    let (inner, sticky) = (folder("open/inner", 0o700), folder("sticky", 0o1777));
+    let in_sticky = folder("sticky/inner", 0o700);
     for folder in [&safe, &open, &inner, &sticky, &in_sticky] {
         fs::write(folder.join("file"), "").unwrap();
     }
@@ -152,9 +135,8 @@ fn each_folder_and_each_link_on_the_way_counts() {
 
 #[test]
 fn an_open_file_counts_by_itself_and_a_device_only_by_its_owner() {
-    let scratch = Folder::new("file");
-    let path = scratch.0.join("file");
-    fs::write(&path, "").unwrap();
+    let scratch = Scratch::new();
+    let path = scratch.write("file", "");
     for (mode, repair) in [(0o644, None), (0o666, Some("go-w"))] {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
         let found = file(&path, &path.metadata().unwrap()).err();

@@ -3,27 +3,22 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use rove_control::Directory;
+use rove_rig::scratch::Scratch;
 use rove_session::PromptHash;
 use rustix::process::geteuid;
 
 use super::format::{FILE_BYTES_MAX, Hosts};
 use super::*;
 
-/// A folder that goes when the test ends.
-struct Scratch(PathBuf);
+/// A folder for the file, which goes when the test ends.
+struct Kept(Scratch);
 
-impl Scratch {
+impl Kept {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("rove-prompts-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(Scratch::new())
     }
 
     fn file(&self) -> PromptFile {
@@ -54,19 +49,13 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 fn account(host: &str) -> Account {
     Account::new("me", host, 22).unwrap()
 }
 
 #[test]
 fn an_account_has_its_prompts_in_the_next_session_and_no_other_has() {
-    let scratch = Scratch::new();
+    let scratch = Kept::new();
     scratch.session(&account("a"), &[1, 2], &[3]);
     let memory = scratch.memory(&account("a"));
     assert!(memory.knows(1) && memory.knows(2) && memory.is_refused(3));
@@ -79,7 +68,7 @@ fn an_account_has_its_prompts_in_the_next_session_and_no_other_has() {
 
 #[test]
 fn the_file_is_the_users_alone_and_names_nobody() {
-    let scratch = Scratch::new();
+    let scratch = Kept::new();
     scratch.session(&account("secret.example"), &[1], &[2]);
     let found = scratch.path("prompts").metadata().unwrap();
     assert_eq!((found.mode() & 0o7777, found.uid()), (0o600, geteuid().as_raw()));
@@ -92,7 +81,7 @@ fn the_file_is_the_users_alone_and_names_nobody() {
 
 #[test]
 fn a_refusal_is_written_at_once_and_a_known_prompt_at_the_end() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     let (mut keeper, mut memory) = scratch.open(&host);
     memory.keep(1);
     keeper.note_refusals(&memory);
@@ -106,7 +95,7 @@ fn a_refusal_is_written_at_once_and_a_known_prompt_at_the_end() {
 
 #[test]
 fn a_refusal_of_another_client_stays_when_this_one_has_known_the_prompt() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     scratch.session(&host, &[1], &[]);
     let (mut one, mut refusing) = scratch.open(&host);
     let (two, mut keeping) = scratch.open(&host);
@@ -123,7 +112,7 @@ fn a_refusal_of_another_client_stays_when_this_one_has_known_the_prompt() {
 
 #[test]
 fn two_first_sessions_with_a_host_share_a_salt() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     let ((one, mut first), (two, mut second)) = (scratch.open(&host), scratch.open(&host));
     first.keep(1);
     second.keep(2);
@@ -136,7 +125,7 @@ fn two_first_sessions_with_a_host_share_a_salt() {
 
 #[test]
 fn the_65th_refusal_of_several_clients_is_one_too_many() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     scratch.session(&host, &[1000], &(1..=32).collect::<Vec<_>>());
     scratch.session(&host, &[], &(33..=64).collect::<Vec<_>>());
     assert!(scratch.memory(&host).knows(1000));
@@ -148,7 +137,7 @@ fn the_65th_refusal_of_several_clients_is_one_too_many() {
 
 #[test]
 fn the_257th_host_takes_the_place_of_the_one_written_longest_ago() {
-    let scratch = Scratch::new();
+    let scratch = Kept::new();
     let hosts: Vec<Account> = (0..257).map(|number| account(&format!("h{number}"))).collect();
     let file = scratch.file();
     let full = |number: u64| {
@@ -185,7 +174,7 @@ fn a_file_that_is_as_large_as_it_gets_is_read_and_one_byte_more_is_not() {
     assert_eq!(Hosts::decode(&bytes).as_ref(), Some(&hosts));
     bytes.push(0);
     assert_eq!(Hosts::decode(&bytes), None);
-    let scratch = Scratch::new();
+    let scratch = Kept::new();
     fs::write(scratch.path("prompts"), vec![7; FILE_BYTES_MAX + 1]).unwrap();
     fs::set_permissions(scratch.path("prompts"), Permissions::from_mode(0o600)).unwrap();
     assert_eq!(scratch.file().read().unwrap(), Hosts::default());
@@ -193,7 +182,7 @@ fn a_file_that_is_as_large_as_it_gets_is_read_and_one_byte_more_is_not() {
 
 #[test]
 fn a_damaged_file_is_empty_and_the_next_session_replaces_it() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     scratch.session(&host, &[1], &[2]);
     let good = fs::read(scratch.path("prompts")).unwrap();
     let cut = |len: usize| good[..len].to_vec();
@@ -217,7 +206,7 @@ type Make<'a> = Box<dyn Fn() + 'a>;
 
 #[test]
 fn a_foreign_file_is_neither_read_nor_written() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     scratch.session(&host, &[1], &[]);
     let (path, other) = (scratch.path("prompts"), scratch.0.join("other"));
     let good = fs::read(&path).unwrap();
@@ -271,7 +260,7 @@ fn a_foreign_file_is_neither_read_nor_written() {
 
 #[test]
 fn a_session_goes_on_where_its_file_has_become_foreign() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     let (mut keeper, mut memory) = scratch.open(&host);
     fs::set_permissions(scratch.path("prompts"), Permissions::from_mode(0o644)).unwrap();
     memory.refuse(1);
@@ -286,7 +275,7 @@ fn a_session_goes_on_where_its_file_has_become_foreign() {
 
 #[test]
 fn a_client_that_was_killed_while_it_wrote_has_lost_nothing() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     scratch.session(&host, &[1], &[2]);
     fs::write(scratch.path("prompts.new"), "half of the next fi").unwrap();
     let memory = scratch.memory(&host);
@@ -298,7 +287,7 @@ fn a_client_that_was_killed_while_it_wrote_has_lost_nothing() {
 
 #[test]
 fn a_client_that_stands_still_with_the_lock_stops_no_other() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     scratch.session(&host, &[1], &[]);
     let (mut keeper, mut memory) = scratch.open(&host);
     let held = scratch.file().lock().unwrap();
@@ -312,7 +301,7 @@ fn a_client_that_stands_still_with_the_lock_stops_no_other() {
 
 #[test]
 fn forgotten_prompts_do_not_come_back_from_sessions_that_run() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     for forget_all in [false, true] {
         scratch.session(&host, &[1], &[2]);
         scratch.session(&account("b"), &[1], &[]);
@@ -338,7 +327,7 @@ fn forgotten_prompts_do_not_come_back_from_sessions_that_run() {
 
 #[test]
 fn a_refusal_with_a_salt_that_was_forgotten_counts_for_all_prompts() {
-    let (scratch, host) = (Scratch::new(), account("a"));
+    let (scratch, host) = (Kept::new(), account("a"));
     let (old, mut memory) = scratch.open(&host);
     scratch.file().remove().unwrap();
     scratch.session(&host, &[1], &[]);
@@ -373,7 +362,7 @@ proptest! {
     fn two_clients_at_once_lose_no_refusal_and_no_prompt_that_was_kept(
         acts in proptest::collection::vec(act(), 0..60),
     ) {
-        let scratch = Scratch::new();
+        let scratch = Kept::new();
         let host = account("a");
         let mut clients = [scratch.open(&host), scratch.open(&host)];
         let (mut kept, mut refused) = (Vec::new(), Vec::new());

@@ -7,7 +7,8 @@ use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::net::SocketAddr;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::fd::{IntoRawFd, RawFd};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rove_bootstrap::Resume;
@@ -15,6 +16,7 @@ use rove_control::{Directory, runtime_directory};
 use rove_session::{ClientId, Record};
 use rove_ssp::Key;
 use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -25,6 +27,7 @@ pub(super) use super::format::Secret;
 use super::format::{self, FILE_BYTES_MAX, Opened, Progress, Sealer};
 use crate::entropy;
 use crate::session_call::SessionCall;
+use crate::sys;
 use crate::xdg::Folder;
 
 /// The beginning of both names.
@@ -149,12 +152,27 @@ impl Folders {
     ///
     /// Returns why it cannot be resumed.
     pub(crate) fn open(&self, name: &str) -> Result<Saved, ResumeFileError> {
-        let key_file = open(&self.key_path(name), OpenOptions::new().read(true).write(true))?;
+        let options = OpenOptions::new().read(true).write(true).clone();
+        self.open_by(name, open(&self.key_path(name), &mut options.clone())?)
+    }
+
+    /// Opens what is written of a session, whose lock this process has kept ([`keep_lock`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`Folders::open`].
+    pub(crate) fn open_locked(&self, name: &str, lock: RawFd) -> Result<Saved, ResumeFileError> {
+        let key_file = sys::take_descriptor(lock).ok_or(ResumeFileError::Foreign)?;
+        self.open_by(name, key_file.into())
+    }
+
+    fn open_by(&self, name: &str, key_file: File) -> Result<Saved, ResumeFileError> {
         lock(&key_file)?;
         let found = check(&key_file)?;
-        let mut bytes = Zeroizing::new(Vec::new());
-        (&key_file).take(64).read_to_end(&mut bytes)?;
-        let secret = format::decode_secret(&bytes).ok_or(ResumeFileError::Foreign)?;
+        let mut bytes = Zeroizing::new([0; 64]);
+        // The process before has read it by this descriptor, whose position is behind that.
+        let len = key_file.read_at(&mut *bytes, 0)?;
+        let secret = format::decode_secret(&bytes[..len]).ok_or(ResumeFileError::Foreign)?;
         let (record, progress_file, opened) = self.open_record(name, &secret)?;
         let Opened { first, rest, progress } = opened;
         let facts: SessionFacts =
@@ -350,10 +368,27 @@ impl<D: Disk> Store<D> {
         self.secret.clone()
     }
 
+    /// Leaves the lock to this process, in this descriptor. The programs that this process starts do not inherit it.
+    pub(crate) fn into_lock(self) -> RawFd {
+        self.key_file.into_raw_fd()
+    }
+
     /// Removes all files.
     pub(crate) fn remove(self) {
         self.folders.remove(&self.name);
     }
+}
+
+/// Keeps the lock of a store ([`Store::into_lock`]) for the program that this process becomes.
+///
+/// # Errors
+///
+/// Returns that there is no such descriptor.
+pub(crate) fn keep_lock(lock: RawFd) -> io::Result<()> {
+    let lock = sys::take_descriptor(lock).ok_or(ErrorKind::NotFound)?;
+    fcntl_setfd(&lock, FdFlags::empty())?;
+    let _ = lock.into_raw_fd();
+    Ok(())
 }
 
 /// Returns a folder that only the user may enter, and creates it where there is none.

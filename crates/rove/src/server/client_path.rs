@@ -51,6 +51,7 @@ impl PathWatch {
             path: self.current.map(|(carrier, ..)| carrier),
             path_age_seconds: self.current.map(|(.., at)| now.saturating_since(at).as_secs()),
             by_jump_host: self.current.is_some_and(|(_, by_jump_host, _)| by_jump_host),
+            ..ClientPath::default()
         }
     }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use rove_control::{
-    Answer, Attachment, Listener, Request, SessionName, SessionStatus, State, Window,
+    Answer, Attachment, ClientPath, Listener, Request, SessionName, SessionStatus, State, Window,
 };
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::Failure;
@@ -247,7 +247,9 @@ impl Pump {
                 Request::Forwarder(source) => path.handle_forwarder(now, source),
                 _ => {}
             }
-            let status = SessionStatus { path: path.status(now), ..self.status(now, card) };
+            let missed_seconds = self.missed(now).map_or(0, |missed| missed.as_secs());
+            let path = ClientPath { missed_seconds, ..path.status(now) };
+            let status = SessionStatus { path, ..self.status(now, card) };
             let answer = Answer { status, ..Answer::default() };
             let (coming, by) = match request {
                 Request::Attach(way, by) => ((way, None), by),
@@ -276,7 +278,11 @@ impl Pump {
     }
 
     fn state(&self, now: Instant) -> State {
-        State::of_silence(self.session.client_missed_since().map(|at| now.saturating_since(at)))
+        State::of_silence(self.missed(now))
+    }
+
+    fn missed(&self, now: Instant) -> Option<Duration> {
+        self.session.client_missed_since().map(|at| now.saturating_since(at))
     }
 
     fn status(&self, now: Instant, card: &SessionStatus) -> SessionStatus {
@@ -317,7 +323,7 @@ impl Pump {
     }
 
     fn obey_events(&mut self) {
-        let mut start = false;
+        let (mut start, mut shown) = (false, None);
         while let Some(event) = self.session.poll_event() {
             tracing::info!(?event, "session");
             match event {
@@ -331,9 +337,9 @@ impl Pump {
                     if let Some(control) = &mut self.host.control {
                         control.path.handle_client(self.events.now(), address);
                     }
-                    self.show_client(Some(address.ip()));
+                    shown = Some(Some(address.ip()));
                 }
-                ServerEvent::ClientLost => self.show_client(None),
+                ServerEvent::ClientLost => shown = Some(None),
                 ServerEvent::ClientChanged => {
                     let client = self.session.client_address().map(|address| address.ip());
                     let client =
@@ -351,6 +357,10 @@ impl Pump {
             // The program is started last, so that it finds the window's true size.
             let learns = self.session.client_learns_exit_status();
             self.host.child.release(if learns { Failure::Ends } else { Failure::Waits });
+        }
+        // This starts another process, for which the program must not wait.
+        if let Some(client) = shown {
+            self.show_client(client);
         }
     }
 

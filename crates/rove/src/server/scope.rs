@@ -202,17 +202,16 @@ fn read(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rove_rig::scratch::Scratch;
+
     use super::*;
-    use crate::test_scripts::install_script;
 
     /// A computer in a folder of its own, where user `me` lingers.
-    struct Computer(PathBuf);
+    struct Computer(Scratch);
 
     impl Computer {
-        fn new(name: &str) -> Self {
-            let root = env::temp_dir().join(format!("rove-scope-{name}-{}", std::process::id()));
-            let _ = fs::remove_dir_all(&root);
-            let computer = Self(root);
+        fn new() -> Self {
+            let computer = Self(Scratch::new());
             computer.write("var/lib/systemd/linger/me", "");
             computer.write("bus", "");
             computer.write("proc/self/cgroup", "0::/user.slice/session-3.scope\n");
@@ -220,20 +219,17 @@ mod tests {
         }
 
         fn write(&self, path: &str, text: &str) {
-            let path = self.0.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+            self.0.write(path, text);
         }
 
         /// Lets a script stand for busctl, and returns whether a login of `user` is left and how often it was asked.
         fn login(&self, user: &str, busctl: &str) -> (bool, usize) {
             let root = self.0.display();
-            let program = self.0.join("busctl");
-            install_script(&program, &format!("#!/bin/sh\necho \"$*\" >>{root}/asked\n{busctl}"));
+            let script = format!("#!/bin/sh\necho \"$*\" >>{root}/asked\n{busctl}");
+            let program = self.0.script("busctl", &script);
             let host = Host { root: &self.0, runtime: &self.0, busctl: program.as_os_str() };
             let has_left = host.leave_login(|| Some(user.into()));
-            let asked = fs::read_to_string(self.0.join("asked")).unwrap_or_default();
-            (has_left, asked.lines().count())
+            (has_left, self.0.read("asked").lines().count())
         }
 
         /// A script that moves the process, as a manager does that does not know the newest property.
@@ -244,12 +240,6 @@ mod tests {
                  for a; do case $a in rove-*.scope) echo 0::/app.slice/$a >{};; esac; done",
                 groups.display()
             )
-        }
-    }
-
-    impl Drop for Computer {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
         }
     }
 
@@ -278,7 +268,7 @@ mod tests {
                 false,
             ),
         ] {
-            let computer = Computer::new("settings");
+            let computer = Computer::new();
             computer.write("etc/systemd/logind.conf", main);
             computer.write("usr/lib/systemd/logind.conf", "[Login]\nKillUserProcesses=yes\n");
             computer.write("etc/systemd/logind.conf.d/5.conf", addition);
@@ -292,7 +282,7 @@ mod tests {
 
     #[test]
     fn only_a_login_whose_end_ends_its_processes_is_left_and_only_into_a_manager_that_stays() {
-        let computer = Computer::new("manager");
+        let computer = Computer::new();
         let manager = computer.manager();
         assert_eq!(computer.login("me", &manager), (false, 0), "logind leaves processes alone");
         computer.write("etc/systemd/logind.conf", "[Login]\nKillUserProcesses=yes\n");
@@ -305,13 +295,13 @@ mod tests {
 
     #[test]
     fn a_manager_that_does_not_move_the_process_delays_a_login_by_less_than_a_second() {
-        for (name, busctl) in [("deaf", "exec sleep 60"), ("idle", "exit 0")] {
-            let computer = Computer::new(name);
+        for busctl in ["exec sleep 60", "exit 0"] {
+            let computer = Computer::new();
             computer.write("etc/systemd/logind.conf", "[Login]\nKillUserProcesses=yes\n");
             let clock = Clock::start();
             let begin = clock.now();
-            assert_eq!(computer.login("me", busctl), (false, 1), "{name}");
-            assert!(clock.now() < begin + PATIENCE * 4, "{name}");
+            assert_eq!(computer.login("me", busctl), (false, 1), "{busctl}");
+            assert!(clock.now() < begin + PATIENCE * 4, "{busctl}");
         }
     }
 }

@@ -160,6 +160,7 @@ mod tests {
                 path: Some(Carrier::Udp),
                 path_age_seconds: Some(7200),
                 by_jump_host: false,
+                ..ClientPath::default()
             },
             contact_age_seconds: Some(7200),
             key_age_seconds: Some(10_000),

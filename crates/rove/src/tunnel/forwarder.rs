@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_bootstrap::tunnel::forwarder::{Ends, Forwarder, Order};
-use rove_bootstrap::tunnel::sshd_config::Forwarding;
+use rove_bootstrap::tunnel::sshd_config::{FILE_BYTES_MAX, Forwarding};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_ssp::Transmit;
@@ -21,8 +21,6 @@ use crate::tunnel::pipes::Pipes;
 /// The folder of sshd's configuration, and the file in it. Source: sshd(8).
 const SSHD_FOLDER: &str = "/etc/ssh";
 const SSHD_CONFIG: &str = "/etc/ssh/sshd_config";
-/// Most bytes read of a file of sshd's. Chosen: twenty times a distribution's.
-const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Runs a forwarder until standard input ends. The first words there say for which server.
 ///
@@ -146,8 +144,9 @@ fn included(pattern: &str) -> Vec<String> {
     paths.iter().filter_map(|path| read(path)).collect()
 }
 
+/// Returns the text of a file, and one byte more than counts of a longer one.
 fn read(path: &Path) -> Option<String> {
-    let mut text = Vec::new();
-    File::open(path).ok()?.take(FILE_BYTES_MAX).read_to_end(&mut text).ok()?;
+    let (mut text, len_max) = (Vec::new(), u64::try_from(FILE_BYTES_MAX + 1).unwrap_or(u64::MAX));
+    File::open(path).ok()?.take(len_max).read_to_end(&mut text).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
 }

@@ -175,6 +175,7 @@ fn without_a_command_there_is_a_login_shell_in_the_first_row() {
     scratch.write(".hushlogin", "");
     scratch.write(".profile", "PS1='prompt '\n");
     let call = Maker::Rove.server().env("HOME", scratch.folder());
+    let call = call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
     let server = Server::start_with(call, LOCALHOST, &[]);
     let mut terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     terminal.wait_for("a prompt in the first row", |screen| {

@@ -37,7 +37,7 @@ fn jump(host: Far) -> Option<Jumping> {
 }
 
 #[test]
-fn udp_goes_by_a_jump_host_with_rove_and_that_ends_with_the_session() {
+fn udp_goes_by_a_jump_host_with_rove_until_it_goes_to_the_host_itself() {
     let Some(session) = jump(Far::default()) else { return };
     session.terminal.talk("line 1");
     session.terminal.wait_for_path(&format!("UDP by jump host {}:600", Bastion::JUMP));
@@ -55,7 +55,19 @@ fn udp_goes_by_a_jump_host_with_rove_and_that_ends_with_the_session() {
     assert!(list(&[]).contains("UDP by jump host"), "{}", list(&[]));
     let listing: Value = serde_json::from_str(&list(&["--json"])).expect("a line of JSON");
     assert_eq!(listing["sessions"][0]["by_jump_host"], true);
-    // Nothing of it outlives a client that is killed.
+    // UDP to the host itself is better, and takes the session once it passes.
+    session.bastion.open();
+    session.terminal.wait_for_path("to 10.0.2.2:");
+    jump.wait_alone();
+    session.terminal.talk("line 3");
+    assert_eq!((far.connections(), jump.connections()), (1, 2));
+}
+
+#[test]
+fn nothing_on_a_jump_host_outlives_a_client_that_is_killed() {
+    let Some(session) = jump(Far::default()) else { return };
+    session.terminal.wait_for_path(&format!("UDP by jump host {}:600", Bastion::JUMP));
+    let jump = &session.bastion.jump;
     session.terminal.signal(Signal::KILL);
     jump.wait_alone();
 }

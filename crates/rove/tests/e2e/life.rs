@@ -60,8 +60,9 @@ fn a_client_learns_that_its_session_is_over_though_the_acknowledgment_is_lost() 
         let tap = Tap::start(far.address(), move |way, _| {
             let is_cut = leaves.load(Ordering::Relaxed) && announced < 6;
             announced += u32::from(is_cut && way == Way::Up);
-            Treatment { passes: !is_cut || way == Way::Up, extras: Vec::new() }
-        });
+            Treatment::passing(!is_cut || way == Way::Up)
+        })
+        .expect("loopback has free ports");
         let mut terminal = Terminal::start(&client.client(tap.address(), &server.key), SIZE);
         terminal.wait_for_text("ready");
         is_leaving.store(true, Ordering::Relaxed);
@@ -82,8 +83,9 @@ fn a_user_who_insists_leaves_a_server_that_stands_still() {
             if way == Way::Up {
                 let _ = tell.send(());
             }
-            Treatment { passes: true, extras: Vec::new() }
-        });
+            Treatment::passing(true)
+        })
+        .expect("loopback has free ports");
         let mut terminal = Terminal::start(&Maker::Rove.client(tap.address(), &server.key), SIZE);
         terminal.wait_for_text("ready");
         server.signal(Signal::STOP);

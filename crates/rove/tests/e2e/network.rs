@@ -116,7 +116,7 @@ fn reflected_replayed_cut_and_forged_datagrams_change_nothing() {
         let scratch = Scratch::new();
         let report = Report::new(&scratch);
         let server = Server::start(server, LOCALHOST, &["sh", "-c", ECHO, "sh", report.path()]);
-        let tap = Tap::start(server.address, mischief());
+        let tap = Tap::start(server.address, mischief()).expect("loopback has free ports");
         let terminal = Terminal::start(&client.client(tap.address(), &server.key), SIZE);
         terminal.wait_for_text("ready");
         talk(&terminal, 1..=20);

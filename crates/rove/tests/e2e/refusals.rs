@@ -63,6 +63,26 @@ fn a_server_that_does_not_start_is_told_without_the_end_of_ssh_and_between_words
 }
 
 #[test]
+fn a_host_that_turns_the_login_away_gives_the_only_reason() {
+    // nologin(8) prints the first on the standard output; sshd prints /etc/nologin on the other and exits with 254.
+    for (profile, text, code) in [
+        ("echo 'This account is not available.'; exit 1", "This account is not available.", 1),
+        ("echo 'Down for repairs.' >&2; exit 254", "Down for repairs.", 254),
+    ] {
+        let sshd = Sshd::start(Far { profile, ..Far::default() });
+        for (words, speaker) in COMMANDS {
+            let call = Invocation::new(rove()).args(words).arg(format!("--ssh={}", sshd.ssh()));
+            let exit = Terminal::start(&call.arg("far"), SIZE).wait_exit();
+            let said = exit.output.split_whitespace().collect::<Vec<_>>().join(" ");
+            let wanted = format!(
+                "{text} {speaker}: far did not run rove's command (ssh: exit status: {code}); what it said stands above"
+            );
+            assert_eq!(said, wanted, "{words:?}");
+        }
+    }
+}
+
+#[test]
 fn a_host_that_hangs_up_is_named_by_its_address() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
     let port = listener.local_addr().expect("a bound socket has an address").port();

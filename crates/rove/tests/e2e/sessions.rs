@@ -76,8 +76,9 @@ impl Host {
             terminal.wait_for_text("prompt");
             let text = terminal.screen().contents();
             if text.contains("1 session of yours") {
-                assert!(text.contains(&format!("(port {port}, last contact")), "{text}");
-                assert!(text.contains("rove kill "), "{text}");
+                let line = text.replace('\n', "");
+                assert!(line.contains(&format!("(port {port},")), "{text}");
+                assert!(line.contains("rove attach") && line.contains("rove kill "), "{text}");
                 return;
             }
             terminal.send("exit\r");

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use rustix::termios::LocalModes;
 
 use crate::support::{
-    Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, rove, side_by_side,
-    within_guard,
+    Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, process, rove,
+    side_by_side, within_guard,
 };
 
 /// Answers every line and reports it, first where it is.
@@ -46,7 +46,7 @@ fn tunnelled() -> Tunnelled {
 fn reported_server(report: &Report) -> Process {
     let server = report.wait_where(|line| line.starts_with("server "));
     let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
-    Process::open(pid)
+    process(pid)
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_login_that_is_broken_off_leaves_no_ssh_at_the_terminal() {
     terminal.wait_for_text("Ctrl-^ r");
     terminal.send("\x1er");
     let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
-    let stubborn = Process::open(pid.parse().expect("a number"));
+    let stubborn = process(pid.parse().expect("a number"));
     // Or the session would be found as it was before.
     terminal.wait_for("the login", |screen| {
         screen.contents().contains("logging in again") && !screen.alternate_screen()

@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::{ChildStderr, ChildStdout, Stdio};
 
 use crate::support::{
-    Maker, Process, SIZE, Scratch, Server, Terminal, lines, require, side_by_side, within_guard,
+    Maker, Process, SIZE, Scratch, Server, Terminal, lines, process, require, side_by_side,
+    within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -46,7 +47,7 @@ impl Verbose {
         let words: Vec<&str> = line.split_whitespace().collect();
         let ["MOSH", "CONNECT", port, key] = words[..] else { panic!("{line:?}") };
         let address = SocketAddr::new(LOCALHOST, port.parse().expect("a port"));
-        Self { address, key: key.to_owned(), stdout, stderr, _process: Process::open(pid) }
+        Self { address, key: key.to_owned(), stdout, stderr, _process: process(pid) }
     }
 
     fn client(&self, maker: Maker) -> Terminal {

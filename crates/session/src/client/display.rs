@@ -61,7 +61,7 @@ impl Display {
         window: Size,
     ) -> Self {
         Self {
-            one_shot_effects: OneShotEffects::new(terminal.operating_system_commands),
+            one_shot_effects: OneShotEffects::new(terminal.osc.any),
             renderer: Renderer::new(terminal),
             lines: Inbox::default(),
             engine: Engine::new(prediction, window),

@@ -69,7 +69,7 @@ impl Client {
         let former = core::mem::replace(&mut self.notice_bar.forwarder, ends.to_vec());
         let candidates = self.candidates_mut();
         former.iter().for_each(|end| candidates.remove(now, *end));
-        ends.iter().for_each(|end| candidates.add(*end));
+        ends.iter().for_each(|end| candidates.add_detour(*end));
         self.refresh(now);
     }
 

@@ -13,6 +13,7 @@ use rove_ssp::{Capabilities, Config, Ecn, Key, Role, Transmit, Transport};
 use rove_terminal::{ExitStatus, Outside, Size};
 use rove_units::{Duration, Instant, Stream};
 
+use super::never_came::NeverCame;
 use super::publisher::Publisher;
 use crate::former::{ClientId, Former};
 use crate::host_screen::HostScreen;
@@ -35,6 +36,8 @@ pub(super) struct Newcomer {
     until: Instant,
     /// The client, or the one whose keys it goes on with.
     client: ClientId,
+    /// How many keys of the present client were taken.
+    taken: u64,
     /// Whether no input of the present client is taken, so that the newcomer knows where to go on.
     holds: bool,
 }
@@ -49,13 +52,25 @@ pub(super) struct Succession {
     /// The present client.
     client: ClientId,
     invited: Option<Newcomer>,
+    never_came: NeverCame,
+    /// Whether the present client's input has waited for one that never came.
+    waited_in_vain: bool,
     leaving: Option<(Publisher, Instant)>,
 }
 
 impl Succession {
     /// Creates an empty succession to the session's first client; each client's transport gets `config`.
-    pub(super) const fn new(config: Config, ipv6: bool, client: ClientId) -> Self {
-        Self { config, ipv6, takeovers: 0, client, invited: None, leaving: None }
+    pub(super) fn new(config: Config, ipv6: bool, client: ClientId) -> Self {
+        Self {
+            config,
+            ipv6,
+            takeovers: 0,
+            client,
+            invited: None,
+            never_came: NeverCame::default(),
+            waited_in_vain: false,
+            leaving: None,
+        }
     }
 
     /// Returns the publisher of a client that holds `key` and has sent nothing yet. `joins` is the mode in which the
@@ -84,23 +99,31 @@ impl Succession {
     }
 
     /// Invites a client to take the session over. An earlier invitation ends. A client that resumes says which client
-    /// was before it, and goes on with that one's keys if `taken` of them leave no gap. Returns whether `taken` is of
-    /// any use to it. The former client may live, so an invitation in the place of such another one ends no later.
+    /// was before it, and goes on with that one's keys if those that were taken leave no gap. Returns how many were; `None` if that
+    /// is not known. `taken` is the number of the present client's.
+    ///
+    /// The present client may be alive (`is_alive`). So an invitation in the place of another one for which it waits ends no later,
+    /// and it waits in vain only once.
     pub(super) fn invite(
         &mut self,
         now: Instant,
         (publisher, client): (Publisher, ClientId),
         from: Option<IpAddr>,
-        (former, taken): (Option<Former>, u64),
-    ) -> bool {
-        let former = former.filter(|it| it.client == self.client);
-        let goes_on = former.is_some_and(|it| it.whole_from <= taken);
-        let client = if goes_on { self.client } else { client };
-        let holds = former.is_some();
-        let held = self.invited.as_ref().filter(|it| holds && it.holds);
-        let until = held.map_or(now + INVITATION_MAX, |it| it.until);
-        self.invited = Some(Newcomer { publisher, from, until, client, holds });
-        holds
+        (former, taken, is_alive): (Option<Former>, u64, bool),
+    ) -> Option<u64> {
+        let held_until = self.invited.as_ref().filter(|it| it.holds).map(|it| it.until);
+        self.withdraw();
+        let former = former.filter(|_| !(self.waited_in_vain && is_alive));
+        let known = former.and_then(|former| match former.client {
+            client if client == self.client => Some((former, taken)),
+            client => self.never_came.has(client, taken).then_some((former, 0)),
+        });
+        let goes_on = known.filter(|(former, taken)| former.whole_from <= *taken);
+        let client = goes_on.map_or(client, |(former, _)| former.client);
+        let holds = known.is_some();
+        let until = held_until.filter(|_| holds).unwrap_or(now + INVITATION_MAX);
+        self.invited = Some(Newcomer { publisher, from, until, client, taken, holds });
+        known.map(|(_, taken)| taken)
     }
 
     /// Returns whether no input of the present client is taken, because an invited one goes on from it.
@@ -110,7 +133,11 @@ impl Succession {
 
     /// Ends an unused invitation.
     pub(super) fn withdraw(&mut self) {
-        self.invited = None;
+        if let Some(Newcomer { client, taken, .. }) = self.invited.take()
+            && client != self.client
+        {
+            self.never_came.note(client, taken);
+        }
     }
 
     /// Returns the memory range of the invited client's keys ([`Transport::key_memory`]). `None` if no client is
@@ -147,12 +174,16 @@ impl Succession {
         let mut former = mem::replace(current, newcomer.publisher);
         former.leave(now, ExitStatus::Outside(Outside::TakenOver(newcomer.from)));
         self.takeovers += 1;
+        (self.never_came, self.waited_in_vain) = (NeverCame::default(), false);
         self.leaving = Some((former, now + FAREWELL_MAX));
         mem::replace(&mut self.client, newcomer.client) == newcomer.client
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
-        self.invited.take_if(|invited| invited.until <= now);
+        if let Some(invited) = self.invited.as_ref().filter(|it| it.until <= now) {
+            self.waited_in_vain |= invited.holds;
+            self.withdraw();
+        }
         if let Some((leaving, _)) = &mut self.leaving {
             leaving.transport.handle_timeout(now);
         }

@@ -7,7 +7,7 @@ use rove_link::net::{End, LEFT_ADDRESS, Net};
 use rove_session::{ClientConfig, Door, JoinMode};
 use rove_ssp::{Config, Key};
 use rove_terminal::display::Repertoire;
-use rove_terminal::{Size, TerminalCapabilities};
+use rove_terminal::{OscSupport, Size, TerminalCapabilities};
 use rove_units::{Instant, Seed, Stream};
 
 use super::*;
@@ -118,9 +118,7 @@ pub fn roves() -> ClientConfig {
 
 pub fn wide(size: Size) -> ClientConfig {
     let terminal = TerminalCapabilities {
-        operating_system_commands: true,
-        titles: true,
-        colors: true,
+        osc: OscSupport { any: true, window: true, ..OscSupport::default() },
         repertoire: Repertoire::FULL,
         ..TerminalCapabilities::default()
     };

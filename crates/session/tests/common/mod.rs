@@ -16,7 +16,7 @@ use rove_session::{
 };
 use rove_ssp::Config;
 use rove_terminal::display::Repertoire;
-use rove_terminal::{Copied, Size, Terminal, TerminalCapabilities};
+use rove_terminal::{Copied, OscSupport, Size, Terminal, TerminalCapabilities};
 use rove_units::{Duration, Instant, Seed};
 
 /// Most bytes that the driver reads from the user's terminal at once.
@@ -125,10 +125,7 @@ pub fn far_with(config: ServerConfig) -> ServerEnd {
 /// that can do what rove knows of.
 pub fn busiest_client(size: Size) -> ClientConfig {
     let capabilities = TerminalCapabilities {
-        operating_system_commands: true,
-        titles: true,
-        colors: true,
-        directories: true,
+        osc: OscSupport { any: true, window: true, ..OscSupport::default() },
         scrollback: true,
         repertoire: Repertoire::FULL,
         ..TerminalCapabilities::default()

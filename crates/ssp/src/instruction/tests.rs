@@ -206,7 +206,7 @@ fn instruction_is_read_up_to_the_limit() {
     // The version, the key of a diff and its length of four bytes leave the rest for the diff.
     let diff_len = INSTRUCTION_LEN_MAX - 2 - 1 - 4;
     let mut bytes = with(&[]);
-    put_bytes(DIFF, &vec![5; diff_len], &mut bytes);
+    put_bytes_field(&mut bytes, DIFF, &vec![5; diff_len]);
     assert_eq!(bytes.len(), INSTRUCTION_LEN_MAX);
     assert_eq!(Instruction::decode(&bytes).unwrap().diff.len(), diff_len);
     bytes.extend([0x18]);

@@ -80,6 +80,18 @@ impl World {
         }
     }
 
+    fn add(&mut self, way: Way) {
+        let candidates = self.client.transport.candidates_mut().expect("a client has them");
+        candidates.add(far(self.ways.len()));
+        self.ways.push(way);
+    }
+
+    fn add_detour(&mut self, way: Way) {
+        let candidates = self.client.transport.candidates_mut().expect("a client has them");
+        candidates.add_detour(far(self.ways.len()));
+        self.ways.push(way);
+    }
+
     fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         let deadline = self.now + limit;
         loop {
@@ -301,11 +313,48 @@ fn an_address_without_a_route_is_not_waited_for() {
 }
 
 #[test]
+fn a_detour_is_left_within_two_seconds_after_the_servers_own_address_answers() {
+    for server in servers() {
+        for dead in [DEAD, Way { up: true, ..DEAD }, Way { down: true, ..DEAD }] {
+            let mut world = World::new(11, server.clone(), &[dead, DEAD]);
+            world.add_detour(ALIVE);
+            assert!(world.works_within(ms(2_000)), "{:?}", world.went);
+            let mut late = 0;
+            for _ in 0..100 {
+                world.run_for(ms(707));
+                assert!(world.works_within(ms(500)), "{dead:?}: {:?}", world.went);
+                late += usize::from(!world.client.transport.peer_address().eq(&Some(far(2))));
+            }
+            assert_eq!(late, 0, "the detour is used for as long as nothing else answers");
+            let before = world.went.len();
+            world.run_for(ms(60_000));
+            // Two probes and a recall every 1.5 s, and heartbeats.
+            assert!(world.went.len() - before <= 3 * 41 + 25, "{}", world.went.len() - before);
+            assert!(world.works_within(ms(500)));
+            world.run_for(ms(9_000));
+            world.ways[0] = ALIVE;
+            let is_back = |world: &World| world.client.transport.peer_address() == Some(far(0));
+            assert!(world.run_until(ms(2_000), is_back), "{dead:?}: {:?}", world.went);
+            // An end of the detour then harms nothing.
+            world.ways[2] = DEAD;
+            assert!(world.works_within(ms(500)), "{dead:?}: {:?}", world.went);
+            assert!(is_back(&world));
+        }
+    }
+}
+
+#[test]
 fn whatever_the_paths_did_the_session_goes_on_by_any_that_works() {
     for seed in 0..150 {
         let draws = Seed::new(seed).stream("ways");
         let server = servers()[usize::from(draws.at(0).chance(0.5))].clone();
-        let mut world = World::new(seed, server, &[DEAD; 4]);
+        let mut world = World::new(seed, server, &[DEAD; 2]);
+        for _ in 0..2 {
+            match seed % 3 {
+                0 => world.add_detour(DEAD),
+                _ => world.add(DEAD),
+            }
+        }
         for step in 1..40 {
             let draw = draws.fork(step);
             for (at, way) in (0..).zip(&mut world.ways) {

@@ -257,6 +257,51 @@ fn a_start_is_as_fast_as_without_ssh_whether_udp_is_open_or_not() {
     assert!(first(half, true) <= plain + 4 + 50, "{}", first(half, true));
 }
 
+/// Returns the middle and the last of times, in milliseconds.
+fn middle_and_last(mut times: Vec<Duration>) -> String {
+    times.sort();
+    format!(
+        "{} ms, at most {} ms",
+        times[times.len() / 2].as_millis(),
+        times[times.len() - 1].as_millis()
+    )
+}
+
+/// Prints the first table of docs/results/continuity.md.
+#[test]
+fn the_times_of_a_start_and_of_each_change_of_path() {
+    println!("UDP {} ms, ssh {ROUND_TRIP:?} and a login of {LOGIN:?}", 2 * UDP_DELAY.as_millis());
+    let first = |seed, network, has_side_path| {
+        let mut world = World::new(seed, network, has_side_path);
+        world.server.write(b"prompt");
+        let has_prompt = |world: &World| !world.client.transport.remote().text().is_empty();
+        assert!(world.run_until(ms(60_000), has_prompt));
+        world.now.saturating_since(Instant::ZERO)
+    };
+    let starts = |network, has_side_path| -> Vec<Duration> {
+        (0..100).map(|seed| first(seed, network, has_side_path)).collect()
+    };
+    let times = middle_and_last;
+    println!("first screen, UDP open, by UDP alone: {}", times(starts(OPEN, false)));
+    println!("first screen, UDP open, with ssh beside it: {}", times(starts(OPEN, true)));
+    println!("first screen after the login, UDP dropped: {}", times(starts(BLOCKED, true)));
+    let (mut blocked, mut back) = (Vec::new(), Vec::new());
+    for seed in 0..100 {
+        let mut world = World::new(seed, OPEN, true);
+        world.run_for(ms(70_000 + 37 * seed));
+        world.change(BLOCKED, false);
+        blocked.push(world.key(ms(60_000)).expect("an answer"));
+        world.run_for(ms(10_000 + 53 * seed));
+        world.change(OPEN, false);
+        let opened_at = world.now;
+        assert!(world.run_until(ms(2_000), |world| !world.uses_ssh()));
+        back.push(world.now.saturating_since(opened_at));
+    }
+    assert!(blocked.iter().all(|took| *took <= ms(5_000) + LOGIN + 2 * ROUND_TRIP));
+    println!("UDP dropped in mid-session, a key answered after: {}", times(blocked));
+    println!("UDP open again, the session on it after: {}", times(back));
+}
+
 #[test]
 fn where_udp_is_blocked_from_the_start_keys_go_through_ssh_until_it_opens() {
     for network in [BLOCKED, Network { up: false, ..OPEN }, Network { down: false, ..OPEN }] {

@@ -8,7 +8,7 @@ use super::line::is_settled;
 use super::sgr::Rendition;
 use super::{Repertoire, Vocabulary, diff};
 use crate::cluster_widths::ClusterWidths;
-use crate::renderer::{Renderer, TerminalCapabilities};
+use crate::renderer::{AlternateScreen, OscSupport, Renderer, TerminalCapabilities};
 use crate::screen::cell::{Cell, Color};
 use crate::screen::decoration::{Decoration, Decorations};
 use crate::screen::mode::{MouseEncoding, RichModes};
@@ -181,15 +181,13 @@ fn capabilities() -> impl Strategy<Value = TerminalCapabilities> {
             erase_characters: ech,
             background_color_erase: bce,
             repertoire: vocabulary.repertoire(),
-            titles: true,
-            colors,
-            directories: colors,
-            progress: colors,
-            operating_system_commands: true,
+            osc: OscSupport { any: true, window: colors, progress: colors },
             title_prefix: String::new(),
             synchronized_output: frames,
-            enter: if smcup { b"\x1b[?1049h".to_vec() } else { Vec::new() },
-            leave: if smcup { b"\x1b[?1049l".to_vec() } else { Vec::new() },
+            alternate_screen: match smcup {
+                true => AlternateScreen::xterm(),
+                false => AlternateScreen::default(),
+            },
             init,
             scrollback: false,
             cursor_styles,
@@ -403,7 +401,7 @@ proptest! {
             let wanted = painted(inside.screen(), capabilities.repertoire);
             prop_assert_eq!(look(outside.screen()), look(&wanted), "{:?}", String::from_utf8_lossy(&bytes));
             prop_assert_eq!(outside.screen().cursor, inside.screen().cursor);
-            if capabilities.colors {
+            if capabilities.osc.window {
                 prop_assert_eq!(outside.screen().colors(), inside.screen().colors());
                 prop_assert_eq!(outside.screen().directory(), inside.screen().directory());
                 prop_assert_eq!(outside.screen().progress(), inside.screen().progress());
@@ -440,7 +438,7 @@ fn settings(
     capabilities: &TerminalCapabilities,
     vocabulary: Vocabulary,
 ) -> RichModes {
-    let has_screens = !capabilities.enter.is_empty();
+    let has_screens = !capabilities.alternate_screen.enter.is_empty();
     let own_scroll = capabilities.alternate_scroll.unwrap_or(true);
     let mut settings = RichModes {
         application_cursor_keys: true,

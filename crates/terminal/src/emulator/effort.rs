@@ -1,7 +1,7 @@
 //! The work that a terminal has done, counted in cells of about a nanosecond each.
 //!
 //! A caller that performs untrusted bytes uses this count to limit their processor time. The count is an estimate, and
-//! rather too high; `examples/effort.rs` prints it beside the measured time of each function.
+//! rather too high; `lab/headless/examples/effort.rs` prints it beside the measured time of each function.
 
 use crate::screen::row::Row;
 

@@ -14,24 +14,14 @@ pub struct TerminalCapabilities {
     pub background_color_erase: bool,
     /// The graphic renditions (SGR) that the terminal can show.
     pub repertoire: Repertoire,
-    /// Whether the terminal understands operating system commands (OSC). Otherwise copied text is not passed on.
-    pub operating_system_commands: bool,
-    /// Whether the renderer may set window titles. The terminal's name decides this.
-    pub titles: bool,
-    /// Whether the renderer may set the terminal's colours (OSC 4, 10 and others). The terminal's name decides this.
-    pub colors: bool,
-    /// Whether the renderer may report the working directory (OSC 7).
-    pub directories: bool,
-    /// Whether the terminal shows a progress bar (OSC 9;4). Other terminals would show a notification.
-    pub progress: bool,
+    /// The operating system commands (OSC) that the terminal may be sent.
+    pub osc: OscSupport,
     /// The text in front of window titles, such as `[rove] `.
     pub title_prefix: String,
     /// Whether the terminal supports mode 2026. Each frame is enclosed by it, so that it appears at once.
     pub synchronized_output: bool,
-    /// `smcup`: the sequence that enters the alternate screen. Empty if the terminal has none.
-    pub enter: Vec<u8>,
-    /// `rmcup`: the sequence that leaves the alternate screen.
-    pub leave: Vec<u8>,
+    /// The sequences that enter and leave the alternate screen.
+    pub alternate_screen: AlternateScreen,
     /// Whether the whole session is on the alternate screen. Otherwise only a program that asks for this screen is on
     /// it, and the terminal's history keeps the session's lines.
     pub init: bool,
@@ -50,6 +40,39 @@ pub struct TerminalCapabilities {
     pub alternate_scroll: Option<bool>,
     /// The kinds of clusters (such as joined emoji) that the terminal draws as one character, as measured.
     pub cluster_widths: ClusterWidths,
+}
+
+/// The operating system commands (OSC) that a terminal may be sent. Its name decides this.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OscSupport {
+    /// Whether the terminal understands any. Otherwise copied text is not passed on.
+    pub any: bool,
+    /// Whether the renderer may set window titles and the terminal's colours (OSC 4, 10 and others), and report the
+    /// working directory (OSC 7). A terminal that reads titles from OSC sequences also reads the others, or ignores them.
+    pub window: bool,
+    /// Whether the terminal shows a progress bar (OSC 9;4). Other terminals would show a notification.
+    pub progress: bool,
+}
+
+impl OscSupport {
+    /// All of them.
+    pub const ALL: Self = Self { any: true, window: true, progress: true };
+}
+
+/// The sequences that enter and leave the alternate screen. Both are empty if the terminal has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AlternateScreen {
+    /// `smcup`.
+    pub enter: Vec<u8>,
+    /// `rmcup`.
+    pub leave: Vec<u8>,
+}
+
+impl AlternateScreen {
+    /// Returns the sequences of xterm, which all terminals of today have.
+    pub fn xterm() -> Self {
+        Self { enter: b"\x1b[?1049h".to_vec(), leave: b"\x1b[?1049l".to_vec() }
+    }
 }
 
 impl TerminalCapabilities {
@@ -82,7 +105,7 @@ impl TerminalCapabilities {
         self.erase_characters != other.erase_characters
             || self.background_color_erase != other.background_color_erase
             || self.repertoire != other.repertoire
-            || self.titles != other.titles
+            || self.osc.window != other.osc.window
             || self.title_prefix != other.title_prefix
             || self.pixel_mouse != other.pixel_mouse
     }

@@ -29,15 +29,15 @@ impl Loan {
         if repaint {
             self.forget(out, frame);
         }
-        if capabilities.colors {
+        if capabilities.osc.window {
             colors(out, &self.colors, &frame.colors);
             self.colors = Arc::clone(&frame.colors);
         }
-        if capabilities.directories {
+        if capabilities.osc.window {
             directory(out, &self.directory, &frame.directory);
             self.directory = Arc::clone(&frame.directory);
         }
-        if capabilities.progress {
+        if capabilities.osc.progress {
             progress(out, self.progress, frame.progress);
             self.progress = frame.progress;
         }

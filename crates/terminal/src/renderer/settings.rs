@@ -46,7 +46,11 @@ impl Settings {
         }
         self.pop_kitty_keyboard(out); // each screen has its own flags
         out.extend(b"\x1b[m"); // `smcup` keeps the pen for the way back
-        out.extend(if wanted.alternate_screen { &capabilities.enter } else { &capabilities.leave });
+        out.extend(if wanted.alternate_screen {
+            &capabilities.alternate_screen.enter
+        } else {
+            &capabilities.alternate_screen.leave
+        });
         self.modes.alternate_screen = wanted.alternate_screen;
         true
     }
@@ -62,7 +66,7 @@ impl Settings {
             private_mode(out, 1007, capabilities.has_alternate_scroll());
         }
         out.extend(b"\x1b[m");
-        out.extend(&capabilities.leave);
+        out.extend(&capabilities.alternate_screen.leave);
     }
 
     /// Writes the settings of `wanted` that differ from the terminal's. With `all`, it writes all of them, because
@@ -128,7 +132,9 @@ pub(super) fn wants_alternate_screen(
     capabilities: &TerminalCapabilities,
     vocabulary: Vocabulary,
 ) -> bool {
-    vocabulary != Vocabulary::Stock && !capabilities.enter.is_empty() && frame.rich.alternate_screen
+    vocabulary != Vocabulary::Stock
+        && !capabilities.alternate_screen.enter.is_empty()
+        && frame.rich.alternate_screen
 }
 
 /// Returns the settings that the user's terminal must have while it shows `frame`.

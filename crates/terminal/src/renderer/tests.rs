@@ -16,11 +16,12 @@ fn capabilities() -> TerminalCapabilities {
     TerminalCapabilities {
         erase_characters: true,
         background_color_erase: true,
-        operating_system_commands: true,
-        titles: true,
+        osc: OscSupport { any: true, window: true, ..OscSupport::default() },
         title_prefix: "[rove] ".into(),
-        enter: b"<enter>".to_vec(),
-        leave: b"<leave>".to_vec(),
+        alternate_screen: AlternateScreen {
+            enter: b"<enter>".to_vec(),
+            leave: b"<leave>".to_vec(),
+        },
         init: true,
         ..TerminalCapabilities::default()
     }
@@ -84,7 +85,8 @@ fn the_window_title_bears_the_prefix_until_the_end() {
 fn titles_are_left_alone_where_none_was_set_or_none_may_be() {
     let mut renderer = showing(&host("$ "), capabilities());
     assert!(!readable(&renderer.close()).contains("^]"));
-    let mut renderer = Renderer::new(TerminalCapabilities { titles: false, ..capabilities() });
+    let mut renderer =
+        Renderer::new(TerminalCapabilities { osc: OscSupport::default(), ..capabilities() });
     let bytes = [renderer.open(), renderer.frame(host("\x1b]2;x\x07").screen()), renderer.close()];
     assert!(!readable(&bytes.concat()).contains("^]"));
 }

@@ -2,7 +2,8 @@
 
 use rove_terminal::display::{self, Repertoire, Vocabulary};
 use rove_terminal::{
-    Attributes, Cell, Color, Renderer, Row, Screen, Size, Terminal, TerminalCapabilities, Underline,
+    Attributes, Cell, Color, OscSupport, Renderer, Row, Screen, Size, Terminal,
+    TerminalCapabilities, Underline,
 };
 
 /// A host terminal, a replica at the far end, a replica of a stock client, and two users' terminals with different
@@ -18,10 +19,7 @@ impl Follow {
     pub(super) fn new(size: Size) -> Self {
         let plain = TerminalCapabilities {
             repertoire: Repertoire::FULL,
-            operating_system_commands: true,
-            colors: true,
-            directories: true,
-            progress: true,
+            osc: OscSupport::ALL,
             ..TerminalCapabilities::default()
         };
         let able = TerminalCapabilities {

@@ -2,7 +2,7 @@
 
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{
-    ColorSlot, Renderer, Screen, Size, Terminal, TerminalCapabilities, UserTerminal,
+    ColorSlot, OscSupport, Renderer, Screen, Size, Terminal, TerminalCapabilities, UserTerminal,
 };
 
 use super::host;
@@ -107,8 +107,10 @@ fn a_stock_client_is_sent_no_colours() {
 fn the_users_terminal_gets_the_colours_and_gets_its_own_back() {
     let size = Size::clamped(10, 2);
     let mut program = Terminal::host(size);
-    let mut renderer =
-        Renderer::new(TerminalCapabilities { colors: true, ..TerminalCapabilities::default() });
+    let mut renderer = Renderer::new(TerminalCapabilities {
+        osc: OscSupport::ALL,
+        ..TerminalCapabilities::default()
+    });
     let mut user = Terminal::host(size);
     user.write(&renderer.open());
     user.write(&renderer.frame(program.screen()));

@@ -1,7 +1,7 @@
 //! The working directory and the progress that programs report.
 
 use rove_terminal::display::{self, Vocabulary};
-use rove_terminal::{Progress, Renderer, Screen, Size, Terminal, TerminalCapabilities};
+use rove_terminal::{OscSupport, Progress, Renderer, Screen, Size, Terminal, TerminalCapabilities};
 
 use super::host;
 
@@ -75,8 +75,7 @@ fn the_users_terminal_is_told_again_in_a_repaint_and_has_nothing_left_in_the_end
     let size = Size::clamped(10, 2);
     let mut program = Terminal::host(size);
     let capabilities = TerminalCapabilities {
-        directories: true,
-        progress: true,
+        osc: OscSupport { window: true, progress: true, ..OscSupport::default() },
         ..TerminalCapabilities::default()
     };
     let mut renderer = Renderer::new(capabilities);

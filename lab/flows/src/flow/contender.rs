@@ -5,42 +5,26 @@ use rove_congestion::Controller;
 use rove_congestion::aimd::Aimd;
 use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
-use rove_congestion::fixed_window::FixedWindow;
 use rove_congestion::ledbat::Ledbat;
 use rove_congestion::new_reno::NewReno;
-use rove_congestion::sprout::{Bayesian, Config, Drain, MovingAverage, Scale};
+use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
 use rove_link::{CoDelConfig, Discipline, FairConfig};
-use rove_units::Duration;
+use rove_units::{Bytes, Duration};
 
 use crate::flow::controlled::Controlled;
 use crate::flow::shared::TUNNELLED;
-use crate::flow::source::FULL;
-use crate::flow::sprout::PACKET;
-use crate::flow::{self, FlowOptions, FlowReport, Saturation};
+use crate::flow::source::{Bulk, FULL};
+use crate::flow::sprout_form::SproutForm;
+use crate::flow::{self, FlowOptions, FlowReport};
 
 /// Packets of a fixed window unless another number is set. Chosen: the bandwidth-delay product of the public LTE links.
 const WINDOW: f64 = 16.0;
 
-/// The confidence of Sprout's forecast, in percent. Source: Sprout paper, section 3.3.
-const CONFIDENCE: f64 = 95.0;
-
 /// A controller of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Contender {
-    /// Sprout (NSDI 2013) as the paper has it, with data both ways
-    Sprout,
-    /// The same with data one way: forecasts come back in datagrams of their own
-    SproutOneWay,
-    /// Sprout with the rule of its published program for forecasts that have grown old, with data both ways
-    SproutPublished,
-    /// Sprout-EWMA: a moving average in place of inference and caution, with data both ways
-    SproutEwma,
-    /// The same with data one way
-    SproutEwmaOneWay,
-    /// Sprout-EWMA with the published program's rule, with data both ways
-    SproutEwmaPublished,
     /// Sprout's forecast of acknowledgments, on its grid of up to 12 Mbit/s
     SproutAck,
     /// The same on a grid for links of any rate
@@ -65,18 +49,16 @@ pub enum Contender {
     Ledbat,
     /// Additive increase, multiplicative decrease, and nothing else
     Aimd,
+    /// Sprout (NSDI 2013)
+    #[value(skip)]
+    Sprout(SproutForm),
 }
 
 impl Contender {
     /// Returns its name for people.
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Sprout => "Sprout",
-            Self::SproutOneWay => "Sprout, one way",
-            Self::SproutPublished => "Sprout, as published",
-            Self::SproutEwma => "Sprout-EWMA",
-            Self::SproutEwmaOneWay => "Sprout-EWMA, one way",
-            Self::SproutEwmaPublished => "Sprout-EWMA, as published",
+            Self::Sprout(form) => form.name(),
             Self::SproutAck => "Sprout-ACK",
             Self::SproutAckWide => "Sprout-ACK, wide",
             Self::FixedWindow => "fixed window",
@@ -95,12 +77,8 @@ impl Contender {
     /// Returns the name of what can be set of it; `None` if there is nothing.
     pub const fn setting(self) -> Option<&'static str> {
         match self {
-            Self::Sprout | Self::SproutOneWay | Self::SproutPublished => {
-                Some("confidence in percent")
-            }
-            Self::SproutEwma | Self::SproutEwmaOneWay | Self::SproutEwmaPublished => {
-                Some("gain of a tick in percent")
-            }
+            Self::Sprout(form) if form.is_ewma => Some("gain of a tick in percent"),
+            Self::Sprout(_) => Some("confidence in percent"),
             Self::FixedWindow => Some("packets"),
             _ => None,
         }
@@ -120,33 +98,10 @@ impl Contender {
         )
     }
 
-    /// Returns the directions of data, of those that differ in that.
-    const fn saturation(self) -> Saturation {
-        match self {
-            Self::SproutOneWay | Self::SproutEwmaOneWay => Saturation::One,
-            _ => Saturation::Both,
-        }
-    }
-
     /// Runs a flow; `setting` is as [`Contender::setting`] says, what the paper or RFC says if it is left out.
     pub fn run(self, setting: Option<f64>, mut options: FlowOptions) -> FlowReport {
-        let drain = match self {
-            Self::SproutPublished | Self::SproutEwmaPublished => Drain::Cumulative,
-            _ => Drain::ByTick,
-        };
-        let config = Config { drain, ..Config::new(PACKET) };
-        let quantile = 1.0 - setting.unwrap_or(CONFIDENCE) / 100.0;
-        let estimator = || Bayesian::with_quantile(quantile.clamp(0.0, 1.0));
         match self {
-            Self::Sprout | Self::SproutOneWay | Self::SproutPublished => {
-                let ends = [estimator(), estimator()];
-                flow::run_sprout(config, ends, self.saturation(), options).0
-            }
-            Self::SproutEwma | Self::SproutEwmaOneWay | Self::SproutEwmaPublished => {
-                let gain = setting.map_or(MovingAverage::GAIN, |percent| percent / 100.0);
-                let ends = [MovingAverage::new(gain), MovingAverage::new(gain)];
-                flow::run_sprout(config, ends, self.saturation(), options).0
-            }
+            Self::Sprout(form) => form.run(setting, options),
             Self::SproutAck => run(SproutAck::new(Scale::Linear, FULL, Duration::ZERO), options),
             Self::SproutAckWide => run(SproutAck::new(Scale::Wide, FULL, Duration::ZERO), options),
             Self::FixedWindow => {
@@ -156,7 +111,9 @@ impl Contender {
                     clippy::cast_sign_loss,
                     reason = "held within 1 and a million just above"
                 )]
-                run(FixedWindow::new(packets as u64, FULL), options)
+                let window = Bytes::new(packets as u64 * FULL.get());
+                // A controlled flow probes beyond its window when acknowledgments stay out.
+                flow::run(Bulk::new(window), options).0
             }
             Self::NewReno => run(NewReno::new(FULL), options),
             Self::Cubic => run(Cubic::new(FULL), options),

@@ -1,7 +1,7 @@
 //! The two ends of a flow: one sends what a source says, the other acknowledges each datagram.
 
 use core::net::SocketAddr;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use rove_congestion::{Ack, Loss};
 use rove_link::net::End;
@@ -12,6 +12,9 @@ use crate::metrics::Delivery;
 
 /// Every datagram of a flow begins with this. No datagram of a session does: it would be number 2^63 - 1.
 pub(super) const MARK: [u8; 8] = [0xff; 8];
+
+/// Bits of a datagram's number that are its own; those above name its sender, if there are several.
+pub(super) const NUMBER_BITS: u32 = 48;
 
 /// How many later ones must be acknowledged before a datagram counts as lost. Source: RFC 9002, section 6.1.1.
 const REORDERING: u64 = 3;
@@ -275,19 +278,34 @@ impl<S: Source> End for Sender<S> {
     }
 }
 
-/// Acknowledges every datagram at once, and keeps when it came.
+/// Acknowledges datagrams, and keeps when they came.
 #[derive(Debug)]
 pub struct Receiver {
     peer: SocketAddr,
     arrivals: Vec<Arrival>,
     /// The number of each datagram, and when it came.
     unacknowledged: VecDeque<(u64, Instant)>,
+    /// How long a datagram waits for a second one of its sender, which has both acknowledged.
+    delay: Duration,
+    /// The datagrams that wait, by their senders.
+    waiting: BTreeMap<u64, (u64, Instant)>,
 }
 
 impl Receiver {
-    /// Creates an end that has received nothing.
+    /// Creates an end that has received nothing, and acknowledges every datagram at once.
     pub const fn new(peer: SocketAddr) -> Self {
-        Self { peer, arrivals: Vec::new(), unacknowledged: VecDeque::new() }
+        Self::with_delay(peer, Duration::ZERO)
+    }
+
+    /// Creates an end that acknowledges every second datagram of a sender, and the first after this time (RFC 1122, section 4.2.3.2).
+    pub const fn with_delay(peer: SocketAddr, delay: Duration) -> Self {
+        Self {
+            peer,
+            arrivals: Vec::new(),
+            unacknowledged: VecDeque::new(),
+            delay,
+            waiting: BTreeMap::new(),
+        }
     }
 
     /// Returns what has arrived, in order of arrival, and forgets it.
@@ -300,12 +318,24 @@ impl End for Receiver {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
         let (Some(number), Some(sent)) = (word(payload, 1), word(payload, 2)) else { return };
         self.peer = source;
-        self.unacknowledged.push_back((number, now));
+        let first = self.waiting.remove(&(number >> NUMBER_BITS));
+        if first.is_none() && self.delay > Duration::ZERO {
+            self.waiting.insert(number >> NUMBER_BITS, (number, now));
+        } else {
+            self.unacknowledged.extend(first.into_iter().chain([(number, now)]));
+        }
         let delivery = Delivery { sent: Instant::from_nanos(sent), arrived: now };
         keep(&mut self.arrivals, Arrival { delivery, size: Bytes::from(payload.len()) });
     }
 
-    fn handle_timeout(&mut self, _: Instant) {}
+    fn handle_timeout(&mut self, now: Instant) {
+        let (delay, due) = (self.delay, &mut self.unacknowledged);
+        self.waiting.retain(|_, waiting| {
+            let stays = waiting.1 + delay > now;
+            due.extend((!stays).then_some(*waiting));
+            stays
+        });
+    }
 
     fn poll_transmit(&mut self, _: Instant) -> Option<(SocketAddr, Vec<u8>)> {
         let (number, at) = self.unacknowledged.pop_front()?;
@@ -313,7 +343,7 @@ impl End for Receiver {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        None
+        self.waiting.values().map(|(_, at)| *at + self.delay).min()
     }
 }
 

@@ -10,8 +10,8 @@ use rove_congestion::{Ack, Controller, Loss};
 use rove_link::net::End;
 use rove_units::{Bytes, Duration, Instant, Stream};
 
-use crate::flow::ends::{MARK, word};
-use crate::flow::source::{FULL, exponential};
+use crate::flow::ends::{MARK, NUMBER_BITS, word};
+use crate::flow::source::exponential;
 
 /// How many later ones must be acknowledged before a packet counts as lost. Source: RFC 9002, section 6.1.1.
 const REORDERING: u64 = 3;
@@ -23,9 +23,6 @@ const TIMEOUTS: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(2
 /// Longest retransmission timeout. Source: RFC 6298, section 2.5.
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
 
-/// Bits of a packet's number that are its own; those above name its sender.
-const NUMBER_BITS: u32 = 48;
-
 /// The place in a payload from which two bytes name the sender: after the mark, in the packet's number.
 pub const SENDER_PLACE: usize = MARK.len();
 
@@ -36,6 +33,8 @@ pub struct FlowSize {
     pub distribution: Distribution,
     /// The largest size.
     pub largest: Bytes,
+    /// The payload of a packet.
+    pub packet: Bytes,
 }
 
 /// A distribution of sizes.
@@ -63,7 +62,8 @@ impl FlowSize {
             clippy::cast_sign_loss,
             reason = "`as` saturates"
         )]
-        let packets = (bytes.min(self.largest.get() as f64) / FULL.get() as f64).ceil() as u64;
+        let packets =
+            (bytes.min(self.largest.get() as f64) / self.packet.get() as f64).ceil() as u64;
         packets.max(1)
     }
 }
@@ -83,6 +83,8 @@ pub struct SenderFigures {
 #[derive(Debug)]
 struct Flow {
     controller: Box<dyn Controller>,
+    /// The payload of a packet.
+    packet: Bytes,
     started: Instant,
     /// Packets that are neither acknowledged nor on their way.
     left: u64,
@@ -105,13 +107,14 @@ impl Flow {
     }
 
     fn in_flight_bytes(&self) -> Bytes {
-        Bytes::new(FULL.get() * self.in_flight.len() as u64)
+        Bytes::new(self.packet.get() * self.in_flight.len() as u64)
     }
 
     /// Returns when a packet may go: at once, later, or not before something is acknowledged.
     fn sends_at(&self) -> Option<Instant> {
         let in_flight = self.in_flight_bytes();
-        let is_open = in_flight + FULL <= self.controller.window() || self.in_flight.is_empty();
+        let is_open =
+            in_flight + self.packet <= self.controller.window() || self.in_flight.is_empty();
         let last = |last: Instant| last + self.controller.spacing();
         (self.left > 0 && is_open).then(|| self.last_sent.map_or(Instant::ZERO, last))
     }
@@ -130,7 +133,7 @@ impl Flow {
         let lost = core::mem::replace(&mut self.in_flight, kept);
         let Some((_, sent)) = lost.last_key_value() else { return };
         self.left += lost.len() as u64;
-        let size = Bytes::new(FULL.get() * lost.len() as u64);
+        let size = Bytes::new(self.packet.get() * lost.len() as u64);
         let loss = Loss { sent: *sent, size, in_flight: self.in_flight_bytes(), is_persistent };
         self.controller.on_loss(now, &loss);
     }
@@ -222,7 +225,7 @@ impl Sender {
         let ack = Ack {
             sent,
             received: now,
-            size: FULL,
+            size: flow.packet,
             rtt,
             in_flight: flow.in_flight_bytes(),
             is_app_limited: flow.left == 0,
@@ -257,6 +260,7 @@ impl<F: Fn() -> Box<dyn Controller>> End for OnOffSources<F> {
                 let left = self.size.packets(sender.draw());
                 sender.flow = Some(Flow {
                     controller,
+                    packet: self.size.packet,
                     started: now,
                     left,
                     in_flight: BTreeMap::new(),
@@ -293,8 +297,9 @@ impl<F: Fn() -> Box<dyn Controller>> End for OnOffSources<F> {
             flow.in_flight.insert(sender.next, now);
             flow.last_sent = Some(now);
             let in_flight = flow.in_flight_bytes();
-            flow.controller.on_sent(now, FULL, in_flight);
-            let mut payload = Vec::with_capacity(usize::try_from(FULL.get()).unwrap_or_default());
+            flow.controller.on_sent(now, flow.packet, in_flight);
+            let mut payload =
+                Vec::with_capacity(usize::try_from(flow.packet.get()).unwrap_or_default());
             payload.extend(MARK);
             payload.extend(sender.next.to_be_bytes());
             payload.extend(now.as_nanos().to_be_bytes());
@@ -321,19 +326,49 @@ impl<F: Fn() -> Box<dyn Controller>> End for OnOffSources<F> {
 
 #[cfg(test)]
 mod tests {
-    use rove_congestion::fixed_window::FixedWindow;
     use rove_link::LinkConfig;
     use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
     use rove_units::{BitRate, Seed};
 
     use super::*;
     use crate::flow::ends::Receiver;
+    use crate::flow::source::FULL;
+
+    /// A window that never changes.
+    #[derive(Debug)]
+    struct TwentyPackets;
+
+    impl Controller for TwentyPackets {
+        fn on_ack(&mut self, _: Instant, _: &Ack) {}
+
+        fn on_loss(&mut self, _: Instant, _: &Loss) {}
+
+        fn on_mtu_update(&mut self, _: Bytes) {}
+
+        fn window(&self) -> Bytes {
+            Bytes::new(20 * FULL.get())
+        }
+    }
 
     fn of_mean(mean: Bytes) -> FlowSize {
-        FlowSize { distribution: Distribution::Exponential(mean), largest: Bytes::MAX }
+        FlowSize {
+            distribution: Distribution::Exponential(mean),
+            largest: Bytes::MAX,
+            packet: FULL,
+        }
     }
 
     fn run(count: usize, size: FlowSize, loss: f64, seed: u64) -> Vec<SenderFigures> {
+        run_to(Receiver::new(LEFT_ADDRESS), count, size, loss, seed)
+    }
+
+    fn run_to(
+        receiver: Receiver,
+        count: usize,
+        size: FlowSize,
+        loss: f64,
+        seed: u64,
+    ) -> Vec<SenderFigures> {
         let uplink = LinkConfig {
             delay: Duration::from_millis(50),
             rate: BitRate::from_bits_per_second(12_000_000),
@@ -342,11 +377,10 @@ mod tests {
         };
         let chance = Seed::new(seed).stream("crowd");
 
-        let controller = || -> Box<dyn Controller> { Box::new(FixedWindow::new(20, FULL)) };
+        let controller = || -> Box<dyn Controller> { Box::new(TwentyPackets) };
         let base = Duration::from_millis(51);
         let pause = Duration::from_millis(500);
         let left = OnOffSources::new(count, size, pause, base, RIGHT_ADDRESS, chance, controller);
-        let receiver = Receiver::new(LEFT_ADDRESS);
         let mut net = Net::new(left, receiver, uplink, LinkConfig::default(), Seed::new(seed));
         net.run_for(Duration::from_secs(200));
         net.left.figures(Instant::ZERO + Duration::from_secs(200))
@@ -365,6 +399,20 @@ mod tests {
     }
 
     #[test]
+    fn delayed_acknowledgments_come_in_pairs_or_after_their_time() {
+        let size = of_mean(Bytes::mib(1));
+        let delay = Duration::from_millis(100);
+        let delayed = run_to(Receiver::with_delay(LEFT_ADDRESS, delay), 1, size, 0.0, 1)[0];
+        let at_once = run(1, size, 0.0, 1)[0];
+        assert!(delayed.packets > at_once.packets / 2 && delayed.packets < at_once.packets);
+        // A flow of one packet has its acknowledgment after the delay, and nothing else to wait for.
+        let single = FlowSize { largest: Bytes::new(1), ..size };
+        let waits = run_to(Receiver::with_delay(LEFT_ADDRESS, delay), 1, single, 0.0, 1)[0];
+        let wait = waits.queueing.as_secs_f64() * 1e3 / waits.packets as f64;
+        assert!((95.0..105.0).contains(&wait), "{wait} ms");
+    }
+
+    #[test]
     fn lost_packets_are_sent_again_until_a_flow_is_whole() {
         let clean = run(4, of_mean(Bytes::new(100_000)), 0.0, 2);
         let lossy = run(4, of_mean(Bytes::new(100_000)), 0.05, 2);
@@ -378,7 +426,8 @@ mod tests {
     #[test]
     fn sizes_have_the_quantiles_of_their_distributions() {
         let mean = of_mean(Bytes::new(100_000));
-        let tail = FlowSize { distribution: Distribution::HeavyTailed, largest: Bytes::MAX };
+        let tail =
+            FlowSize { distribution: Distribution::HeavyTailed, largest: Bytes::MAX, packet: FULL };
         assert_eq!(mean.packets(0.0), 1);
         assert_eq!(mean.packets(0.5), 48, "69 kB");
         assert_eq!(tail.packets(0.0), 12, "16 kB and 107 bytes");

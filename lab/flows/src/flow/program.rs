@@ -16,8 +16,6 @@ use rove_platform::clock::Clock;
 use rove_units::{Bytes, Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::flow::source::FULL;
-
 /// Longest answer that is read, in bytes. Chosen: two numbers, ten times over.
 const ANSWER_BYTES_MAX: usize = 512;
 
@@ -123,6 +121,7 @@ struct Process {
 struct Driven {
     process: Option<Process>,
     fault: Arc<OnceLock<Fault>>,
+    packet: Bytes,
     window: Bytes,
     spacing: Duration,
 }
@@ -133,12 +132,12 @@ impl Program {
         Self { words, limits, fault: Arc::default() }
     }
 
-    /// Starts a process for a flow.
-    pub fn controller(&self) -> Box<dyn Controller> {
+    /// Starts a process for a flow, given the payload of a full packet.
+    pub fn controller(&self, packet: Bytes) -> Box<dyn Controller> {
         let process = Process::start(&self.words, self.limits);
         let process = process.map_err(|fault| self.fault.set(fault)).ok();
         let fault = Arc::clone(&self.fault);
-        Box::new(Driven { process, fault, window: FULL, spacing: Duration::ZERO })
+        Box::new(Driven { process, fault, packet, window: packet, spacing: Duration::ZERO })
     }
 
     /// Returns the first fault of its processes.
@@ -160,7 +159,7 @@ impl Process {
     }
 
     /// Returns the window and the spacing that the program answers to a line.
-    fn ask(&mut self, line: &str) -> Result<(Bytes, Duration), Fault> {
+    fn ask(&mut self, line: &str, packet: Bytes) -> Result<(Bytes, Duration), Fault> {
         if self.input.write_all(line.as_bytes()).is_err() {
             return Err(self.end());
         }
@@ -179,7 +178,7 @@ impl Process {
         }
         self.answers += 1;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held above")]
-        let window = Bytes::new((window * FULL.get() as f64) as u64);
+        let window = Bytes::new((window * packet.get() as f64) as u64);
         Ok((window, Duration::from_secs_f64(spacing_ms * 1e-3)))
     }
 
@@ -255,10 +254,10 @@ impl Driven {
                 write!(line, " {:.6}", Duration::from_nanos(time.as_nanos()).as_secs_f64() * 1e3);
         }
         for bytes in [packets, in_flight] {
-            let _ = write!(line, " {}", bytes.get().div_ceil(FULL.get()));
+            let _ = write!(line, " {}", bytes.get().div_ceil(self.packet.get()));
         }
         line.push('\n');
-        match process.ask(&line) {
+        match process.ask(&line, self.packet) {
             Ok((window, spacing)) => (self.window, self.spacing) = (window, spacing),
             Err(fault) => {
                 self.process = None;
@@ -296,13 +295,14 @@ impl Controller for Driven {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::source::FULL;
 
     /// Tells a program of the start and of an acknowledgment; returns the window in packets, the spacing, and the fault.
     fn told(script: &str) -> (u64, Duration, Option<String>) {
         let limits = Limits { answer: Duration::from_secs(1), flow: Duration::from_millis(1_500) };
         let words = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
         let program = Program::new(words, limits);
-        let mut controller = program.controller();
+        let mut controller = program.controller(FULL);
         controller.on_start(Instant::ZERO);
         let ack = Ack {
             sent: Instant::from_millis(20),
@@ -344,7 +344,7 @@ mod tests {
             assert!(fault.as_ref().is_some_and(|it| it.contains(words)), "{script}: {fault:?}");
         }
         let program = Program::new(vec!["/nowhere/at/all".to_owned()], Limits::VIRTUAL);
-        program.controller().on_start(Instant::ZERO);
+        program.controller(FULL).on_start(Instant::ZERO);
         assert!(matches!(program.fault(), Some(Fault::NotRun(_))));
     }
 }

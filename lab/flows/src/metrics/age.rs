@@ -6,9 +6,10 @@
 //!
 //! Source of the terms: Yates and others, *Age of Information: An Introduction and Survey* (2021).
 
+use rove_runs::statistics::rank;
 use rove_units::{Duration, Instant};
 
-use crate::metrics::{Pieces, rank};
+use crate::metrics::Pieces;
 
 /// The times of a run: when states were produced, and when a receiver took them.
 ///
@@ -158,7 +159,7 @@ impl Delays {
 
     /// Returns the delay that `percent` of them do not exceed; `None` of none.
     pub fn percentile(&self, percent: u8) -> Option<Duration> {
-        rank(&self.0, percent)
+        rank(&self.0, 0, u64::from(percent.min(100)))
     }
 }
 

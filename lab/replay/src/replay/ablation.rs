@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use rove_runs::statistics::percent;
 use rove_session::Mechanism;
 use serde_json::{Value, json};
 
-use crate::replay::figures::{Figures, INSTANT, percent};
+use crate::replay::figures::{Figures, INSTANT};
 use crate::replay::judge::{Faults, Outcome};
 use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};

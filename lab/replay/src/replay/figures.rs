@@ -1,6 +1,7 @@
 //! The figures of runs: latencies and shares.
 
 use rove_headless::Traffic;
+use rove_runs::statistics::{percent, rank};
 use rove_units::{Duration, Instant};
 use serde_json::{Value, json};
 
@@ -52,8 +53,7 @@ impl Latencies {
     /// Returns the latency that `percent` of the keys do not exceed; `None` if such a key was never seen,
     /// or there is none.
     pub fn quantile(&self, percent: u32) -> Option<Duration> {
-        let rank = self.count() * usize::try_from(percent).ok()?;
-        self.seen.get(rank.div_ceil(100).max(1) - 1).copied()
+        rank(&self.seen, u64::try_from(self.unseen).ok()?, u64::from(percent))
     }
 
     /// Returns how many keys were never answered.
@@ -239,12 +239,6 @@ impl Figures {
 fn flicker(run: &Run, counted: impl Fn(&Flicker) -> bool) -> Tally {
     let flickers = run.flickers.iter().filter(|flicker| counted(flicker));
     Tally::of(flickers.map(|flicker| &flicker.change))
-}
-
-/// Returns a share in percent; 0 of nothing.
-#[expect(clippy::cast_precision_loss, reason = "fewer keys than 2^52")]
-pub fn percent(count: usize, of: usize) -> f64 {
-    if of == 0 { 0.0 } else { count as f64 * 100.0 / of as f64 }
 }
 
 /// Returns a time in milliseconds.

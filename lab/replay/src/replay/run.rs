@@ -9,8 +9,8 @@ use rove_headless::{ClientEnd, ServerEnd, Traffic};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_session::{ClientConfig, Prediction, PromptMemory, ServerConfig};
 use rove_ssp::{Config, Mechanism, ReferencePolicy};
-use rove_terminal::TerminalCapabilities;
 use rove_terminal::display::Repertoire;
+use rove_terminal::{AlternateScreen, OscSupport, TerminalCapabilities};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::replay::client_end::{NOTICE, Notes, Typist, client_end, is_settled};
@@ -240,12 +240,9 @@ fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientCon
             erase_characters: true,
             background_color_erase: true,
             repertoire: Repertoire::FULL,
-            operating_system_commands: true,
-            titles: true,
-            colors: true,
+            osc: OscSupport { any: true, window: true, ..OscSupport::default() },
             init: true,
-            enter: b"\x1b[?1049h".to_vec(),
-            leave: b"\x1b[?1049l".to_vec(),
+            alternate_screen: AlternateScreen::xterm(),
             cursor_styles: true,
             ..TerminalCapabilities::default()
         },

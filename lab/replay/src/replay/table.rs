@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use rove_headless::Traffic;
 use rove_runs::report::line;
+use rove_runs::statistics::percent;
 use rove_units::Duration;
 
-use crate::replay::figures::{Figures, Latencies, millis, percent};
+use crate::replay::figures::{Figures, Latencies, millis};
 use crate::replay::flicker::Tally;
 use crate::replay::script::Class;
 

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use rove_runs::statistics::percent;
 use rove_session::{EngineKind, Preference};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
@@ -408,9 +409,8 @@ fn stock_rules_come_to_what_stock_programs_were_measured_at() {
                 let run_options = RunOptions { seed, ..options(Preference::Adaptive, link) };
                 pool.merge(&Figures::of(&script, &play(&script, &run_options)));
             }
-            let share = |latencies: figures::Latencies| {
-                figures::percent(latencies.instant(), latencies.count())
-            };
+            let share =
+                |latencies: figures::Latencies| percent(latencies.instant(), latencies.count());
             let ours = (share(pool.latencies(|_| true)), share(pool.latencies(Class::is_typing)));
             let differs = (ours.0 - all).abs() > 5.0 || (ours.1 - typing).abs() > 5.0;
             assert!(!differs, "{name} at {link}: {ours:?}");

@@ -12,14 +12,15 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use std::ffi::OsString;
 
 use crate::compare::cost::{self, Cost};
-use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions, TimedClient};
+use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions};
 use crate::compare::run::{RunOptions, begin_links, settling_testbed};
-use crate::live::clock;
-use crate::live::load::{Load, OVER, READY};
-use crate::live::scratch::Scratch;
-use crate::live::session::{PROMPT, SHELL};
-use crate::live::yes;
 use rove_net::Offered;
+use rove_rig::clock;
+use rove_rig::load::{Load, OVER, READY};
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{PROMPT, SHELL};
+use rove_rig::window::Observed;
+use rove_rig::yes;
 
 /// The word that calls the program at the far end.
 pub(crate) const WORD: &str = "pour";
@@ -46,8 +47,8 @@ pub(crate) struct Burst {
 ///
 /// Returns an error if the session does not begin, its client ends, the user interrupts, or the link fails.
 pub(crate) fn flood(bytes: usize, options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Burst> {
-    let scratch = Scratch::new()?;
-    let file = scratch.write("flood", &Load::Plain.bytes(bytes))?;
+    let scratch = Scratch::create()?;
+    let file = scratch.keep("flood", &Load::Plain.bytes(bytes))?;
     let own = own_file().context("cannot tell where this program lies")?;
     let [own, file] = [own, &file].map(|path| path.to_str());
     let words = [own, Some(WORD), file];
@@ -57,7 +58,7 @@ pub(crate) fn flood(bytes: usize, options: RunOptions<'_>, interrupt: &Interrupt
         // Its own marker of the beginning has been read by then.
         let start = clock::now();
         client.send(b"\r")?;
-        client.read_past(OVER, options.timeout)?;
+        client.read_past(OVER)?;
         Ok(vec![clock::now().saturating_since(start)])
     })
 }
@@ -76,9 +77,7 @@ pub(crate) fn interrupts(
     // Through sshd a shell has no prompt of ours unless it is told; a variable comes right before the program.
     let (env, shell) = SHELL.split_at(2);
     let words = [env, &[prompt.as_str()], shell].concat();
-    measure(&words, options, interrupt, |client| {
-        yes::interrupt(&mut TimedClient { client, timeout: options.timeout }, count)
-    })
+    measure(&words, options, interrupt, |client| yes::interrupt(client, count))
 }
 
 /// Starts a session over the link, and measures what `work` does in it.
@@ -90,12 +89,12 @@ fn measure(
 ) -> Result<Burst> {
     let testbed = settling_testbed(options.path, options.seed)?;
     let RunOptions { peer, rove, preference, timeout, .. } = options;
-    let session = SessionOptions { peer, rove, preference, size: Size::DEFAULT };
+    let session = SessionOptions { peer, rove, preference, size: Size::DEFAULT, timeout };
     let mut client = ObservedClient::open(&testbed, session, command, interrupt)?;
     if command.contains(&WORD) {
-        client.read_past(READY, timeout)?;
+        client.read_past(READY)?;
     } else {
-        yes::wait_for_prompt(&mut TimedClient { client: &mut client, timeout })?;
+        yes::wait_for_prompt(&mut client)?;
     }
     begin_links(&testbed, options.path, options.seed)?;
     let before = cost::usages(&testbed)?;

@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Longest datagram of a flow.
 const DATAGRAM_LEN_MAX: usize = 2_048;
 
-/// Sends with all the data of the world as a controller says, as long as the options say; returns the flow's figures.
+/// Sends with all the data of the world as a controller says, as long as the options say; returns the flow's figures, and why they say nothing.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub(crate) fn run(
     controller: Box<dyn Controller>,
     options: &FlowOptions,
     interrupt: &Interrupt,
-) -> Result<FlowReport> {
+) -> Result<(FlowReport, Vec<String>)> {
     let [uplink, downlink] = [&options.uplink, &options.downlink].map(|link| bounded(link.clone()));
     let testbed = Testbed::new(TestbedOptions::new(uplink, downlink, options.seed))?;
     let bound = |end| -> Result<UdpSocket> {
@@ -53,8 +53,9 @@ pub(crate) fn run(
         pump(&mut sender, &near, clock, end, interrupt)?;
         receives.join().map_err(|_| anyhow!("the receiver has failed"))?
     })?;
-    testbed.finish()?;
-    Ok(flow::report(options, [sender.sent(), sender.lost()], &receiver.take_arrivals()))
+    let invalid = testbed.finish()?.invalid;
+    let report = flow::report(options, [sender.sent(), sender.lost()], &receiver.take_arrivals());
+    Ok((report, invalid))
 }
 
 /// Moves datagrams between an end and its socket until a time.

@@ -6,8 +6,8 @@ use std::os::unix::fs::MetadataExt;
 
 use anyhow::{Context, Result};
 
-use crate::live::process;
 use rove_net::testbed::{End, Testbed};
+use rove_rig::process;
 
 /// Processor time and memory of one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

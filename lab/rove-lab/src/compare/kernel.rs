@@ -12,8 +12,8 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl};
 use crate::compare::observed_client::Interrupt;
-use crate::live::scratch::Scratch;
 use rove_net::testbed::{Testbed, TestbedOptions, bounded};
+use rove_rig::scratch::Scratch;
 
 /// How long is waited before it is looked at whether the user wants to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -28,9 +28,9 @@ pub(crate) fn run(
     congestion_control: CongestionControl,
     options: &FlowOptions,
     interrupt: &Interrupt,
-) -> Result<FlowReport> {
-    let scratch = Scratch::new()?;
-    let log = scratch.path().join("flow");
+) -> Result<(FlowReport, Vec<String>)> {
+    let scratch = Scratch::create()?;
+    let log = scratch.path("flow");
     let [there, back] = [&options.uplink, &options.downlink].map(|link| bounded(link.clone()));
     // Downloads come from the far side: the measured direction is the testbed's downlink.
     let testbed = Testbed::new(TestbedOptions {
@@ -48,10 +48,10 @@ pub(crate) fn run(
         event_loop.wait(&mut [], Some(deadline)).context("cannot wait for the flow's end")?;
     }
     drop(bulk);
-    testbed.finish()?;
+    let invalid = testbed.finish()?.invalid;
     let events = read(&log.with_extension("downlink.events"))?;
     let Events { sent, dropped, arrivals } = Events::parse(&events, end);
-    Ok(flow::report(options, [sent, dropped], &arrivals))
+    Ok((flow::report(options, [sent, dropped], &arrivals), invalid))
 }
 
 fn read(file: &Path) -> Result<String> {

@@ -15,14 +15,14 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::compare::peer::Peer;
-use crate::live::clock;
-use crate::live::place::Place;
-use crate::live::scratch::Scratch;
-use crate::live::session::{Client, Server, in_known_environment};
-use crate::live::sshd::Sshd;
-use crate::live::terminal::Terminal;
-use crate::live::yes::ObservedTerminal;
 use rove_net::testbed::{End, Testbed};
+use rove_rig::clock;
+use rove_rig::place::Place;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server, in_known_environment};
+use rove_rig::sshd::Sshd;
+use rove_rig::terminal::Terminal;
+use rove_rig::window::{Observed, last_words};
 
 /// Longest wait before it is looked whether the user has interrupted. Chosen: nobody notices it.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -83,6 +83,8 @@ pub(super) struct SessionOptions<'a> {
     pub(super) rove: &'a Path,
     pub(super) preference: Preference,
     pub(super) size: Size,
+    /// How long something expected may take.
+    pub(super) timeout: Duration,
 }
 
 /// A session over a testbed, from the user's side. Everything of it ends when it is dropped.
@@ -94,6 +96,7 @@ pub(super) struct ObservedClient {
     _far: FarSide,
     _home: Scratch,
     interrupt: Interrupt,
+    timeout: Duration,
 }
 
 /// A far side that stays until it is dropped.
@@ -116,20 +119,20 @@ impl ObservedClient {
         interrupt: &Interrupt,
     ) -> Result<Self> {
         let [near, far] = [End::Near, End::Far].map(|end| Place::At(testbed, end));
-        let home = Scratch::new()?;
+        let home = Scratch::create()?;
         let terminal = Terminal::open(options.size)?;
         let (client, far) = match options.peer.system(options.rove) {
             Some(system) => {
-                let server = Server::start_in(far, &system, home.path(), command)?;
+                let server = Server::start_in(far, &system, home.folder(), command)?;
                 let preference = options.preference;
                 let client =
-                    Client::start_in(near, &system, &server, preference, home.path(), &terminal)?;
+                    Client::start_in(near, &system, &server, preference, home.folder(), &terminal)?;
                 (client, FarSide::Mosh { _server: server })
             }
             None => {
                 let sshd = Sshd::start(far)?;
                 let mut ssh = near.command("ssh")?;
-                in_known_environment(&mut ssh, home.path())
+                in_known_environment(&mut ssh, home.folder())
                     .arg("-F")
                     .arg(sshd.client_config())
                     .args(["-tt", "-e", "none", "far", "--", &for_shell(command)]);
@@ -137,21 +140,8 @@ impl ObservedClient {
             }
         };
         let (emulator, interrupt) = (Emulator::host(options.size), interrupt.clone());
-        Ok(Self { terminal, emulator, client, _far: far, _home: home, interrupt })
-    }
-
-    /// Returns what the user sees.
-    pub(super) fn screen(&self) -> &Screen {
-        self.emulator.screen()
-    }
-
-    /// Types.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
-    pub(super) fn send(&mut self, keys: &[u8]) -> Result<()> {
-        self.terminal.send(keys)
+        let timeout = options.timeout;
+        Ok(Self { terminal, emulator, client, _far: far, _home: home, interrupt, timeout })
     }
 
     /// Waits until the client has drawn something, `other` has something to read, or `deadline`, and a fifth of a second at
@@ -175,7 +165,7 @@ impl ObservedClient {
         }
         if ready[0].revents().is_empty() {
             if self.client.has_ended()? {
-                bail!("the client has ended, and its terminal shows {}", self.last_words());
+                bail!("the client has ended, and its terminal shows {}", last_words(self.screen()));
             }
             return Ok(None);
         }
@@ -189,37 +179,12 @@ impl ObservedClient {
         Ok(Some(now))
     }
 
-    /// Waits until the screen is as `wanted`.
-    ///
-    /// # Errors
-    ///
-    /// As [`ObservedClient::wait`], and after `timeout`.
-    pub(super) fn wait_for(
-        &mut self,
-        what: &str,
-        timeout: Duration,
-        wanted: impl Fn(&Screen) -> bool,
-    ) -> Result<()> {
-        let deadline = clock::now() + timeout;
-        while !wanted(self.screen()) {
-            self.wait(deadline, None)?;
-            if clock::now() >= deadline {
-                bail!(
-                    "waited {:.0} s for {what}, and the terminal shows {}",
-                    timeout.as_secs_f64(),
-                    self.last_words()
-                );
-            }
-        }
-        Ok(())
-    }
-
     /// Reads until `marker` has come, without a picture of what comes: a terminal that is as fast as can be.
     ///
     /// # Errors
     ///
-    /// Returns an error if the user interrupts, the client ends, or nothing new comes for `timeout`.
-    pub(super) fn read_past(&mut self, marker: &str, timeout: Duration) -> Result<()> {
+    /// Returns an error if the user interrupts, the client ends, or nothing new comes for its timeout.
+    pub(super) fn read_past(&mut self, marker: &str) -> Result<()> {
         let marker = marker.as_bytes();
         let (mut seen, mut heard_at) = (Vec::new(), clock::now());
         while !seen.windows(marker.len()).any(|window| window == marker) {
@@ -232,49 +197,31 @@ impl ObservedClient {
                     heard_at = clock::now();
                 }
                 None if self.client.has_ended()? => bail!("the client has ended"),
-                None if clock::now().saturating_since(heard_at) >= timeout => {
-                    bail!("nothing new comes for {:.0} s", timeout.as_secs_f64())
+                None if clock::now().saturating_since(heard_at) >= self.timeout => {
+                    bail!("nothing new comes for {:.0} s", self.timeout.as_secs_f64())
                 }
                 None => {}
             }
         }
         Ok(())
     }
-
-    /// Returns what the terminal shows on its last rows with text, in one line.
-    pub(super) fn last_words(&self) -> String {
-        let screen = self.screen();
-        let rows = (0..screen.size().rows()).map(|row| screen.row_text(row));
-        let rows: Vec<String> = rows.filter(|row| !row.is_empty()).collect();
-        let last = rows.len().saturating_sub(3);
-        if rows.is_empty() {
-            "nothing".to_owned()
-        } else {
-            format!("{:?}", rows[last..].join(" / "))
-        }
-    }
 }
 
-/// A client whose user waits at most `timeout` for a screen.
-pub(super) struct TimedClient<'a> {
-    pub(super) client: &'a mut ObservedClient,
-    pub(super) timeout: Duration,
-}
-
-impl ObservedTerminal for TimedClient<'_> {
-    fn type_keys(&mut self, keys: &[u8]) -> Result<()> {
-        self.client.send(keys)
+impl Observed for ObservedClient {
+    fn screen(&self) -> &Screen {
+        self.emulator.screen()
     }
 
-    fn watch(&mut self, deadline: Instant) -> Result<()> {
-        while clock::now() < deadline {
-            self.client.wait(deadline, None)?;
-        }
-        Ok(())
+    fn send(&mut self, keys: &[u8]) -> Result<()> {
+        self.terminal.send(keys)
     }
 
-    fn look_for(&mut self, what: &str, wanted: &dyn Fn(&Screen) -> bool) -> Result<()> {
-        self.client.wait_for(what, self.timeout, wanted)
+    fn look(&mut self, deadline: Instant) -> Result<()> {
+        self.wait(deadline, None).map(|_| ())
+    }
+
+    fn patience(&self) -> Duration {
+        self.timeout
     }
 }
 

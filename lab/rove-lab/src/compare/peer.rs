@@ -10,8 +10,8 @@ use rove_platform::program::{candidates, own_file};
 use rove_replay::replay::script::Repertoire;
 use rustix::fs::{Access, access};
 
-use crate::live::sshd::SSHD;
-use crate::live::system::System;
+use rove_rig::sshd::SSHD;
+use rove_rig::system::System;
 
 /// A system of a client and a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

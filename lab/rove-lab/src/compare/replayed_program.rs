@@ -23,7 +23,7 @@ use rustix::stdio::{stdin, stdout};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use serde::{Deserialize, Serialize};
 
-use crate::live::clock;
+use rove_rig::clock;
 
 /// The word that calls it.
 pub(crate) const WORD: &str = "play";

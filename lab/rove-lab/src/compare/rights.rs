@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use rove_net::namespace::cover_file;
 
-use crate::live::scratch::Scratch;
 use rove_net::{Far, acquire_rights};
+use rove_rig::scratch::Scratch;
 
 /// The list of groups.
 const GROUPS: &str = "/etc/group";
@@ -32,8 +32,8 @@ pub(crate) fn acquire() -> Result<()> {
 /// whose terminal is refused ends the session.
 fn hide_terminal_group() -> Result<()> {
     let Ok(groups) = fs::read_to_string(GROUPS) else { return Ok(()) };
-    let scratch = Scratch::new()?;
-    let copy = scratch.write("group", without(TERMINAL_GROUP, &groups).as_bytes())?;
+    let scratch = Scratch::create()?;
+    let copy = scratch.keep("group", without(TERMINAL_GROUP, &groups).as_bytes())?;
     cover_file(Path::new(GROUPS), &copy)
         .with_context(|| format!("cannot take the group {TERMINAL_GROUP} out of {GROUPS} for sshd"))
 }

@@ -22,10 +22,11 @@ use crate::compare::film::Film;
 use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions};
 use crate::compare::peer::Peer;
 use crate::compare::replayed_program::{self, Control};
-use crate::live::clock;
-use crate::live::scratch::Scratch;
 use rove_net::Offered;
 use rove_net::testbed::{End, Testbed, TestbedOptions, bounded};
+use rove_rig::clock;
+use rove_rig::scratch::Scratch;
+use rove_rig::window::{Observed, last_words};
 
 /// How long after the last packet a drawing may be that packet's work: later ones are the client's own. Source: the judge's
 /// definitions, docs/lab.md.
@@ -103,9 +104,9 @@ pub(crate) fn play(
     options: RunOptions<'_>,
     interrupt: &Interrupt,
 ) -> Result<Played> {
-    let scratch = Scratch::new()?;
-    let part = scratch.write("part", &replayed_program::part(script)?)?;
-    let socket = scratch.path().join("control");
+    let scratch = Scratch::create()?;
+    let part = scratch.keep("part", &replayed_program::part(script)?)?;
+    let socket = scratch.path("control");
     let listener = UnixListener::bind(&socket).context("cannot make a socket")?;
     listener.set_nonblocking(true)?;
     let testbed = settling_testbed(options.path, options.seed)?;
@@ -120,6 +121,7 @@ pub(crate) fn play(
         rove: options.rove,
         preference: options.preference,
         size: script.size,
+        timeout: options.timeout,
     };
     let mut client = ObservedClient::open(&testbed, session, &words, interrupt)?;
     let control = accept(&mut client, &listener, options.timeout)?;
@@ -154,7 +156,7 @@ fn accept(
             clock::now() < deadline,
             "the session did not begin in {:.0} s, and its terminal shows {}",
             timeout.as_secs_f64(),
-            client.last_words()
+            last_words(client.screen())
         );
         client.wait(deadline, Some(listener.as_fd()))?;
     }
@@ -214,7 +216,7 @@ impl Stage<'_> {
     }
 
     fn expect(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
-        self.client.wait_for(what, self.options.timeout, wanted)
+        self.client.wait_for(what, wanted)
     }
 
     /// Returns how long a datagram takes from the server to the client where nothing queues.

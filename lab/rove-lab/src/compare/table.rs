@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use rove_replay::replay::figures::{Figures, Latencies, millis, percent};
+use rove_replay::replay::figures::{Figures, Latencies, millis};
 use rove_replay::replay::script::Class;
 use rove_runs::report::line;
+use rove_runs::statistics::percent;
 use rove_units::Duration;
 use serde_json::{Value, json};
 

@@ -75,6 +75,9 @@ pub(crate) struct Samples {
     /// Why a controller that is a program decided nothing. Such a run is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<String>,
+    /// Why a run in real time says nothing; empty if it does. Such a run is never kept.
+    #[serde(skip)]
+    pub(crate) invalid: Vec<String>,
 }
 
 impl RunFigure {
@@ -93,7 +96,9 @@ impl Samples {
     /// Returns these of a run, unless its program has a fault.
     pub(crate) fn unless_faulty(self, program: Option<&Program>) -> Self {
         match program.and_then(Program::fault) {
-            Some(fault) => Self { fault: Some(fault.to_string()), ..Self::absent() },
+            Some(fault) => {
+                Self { fault: Some(fault.to_string()), invalid: self.invalid, ..Self::absent() }
+            }
             None => self,
         }
     }

@@ -1,7 +1,8 @@
 //! Results as comma-separated values, a number in each line, for other programs.
 
 use crate::experiment::conditions::Samples;
-use crate::experiment::sweep::{Figure, Run, Series, run_figures};
+use crate::experiment::series::{Run, Series, run_figures};
+use crate::experiment::sweep::Figure;
 use rove_runs::statistics::{Times, interval};
 
 /// The headings of the runs, and of the figures.

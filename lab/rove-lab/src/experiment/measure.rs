@@ -7,17 +7,14 @@ use crate::experiment::conditions::{Conditions, RunFigure, Samples};
 use crate::experiment::system::System;
 
 mod age;
-mod end;
 mod flow;
 mod host_response;
-mod idle;
 mod interrupt;
 mod onset;
 mod protocol_delay;
 mod response;
 mod session;
 pub(crate) mod shared;
-mod silence;
 mod start;
 mod study;
 mod tunnel;
@@ -36,18 +33,10 @@ pub(crate) enum Measure {
     HostResponse,
     /// How long what a program writes waits for the frame that carries it, by the collection interval in ms.
     ProtocolDelay,
-    /// How long a client hears nothing after a change of address (0), or after an outage of so many seconds.
-    Silence,
-    /// The same where nobody types, and a client of rove's is told that the network of its computer is back.
-    Return,
     /// How long after the client's start the first word of a program is on the user's screen.
     Start,
-    /// How long after a user's leave the client has gone.
-    End,
     /// How long the echoes of the first keys take after a path begins to lose datagrams; as many keys as the value says.
     Onset,
-    /// How long a client sleeps between two wake-ups in an hour without a word.
-    Idle,
     /// How long after Ctrl-C under a flood the prompt is on the user's screen.
     Interrupt,
     /// How old the screen is that the client has, in the mean over a run.
@@ -71,12 +60,8 @@ impl Measure {
             Self::Response => "response",
             Self::HostResponse => "host-response",
             Self::ProtocolDelay => "protocol-delay",
-            Self::Silence => "silence",
-            Self::Return => "return",
             Self::Start => "start",
-            Self::End => "end",
             Self::Onset => "onset",
-            Self::Idle => "idle",
             Self::Interrupt => "interrupt",
             Self::Age => "age",
             Self::Study => "study",
@@ -93,11 +78,8 @@ impl Measure {
             Self::Response => "response time (ms)",
             Self::HostResponse => "time from key to output (ms)",
             Self::ProtocolDelay => "delay of a write (ms)",
-            Self::Silence | Self::Return => "time without an answer (ms)",
             Self::Start => "time to the first frame (ms)",
-            Self::End => "time until the client has gone (ms)",
             Self::Onset => "echo delay (ms)",
-            Self::Idle => "time between two wake-ups (ms)",
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
             Self::Age | Self::Study => "age (ms)",
             Self::Shared => "queueing delay (ms)",
@@ -111,12 +93,8 @@ impl Measure {
         matches!(
             self,
             Self::Response
-                | Self::Silence
-                | Self::Return
                 | Self::Start
-                | Self::End
                 | Self::Onset
-                | Self::Idle
                 | Self::Interrupt
                 | Self::Age
                 | Self::Study
@@ -139,10 +117,7 @@ impl Measure {
 
     /// Returns whether something is varied.
     pub(crate) const fn needs_values(self) -> bool {
-        matches!(
-            self,
-            Self::ProtocolDelay | Self::Silence | Self::Return | Self::Onset | Self::FlowSetting
-        )
+        matches!(self, Self::ProtocolDelay | Self::Onset | Self::FlowSetting)
     }
 
     /// Returns whether it measures this system as a system of its own, and not as another one.
@@ -154,14 +129,7 @@ impl Measure {
             Self::Tunnel => tunnel::is_measured(system.contender()),
             _ if system.is_controller() => false,
             Self::Study => study::known_share(system).is_some(),
-            Self::Silence
-            | Self::Return
-            | Self::Start
-            | Self::End
-            | Self::Onset
-            | Self::Idle
-            | Self::Interrupt
-            | Self::Age => true,
+            Self::Start | Self::Onset | Self::Interrupt | Self::Age => true,
             _ => system.reference().is_none(),
         }
     }
@@ -170,8 +138,6 @@ impl Measure {
     pub(crate) const fn figures(self) -> &'static [RunFigure] {
         match self {
             Self::Age => &age::FIGURES,
-            Self::End => &end::FIGURES,
-            Self::Idle => &idle::FIGURES,
             Self::Study => &study::FIGURES,
             Self::Shared => &shared::FIGURES,
             Self::Flow | Self::FlowSetting => &flow::FIGURES,
@@ -194,12 +160,8 @@ impl Measure {
             Self::Response => response::run(conditions),
             Self::HostResponse => Ok(host_response::run(conditions)),
             Self::ProtocolDelay => Ok(protocol_delay::run(conditions)),
-            Self::Silence => Ok(silence::run(conditions)),
-            Self::Return => Ok(silence::run_return(conditions)),
             Self::Start => Ok(start::run(conditions)),
-            Self::End => Ok(end::run(conditions)),
             Self::Onset => Ok(onset::run(conditions)),
-            Self::Idle => Ok(idle::run(conditions)),
             Self::Interrupt => Ok(interrupt::run(conditions)),
             Self::Age => Ok(age::run(conditions)),
             Self::Study => Ok(study::run(conditions)),

@@ -8,7 +8,9 @@ use serde_json::json;
 
 use crate::experiment::averages;
 use crate::experiment::plot::Picture;
+use crate::experiment::series::Series;
 use crate::experiment::sweep::{Figure, Profile};
+use crate::experiment::verdict::{self, HEADINGS, Verdict};
 
 const PAGE: &str = include_str!("page.html");
 const SECTION: &str = include_str!("section.html");
@@ -71,13 +73,27 @@ pub(crate) fn sections(page: &str) -> Vec<Section> {
     page.split(BEGIN).skip(1).filter_map(Section::read).collect()
 }
 
-/// Returns the page of all parts.
+/// Returns the page of all parts, with the verdicts on their published results at its head.
 ///
 /// # Errors
 ///
 /// Returns an error if the template cannot be filled.
-pub(crate) fn page(sections: &[Section]) -> Result<String> {
-    filled(PAGE, context! { sections => Value::from(Serde(sections)) })
+pub(crate) fn page(sections: &[Section], verdicts: &[Verdict]) -> Result<String> {
+    let papers: Vec<serde_json::Value> = verdict::by_paper(verdicts)
+        .into_iter()
+        .map(|(paper, verdicts)| {
+            let rows = verdicts.iter().map(|it| json!({ "columns": it.row(), "outcome": it.outcome }));
+            json!({ "heading": verdict::heading(paper, &verdicts), "rows": rows.collect::<Vec<_>>() })
+        })
+        .collect();
+    filled(
+        PAGE,
+        context! {
+            headings => HEADINGS,
+            papers => Value::from(Serde(&papers)),
+            sections => Value::from(Serde(sections)),
+        },
+    )
 }
 
 fn filled(template: &str, values: Value) -> Result<String> {
@@ -89,21 +105,9 @@ fn filled(template: &str, values: Value) -> Result<String> {
 }
 
 fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
-    let rows: Vec<serde_json::Value> = figure
-        .series
-        .iter()
-        .map(|series| {
-            let label = series
-                .value
-                .map_or_else(|| series.label(), |value| format!("{}, {value}", series.label()));
-            json!({ "label": label, "columns": figure.row(series) })
-        })
-        .collect();
-    let verdicts: Vec<serde_json::Value> = figure
-        .verdicts()
-        .iter()
-        .map(|verdict| json!({ "holds": verdict.holds, "sentence": verdict.sentence }))
-        .collect();
+    let row =
+        |series: &Series| json!({ "label": series.row_label(), "columns": figure.row(series) });
+    let rows: Vec<serde_json::Value> = figure.rows().map(row).collect();
     json!({
         "name": figure.scenario.name,
         "title": figure.title(),
@@ -115,6 +119,6 @@ fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
         "columns": figure.columns(),
         "rows": rows,
         "averages": averages::to_text(&averages::averages(figure)),
-        "verdicts": verdicts,
+        "has_marks": !picture.reading.marks.is_empty(),
     })
 }

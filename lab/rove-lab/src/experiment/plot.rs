@@ -11,7 +11,9 @@ use serde::Serialize;
 
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::scenario::Plot;
-use crate::experiment::sweep::{Figure, Series};
+use crate::experiment::series::Series;
+use crate::experiment::sweep::Figure;
+use crate::experiment::verdict;
 
 /// The picture's size, in pixels.
 const SIZE: (u32, u32) = (860, 430);
@@ -62,6 +64,9 @@ pub(crate) struct Reading {
     /// The axes' names: x, y.
     labels: (String, String),
     curves: Vec<Curve>,
+    /// Places of published results, with the colours of the curves that they belong to.
+    #[serde(skip)]
+    pub(crate) marks: Vec<(RGBColor, (f64, f64))>,
 }
 
 impl Reading {
@@ -115,8 +120,15 @@ pub(crate) fn draw(figure: &Figure) -> Result<Picture> {
             Curve { label, color: format!("#{r:02x}{g:02x}{b:02x}"), points }
         })
         .collect();
-    let xs = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.0));
-    let ys = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.1));
+    let mark = |(label, [x, y]): (String, [f64; 2])| {
+        let place = curves.iter().position(|curve| curve.label == label)?;
+        Some((COLORS[place % COLORS.len()], (x, y)))
+    };
+    let marks: Vec<_> = verdict::marks(figure).into_iter().filter_map(mark).collect();
+    let points =
+        || curves.iter().flat_map(|curve| &curve.points).chain(marks.iter().map(|it| &it.1));
+    let xs = points().map(|point| point.0);
+    let ys = points().map(|point| point.1);
     let (x_low, x_high) = ends(xs);
     let (_, y_high) = ends(ys);
     let shows = |plot| figure.scenario.body.plot == plot;
@@ -131,7 +143,7 @@ pub(crate) fn draw(figure: &Figure) -> Result<Picture> {
     };
     let axes = Axes { x: XAxis { ends, is_log }, y, labels: (x_label, y_label) };
     let has_lines = !are_points || figure.series.iter().any(|series| series.value.is_some());
-    let mut picture = render(axes, has_lines, curves)
+    let mut picture = render(axes, has_lines, curves, marks)
         .map_err(|error| anyhow!("cannot draw {}: {error}", figure.scenario.name))?;
     if figure.scenario.body.plot == Plot::Ellipses {
         // A page reads the medians off an outline, and nothing else.
@@ -213,6 +225,7 @@ fn render(
     axes: Axes,
     has_lines: bool,
     curves: Vec<Curve>,
+    marks: Vec<(RGBColor, (f64, f64))>,
 ) -> Result<Picture, Box<dyn core::error::Error>> {
     let mut svg = String::new();
     let reading = {
@@ -243,6 +256,8 @@ fn render(
                 chart.draw_series(points.map(|point| Circle::new(point, 4, color.filled())))?;
             }
         }
+        let hollow = |(color, place): &(RGBColor, _)| Circle::new(*place, 6, color.stroke_width(2));
+        chart.draw_series(marks.iter().map(hollow))?;
         root.present()?;
         let (pixels_x, pixels_y) = chart.plotting_area().get_pixel_range();
         Reading {
@@ -253,6 +268,7 @@ fn render(
             is_log: axes.x.is_log,
             labels: axes.labels,
             curves,
+            marks,
         }
     };
     let svg = svg.replace("#010101", "currentColor").replace("#020202", "var(--grid, #d8d8d8)");
@@ -362,23 +378,11 @@ fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
+    use super::*;
     use rove_runs::statistics::Times;
 
-    use super::*;
-
     fn series(times: &[f64], missing: u64) -> Series {
-        let times = Times::new(times.to_vec(), missing);
-        Series {
-            system: None,
-            link: String::new(),
-            value: None,
-            times,
-            by_seed: BTreeMap::new(),
-            pairs: Vec::new(),
-            fault: None,
-        }
+        Series::of_times(None, Times::new(times.to_vec(), missing))
     }
 
     #[test]

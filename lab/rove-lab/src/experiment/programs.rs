@@ -19,6 +19,7 @@ mod here {
 
     use super::*;
     use crate::compare::bulk::{BulkOptions, CongestionControl};
+    use crate::compare::burst::Burst;
     use crate::compare::observed_client::{Interrupt, Interrupted};
     use crate::compare::peer::{Peer, rove_beside};
     use crate::compare::rights;
@@ -30,6 +31,7 @@ mod here {
     use crate::experiment::system::System;
     use rove_flows::flow::FlowOptions;
     use rove_flows::flow::program::Limits;
+    use rove_flows::flow::source::FULL;
 
     /// How long a far side may make no progress. Source: the default of `rove-lab compare`.
     const TIMEOUT: Duration = Duration::from_secs(120);
@@ -117,13 +119,15 @@ mod here {
     ) -> Result<Samples> {
         if conditions.system().is_kernels() {
             let control = congestion_control(conditions.system());
-            return Ok(flow_samples(&kernel::run(control, options, interrupt)?));
+            let (report, invalid) = kernel::run(control, options, interrupt)?;
+            return Ok(Samples { invalid, ..flow_samples(&report) });
         }
         let limits = Limits::real(options.length);
-        let controllers = controllers(conditions, Begin::default(), limits)?;
+        let controllers = controllers(conditions, (Begin::default(), FULL), limits)?;
         let Controllers { make, program } = controllers.context("there is no such table")?;
-        let report = controlled::run(make(), options, interrupt)?;
-        Ok(flow_samples(&report).unless_faulty(program.as_ref()))
+        let (report, invalid) = controlled::run(make(), options, interrupt)?;
+        let samples = Samples { invalid, ..flow_samples(&report) };
+        Ok(samples.unless_faulty(program.as_ref()))
     }
 
     fn congestion_control(system: System) -> CongestionControl {
@@ -146,12 +150,13 @@ mod here {
         let times = played.run.response_times(&script);
         let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
         let missing = u64::try_from(times.len() - known.len())?;
-        Ok(Samples { times: known, missing, ..Samples::default() })
+        Ok(Samples { times: known, missing, invalid: played.invalid, ..Samples::default() })
     }
 
     fn interrupts(options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Samples> {
-        let times = burst::interrupts(INTERRUPTIONS, options, interrupt)?.times;
-        Ok(Samples { times: times.into_iter().map(nanos).collect(), ..Samples::default() })
+        let Burst { times, invalid, .. } = burst::interrupts(INTERRUPTIONS, options, interrupt)?;
+        let times = times.into_iter().map(nanos).collect();
+        Ok(Samples { times, invalid, ..Samples::default() })
     }
 
     fn peer(system: System) -> Peer {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::experiment::plot::Picture;
 use crate::experiment::sweep::{Figure, Profile};
+use crate::experiment::verdict::Verdict;
 use crate::experiment::{csv, page};
 use rove_runs::files::write_whole;
 use rove_runs::parallel;
@@ -29,12 +30,12 @@ impl<'a> Results<'a> {
         Self { directory, profile, machine: machine() }
     }
 
-    /// Puts a figure into all files.
+    /// Puts a figure into all files, given its JSON.
     ///
     /// # Errors
     ///
     /// Returns an error if a file cannot be written.
-    pub(crate) fn add(&self, figure: &Figure, picture: &Picture) -> Result<()> {
+    pub(crate) fn add(&self, figure: &Figure, picture: &Picture, json: &Value) -> Result<()> {
         let name = &figure.scenario.name;
         if figure.missing.is_none() {
             self.merge(&format!("{name}.svg"), |_| Ok(picture.svg.clone()))?;
@@ -45,19 +46,22 @@ impl<'a> Results<'a> {
         ] {
             self.merge(file, |old| Ok(merged_lines(old, heading, name, &lines)))?;
         }
+        let mut verdicts = Vec::new();
         self.merge("figures.json", |old| {
             let others = serde_json::from_str::<Value>(old).ok();
             let others = others.and_then(|mut json| match json["figures"].take() {
                 Value::Array(figures) => Some(figures),
                 _ => None,
             });
-            let all =
-                replaced(others.unwrap_or_default(), figure.to_json(), |it| it["name"].clone());
+            let others = others.unwrap_or_default();
+            let all = replaced(others, json.clone(), |it| it["name"].clone());
+            verdicts = all.iter().flat_map(Verdict::read).collect();
             json_text(&self.json(all))
         })?;
         let section = page::Section::new(figure, picture, self.profile, &self.machine)?;
         self.merge(PAGE, |old| {
-            page::page(&replaced(page::sections(old), section, |it| it.name.clone()))
+            let sections = replaced(page::sections(old), section, |it| it.name.clone());
+            page::page(&sections, &verdicts)
         })
     }
 

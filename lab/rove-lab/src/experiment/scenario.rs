@@ -9,6 +9,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::experiment::measure::Measure;
+use crate::experiment::published::{
+    ALL_LINKS, LEAST_AT, OF_AVERAGES, OF_TIMES, Published, THROUGHPUT,
+};
 use crate::experiment::system::{Clock, System};
 use crate::experiment::traffic::Traffic;
 
@@ -23,12 +26,8 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("pager", include_str!("../../experiments/pager.toml")),
     ("host-response", include_str!("../../experiments/host-response.toml")),
     ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
-    ("roaming", include_str!("../../experiments/roaming.toml")),
-    ("return", include_str!("../../experiments/return.toml")),
     ("start", include_str!("../../experiments/start.toml")),
-    ("end", include_str!("../../experiments/end.toml")),
     ("onset", include_str!("../../experiments/onset.toml")),
-    ("idle", include_str!("../../experiments/idle.toml")),
     ("interrupt", include_str!("../../experiments/interrupt.toml")),
     ("aoi-study", include_str!("../../experiments/aoi-study.toml")),
     ("aoi-small", include_str!("../../experiments/aoi-small.toml")),
@@ -48,6 +47,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("sprout-gain", include_str!("../../experiments/sprout-gain.toml")),
     ("sprout-tunnel", include_str!("../../experiments/sprout-tunnel.toml")),
     ("sprout-frontier", include_str!("../../experiments/sprout-frontier.toml")),
+    ("sprout-constant", include_str!("../../experiments/sprout-constant.toml")),
     ("sprout-kernel", include_str!("../../experiments/sprout-kernel.toml")),
     ("programs-500ms", include_str!("../../experiments/programs-500ms.toml")),
     ("programs-wired", include_str!("../../experiments/programs-wired.toml")),
@@ -129,7 +129,9 @@ pub(crate) struct Body {
     pub(crate) drawn: Vec<System>,
     /// Results that others published, or that rove claims.
     #[serde(default)]
-    pub(crate) expected: Vec<Expected>,
+    pub(crate) published: Vec<Published>,
+    /// Why there are none.
+    pub(crate) unpublished: Option<String>,
 }
 
 /// A path with its name.
@@ -168,36 +170,6 @@ pub(crate) enum Direction {
     Up,
     /// The other way round.
     Down,
-}
-
-/// A band that a statistic is expected in.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Expected {
-    /// The system it is expected of.
-    pub(crate) system: System,
-    /// Over which link; all of them where it is left out.
-    pub(crate) link: Option<String>,
-    /// The statistic.
-    pub(crate) statistic: Statistic,
-    /// The least that is expected, in ms; of throughput in kbit/s.
-    pub(crate) from: Option<f64>,
-    /// The most that is expected, likewise.
-    pub(crate) to: Option<f64>,
-    /// The source of the expectation.
-    pub(crate) source: String,
-}
-
-/// A statistic of latencies.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Statistic {
-    Median,
-    Mean,
-    P90,
-    P99,
-    /// The median of the throughputs of senders that share a path, in kbit/s.
-    Throughput,
 }
 
 /// How a figure is drawn.
@@ -240,31 +212,9 @@ impl Link {
 impl Body {
     /// Returns every mention of a system.
     fn named_systems(&mut self) -> impl Iterator<Item = &mut System> {
-        let expected = self.expected.iter_mut().map(|expected| &mut expected.system);
-        self.systems.iter_mut().chain(&mut self.drawn).chain(&mut self.baseline).chain(expected)
-    }
-}
-
-impl Statistic {
-    /// Returns its name.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Median => "median",
-            Self::Mean => "mean",
-            Self::P90 => "p90",
-            Self::P99 => "p99",
-            Self::Throughput => "median throughput",
-        }
-    }
-}
-
-impl Statistic {
-    /// Returns the unit of its values.
-    pub(crate) const fn unit(self) -> &'static str {
-        match self {
-            Self::Throughput => "kbit/s",
-            _ => "ms",
-        }
+        let results = self.published.iter_mut().flat_map(|published| &mut published.results);
+        let published = results.filter_map(|result| result.system.as_mut());
+        self.systems.iter_mut().chain(&mut self.drawn).chain(&mut self.baseline).chain(published)
     }
 }
 
@@ -403,15 +353,10 @@ impl Scenario {
                 return Err((at(recording), sentence));
             }
         }
-        for expected in &body.expected {
-            let is_link = |name: &String| body.links.iter().any(|link| link.name == *name);
-            if !body.systems.contains(&expected.system)
-                || expected.link.as_ref().is_some_and(|it| !is_link(it))
-            {
-                return Err((
-                    at("expected"),
-                    "it expects something of a system or link that it does not have".to_owned(),
-                ));
+        for published in &body.published {
+            let place = format!("place = \"{}\"", published.place);
+            if let Some(sentence) = self.misplaced(published) {
+                return Err((at(&place), sentence));
             }
         }
         Ok(())
@@ -419,6 +364,31 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// Returns a sentence if the scenario cannot have these results.
+    fn misplaced(&self, published: &Published) -> Option<String> {
+        let body = &self.body;
+        let figures = body.measure.figures().iter().map(|figure| figure.name);
+        let throughput = (body.measure == Measure::Shared).then_some(THROUGHPUT);
+        let least_at = (!body.values.is_empty()).then_some(LEAST_AT);
+        let of_series: Vec<&str> =
+            OF_TIMES.into_iter().chain(throughput).chain(least_at).chain(figures).collect();
+        published.results.iter().find_map(|result| {
+            let is_average = result.link.as_deref() == Some(ALL_LINKS);
+            let is_link = |name: &String| body.links.iter().any(|link| link.name == *name);
+            if result.system.is_some_and(|system| !body.systems.contains(&system))
+                || result.link.as_ref().is_some_and(|it| !is_link(it) && !is_average)
+                || result.value.is_some_and(|value| !body.values.contains(&value))
+            {
+                let sentence = "it has a system, link or value that the scenario has not";
+                return Some(sentence.to_owned());
+            }
+            let known = if is_average { &OF_AVERAGES[..] } else { &of_series[..] };
+            let unknown = result.numbers.keys().find(|name| !known.contains(&name.as_str()))?;
+            let known = known.join(", ");
+            Some(format!("there is no statistic {unknown:?} here; there are {known}"))
+        })
+    }
+
     /// Finds what is wrong with a link, with each value that is varied.
     fn check_link(&self, link: &Link) -> Result<(), (usize, String)> {
         let body = &self.body;
@@ -496,6 +466,14 @@ mod tests {
         assert_eq!(Scenario::built_in().count(), BUILT_IN.len());
     }
 
+    #[test]
+    fn every_scenario_has_published_results_or_says_why_there_are_none() {
+        for Scenario { name, body, .. } in Scenario::built_in() {
+            let is_either = body.published.is_empty() == body.unpublished.is_some();
+            assert!(is_either, "{name} needs [[published]] or unpublished = \"WHY\"");
+        }
+    }
+
     const GOOD: &str = "title = \"t\"\nabout = \"a\"\nmeasure = \"response\"\nplot = \"distribution\"\n\
                         systems = [\"rove\"]\nrecordings = [\"fish\"]\nseeds = 1\n[[link]]\nname = \"l\"\npath = \"rtt=1ms\"\n";
 
@@ -520,6 +498,18 @@ mod tests {
             ("[\"rove\"]", "[\"mosh\"]", 5, "does not run by the virtual clock"),
             ("plot =", "downloads = 1\nplot =", 4, "downloads needs clock"),
             ("plot =", "clock = \"real\"\nkeys = -1\nplot =", 5, ""),
+            (
+                "seeds = 1",
+                "seeds = 1\npublished = [{ paper = \"p\", place = \"1\", results = [{ system = \"rove\", speed = 1 }] }]",
+                8,
+                "there are median",
+            ),
+            (
+                "seeds = 1",
+                "seeds = 1\npublished = [{ paper = \"p\", place = \"1\", results = [{ system = \"mosh-rules\", mean = 1 }] }]",
+                8,
+                "that the scenario has not",
+            ),
         ] {
             let text = GOOD.replacen(from, to, 1);
             let error = Scenario::parse("s", "s.toml", &text).expect_err(to);

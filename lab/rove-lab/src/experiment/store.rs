@@ -135,7 +135,7 @@ mod tests {
             missing: 1,
             figures: vec![7],
             pairs: vec![[3, 4]],
-            fault: None,
+            ..Samples::default()
         };
         let store = Store::open(&file).expect("new");
         let (first, second) = (store.key(&["a", "b"]), store.key(&["ab", ""]));

@@ -1,22 +1,22 @@
 //! All runs of a scenario, on all processors, and what they come to by system, link and value.
 
-use core::str::FromStr;
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rove_flows::path::Path;
 use rove_link::Steps;
 use rove_runs::parallel;
 use rove_runs::statistics::Times;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::experiment::conditions::Recording;
-use crate::experiment::conditions::{Conditions, RunFigure, Samples};
+use crate::experiment::conditions::{Conditions, Recording, Samples};
 use crate::experiment::material::Material;
 use crate::experiment::measure::shared::{is_published, table_of};
 use crate::experiment::programs::Programs;
 use crate::experiment::scenario::Scenario;
+use crate::experiment::series::{Run, SeedMeans, Series, to_float};
+use crate::experiment::shard::Shard;
 use crate::experiment::store::Store;
 use crate::experiment::system::{Clock, System};
 
@@ -36,87 +36,18 @@ pub(crate) struct Figure {
     pub(crate) scenario: Scenario,
     /// Stand-ins that it was made from, as a title names them; empty for what needs no recordings.
     pub(crate) made_from: String,
+    /// Whether drawn links stand in for recorded ones.
+    pub(crate) has_drawn_links: bool,
     /// Seeds of each series.
     pub(crate) seeds: u64,
     /// Its results.
     pub(crate) series: Vec<Series>,
     /// The runs that they come from.
     pub(crate) runs: Vec<Run>,
-    /// What it was measured with: each recording and link with the first digits of its file's SHA-256.
+    /// Each recording and link that it was measured with, and the first digits of its file's SHA-256.
     pub(crate) digests: Vec<String>,
     /// Why there are none, and what to do for that.
     pub(crate) missing: Option<String>,
-}
-
-/// A run.
-#[derive(Clone, Debug)]
-pub(crate) struct Run {
-    /// The place of its series.
-    pub(crate) series: usize,
-    /// The name of its recording; empty where there is none.
-    pub(crate) recording: String,
-    pub(crate) seed: u64,
-    pub(crate) samples: Samples,
-}
-
-/// The samples of one system over one link with one value.
-#[derive(Clone, Debug)]
-pub(crate) struct Series {
-    /// The system; `None` for recordings by themselves.
-    pub(crate) system: Option<System>,
-    /// The link's name; empty where there is none.
-    pub(crate) link: String,
-    /// The value that was varied.
-    pub(crate) value: Option<f64>,
-    /// All samples.
-    pub(crate) times: Times,
-    /// The mean of all recordings together for each seed that has one, for the confidence of the mean.
-    pub(crate) by_seed: BTreeMap<u64, SeedMeans>,
-    /// Queueing delay in ms and throughput in kbit/s of each sender that shares a path.
-    pub(crate) pairs: Vec<[f64; 2]>,
-    /// The fault of a controller that is a program, in any of the runs.
-    pub(crate) fault: Option<String>,
-}
-
-/// The runs of one seed, with all recordings.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SeedMeans {
-    /// The mean of all samples.
-    pub(crate) time: f64,
-    /// The means of the runs' other figures, in the order of the measurement's.
-    pub(crate) figures: Vec<f64>,
-}
-
-/// A part of all runs: those whose number leaves this rest. All parts together are all runs, each once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shard {
-    /// Which part, from 1.
-    index: usize,
-    /// How many parts there are.
-    of: usize,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    /// Reads `2/8`: the second of eight parts.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers = text
-            .split_once('/')
-            .and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
-        match numbers {
-            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
-            _ => {
-                Err(format!("{text:?} is no part of all runs, such as 2/8 for the second of eight"))
-            }
-        }
-    }
-}
-
-impl Shard {
-    fn has(self, number: usize) -> bool {
-        number % self.of == self.index - 1
-    }
 }
 
 /// A scenario with everything that its runs are made from.
@@ -131,6 +62,7 @@ pub(crate) struct Plan<'a> {
     links: Vec<NamedPath>,
     made_from: String,
     digests: Vec<String>,
+    has_drawn_links: bool,
     /// The directory of congestion controllers that others have published.
     tables: Option<&'a FilePath>,
 }
@@ -150,50 +82,25 @@ struct Cell<'a> {
     key: String,
 }
 
+/// A run that is done.
+type Done<'a> = (&'a Cell<'a>, &'a Samples);
+
 /// The system, the link and the value that the samples of a series have in common.
 type Common = (Option<System>, String, Option<f64>);
 
-impl SeedMeans {
-    /// Returns the means of runs; `None` if nothing came in any.
-    fn of(figures: &[RunFigure], runs: &[&Samples]) -> Option<Self> {
-        let times = runs.iter().flat_map(|samples| samples.millis()).collect();
-        let time = Times::new(times, 0).mean()?;
-        let figure = |number: usize| {
-            let of_run = |samples: &&Samples| run_figures(figures, samples).nth(number).flatten();
-            Times::new(runs.iter().filter_map(of_run).collect(), 0).mean()
-        };
-        Some(Self { time, figures: (0..figures.len()).map(figure).collect::<Option<_>>()? })
-    }
-}
-
-/// Returns the figures of a run in their units.
-pub(crate) fn run_figures(
-    figures: &[RunFigure],
-    samples: &Samples,
-) -> impl Iterator<Item = Option<f64>> {
-    let number = |number: usize| samples.figures.get(number).copied().map(to_float);
-    figures.iter().enumerate().map(move |(place, figure)| Some(figure.scale * number(place)?))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "times below a hundred days, and counts")]
-fn to_float(value: u64) -> f64 {
-    value as f64
-}
-
-impl Series {
-    /// Returns the name of its system; empty where there is none.
-    pub(crate) fn system_name(&self) -> &'static str {
-        self.system.map_or("", System::name)
-    }
-
-    /// Returns the means of all seeds that have one.
-    pub(crate) fn means(&self) -> Vec<f64> {
-        self.by_seed.values().map(|means| means.time).collect()
-    }
-
-    /// Returns a figure of all seeds.
-    pub(crate) fn figure(&self, number: usize) -> Vec<f64> {
-        self.by_seed.values().filter_map(|means| means.figures.get(number).copied()).collect()
+impl Figure {
+    /// Returns a figure without results.
+    pub(crate) fn empty(scenario: Scenario) -> Self {
+        Self {
+            scenario,
+            made_from: String::new(),
+            has_drawn_links: false,
+            seeds: 1,
+            series: Vec::new(),
+            runs: Vec::new(),
+            digests: Vec::new(),
+            missing: None,
+        }
     }
 }
 
@@ -243,6 +150,7 @@ impl<'a> Plan<'a> {
             links,
             made_from,
             digests: material.digests(scenario),
+            has_drawn_links: !are_recorded,
             tables,
         })
     }
@@ -280,29 +188,11 @@ impl<'a> Plan<'a> {
                 }
             }
         };
-        let series = common.into_iter().enumerate().map(|(number, (system, link, value))| {
-            let mut times = Vec::new();
-            let mut missing = 0;
-            let mut by_seed: BTreeMap<u64, Vec<&Samples>> = BTreeMap::new();
-            let mut pairs = Vec::new();
-            let mut fault = None;
-            for (cell, samples) in
-                cells.iter().zip(&results).filter(|(cell, _)| cell.series == number)
-            {
-                times.extend(samples.millis());
-                missing += samples.missing;
-                fault = fault.or_else(|| samples.fault.clone());
-                let of_sender =
-                    |[delay, rate]: &[u64; 2]| [to_float(*delay) * 1e-6, to_float(*rate) * 1e-3];
-                pairs.extend(samples.pairs.iter().map(of_sender));
-                by_seed.entry(cell.conditions.seed).or_default().push(samples);
-            }
-            let figures = self.scenario.body.measure.figures();
-            let of_seed =
-                |(seed, runs): (u64, Vec<&Samples>)| Some((seed, SeedMeans::of(figures, &runs)?));
-            let by_seed = by_seed.into_iter().filter_map(of_seed).collect();
-            let times = Times::new(times, missing);
-            Series { system, link, value, times, by_seed, pairs, fault }
+        let runs: Vec<Done<'_>> = cells.iter().zip(&results).collect();
+        self.refuse_seeds_without_effect(&runs)?;
+        let series = common.into_iter().enumerate().map(|(number, common)| {
+            let of = runs.iter().copied().filter(|(cell, _)| cell.series == number).collect();
+            self.pooled(&common, of)
         });
         let series = series.collect();
         let run = |(cell, samples): (&Cell<'_>, Samples)| {
@@ -313,6 +203,7 @@ impl<'a> Plan<'a> {
         Ok(Figure {
             scenario: self.scenario.clone(),
             made_from: self.made_from.clone(),
+            has_drawn_links: self.has_drawn_links,
             seeds: self.seeds,
             series,
             runs: cells.iter().zip(results).map(run).collect(),
@@ -321,17 +212,77 @@ impl<'a> Plan<'a> {
         })
     }
 
+    /// Returns the series of runs with several recordings, with that of each recording.
+    fn pooled(&self, common: &Common, runs: Vec<Done<'_>>) -> Series {
+        let of_recording = |recording: &Recording| {
+            let is_its = |(cell, _): &Done<'_>| {
+                cell.conditions.recording.is_some_and(|it| it.name == recording.name)
+            };
+            let series = self.series(common, runs.iter().copied().filter(is_its).collect());
+            Series { recording: Some(recording.name.clone()), ..series }
+        };
+        let played = if self.recordings.len() > 1 { self.played() } else { &[] };
+        let recordings = played.iter().map(of_recording).collect();
+        Series { recordings, ..self.series(common, runs) }
+    }
+
+    /// Returns the series of runs.
+    fn series(&self, (system, link, value): &Common, runs: Vec<Done<'_>>) -> Series {
+        let (mut times, mut pairs, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut missing, mut fault) = (0, None);
+        let mut by_seed: BTreeMap<u64, Vec<&Samples>> = BTreeMap::new();
+        for (cell, samples) in runs {
+            times.extend(samples.millis());
+            missing += samples.missing;
+            fault = fault.or_else(|| samples.fault.clone());
+            let of_sender =
+                |[delay, rate]: &[u64; 2]| [to_float(*delay) * 1e-6, to_float(*rate) * 1e-3];
+            pairs.extend(samples.pairs.iter().map(of_sender));
+            invalid.extend(samples.invalid.iter().cloned());
+            by_seed.entry(cell.conditions.seed).or_default().push(samples);
+        }
+        let figures = self.scenario.body.measure.figures();
+        let of_seed =
+            |(seed, runs): (u64, Vec<&Samples>)| Some((seed, SeedMeans::of(figures, &runs)?));
+        Series {
+            system: *system,
+            link: link.clone(),
+            value: *value,
+            recording: None,
+            recordings: Vec::new(),
+            invalid,
+            times: Times::new(times, missing),
+            by_seed: by_seed.into_iter().filter_map(of_seed).collect(),
+            pairs,
+            fault,
+        }
+    }
+
+    /// Refuses several seeds if none of them changes anything: the interval over them would say that chance plays no part.
+    fn refuse_seeds_without_effect(&self, runs: &[Done<'_>]) -> Result<()> {
+        let is_virtual = self.scenario.body.clock == Clock::Virtual;
+        // The seeds of the same conditions are neighbours.
+        let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);
+        let mut conditions = runs.chunks(seeds);
+        let is_same = |of: &[Done<'_>]| of.iter().all(|(_, samples)| *samples == of[0].1);
+        if is_virtual && seeds > 1 && conditions.all(is_same) {
+            let name = &self.scenario.name;
+            bail!(
+                "{name}: nothing here is left to chance, so that {seeds} seeds give the same result: use seeds = 1"
+            );
+        }
+        Ok(())
+    }
+
+    /// Returns the recordings that runs play.
+    fn played(&self) -> &[Recording] {
+        if self.scenario.body.measure.needs_recordings() { &self.recordings } else { &[] }
+    }
+
     /// Returns the figure that cannot be made here.
     fn missing(&self, reason: String) -> Figure {
-        Figure {
-            scenario: self.scenario.clone(),
-            made_from: String::new(),
-            seeds: self.seeds,
-            series: Vec::new(),
-            runs: Vec::new(),
-            digests: Vec::new(),
-            missing: Some(reason),
-        }
+        let scenario = self.scenario.clone();
+        Figure { seeds: self.seeds, missing: Some(reason), ..Figure::empty(scenario) }
     }
 
     /// Does all runs in real time that are not known, one after another; or returns why that is not possible here.
@@ -344,11 +295,18 @@ impl<'a> Plan<'a> {
         let mut results = Vec::new();
         let mut absent = None;
         for (number, cell) in cells.iter().enumerate() {
+            let again_if_invalid = |measured| match measured {
+                Ok(Samples { ref invalid, .. }) if !invalid.is_empty() => measure(&cell.conditions),
+                measured => Ok(measured),
+            };
             let samples = match store.get(&cell.key) {
                 Some(samples) => samples.clone(),
-                None => match measure(&cell.conditions)? {
+                None => match again_if_invalid(measure(&cell.conditions)?)? {
                     Ok(samples) => {
-                        store.keep(&cell.key, &samples)?;
+                        // A run that says nothing is done again when the figure is made again.
+                        if samples.invalid.is_empty() {
+                            store.keep(&cell.key, &samples)?;
+                        }
                         samples
                     }
                     // A kernel without one of its congestion controls may have the others.
@@ -372,8 +330,7 @@ impl<'a> Plan<'a> {
         let systems: Vec<Option<System>> = or_none(body.systems.iter().copied());
         let links: Vec<Option<&NamedPath>> = or_none(self.links.iter());
         let values: Vec<Option<f64>> = or_none(body.values.iter().copied());
-        let played = if body.measure.needs_recordings() { self.recordings.as_slice() } else { &[] };
-        let played = or_none(played.iter());
+        let played = or_none(self.played().iter());
         let seeds = self.first_seed..self.first_seed.saturating_add(self.seeds);
         let (mut cells, mut common) = (Vec::new(), Vec::new());
         for system in &systems {
@@ -488,24 +445,6 @@ mod tests {
     use super::*;
     use crate::experiment::measure::Measure;
 
-    #[test]
-    fn shards_have_every_run_once() {
-        for of in 1..9 {
-            let shards: Vec<Shard> =
-                (1..=of).map(|index| format!("{index}/{of}").parse().expect("a part")).collect();
-            for number in 0..50 {
-                assert_eq!(
-                    shards.iter().filter(|shard| shard.has(number)).count(),
-                    1,
-                    "{number} of {of}"
-                );
-            }
-        }
-        for text in ["", "1", "0/2", "3/2", "1/0", "a/b", "1/2/3", "-1/2"] {
-            assert!(text.parse::<Shard>().is_err(), "{text:?}");
-        }
-    }
-
     const KERNELS: &str = "title = \"Kernels\"\nabout = \"a\"\nmeasure = \"flow\"\nclock = \"real\"\n\
                            plot = \"use-by-time\"\nseeds = 1\nsystems = [\"kernel-reno\", \"kernel-bbr\"]\n\
                            [[link]]\nname = \"l\"\npath = \"rtt=40ms,rate=5Mbit\"\nseconds = 3\n";
@@ -550,6 +489,27 @@ mod tests {
         let [first, second] = rounds("control", [&without_bbr, &only_bbr]);
         assert_eq!(first, Ok(vec![known(), Samples::absent()]));
         assert_eq!(second, Ok(vec![known(), known()]));
+    }
+
+    #[test]
+    fn an_invalid_run_is_repeated_once_and_kept_only_when_it_is_valid() {
+        let runs = std::cell::Cell::new(0);
+        let busy_until = |valid_run: u32, conditions: &Conditions<'_>| {
+            if conditions.system() == System::KernelReno {
+                runs.set(runs.get() + 1);
+            }
+            let is_busy = conditions.system() == System::KernelReno && runs.get() < valid_run;
+            let invalid = if is_busy { vec!["late".to_owned()] } else { Vec::new() };
+            Ok(Samples { times: vec![runs.get().into()], invalid, ..Samples::default() })
+        };
+        let always_busy = |_: &Programs, conditions: &Conditions<'_>| busy_until(9, conditions);
+        let then_free = |_: &Programs, conditions: &Conditions<'_>| busy_until(4, conditions);
+        let [first, second, third] = rounds("invalid", [&always_busy, &then_free, &always_busy]);
+        let of = |round: &Result<Vec<Samples>, String>| round.as_ref().expect("runs")[0].clone();
+        assert_eq!((of(&first).times, of(&first).invalid), (vec![2], vec!["late".to_owned()]));
+        assert_eq!((of(&second).times, of(&second).invalid), (vec![4], Vec::new()));
+        assert_eq!(of(&third), of(&second), "the valid run has been kept");
+        assert_eq!(runs.get(), 4);
     }
 
     #[test]

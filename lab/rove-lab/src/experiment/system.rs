@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use rove_flows::flow::contender::Contender;
+use rove_flows::flow::sprout_form::SproutForm;
 use rove_replay::replay::Ends;
 use rove_session::{EngineKind, Prediction, Preference};
 use rove_ssp::{Config, ReferencePolicy};
@@ -87,6 +88,8 @@ impl<'de> Deserialize<'de> for System {
         }
         let system = <Self as ValueEnum>::from_str(&word, false);
         let known = system.or_else(|_| Contender::from_str(&word, false).map(Self::Flow));
+        let sprout = || SproutForm::try_from(word.clone()).map(Contender::Sprout);
+        let known = known.or_else(|_| sprout().map(Self::Flow));
         known.map_err(|_| {
             let names = Self::value_variants().iter().filter_map(Self::to_possible_value);
             let others =
@@ -95,7 +98,7 @@ impl<'de> Deserialize<'de> for System {
                 names.chain(others).map(|value| format!("`{}`", value.get_name())).collect();
             let names = names.join(", ");
             D::Error::custom(format!(
-                "unknown system `{word}`, expected the file of a table or program, or one of {names}"
+                "unknown system `{word}`, expected the file of a table or program, or one of `sprout` with options, {names}"
             ))
         })
     }
@@ -103,7 +106,7 @@ impl<'de> Deserialize<'de> for System {
 
 impl System {
     /// Returns its name in figures.
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rove => "rove",
             Self::RoveUnpredicted => "rove, no predictions",

@@ -3,17 +3,14 @@
 use core::fmt::Write as _;
 
 use rove_runs::report::{self, number};
-use rove_runs::statistics::{Times, interval, paired_ratio};
+use rove_runs::statistics::{INSTANT, Times, interval, paired_ratio};
 use serde_json::{Value, json};
 
 use crate::experiment::averages;
 use crate::experiment::conditions::RunFigure;
-use crate::experiment::measure::shared::is_published;
-use crate::experiment::scenario::{Expected, Statistic};
-use crate::experiment::sweep::{Figure, SeedMeans, Series};
-
-/// An answer that comes sooner is instant, in ms.
-const INSTANT: f64 = 5.0;
+use crate::experiment::series::{SeedMeans, Series};
+use crate::experiment::sweep::Figure;
+use crate::experiment::verdict::Verdict;
 
 /// Least width of a column in characters.
 const COLUMN_WIDTH: usize = 12;
@@ -31,15 +28,6 @@ const COLUMNS: [&str; 9] =
 /// The first columns of a series whose runs have figures of their own.
 const RUN_COLUMNS: [&str; 4] = ["runs", "empty", "mean", "95 % of mean"];
 
-/// A band, and what was measured.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Verdict {
-    /// The verdict as a sentence.
-    pub(crate) sentence: String,
-    /// Whether it is within the band.
-    pub(crate) holds: bool,
-}
-
 impl Series {
     /// Returns what tells it from the others of its figure.
     pub(crate) fn label(&self) -> String {
@@ -47,6 +35,23 @@ impl Series {
         let link = (!self.link.is_empty()).then(|| self.link.clone());
         let parts: Vec<String> = [system, link].into_iter().flatten().collect();
         if parts.is_empty() { "recordings".to_owned() } else { parts.join(", ") }
+    }
+
+    /// Returns the beginning of its row: the label, the value that is varied, the recordings, and why it is invalid.
+    pub(crate) fn row_label(&self) -> String {
+        let of_recordings = match (&self.recording, &self.recordings[..]) {
+            (Some(name), _) => Some(name.clone()),
+            (None, []) => None,
+            (None, parts) => {
+                let names: Vec<&str> =
+                    parts.iter().filter_map(|it| it.recording.as_deref()).collect();
+                Some(format!("pooled: {}", names.join(" + ")))
+            }
+        };
+        let value = self.value.map(|value| value.to_string());
+        let invalid = self.invalid.first().map(|reason| format!("INVALID ({reason})"));
+        let parts = [Some(self.label()), value, of_recordings, invalid];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// Returns its statistics as texts, a column each.
@@ -117,6 +122,9 @@ impl Series {
             "system": self.system.map(|system| system.name()),
             "link": self.link,
             "value": self.value,
+            "recording": self.recording,
+            "by_recording": self.recordings.iter().map(|part| part.to_json(figure)).collect::<Vec<_>>(),
+            "invalid": self.invalid,
             "seeds": self.by_seed.len(),
             "samples": times.count(),
             "never": times.missing(),
@@ -134,6 +142,11 @@ impl Series {
 }
 
 impl Figure {
+    /// Returns the series in the order of the table's rows: that of each recording before all of them together.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Series> {
+        self.series.iter().flat_map(|series| series.recordings.iter().chain([series]))
+    }
+
     /// Returns the headings of the table's columns.
     pub(crate) fn columns(&self) -> Vec<String> {
         let figures = self.run_figures();
@@ -173,12 +186,18 @@ impl Figure {
     }
 
     /// Returns a series as parts of the baseline's over the same link with the same value.
-    fn ratios(&self, series: &Series) -> Vec<(&'static str, Option<Ratio>)> {
+    fn ratios<'s>(&'s self, series: &Series) -> Vec<(&'static str, Option<Ratio>)> {
         let baseline = self.series.iter().find(|other| {
             other.system == self.scenario.body.baseline
                 && other.link == series.link
                 && other.value == series.value
         });
+        // A recording is compared with the same one.
+        let of_recording = |other: &'s Series| match &series.recording {
+            Some(_) => other.recordings.iter().find(|part| part.recording == series.recording),
+            None => Some(other),
+        };
+        let baseline = baseline.and_then(of_recording);
         let ratio = |figure| baseline.and_then(|baseline| series.ratio(baseline, figure));
         self.compared().map(|(name, figure)| (name, ratio(figure))).collect()
     }
@@ -193,22 +212,6 @@ impl Figure {
         }
     }
 
-    /// Returns the verdict on each band that the scenario expects.
-    pub(crate) fn verdicts(&self) -> Vec<Verdict> {
-        let of = |expected: &Expected| {
-            let series = self.series.iter().filter(|series| {
-                series.system == Some(expected.system)
-                    && expected.link.as_ref().is_none_or(|link| *link == series.link)
-            });
-            // Nothing can be said of a published table that is not there.
-            let is_there =
-                |series: &&Series| !is_published(expected.system) || !series.pairs.is_empty();
-            series.filter(is_there).map(|series| verdict(expected, series)).collect::<Vec<_>>()
-        };
-        let expected = self.scenario.body.expected.iter().flat_map(of);
-        expected.chain(averages::verdicts(self)).collect()
-    }
-
     /// Returns the table as text.
     pub(crate) fn to_text(&self) -> String {
         let mut out = format!("{}: {}\n", self.scenario.name, self.title());
@@ -217,32 +220,20 @@ impl Figure {
             return out;
         }
         let value = self.scenario.body.value.as_deref();
-        let labels = |series: &Series| {
-            let label = series.label();
-            series.value.map_or(label.clone(), |value| format!("{label}, {value}"))
-        };
         let heading = value.map_or_else(String::new, |value| format!("by {value}"));
         let mut rows = vec![[vec![heading], self.columns()].concat()];
-        let row = |series: &Series| [vec![labels(series)], self.row(series)].concat();
-        rows.extend(self.series.iter().map(row));
+        let row = |series: &Series| [vec![series.row_label()], self.row(series)].concat();
+        rows.extend(self.rows().map(row));
         out.push_str(&report::table(&rows, COLUMN_WIDTH));
         if let Some(baseline) = self.scenario.body.baseline {
             let _ = writeln!(out, "ratios are to {}, same link, value and seed", baseline.name());
         }
         out.push_str(&averages::to_text(&averages::averages(self)));
-        for Verdict { sentence, holds } in self.verdicts() {
-            let _ = writeln!(
-                out,
-                "{} {sentence}",
-                if holds { "as expected:" } else { "NOT AS EXPECTED:" }
-            );
-        }
         out
     }
 
     /// Returns it as JSON.
-    pub(crate) fn to_json(&self) -> Value {
-        let verdicts = self.verdicts();
+    pub(crate) fn to_json(&self, verdicts: &[Verdict]) -> Value {
         json!({
             "name": self.scenario.name,
             "title": self.title(),
@@ -251,36 +242,7 @@ impl Figure {
             "missing": self.missing,
             "series": self.series.iter().map(|series| series.to_json(self)).collect::<Vec<_>>(),
             "averages": averages::to_json(&averages::averages(self)),
-            "expected": verdicts
-                .iter()
-                .map(|verdict| json!({ "holds": verdict.holds, "sentence": verdict.sentence }))
-                .collect::<Vec<_>>(),
+            "published": verdicts.iter().filter(|it| it.figure == self.scenario.name).collect::<Vec<_>>(),
         })
-    }
-}
-
-fn verdict(expected: &Expected, series: &Series) -> Verdict {
-    let got = match expected.statistic {
-        Statistic::Throughput => series.median_throughput(),
-        Statistic::Median => series.times.quantile(50),
-        Statistic::Mean => series.times.mean(),
-        Statistic::P90 => series.times.quantile(90),
-        Statistic::P99 => series.times.quantile(99),
-    };
-    let holds = got.is_some_and(|got| {
-        expected.from.is_none_or(|from| from <= got) && expected.to.is_none_or(|to| got <= to)
-    });
-    let unit = expected.statistic.unit();
-    let band = match (expected.from, expected.to) {
-        (Some(from), Some(to)) => format!("{from} to {to} {unit}"),
-        (Some(from), None) => format!("at least {from} {unit}"),
-        (None, Some(to)) => format!("at most {to} {unit}"),
-        (None, None) => "anything".to_owned(),
-    };
-    let statistic = expected.statistic.name();
-    let (label, got, source) = (series.label(), number(got), &expected.source);
-    Verdict {
-        sentence: format!("{statistic} of {label} is {got} {unit}, expected {band} ({source})"),
-        holds,
     }
 }

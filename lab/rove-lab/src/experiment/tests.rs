@@ -1,16 +1,18 @@
 //! Whole figures, small ones.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 const SMALL: &str = include_str!("../../tests/scenarios/small.toml");
 
 /// Texts that HTML has to escape, and a band that no run is within.
 const HARD: &str = r#"
-[[expected]]
-system = "rove"
-statistic = "mean"
-to = 0.001
-source = "nobody"
+[[published]]
+paper = "a <paper>"
+place = "table 1"
+reason = "It was <tested>."
+results = [{ system = "rove", mean = { to = 0.001 } }, { system = "mosh-rules", value = 1, mean = { from = 1 } }]
 "#;
 
 /// A directory of a test's own, with the small scenario in it.
@@ -20,8 +22,7 @@ impl Directory {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("rove-lab-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("a directory");
-        let hard =
-            SMALL.replace("40 ms", "40 ms <near>").replace("outage.\"", "</script> & outage.\"");
+        let hard = SMALL.replace("40 ms", "40 ms <near>").replace("keys.\"", "</script> & keys.\"");
         assert!(hard.contains("</script>") && hard.contains("<near>"));
         fs::write(path.join("small.toml"), hard + HARD).expect("a file");
         Self(path)
@@ -52,15 +53,29 @@ impl Directory {
             seed,
             shard,
             engine: Engine::Local,
+            is_worker: false,
             json: false,
         }
     }
 
     fn run_part(&self, seed: u64, shard: Option<Shard>) -> String {
+        self.try_run(seed, shard).expect("made")
+    }
+
+    fn try_run(&self, seed: u64, shard: Option<Shard>) -> Result<String> {
         let options = self.options(seed, shard);
         let mut output = Vec::new();
-        run(&options, &mut output).expect("made");
-        String::from_utf8(output).expect("text")
+        run(&options, &mut output)?;
+        Ok(String::from_utf8(output).expect("text"))
+    }
+
+    /// Returns the answers of a worker to shards.
+    fn run_as_worker(&self, shards: &[&str]) -> Vec<Value> {
+        let order = rove_runs::ray::order(&self.options(1, None), shards).expect("lines");
+        let mut output = Vec::new();
+        spread::work(order.as_bytes(), &mut output).expect("answers");
+        let answers = output.split_inclusive(|byte| *byte == b'\n');
+        answers.map(|line| serde_json::from_slice(line).expect("an answer")).collect()
     }
 }
 
@@ -158,9 +173,10 @@ fn runs_that_have_ended_are_not_run_again() {
     // Results that no run can have show that they were taken from the file.
     let changed: String = kept
         .lines()
-        .map(|line| {
+        .enumerate()
+        .map(|(number, line)| {
             let (run, _) = line.split_once("\"samples\"").expect("samples");
-            format!("{run}\"samples\":{{\"times\":[4242000000],\"missing\":0}}}}\n")
+            format!("{run}\"samples\":{{\"times\":[{}],\"missing\":0}}}}\n", 4_242_000_000 + number)
         })
         .collect();
     fs::write(&runs, &changed).expect("changed");
@@ -182,6 +198,13 @@ fn shards_of_several_computers_make_the_figures_of_one() {
         assert!(!other.0.join("out/figures.json").exists(), "a part makes no figures");
     }
     assert_eq!(runs.lines().count(), 12);
+    let answers = alone.run_as_worker(&["1/3", "2/3", "3/3", "3/2"]);
+    let brought = |answer: &Value| answer["result"]["Ok"].as_str().map(str::to_owned);
+    let brought: Vec<String> = answers.iter().filter_map(brought).collect();
+    let sorted = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    assert_eq!((brought.len(), sorted(&brought.concat())), (3, sorted(&runs)));
+    let reason = answers[3]["result"]["Err"].as_str().expect("there is no such shard");
+    assert!(reason.contains("is no part of all runs"), "{reason}");
     fs::create_dir_all(whole.0.join("out")).expect("a directory");
     fs::write(whole.0.join("out/runs.jsonl"), &runs).expect("joined");
     whole.run(1);
@@ -190,12 +213,18 @@ fn shards_of_several_computers_make_the_figures_of_one() {
 }
 
 #[test]
-fn a_page_shows_texts_as_texts_and_says_what_is_not_as_expected() {
+fn a_report_begins_with_the_verdicts_and_a_page_shows_texts_as_texts() {
     let directory = Directory::new("page");
     let text = directory.run(1);
-    assert!(text.contains("NOT AS EXPECTED: mean of rove, 40 ms <near>"), "{text}");
+    assert!(text.starts_with("a <paper>: 1 of 3 results reproduced\n"), "{text}");
+    assert!(text.contains("small: rove, 40 ms <near>, 1, mean"), "{text}");
+    assert!(text.contains("\nsmall: It was <tested>.\n\nsmall: A small figure"), "{text}");
+    let json: Value = serde_json::from_str(&directory.read("figures.json")).expect("JSON");
+    let outcome = |row: usize| &json["figures"][0]["published"][row]["outcome"];
+    assert_eq!([outcome(0), outcome(2)], ["not-reproduced", "reproduced"], "{json:#}");
     let page = directory.read("figures.html");
-    assert!(page.contains("not as expected: mean of rove, 40 ms &lt;near&gt;"), "escaped");
+    let rows = page.find("<td>small: rove, 40 ms &lt;near&gt;, 1, mean</td>").expect("escaped");
+    assert!(rows < page.find("<nav>").expect("a list of figures"), "the verdicts come first");
     assert!(
         !page.contains("<near>") && page.matches("</script>").count() == 1,
         "nothing breaks out"
@@ -204,6 +233,22 @@ fn a_page_shows_texts_as_texts_and_says_what_is_not_as_expected() {
         page.contains("var(--grid, #d8d8d8)") && !page.contains("#010101"),
         "the page's colours"
     );
+}
+
+#[test]
+fn each_recording_is_a_row_and_seeds_that_change_nothing_are_refused() {
+    let scenario = "title = \"Recordings\"\nabout = \"a\"\nmeasure = \"host-response\"\nplot = \"distribution\"\n\
+                    recordings = [\"fish\", \"bash-long\"]\n";
+    let directory = Directory::with("recordings", scenario);
+    let text = directory.run(1);
+    for row in
+        ["recordings, fish ", "recordings, bash-long ", "recordings, pooled: fish + bash-long "]
+    {
+        assert!(text.contains(&format!("\n{row}")), "{row}: {text}");
+    }
+    let refused = Directory::with("seeds", &format!("{scenario}seeds = 2\n")).try_run(1, None);
+    let said = refused.expect_err("nothing is left to chance").to_string();
+    assert!(said.contains("2 seeds give the same result: use seeds = 1"), "{said}");
 }
 
 #[test]

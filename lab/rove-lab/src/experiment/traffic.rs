@@ -1,7 +1,8 @@
 //! The traffic of senders that share a path, as a scenario file describes it.
 
 use rove_congestion::Begin;
-use rove_units::{Duration, parse_duration};
+use rove_flows::flow::source::FULL;
+use rove_units::{Bytes, Duration, parse_duration};
 use serde::Deserialize;
 
 /// Most senders of a scenario. Chosen: as the evaluator's priors.
@@ -20,6 +21,12 @@ pub(crate) struct Traffic {
     /// The way in which flows of TCP begin.
     #[serde(default)]
     pub(crate) begin: TcpBegin,
+    /// The first window of flows of TCP in packets, in place of that of `begin`.
+    pub(crate) initial_window: Option<u32>,
+    /// The size of a full IP packet; that of Ethernet where it is left out.
+    pub(crate) packet_bytes: Option<u64>,
+    /// How long an acknowledgment waits for a second packet; none where it is left out.
+    pub(crate) acknowledgment_delay: Option<String>,
     /// The mean pause between two flows.
     pub(crate) mean_pause: String,
     /// How long a run takes.
@@ -37,16 +44,21 @@ pub(crate) enum TcpBegin {
     Classic,
 }
 
-impl From<TcpBegin> for Begin {
-    fn from(begin: TcpBegin) -> Self {
-        match begin {
-            TcpBegin::Modern => Self::Modern,
-            TcpBegin::Classic => Self::Classic,
-        }
-    }
-}
-
 impl Traffic {
+    /// Returns how flows of TCP begin.
+    pub(crate) fn begin(&self) -> Begin {
+        let begin = match self.begin {
+            TcpBegin::Modern => Begin::MODERN,
+            TcpBegin::Classic => Begin::CLASSIC,
+        };
+        Begin { packets: self.initial_window.unwrap_or(begin.packets), ..begin }
+    }
+
+    /// Returns the payload of a full packet.
+    pub(crate) fn packet(&self) -> Bytes {
+        self.packet_bytes.map_or(FULL, |bytes| Bytes::new(bytes) - rove_headless::HEADERS)
+    }
+
     /// Returns a sentence if there can be no such traffic.
     pub(crate) fn check(&self) -> Result<(), String> {
         if !(1..=SENDERS_MAX).contains(&self.senders) {
@@ -55,7 +67,14 @@ impl Traffic {
         if self.mean_flow_bytes == Some(0) || self.largest_flow_bytes == Some(0) {
             return Err("mean-flow-bytes and largest-flow-bytes are above 0".to_owned());
         }
-        for time in [&self.mean_pause, &self.length] {
+        if self.initial_window.is_some_and(|packets| !(1..=1_000).contains(&packets)) {
+            return Err("initial-window is from 1 to 1000 packets".to_owned());
+        }
+        if self.packet_bytes.is_some_and(|bytes| !(100..=1_500).contains(&bytes)) {
+            return Err("packet-bytes are from 100 to 1500".to_owned());
+        }
+        let delay = self.acknowledgment_delay.as_ref();
+        for time in [&self.mean_pause, &self.length].into_iter().chain(delay) {
             let duration = parse_duration(time).map_err(|error| error.to_string())?;
             if duration.is_zero() || duration > Duration::from_secs(3_600) {
                 return Err(format!("{time:?} is no time up to an hour"));

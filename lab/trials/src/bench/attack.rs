@@ -4,11 +4,12 @@ use std::fs;
 use std::os::unix::fs::chown;
 
 use anyhow::{Context, Result};
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::terminal::Terminal;
-use rove_lab::live::{clock, process};
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server};
+use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
+use rove_rig::{clock, process};
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 use rustix::process::geteuid;
@@ -16,7 +17,7 @@ use rustix::process::geteuid;
 use super::attacker::{Attacker, Kind};
 use super::overhear::Overheard;
 use super::report::{Line, Target};
-use super::{Bench, stats};
+use super::turns::Bench;
 
 /// Echoes by itself, so that no line is waited for.
 const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
@@ -86,9 +87,9 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 }
 
 fn echo_lines(what: &str, rove: &[Turn], stock: Option<&Vec<Turn>>) -> [Line; 3] {
-    let p50 = |turn: &Turn| stats::quantile(&turn.echoes, 0.5);
-    let p95 = |turn: &Turn| stats::quantile(&turn.echoes, 0.95);
-    let quiet = rove.iter().map(|turn| stats::quantile(&turn.quiet, 0.95)).collect();
+    let p50 = |turn: &Turn| stats::quantile(&turn.echoes, 50);
+    let p95 = |turn: &Turn| stats::quantile(&turn.echoes, 95);
+    let quiet = rove.iter().map(|turn| stats::quantile(&turn.quiet, 95)).collect();
     [
         line(format!("{what}: a key's echo, p50"), "ms", rove, stock, &p50),
         line(format!("{what}: p95"), "ms", rove, stock, &p95)
@@ -124,17 +125,17 @@ fn line(
 
 /// Types in a session, first undisturbed and then while it is attacked.
 fn turn(system: &System, kind: Kind, rate: u32) -> Result<Turn> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::create()?;
     let system = if geteuid().is_root() {
-        chown(scratch.path(), Some(NOBODY), None)?;
+        chown(scratch.folder(), Some(NOBODY), None)?;
         system.clone().as_nobody()
     } else {
         system.clone()
     };
-    let server = Server::start(&system, scratch.path(), &ECHO)?;
+    let server = Server::start(&system, scratch.folder(), &ECHO)?;
     let overheard = Overheard::start(server.address())?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
-    let home = scratch.path();
+    let home = scratch.folder();
     let _client = Client::start_at(&system, &server, overheard.address(), home, &terminal)?;
     terminal.read_past("ready")?;
     // An attacker overhears the first keys of these.

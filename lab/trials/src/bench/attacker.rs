@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
-use rove_lab::live::clock;
+use rove_rig::clock;
 use rove_units::{Duration, Seed};
 use rustix::event::{Timespec, poll};
 

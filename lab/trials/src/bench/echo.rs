@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use anyhow::Result;
-use rove_lab::live::clock;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::window::Window;
+use rove_rig::clock;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server};
+use rove_rig::system::System;
+use rove_rig::window::{Observed, Window};
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 
 use super::report::{Line, Target};
-use super::{Bench, stats};
+use super::turns::Bench;
 
 /// Echoes by itself, so that no line is waited for.
 pub(super) const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
@@ -27,16 +28,16 @@ const PAUSE_MILLIS: [u64; 2] = [60, 160];
 /// Types in sessions of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let [stock, rove] =
-        bench.compare("keys", |system| type_keys([system; 2], Scratch::new()?.path()))?;
-    let line = |what: &str, share| {
+        bench.compare("keys", |system| type_keys([system; 2], Scratch::create()?.folder()))?;
+    let line = |what: &str, percent| {
         let quantiles = |turns: &[Vec<f64>]| -> Vec<f64> {
-            turns.iter().map(|waits| stats::quantile(waits, share)).collect()
+            turns.iter().map(|waits| stats::quantile(waits, percent)).collect()
         };
         Line::new(what, "ms", quantiles(&rove))
             .beside("stock", quantiles(&stock))
             .target(Target::RatioAtMost(1.0))
     };
-    Ok(vec![line("a key's echo, median", 0.5), line("a key's echo, nine in ten within", 0.9)])
+    Ok(vec![line("a key's echo, median", 50), line("a key's echo, nine in ten within", 90)])
 }
 
 /// Returns the milliseconds from each key to its echo, between one system's server and another's client.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::Bench;
 use super::report::{Line, Target};
+use super::turns::Bench;
 
 /// Runs the comparison of lab/oracle, which lets the emulators take turns by itself.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {

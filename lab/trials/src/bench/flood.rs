@@ -4,17 +4,20 @@ use std::path::Path;
 use std::process::{Child, Command};
 
 use anyhow::{Context, Result, ensure};
-use rove_lab::live::clock;
-use rove_lab::live::load::{Load, OVER, READY};
-use rove_lab::live::process::Process;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server, in_known_environment};
-use rove_lab::live::system::System;
-use rove_lab::live::terminal::Terminal;
+use rove_rig::clock;
+use rove_rig::load::{Load, OVER, READY};
+use rove_rig::process::Process;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server, in_known_environment};
+use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
+use rustix::process::Signal;
 
+use super::echo;
 use super::report::{Line, Target};
-use super::{Bench, echo, stats};
+use super::turns::Bench;
 
 /// Bytes of a flood. Chosen: seconds of work for a stock server.
 const BYTES: usize = 50_000_000;
@@ -40,8 +43,8 @@ struct Script {
 
 impl Script {
     fn new(load: Load) -> Result<Self> {
-        let scratch = Scratch::new()?;
-        let file = scratch.write("flood", &load.bytes(BYTES))?;
+        let scratch = Scratch::create()?;
+        let file = scratch.keep("flood", &load.bytes(BYTES))?;
         let text = format!(
             "stty -echo; printf {READY}; read go; cat {}; printf '\\r\\n{OVER}'; read stay",
             file.display()
@@ -109,18 +112,18 @@ pub(super) fn measure_record(bench: &Bench) -> Result<Vec<Line>> {
 
 /// Pours and types once; returns the cost of the flood, and the median wait for an echo.
 fn record_turn(bench: &Bench, keeps: bool) -> Result<(Cost, f64)> {
-    let home = Scratch::new()?;
+    let home = Scratch::create()?;
     if !keeps {
         // A file in place of the folder for the record's key.
-        home.write(".local", b"")?;
+        home.keep(".local", b"")?;
     }
     let ends = bench.programs.systems();
     let script = Script::new(Load::Plain)?;
-    let flood = through_session(ends, &script.command(), home.path())?;
-    let waits = echo::type_keys(ends, home.path())?;
-    let has_folder = home.path().join(".local/share/rove/resume").is_dir();
+    let flood = through_session(ends, &script.command(), home.folder())?;
+    let waits = echo::type_keys(ends, home.folder())?;
+    let has_folder = home.folder().join(".local/share/rove/resume").is_dir();
     ensure!(has_folder == keeps, "the client keeps a record as it likes");
-    Ok((flood, stats::quantile(&waits, 0.5)))
+    Ok((flood, stats::quantile(&waits, 50)))
 }
 
 impl Cost {
@@ -137,7 +140,7 @@ impl Cost {
 /// Pours a load through both systems and through a bare pty, in turn.
 fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f64>)> {
     let script = Script::new(load)?;
-    let (command, home) = (script.command(), script.scratch.path());
+    let (command, home) = (script.command(), script.scratch.folder());
     let mut bare = Vec::new();
     let costs = bench.compare(what, |system| {
         // A round begins with stock.
@@ -154,7 +157,7 @@ fn through_session([far, near]: [&System; 2], command: &[&str], home: &Path) -> 
     let server = Server::start(far, home, command)?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let client = Client::start(near, &server, home, &terminal)?;
-    let process = Process::open(client.pid())?;
+    let process = Process::open(client.pid(), Signal::TERM)?;
     terminal.read_past(READY)?;
     let (before, start) = (server.process.cpu_seconds()?, clock::now());
     terminal.send(b"\r")?;
@@ -164,7 +167,7 @@ fn through_session([far, near]: [&System; 2], command: &[&str], home: &Path) -> 
         server_cpu: server.process.cpu_seconds()? - before,
         client_cpu: process.cpu_seconds()?,
         server_megabytes: server.process.peak_megabytes()?,
-        client_megabytes: client.peak_megabytes()?,
+        client_megabytes: process.peak_megabytes()?,
     };
     terminal.send(b"\r")?;
     client.wait(&mut terminal)?;
@@ -223,9 +226,9 @@ mod tests {
 
     #[test]
     fn a_bare_pty_runs_the_command_to_its_marker() {
-        let scratch = Scratch::new().unwrap();
+        let scratch = Scratch::new();
         let script =
             format!("stty -echo; printf {READY}; read go; echo x; printf {OVER}; read stay");
-        assert!(through_bare_pty(&["sh", "-c", &script], scratch.path()).unwrap() > 0.0);
+        assert!(through_bare_pty(&["sh", "-c", &script], scratch.folder()).unwrap() > 0.0);
     }
 }

@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result};
 
-use super::Bench;
 use super::emulator::series;
 use super::report::{Line, Target};
+use super::turns::Bench;
 
 /// Runs the example of crates/session that makes frames.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {

@@ -1,17 +1,17 @@
 //! Sessions in which nothing happens: how often they wake and what that costs.
 
 use anyhow::Result;
-use rove_lab::live::clock;
-use rove_lab::live::process::{self, Usage};
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, PROMPT, SHELL, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::window::{Window, shows_prompt};
+use rove_rig::clock;
+use rove_rig::process::{self, Usage};
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, PROMPT, SHELL, Server};
+use rove_rig::system::System;
+use rove_rig::window::{Observed, Window, shows_prompt};
 use rove_terminal::Size;
 use rove_units::Duration;
 
-use super::Bench;
 use super::report::{Line, Target};
+use super::turns::Bench;
 
 /// How long both are left to themselves before it counts. Chosen: the first repeats are over.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -31,10 +31,10 @@ struct Idle {
 
 impl Idle {
     fn start(system: &System) -> Result<Self> {
-        let scratch = Scratch::new()?;
-        let server = Server::start(system, scratch.path(), &SHELL)?;
+        let scratch = Scratch::create()?;
+        let server = Server::start(system, scratch.folder(), &SHELL)?;
         let mut window = Window::open(Size::DEFAULT)?;
-        let client = Client::start(system, &server, scratch.path(), &window.terminal)?;
+        let client = Client::start(system, &server, scratch.folder(), &window.terminal)?;
         window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))?;
         Ok(Self { server, client, window, _scratch: scratch })
     }

@@ -1,19 +1,20 @@
 //! Ctrl-C under `yes` on a slow path: how long until the prompt, and what the server spends meanwhile.
 
 use anyhow::Result;
-use rove_lab::live::clock;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, SHELL, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::window::Window;
-use rove_lab::live::yes;
 use rove_link::LinkConfig;
+use rove_rig::clock;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, SHELL, Server};
+use rove_rig::system::System;
+use rove_rig::window::{Observed, Window};
+use rove_rig::yes;
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 use rove_units::{BitRate, Bytes, Duration, Seed};
 
+use super::path;
 use super::report::{Line, Target};
-use super::stats;
-use super::{Bench, path};
+use super::turns::Bench;
 
 /// Delay of the path in each direction: half of the round trip. Chosen, as the rate and the queue are: a terminal that
 /// sent every byte would have eight seconds of output before the prompt.
@@ -51,14 +52,14 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 }
 
 fn interrupt(system: &System) -> Result<Showing> {
-    let scratch = Scratch::new()?;
-    let server = Server::start(system, scratch.path(), &SHELL)?;
+    let scratch = Scratch::create()?;
+    let server = Server::start(system, scratch.folder(), &SHELL)?;
     let link =
         LinkConfig { delay: DELAY, rate: Some(RATE), queue_max: QUEUE, ..LinkConfig::default() };
     let relay = path::in_front_of(&server, &link, Seed::new(1))?;
     let mut window = Window::open(Size::DEFAULT)?;
     let client =
-        Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
+        Client::start_at(system, &server, relay.address(), scratch.folder(), &window.terminal)?;
     yes::wait_for_prompt(&mut window)?;
 
     yes::start_yes(&mut window)?;

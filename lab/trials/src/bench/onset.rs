@@ -3,18 +3,20 @@
 use std::thread;
 
 use anyhow::Result;
-use rove_lab::live::clock;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::window::Window;
 use rove_link::LinkConfig;
+use rove_rig::clock;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server};
+use rove_rig::system::System;
+use rove_rig::window::{Observed, Window};
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 
 use super::echo::{ECHO, KEY};
+use super::path;
 use super::report::{Line, Target};
-use super::{Bench, path, stats};
+use super::turns::Bench;
 
 /// The delay of one direction: half of the round trip.
 const DELAY: Duration = Duration::from_millis(50);
@@ -49,20 +51,20 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(vec![
         line("echo of the first 20 keys at 29 % loss, mean", mean),
         line("echo of the first 20 keys at 29 % loss, nine in ten", |waits| {
-            stats::quantile(waits, 0.9)
+            stats::quantile(waits, 90)
         }),
     ])
 }
 
 /// Returns the milliseconds from each key after the onset of loss to its echo.
 fn type_keys(system: &System, seed: Seed) -> Result<Vec<f64>> {
-    let scratch = Scratch::new()?;
-    let server = Server::start(system, scratch.path(), &ECHO)?;
+    let scratch = Scratch::create()?;
+    let server = Server::start(system, scratch.folder(), &ECHO)?;
     let link = LinkConfig { delay: DELAY, ..LinkConfig::default() };
     let relay = path::in_front_of(&server, &link, seed)?;
     let mut window = Window::open(Size::DEFAULT)?;
     let _client =
-        Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
+        Client::start_at(system, &server, relay.address(), scratch.folder(), &window.terminal)?;
     // Stock leaves the first row empty.
     window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))?;
     let pauses = seed.stream("pauses");

@@ -3,8 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::Result;
-use rove_lab::live::session::Server;
 use rove_link::LinkConfig;
+use rove_rig::session::Server;
 use rove_shell::relay::{Relay, RelayConfig};
 use rove_units::Seed;
 

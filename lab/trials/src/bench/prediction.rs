@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 
-use super::Bench;
 use super::emulator::series;
 use super::report::{Line, Target};
+use super::turns::Bench;
 
 /// Each measured case, and the most microseconds it may take: typing, and the cases that cost most.
 const KINDS: [(&str, f64); 8] = [

@@ -1,13 +1,17 @@
 //! The programs under measurement: rove built as it ships, and stock Mosh as it is installed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use rove_lab::live::place::Place;
-use rove_lab::live::system::System;
+use rove_rig::place::Place;
+use rove_rig::system::System;
 
-use super::{Options, Row};
+/// A package, and the kind and the name of one of its targets.
+pub(super) type Target = [&'static str; 3];
+
+/// The target that is rove.
+pub(super) const ROVE: Target = ["rove-shell", "--bin", "rove"];
 
 /// Everything that is run.
 #[derive(Clone, Debug)]
@@ -18,38 +22,25 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Builds for release what the rows need.
+    /// Builds these targets for release. A rove that is named is not built, and another one may stand for stock Mosh.
     ///
     /// # Errors
     ///
     /// Returns an error when something does not build.
-    pub(super) fn build(rows: &[Row], options: &Options) -> Result<Self> {
-        for row in rows {
-            let target = match row {
-                Row::Flood
-                | Row::Interrupt
-                | Row::Wire
-                | Row::Start
-                | Row::Echo
-                | Row::Record
-                | Row::Onset
-                | Row::Idle
-                | Row::Sessions
-                | Row::Attack => ["rove-shell", "--bin", "rove"],
-                Row::Emulator => ["rove-oracle", "--example", "throughput"],
-                Row::Frame => ["rove-session", "--example", "frame"],
-                Row::Prediction => ["rove-predict", "--example", "prediction"],
-            };
-            if options.program.is_none() || target[0] != "rove-shell" {
-                build(target)?;
-            }
+    pub(super) fn build(
+        targets: impl Iterator<Item = Target>,
+        program: Option<PathBuf>,
+        beside: Option<PathBuf>,
+    ) -> Result<Self> {
+        for target in targets.filter(|target| program.is_none() || *target != ROVE) {
+            build(target)?;
         }
         let xtask = std::env::current_exe().context("cannot tell where this program lies")?;
         let target = xtask.ancestors().nth(2).context("this program lies in no target folder")?;
         let release = target.join("release");
-        let program = options.program.clone().unwrap_or_else(|| release.join("rove"));
+        let program = program.unwrap_or_else(|| release.join("rove"));
         Ok(Self {
-            stock: match options.beside.clone() {
+            stock: match beside {
                 Some(program) => System::rove("stock", program),
                 None => System::stock("stock"),
             },
@@ -91,12 +82,18 @@ impl Programs {
 }
 
 /// Builds one target of a package as it ships.
-fn build([package, kind, name]: [&str; 3]) -> Result<()> {
+fn build([package, kind, name]: Target) -> Result<()> {
     let status = Command::new("cargo")
         .args(["build", "--quiet", "--release", "--locked", "--package", package, kind, name])
-        .current_dir(crate::workspace_root())
+        .current_dir(workspace_root())
         .status()
         .context("cargo did not start")?;
     ensure!(status.success(), "{package} does not build");
     Ok(())
+}
+
+/// Returns the folder of the workspace's Cargo.toml.
+fn workspace_root() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    folder.ancestors().nth(2).expect("the crate lies two folders below the workspace").to_owned()
 }

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
+use rove_runs::statistics as stats;
 use serde_json::{Value, json};
-
-use super::stats;
 
 /// A line of the table.
 #[derive(Clone, Debug)]
@@ -68,7 +67,9 @@ impl Line {
     }
 
     fn ratio(&self) -> Option<f64> {
-        self.beside.as_ref().map(|beside| stats::ratio(&self.rove, &beside.figures))
+        let ratio = stats::ratio(&self.rove, &self.beside.as_ref()?.figures);
+        // There is none of two figures that are zero.
+        ratio.is_finite().then_some(ratio)
     }
 
     fn excess(&self) -> Option<f64> {

@@ -1,15 +1,15 @@
 //! Many sessions: one after the other, and all at once.
 
 use anyhow::Result;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::terminal::Terminal;
-use rove_lab::live::{clock, process};
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, Server};
+use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
+use rove_rig::{clock, process};
 use rove_terminal::Size;
 
-use super::Bench;
 use super::report::{Line, Target};
+use super::turns::Bench;
 
 /// Sessions opened and closed in a row.
 const IN_A_ROW: u32 = 100;
@@ -39,12 +39,12 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 
 /// Returns the seconds that the sessions took.
 fn in_a_row(system: &System) -> Result<f64> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::create()?;
     let start = clock::now();
     for _ in 0..IN_A_ROW {
-        let server = Server::start(system, scratch.path(), &["printf", "done\\n"])?;
+        let server = Server::start(system, scratch.folder(), &["printf", "done\\n"])?;
         let mut terminal = Terminal::open(Size::DEFAULT)?;
-        let client = Client::start(system, &server, scratch.path(), &terminal)?;
+        let client = Client::start(system, &server, scratch.folder(), &terminal)?;
         client.wait(&mut terminal)?;
     }
     Ok(clock::seconds_since(start))
@@ -53,12 +53,12 @@ fn in_a_row(system: &System) -> Result<f64> {
 /// Returns the mean memory of a server and of a client, in megabytes, what they share divided among
 /// those who share it.
 fn at_once(system: &System) -> Result<[f64; 2]> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::create()?;
     let mut sessions = Vec::new();
     for _ in 0..AT_ONCE {
-        let server = Server::start(system, scratch.path(), &WAITING)?;
+        let server = Server::start(system, scratch.folder(), &WAITING)?;
         let mut terminal = Terminal::open(Size::DEFAULT)?;
-        let client = Client::start(system, &server, scratch.path(), &terminal)?;
+        let client = Client::start(system, &server, scratch.folder(), &terminal)?;
         terminal.read_past("ready")?;
         sessions.push((server, terminal, client));
     }

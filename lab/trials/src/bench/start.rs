@@ -4,18 +4,19 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, bail};
-use rove_lab::live::clock;
-use rove_lab::live::place::Place;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, PROMPT, SHELL, Server, in_known_environment};
-use rove_lab::live::sshd::Sshd;
-use rove_lab::live::system::System;
-use rove_lab::live::terminal::Terminal;
-use rove_lab::live::window::{Window, shows_prompt};
+use rove_rig::clock;
+use rove_rig::place::Place;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, PROMPT, SHELL, Server, in_known_environment};
+use rove_rig::sshd::Sshd;
+use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
+use rove_rig::window::{Observed, Window, shows_prompt};
+use rove_runs::statistics as stats;
 use rove_terminal::Size;
 
 use super::report::{Line, Target};
-use super::{Bench, stats};
+use super::turns::Bench;
 
 /// Starts per turn, of which the median counts.
 const STARTS: usize = 10;
@@ -46,10 +47,10 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 
 /// Returns the seconds that a server takes to say where it listens.
 fn announcement(system: &System) -> Result<f64> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::create()?;
     let mut call = system.server(Place::Here)?;
     call.args(["new", "-i", "127.0.0.1", "--", "true"]);
-    let call = in_known_environment(&mut call, scratch.path());
+    let call = in_known_environment(&mut call, scratch.folder());
     call.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let start = clock::now();
     let mut server = Parent(call.spawn().context("cannot start a server")?);
@@ -80,11 +81,11 @@ impl Parent {
 
 /// Returns the seconds from a client's start to what the program has printed.
 fn first_picture(system: &System) -> Result<f64> {
-    let scratch = Scratch::new()?;
-    let server = Server::start(system, scratch.path(), &["sh", "-c", "printf ready; exec cat"])?;
+    let scratch = Scratch::create()?;
+    let server = Server::start(system, scratch.folder(), &["sh", "-c", "printf ready; exec cat"])?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let start = clock::now();
-    let client = Client::start(system, &server, scratch.path(), &terminal)?;
+    let client = Client::start(system, &server, scratch.folder(), &terminal)?;
     terminal.read_past("ready")?;
     let seconds = clock::seconds_since(start);
     terminal.send(b"\x04")?;
@@ -94,11 +95,11 @@ fn first_picture(system: &System) -> Result<f64> {
 
 /// Returns the seconds that a session takes whose program ends at once.
 fn shortest(system: &System) -> Result<f64> {
-    let scratch = Scratch::new()?;
-    let server = Server::start(system, scratch.path(), &["true"])?;
+    let scratch = Scratch::create()?;
+    let server = Server::start(system, scratch.folder(), &["true"])?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let start = clock::now();
-    let client = Client::start(system, &server, scratch.path(), &terminal)?;
+    let client = Client::start(system, &server, scratch.folder(), &terminal)?;
     client.wait(&mut terminal)?;
     Ok(clock::seconds_since(start))
 }
@@ -113,7 +114,7 @@ fn login(system: &System) -> Result<f64> {
         .arg(format!("--server={}", system.server_words()))
         .args(["far", "--", "env", &prompt])
         .args(SHELL);
-    let call = in_known_environment(&mut call, sshd.home());
+    let call = in_known_environment(&mut call, &sshd.scratch);
     call.stdin(window.terminal.stdio()?)
         .stdout(window.terminal.stdio()?)
         .stderr(window.terminal.stdio()?);

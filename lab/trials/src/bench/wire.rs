@@ -1,19 +1,20 @@
 //! Bytes on the wire for a script, both directions, headers included.
 
 use anyhow::Result;
-use rove_lab::live::clock;
-use rove_lab::live::scratch::Scratch;
-use rove_lab::live::session::{Client, PROMPT, SHELL, Server};
-use rove_lab::live::system::System;
-use rove_lab::live::window::{Window, shows_prompt, text};
 use rove_link::LinkConfig;
+use rove_rig::clock;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::{Client, PROMPT, SHELL, Server};
+use rove_rig::system::System;
+use rove_rig::window::{Observed, Window, shows_prompt, text};
 use rove_shell::relay::{Relay, Traffic};
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 
+use super::path;
 use super::report::{Line, Target};
 use super::script::{FILE, REST, SCRIPT, Scene, Step};
-use super::{Bench, path};
+use super::turns::Bench;
 
 /// Delay of the path in each direction. Chosen: a server on the same continent.
 const DELAY: Duration = Duration::from_millis(20);
@@ -57,14 +58,14 @@ fn kilo(bytes: u64) -> f64 {
 
 /// Plays the script in one session; returns the bytes of each scene.
 fn play(system: &System) -> Result<Vec<Sent>> {
-    let scratch = Scratch::new()?;
+    let scratch = Scratch::create()?;
     let (name, contents) = FILE;
-    scratch.write(name, contents.as_bytes())?;
-    let server = Server::start(system, scratch.path(), &SHELL)?;
+    scratch.keep(name, contents.as_bytes())?;
+    let server = Server::start(system, scratch.folder(), &SHELL)?;
     let relay = path::in_front_of(&server, &LinkConfig::lossless(DELAY), Seed::new(1))?;
     let mut window = Window::open(Size::DEFAULT)?;
     let client =
-        Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
+        Client::start_at(system, &server, relay.address(), scratch.folder(), &window.terminal)?;
     perform(&mut window, Step::Prompt)?;
     perform(&mut window, Step::Watch(REST))?;
 

@@ -3,7 +3,9 @@
 use rove_link::LinkConfig;
 use rove_session::{CAPABILITIES, EngineKind, ExitStatus, Prediction, Preference};
 use rove_ssp::Capabilities;
-use rove_terminal::{ClusterWidths, NewerWide, Size, TerminalCapabilities, UserTerminal};
+use rove_terminal::{
+    ClusterWidths, NewerWide, OscSupport, Size, TerminalCapabilities, UserTerminal,
+};
 use rove_units::{Duration, Seed};
 
 use super::dice::Dice;
@@ -133,11 +135,7 @@ fn draw_terminal(dice: &mut Dice) -> TerminalCapabilities {
     TerminalCapabilities {
         erase_characters: dice.chance(0.5),
         background_color_erase: dice.chance(0.5),
-        operating_system_commands: true,
-        titles: dice.chance(0.5),
-        colors: dice.chance(0.5),
-        directories: dice.chance(0.5),
-        progress: dice.chance(0.5),
+        osc: OscSupport { any: true, window: dice.chance(0.5), progress: dice.chance(0.5) },
         synchronized_output: dice.chance(0.5),
         cursor_styles: dice.chance(0.5),
         kitty_keyboard: dice.chance(0.5),

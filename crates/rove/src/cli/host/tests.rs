@@ -315,11 +315,11 @@ fn the_file_holds_where_the_line_says_nothing() {
 fn the_environment_comes_before_the_file() {
     let config = Config::parse(b"predict = 'never'\nescape-key = '^]'\nport = 5").unwrap();
     let settings = config.for_host("host".as_ref());
-    let matches = HostArgs::command().no_binary_name(true).try_get_matches_from(["host"]).unwrap();
-    let mut args = HostArgs::from_arg_matches(&matches).unwrap();
-    args.fill(&settings, |_| true);
-    assert_eq!((args.predict, args.escape_key), (None, None));
-    assert_eq!(args.port.as_deref(), Some("5"));
+    let command = command(ProgramName::Rove);
+    let args = HostArgs::take(ProgramName::Rove, &command, vec!["host".into()]).unwrap();
+    assert_eq!(args.words_of(&settings, &command, |_| true), ["--port=5"]);
+    let all = ["--escape-key=^]", "--port=5", "--predict=never"];
+    assert_eq!(args.words_of(&settings, &command, |_| false), all);
 }
 
 #[test]

@@ -8,7 +8,6 @@ use rove_bootstrap::{BindServer, ProgramName, RemoteIp, TunnelUse};
 use rove_session::Preference;
 
 use super::{HostArgs, UsageError};
-use crate::cli::config::Settings;
 use crate::cli::option_values::{ADDRESS_FAMILIES, MODES, ValueError, check_own_port, check_port};
 
 pub(super) fn prediction(
@@ -104,14 +103,8 @@ pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageErr
 }
 
 /// Returns when the session goes through ssh. An error if the value is unknown, or other options rule a tunnel out.
-pub(super) fn tunnel_use(
-    name: ProgramName,
-    args: &HostArgs,
-    settings: &Settings,
-) -> Result<TunnelUse, UsageError> {
-    let setting = settings.flag("tunnel").map(|flag| if flag { "true" } else { "false" });
-    let setting = setting.or_else(|| settings.text("tunnel"));
-    let word = args.tunnel.as_deref().or(if args.no_tunnel { Some("false") } else { setting });
+pub(super) fn tunnel_use(name: ProgramName, args: &HostArgs) -> Result<TunnelUse, UsageError> {
+    let word = args.tunnel.as_deref().or(args.no_tunnel.then_some("false"));
     let usual = if name == ProgramName::Rove { "auto" } else { "false" };
     let word = word.unwrap_or(usual);
     let tunnel = TunnelUse::from_name(word).ok_or_else(|| {

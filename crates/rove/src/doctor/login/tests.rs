@@ -33,7 +33,7 @@ fn output_before_the_survey_is_noise_and_never_the_servers() {
         assert!(heard.has_begun && heard.said.is_empty(), "{output:?}");
         let announced = heard.startup.announced;
         let mut noise = heard.noise;
-        noise.fake |= announced.has_impostor;
+        noise.fake |= announced.early_output == EarlyOutput::Impostor;
         let sample = sample.to_owned();
         assert_eq!(noise, Noise { lines, sample, escapes, fake }, "{errors:?} {output:?}");
         assert!(announced.connect.is_none());

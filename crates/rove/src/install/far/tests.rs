@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use rove_bootstrap::Challenge;
 use rove_bootstrap::remote::{self, START};
+use rove_rig::scratch::{Scratch, install_script};
 use sha2::{Digest, Sha256};
 
 use super::*;
@@ -22,13 +23,13 @@ const SHELLS: [&str; 7] = ["sh", "dash", "bash", "zsh", "fish", "csh", "tcsh"];
 
 /// A host: a home directory of its own, and a PATH with few programs.
 struct Host {
-    home: PathBuf,
+    home: Scratch,
 }
 
 impl Host {
-    fn new(name: &str, programs: &[&str]) -> Self {
-        let home = std::env::temp_dir().join(format!("rove-far-{}-{name}", std::process::id()));
-        fs::create_dir_all(home.join("bin")).unwrap();
+    fn new(programs: &[&str]) -> Self {
+        let home = Scratch::new();
+        fs::create_dir(home.path("bin")).unwrap();
         for program in BASICS.iter().chain(programs) {
             let target = find(program).unwrap_or_else(|| panic!("this test needs {program}"));
             std::os::unix::fs::symlink(target, home.join("bin").join(program)).unwrap();
@@ -46,7 +47,7 @@ impl Host {
             .arg("-c")
             .arg(remote::script_with(&challenge, &script(), &[]))
             .env_clear()
-            .env("HOME", &self.home)
+            .env("HOME", self.home.folder())
             .env("PATH", self.home.join("bin"))
             .env("LC_ALL", "C")
             .stdin(Stdio::piped())
@@ -89,12 +90,6 @@ impl Host {
     }
 }
 
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.home);
-    }
-}
-
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap();
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file())
@@ -114,7 +109,7 @@ fn sent(program: &[u8]) -> Vec<u8> {
 fn every_login_shell_takes_a_program_into_a_home_without_the_folder() {
     for shell in SHELLS {
         let Some(path) = find(shell) else { continue };
-        let host = Host::new(shell, &["sha256sum"]);
+        let host = Host::new(&["sha256sum"]);
         assert_eq!(host.run(&path, "", &sent(PROGRAM.as_bytes())), "ready; done", "{shell}");
         assert_eq!(host.folder(), "rove", "{shell}");
         assert_eq!(host.rove(), PROGRAM.as_bytes(), "{shell}");
@@ -127,7 +122,7 @@ fn every_login_shell_takes_a_program_into_a_home_without_the_folder() {
 
 #[test]
 fn where_nothing_is_sent_nothing_is_made() {
-    let host = Host::new("nothing-sent", &["sha256sum"]);
+    let host = Host::new(&["sha256sum"]);
     assert_eq!(host.run_in_sh(b""), "ready");
     assert!(!host.home.join(".local").exists());
 }
@@ -137,9 +132,9 @@ fn sums_are_made_by_whichever_program_is_there() {
     for maker in ["sha256sum", "shasum", "openssl"] {
         let Some(path) = find(maker) else { continue };
         // perl, in which shasum is written, finds itself.
-        let host = Host::new(maker, &[]);
+        let host = Host::new(&[]);
         let script = format!("#!/bin/sh\nPATH=/usr/bin:/bin exec {} \"$@\"\n", path.display());
-        crate::test_scripts::install_script(&host.home.join("bin").join(maker), &script);
+        install_script(&host.home.join("bin").join(maker), &script);
         assert_eq!(host.run_in_sh(&sent(PROGRAM.as_bytes())), "ready; done", "{maker}");
         let mut wrong = sent(PROGRAM.as_bytes());
         *wrong.last_mut().unwrap() = b' ';
@@ -152,7 +147,7 @@ fn sums_are_made_by_whichever_program_is_there() {
 
 #[test]
 fn where_nothing_makes_sums_the_program_is_asked_for_its_own() {
-    let host = Host::new("own-sum", &[]);
+    let host = Host::new(&[]);
     fs::write(host.home.join("own-sum"), "0123\n").unwrap();
     assert_eq!(host.run_in_sh(&sent(PROGRAM.as_bytes())), "ready; failed sum 0123");
     assert_eq!(host.folder(), "");
@@ -163,7 +158,7 @@ fn where_nothing_makes_sums_the_program_is_asked_for_its_own() {
 
 #[test]
 fn a_truncated_or_broken_program_leaves_nothing_behind() {
-    let host = Host::new("broken", &["sha256sum"]);
+    let host = Host::new(&["sha256sum"]);
     let whole = sent(PROGRAM.as_bytes());
     let refused: [(&[u8], &str); 5] = [
         (&whole[..whole.len() - 1], "failed size "),
@@ -182,7 +177,7 @@ fn a_truncated_or_broken_program_leaves_nothing_behind() {
 
 #[test]
 fn a_full_disk_leaves_nothing_behind() {
-    let host = Host::new("full", &["sha256sum"]);
+    let host = Host::new(&["sha256sum"]);
     let large = [PROGRAM.as_bytes(), &vec![b'#'; 1_000_000]].concat();
     // A limit on the size of files is as good as a full disk: `cat` ends early.
     let said = host.run(Path::new("/bin/sh"), "ulimit -f 100;", &sent(&large));
@@ -192,7 +187,7 @@ fn a_full_disk_leaves_nothing_behind() {
 
 #[test]
 fn a_home_that_cannot_hold_the_folder_is_named() {
-    let host = Host::new("no-folder", &["sha256sum"]);
+    let host = Host::new(&["sha256sum"]);
     fs::write(host.home.join(".local"), "").unwrap();
     let said = host.run_in_sh(&sent(PROGRAM.as_bytes()));
     assert!(said.starts_with("ready; failed folder mkdir: "), "{said}");
@@ -204,7 +199,7 @@ fn a_home_that_cannot_hold_the_folder_is_named() {
 
 #[test]
 fn old_debris_is_swept_away_and_another_copy_under_way_is_not() {
-    let host = Host::new("debris", &["sha256sum"]);
+    let host = Host::new(&["sha256sum"]);
     let folder = host.home.join(".local/bin");
     fs::create_dir_all(&folder).unwrap();
     for (name, age) in [(".rove-install.1", "3 days ago"), (".rove-install.2", "now")] {
@@ -217,9 +212,9 @@ fn old_debris_is_swept_away_and_another_copy_under_way_is_not() {
 
 #[test]
 fn another_rove_that_the_path_finds_first_is_named() {
-    let host = Host::new("other", &["sha256sum"]);
+    let host = Host::new(&["sha256sum"]);
     let other = host.home.join("bin/rove");
-    crate::test_scripts::install_script(&other, PROGRAM);
+    install_script(&other, PROGRAM);
     let said = host.run_in_sh(&sent(PROGRAM.as_bytes()));
     assert_eq!(said, format!("other {}; ready; done", other.display()));
 }

@@ -1,9 +1,10 @@
 //! A process that ends in each operation on the files, files that are refused, and a full disk.
 
 use std::os::unix::fs::{FileExt, PermissionsExt};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Command, Stdio};
 
 use rove_bootstrap::Choices;
+use rove_rig::scratch::Scratch;
 
 use super::*;
 
@@ -11,17 +12,14 @@ const SECRET: [u8; 16] = [5; 16];
 const KEY_TEXT: &str = "AAECAwQFBgcICQoLDA0ODw";
 
 /// Folders that go when the test ends.
-struct Scratch(PathBuf, Folders);
+struct Kept(Scratch, Folders);
 
-impl Scratch {
+impl Kept {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("rove-resume-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        let memory = Directory::create(&path.join("memory")).unwrap();
-        let folders = Folders::at(&path.join("keys"), memory, &path.join("disk")).unwrap();
-        Self(path, folders)
+        let scratch = Scratch::new();
+        let memory = Directory::create(&scratch.path("memory")).unwrap();
+        let folders = Folders::at(&scratch.path("keys"), memory, &scratch.path("disk")).unwrap();
+        Self(scratch, folders)
     }
 
     /// Returns the name of the only session.
@@ -50,12 +48,6 @@ impl Scratch {
 
     fn refusal(&self) -> String {
         self.open().map(|_| ()).unwrap_err().to_string()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -187,13 +179,13 @@ fn records() -> Vec<Record> {
 
 #[test]
 fn a_process_that_ends_in_any_operation_leaves_what_was_written_or_more() {
-    let all = write_all(&Scratch::new().1, System, false, &records());
+    let all = write_all(&Kept::new().1, System, false, &records());
     assert_eq!(all.len(), 5);
     let mut ends = 0;
     for is_on_disk in [false, true] {
         for fault in [Fault::Before, Fault::Half, Fault::After] {
             for left in 0.. {
-                let scratch = Scratch::new();
+                let scratch = Kept::new();
                 let states = write_all(&scratch.1, Mortal { left, fault }, is_on_disk, &records());
                 if states.len() == all.len() {
                     break;
@@ -221,7 +213,7 @@ fn a_process_that_ends_in_any_operation_leaves_what_was_written_or_more() {
 
 #[test]
 fn the_next_client_writes_a_generation_of_its_own_under_the_same_lock() {
-    let scratch = Scratch::new();
+    let scratch = Kept::new();
     write_all(&scratch.1, System, false, &records());
     let Saved { mut store, facts, .. } = scratch.open().unwrap();
     assert!(matches!(scratch.1.open(&scratch.name()), Err(ResumeFileError::Busy)));
@@ -238,8 +230,28 @@ fn the_next_client_writes_a_generation_of_its_own_under_the_same_lock() {
 }
 
 #[test]
+fn the_lock_is_held_over_the_login_and_over_the_exec() {
+    let scratch = Kept::new();
+    write_all(&scratch.1, System, false, &records());
+    let lock = scratch.open().unwrap().store.into_lock();
+    let is_busy = || matches!(scratch.1.open(&scratch.name()), Err(ResumeFileError::Busy));
+    keep_lock(lock).unwrap();
+    // A program that another test starts at this moment has the lock too, and is gone soon.
+    let mut next = Command::new("sh").args(["-c", "read -r line"]).stdin(Stdio::piped()).spawn();
+    let next = next.as_mut().unwrap();
+    let saved = scratch.1.open_locked(&scratch.name(), lock).unwrap();
+    assert!(saved.store.name() == scratch.name() && is_busy());
+    drop(saved);
+    assert!(is_busy(), "the program that was started has inherited it");
+    drop(next.stdin.take());
+    next.wait().unwrap();
+    assert!(scratch.open().is_ok());
+    assert!(keep_lock(1_000_001).is_err() && scratch.1.open_locked("x", 1_000_001).is_err());
+}
+
+#[test]
 fn a_record_that_is_old_cut_copied_or_foreign_is_refused_in_a_sentence() {
-    type Change = fn(&Scratch, &[u8]);
+    type Change = fn(&Kept, &[u8]);
     let changes: [(Change, &str); 9] = [
         (|it, old| fs::write(it.record(), old).unwrap(), "older"),
         (
@@ -279,7 +291,7 @@ fn a_record_that_is_old_cut_copied_or_foreign_is_refused_in_a_sentence() {
         (|it, _| fs::remove_file(it.record()).unwrap(), "No such file"),
     ];
     for (change, part) in changes {
-        let scratch = Scratch::new();
+        let scratch = Kept::new();
         let mut store =
             Store::create_on(scratch.1.clone(), Zeroizing::new(SECRET), false, System).unwrap();
         store.write(&facts(false), &record("a", true)).unwrap();
@@ -299,7 +311,7 @@ fn a_record_of_another_computer_or_another_start_of_it_is_refused() {
         ("", "x".to_owned(), false, Some("started again")),
         ("", "x".to_owned(), true, None),
     ] {
-        let scratch = Scratch::new();
+        let scratch = Kept::new();
         let mut facts = facts(is_on_disk);
         facts.boot = boot;
         facts.computer.push_str(computer);
@@ -317,7 +329,7 @@ fn a_record_of_another_computer_or_another_start_of_it_is_refused() {
 
 #[test]
 fn neither_file_alone_tells_anything_and_both_go_at_the_end() {
-    let scratch = Scratch::new();
+    let scratch = Kept::new();
     write_all(&scratch.1, System, false, &records());
     let files = [scratch.record(), scratch.1.key_path(&scratch.name())];
     for path in &files {
@@ -334,7 +346,7 @@ fn neither_file_alone_tells_anything_and_both_go_at_the_end() {
 
 #[test]
 fn a_session_whose_record_is_from_the_future_is_listed_and_one_without_a_record_is_forgotten() {
-    let scratch = Scratch::new();
+    let scratch = Kept::new();
     write_all(&scratch.1, System, false, &records());
     let future = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1 << 40);
     File::options().write(true).open(scratch.record()).unwrap().set_modified(future).unwrap();

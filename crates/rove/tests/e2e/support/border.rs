@@ -5,17 +5,13 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
+use rove_rig::guard::within_guard;
+use rove_rig::tap::{Tap, Treatment, Way};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::guard::within_guard;
 use super::invocation::Invocation;
 use super::sshd::{Far, Sshd};
-
-/// How long a socket waits before it looks whether the border is still wanted.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The border before a far computer. Everything ends when it is dropped.
 pub(crate) struct Border {
@@ -24,8 +20,7 @@ pub(crate) struct Border {
     pub(crate) port: u16,
     /// Whether datagrams pass to the far computer, and back.
     passes: Arc<[AtomicBool; 2]>,
-    stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+    _tap: Tap,
     /// A process that keeps the far computer's network.
     keeper: Child,
 }
@@ -39,17 +34,19 @@ impl Border {
         let keeper = network_of_its_own();
         let network = path_of(&keeper);
         let outside = UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
-        let port = outside.local_addr().expect("a bound socket has an address").port();
-        let inside = within_network(&network, move || {
-            let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
-            socket.connect(("127.0.0.1", port)).expect("UDP connects at once");
-            socket
+        // The server has the same address inside.
+        let server = outside.local_addr().expect("a bound socket has an address");
+        let inside = within_network(&network, || {
+            UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports")
         });
         let passes = Arc::new([AtomicBool::new(up), AtomicBool::new(down)]);
-        let stop = Arc::new(AtomicBool::new(false));
-        let threads = pass(&outside, &inside, &passes, &stop);
+        let both = Arc::clone(&passes);
+        let tap = Tap::between(outside, inside, server, move |way, _| {
+            Treatment::passing(both[usize::from(way == Way::Down)].load(Ordering::SeqCst))
+        });
         let sshd = Sshd::start_in(far, &network);
-        Some(Self { sshd, port, passes, stop, threads, keeper })
+        let _tap = tap.expect("loopback has free ports");
+        Some(Self { sshd, port: server.port(), passes, _tap, keeper })
     }
 
     /// Lets UDP pass in these directions from now on.
@@ -130,6 +127,16 @@ impl Bastion {
         Some(Self { far, jump, keepers })
     }
 
+    /// Joins the networks of the user and the far computer, whose address is then reached.
+    pub(crate) fn open(&self) {
+        let [user, jump, far] = self.keepers.each_ref().map(path_of);
+        let forward = ["sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"];
+        let status = Command::new("nsenter").arg(format!("--net={jump}")).args(forward).status();
+        assert!(status.expect("nsenter starts").success(), "the jump host passes packets on");
+        ip(&far, &["route", "add", "10.0.1.0/24", "via", "10.0.2.1"]);
+        ip(&user, &["route", "add", "10.0.2.0/24", "via", "10.0.1.2"]);
+    }
+
     /// Runs a call on the user's computer.
     pub(crate) fn here(&self, call: Invocation) -> Invocation {
         call.behind(&["nsenter", &format!("--net={}", path_of(&self.keepers[0]))])
@@ -151,52 +158,8 @@ impl Drop for Bastion {
     }
 }
 
-/// Starts the threads that carry datagrams over the border.
-fn pass(
-    outside: &UdpSocket,
-    inside: &UdpSocket,
-    passes: &Arc<[AtomicBool; 2]>,
-    stop: &Arc<AtomicBool>,
-) -> Vec<JoinHandle<()>> {
-    for socket in [outside, inside] {
-        socket.set_read_timeout(Some(LOOK_EVERY)).expect("a timeout can be set");
-    }
-    let client = Arc::new(std::sync::Mutex::new(None));
-    [true, false]
-        .map(|is_up| {
-            let clone = |socket: &UdpSocket| socket.try_clone().expect("descriptors are free");
-            let (outside, inside) = (clone(outside), clone(inside));
-            let (passes, stop, client) = (passes.clone(), stop.clone(), client.clone());
-            std::thread::spawn(move || {
-                let mut buffer = [0; 4096];
-                while !stop.load(Ordering::SeqCst) {
-                    let from = if is_up { &outside } else { &inside };
-                    let Ok((len, source)) = from.recv_from(&mut buffer) else { continue };
-                    let mut client = client.lock().expect("no holder panics");
-                    if is_up {
-                        *client = Some(source);
-                    }
-                    if !passes[usize::from(!is_up)].load(Ordering::SeqCst) {
-                        continue;
-                    }
-                    // A refusal is the far computer's, and no word of it passes.
-                    let _ = match (is_up, *client) {
-                        (true, _) => inside.send(&buffer[..len]),
-                        (false, Some(client)) => outside.send_to(&buffer[..len], client),
-                        (false, None) => Ok(0),
-                    };
-                }
-            })
-        })
-        .into()
-}
-
 impl Drop for Border {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::SeqCst);
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
         let _ = self.keeper.kill();
         let _ = self.keeper.wait();
     }

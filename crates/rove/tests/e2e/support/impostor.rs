@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use super::scratch::Scratch;
+use rove_rig::scratch::Scratch;
 
 /// The number of the message that ends a connection. Source: RFC 4253, section 12.
 const SSH_MSG_DISCONNECT: u8 = 1;

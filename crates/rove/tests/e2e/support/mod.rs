@@ -1,32 +1,27 @@
 //! Parts that the tests share: an outer terminal, servers, clients, links and an sshd.
 
 mod border;
-mod guard;
 mod impostor;
 mod invocation;
 mod report;
-mod scratch;
 mod screen;
 mod server;
 mod session;
 mod sshd;
-mod tap;
 mod terminal;
-#[path = "../../../src/test_scripts.rs"]
-mod test_scripts;
 mod tmux;
 
 pub(crate) use border::{Bastion, Border};
-pub(crate) use guard::{HANG_GUARD, Process, pause, side_by_side, within_guard};
 pub(crate) use impostor::Impostor;
 pub(crate) use invocation::{Invocation, is_installed, require};
 pub(crate) use report::{ANSWERING, Report};
-pub(crate) use scratch::Scratch;
+pub(crate) use rove_rig::guard::{HANG_GUARD, side_by_side, within_guard};
+pub(crate) use rove_rig::process::Process;
+pub(crate) use rove_rig::scratch::{Scratch, install_script};
+pub(crate) use rove_rig::tap::{Extra, Tap, Treatment, Way};
 pub(crate) use screen::{draw, emulator, first_difference, lines, same_picture};
-pub(crate) use server::{Maker, Server, each_pair, rove};
+pub(crate) use server::{Maker, Server, each_pair, process, rove};
 pub(crate) use session::{SIZE, Session, lossy, relay_to};
 pub(crate) use sshd::{Far, PASSWORD, Sshd};
-pub(crate) use tap::{Extra, Tap, Treatment, Way};
-pub(crate) use terminal::{Exit, Terminal};
-pub(crate) use test_scripts::install_script;
+pub(crate) use terminal::{Exit, Terminal, pause};
 pub(crate) use tmux::Tmux;

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::{Arc, Condvar, Mutex};
 
-use super::guard::HANG_GUARD;
-use super::scratch::Scratch;
+use rove_rig::guard::HANG_GUARD;
+use rove_rig::scratch::Scratch;
 
 /// A script for the far end that answers every line, and reports in its first argument that it is hung up.
 ///

@@ -6,8 +6,10 @@ use std::process::Output;
 
 use rustix::process::Signal;
 
-use super::guard::{Process, side_by_side, within_guard};
 use super::invocation::{Invocation, require};
+use rove_rig::guard::{side_by_side, within_guard};
+use rove_rig::process::Process;
+use rove_rig::session::announced;
 
 /// Whose program stands at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,11 @@ pub(crate) fn each_pair(test: impl Fn((Maker, Maker)) + Sync) {
     side_by_side(pairs, test);
 }
 
+/// Opens a process that is killed when the test ends.
+pub(crate) fn process(pid: u32) -> Process {
+    Process::open(pid, Signal::KILL).expect("the process is there")
+}
+
 /// A detached server; killed when dropped.
 pub(crate) struct Server {
     process: Process,
@@ -86,17 +93,13 @@ impl Server {
             let mut command = call.command_behind(&["env", "--default-signal", "--"]);
             command.stdin(std::process::Stdio::null()).output().expect("the server starts")
         });
-        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let Some((port, key)) = connect_line(&stdout) else { return Err(output) };
-        let pid = pid_line(&stderr).unwrap_or_else(|| panic!("{output:?}"));
-        Ok(Self { process: Process::open(pid), address: SocketAddr::new(ip, port), key })
+        let Some((port, key, pid)) = announced(&output) else { return Err(output) };
+        Ok(Self { process: process(pid), address: SocketAddr::new(ip, port), key })
     }
 
     /// Returns the number of its process.
     pub(crate) fn pid(&self) -> u32 {
-        u32::try_from(self.process.pid().as_raw_nonzero().get())
-            .expect("numbers of processes are positive")
+        self.process.pid()
     }
 
     /// Sends a signal to the server.
@@ -114,18 +117,4 @@ impl Server {
     pub(crate) fn assert_gone(&self) {
         assert!(self.process.wait_gone(), "the server is still there");
     }
-}
-
-/// Returns port and key of the line `MOSH CONNECT port key`.
-fn connect_line(stdout: &str) -> Option<(u16, String)> {
-    let rest = stdout.lines().find_map(|line| line.strip_prefix("MOSH CONNECT "))?;
-    let (port, key) = rest.split_once(' ')?;
-    (key.len() == 22).then_some((port.parse().ok()?, key.to_owned()))
-}
-
-/// Returns the number in `pid = N`.
-fn pid_line(stderr: &str) -> Option<u32> {
-    let rest = stderr.split_once("pid = ")?.1;
-    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..digits].parse().ok()
 }

@@ -1,21 +1,21 @@
 //! A real sshd on a loopback port, with keys, users and programs of the test's own.
 
 use std::ffi::OsString;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
 
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Signal, kill_process};
 
 use super::border::within_network;
-use super::guard::within_guard;
 use super::invocation::{Invocation, OWN_MOUNTS, require};
-use super::scratch::Scratch;
 use super::server::rove;
+use rove_rig::guard::within_guard;
+use rove_rig::scratch::Scratch;
+use rove_rig::sshd;
 
 /// Programs that a login shell and a bootstrap use beside the session's own.
 const BASICS: [&str; 17] = [
@@ -66,10 +66,7 @@ impl Default for Far {
 }
 
 /// A far computer: sshd answers at a loopback port until this is dropped.
-pub(crate) struct Sshd {
-    scratch: Scratch,
-    sessions: Arc<Mutex<Vec<Child>>>,
-}
+pub(crate) struct Sshd(sshd::Sshd);
 
 impl Sshd {
     /// Starts one.
@@ -124,61 +121,57 @@ impl Sshd {
         sshd: impl FnOnce(&Scratch) -> Vec<OsString>,
     ) -> Self {
         require("ssh", "openssh-client");
+        require("ssh-keygen", "openssh-client");
         let scratch = Scratch::new();
-        make_keys(&scratch);
         let address = listener.local_addr().expect("a bound socket has an address");
         let config = write_configs(&scratch, far, address);
-        let sshd = sshd(&scratch);
-        let sessions = Arc::new(Mutex::new(Vec::new()));
-        let shared = Arc::clone(&sessions);
-        let log = scratch.path("log");
+        let (sshd, log) = (sshd(&scratch), scratch.path("log"));
         // sshd wants to be born with a port of its own; one process per connection needs none.
-        std::thread::spawn(move || {
-            for connection in listener.incoming().map_while(Result::ok) {
-                let child = serve(&sshd, &config, &log, connection);
-                shared.lock().expect("no holder of the lock panics").push(child);
-            }
+        let commands = std::iter::repeat_with(move || {
+            let mut command = Command::new(&sshd[0]);
+            command.args(&sshd[1..]).arg("-E").arg(&log);
+            sshd::with_config(command, &config)
         });
-        Self { scratch, sessions }
+        Self(sshd::Sshd::serve(scratch, listener, commands).expect("the system has threads"))
     }
 
     /// Returns the command line of an ssh that knows this computer as `far`.
     pub(crate) fn ssh(&self) -> String {
-        format!("ssh -F {}", self.scratch.path("ssh_config").display())
+        self.0.ssh()
     }
 
     /// Returns the command line of an ssh that reaches this computer as `far` through another.
     pub(crate) fn ssh_behind(&self, jump: &Self) -> String {
-        let jump = jump.scratch.read("ssh_config").replace("Host far", "Host jump");
-        let far = self.scratch.read("ssh_config");
+        let jump = jump.0.scratch.read("ssh_config").replace("Host far", "Host jump");
+        let far = self.0.scratch.read("ssh_config");
         let config = format!("Host far\n ProxyJump jump\n{far}{jump}");
-        format!("ssh -F {}", self.scratch.write("ssh_config_jump", &config).display())
+        format!("ssh -F {}", self.0.scratch.write("ssh_config_jump", &config).display())
     }
 
     /// Configures a call of rove not to offer this computer a copy of itself, which a static rove does.
     pub(crate) fn without_offer(&self, call: Invocation) -> Invocation {
-        call.env("ROVE_CONFIG", self.scratch.write("rove.toml", "install = 'never'\n"))
+        call.env("ROVE_CONFIG", self.0.scratch.write("rove.toml", "install = 'never'\n"))
     }
 
     /// Returns the path of a file in its folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.scratch.path(name)
+        self.0.scratch.path(name)
     }
 
     /// Returns how many connections there have been.
     pub(crate) fn connections(&self) -> usize {
-        self.sessions.lock().expect("no holder of the lock panics").len()
+        self.0.connections.lock().expect("no holder of the lock panics").len()
     }
 
     /// Adds lines to what the configuration of ssh says of this computer.
     pub(crate) fn configure(&self, lines: &str) {
-        let config = self.scratch.read("ssh_config");
-        self.scratch.write("ssh_config", &format!("{config}{lines}"));
+        let config = self.0.scratch.read("ssh_config");
+        self.0.scratch.write("ssh_config", &format!("{config}{lines}"));
     }
 
     /// Waits until there is no connection any more.
     pub(crate) fn wait_alone(&self) {
-        let sessions = Arc::clone(&self.sessions);
+        let sessions = Arc::clone(&self.0.connections);
         within_guard("the end of all connections", move || {
             for child in sessions.lock().expect("no holder of the lock panics").iter_mut() {
                 child.wait().expect("a child can be waited for");
@@ -188,7 +181,7 @@ impl Sshd {
 
     /// Cuts every connection; returns how many there were.
     pub(crate) fn cut(&self) -> usize {
-        let mut sessions = self.sessions.lock().expect("no holder of the lock panics");
+        let mut sessions = self.0.connections.lock().expect("no holder of the lock panics");
         let mut count = 0;
         for child in sessions.iter_mut() {
             if matches!(child.try_wait(), Ok(None)) {
@@ -225,7 +218,7 @@ impl Sshd {
 
     /// Returns what sshd has logged.
     pub(crate) fn log(&self) -> String {
-        self.scratch.read("log")
+        self.0.scratch.read("log")
     }
 }
 
@@ -234,46 +227,13 @@ impl Drop for Sshd {
         if std::thread::panicking() {
             eprintln!("--- log of sshd\n{}", self.log());
         }
-        for child in &mut *self.sessions.lock().expect("no holder of the lock panics") {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        self.0.end();
         self.end_sessions();
     }
 }
 
 fn listener(address: Ipv4Addr) -> TcpListener {
     TcpListener::bind((address, 0)).expect("there are free ports")
-}
-
-fn serve(sshd: &[OsString], config: &Path, log: &Path, connection: TcpStream) -> Child {
-    let input = OwnedFd::from(connection);
-    let output = input.try_clone().expect("a descriptor can be duplicated");
-    // As root, sshd wants this folder; the system makes it when it starts its own sshd.
-    let _ = std::fs::create_dir_all("/run/sshd");
-    Command::new(&sshd[0])
-        .args(&sshd[1..])
-        .arg("-i")
-        .arg("-f")
-        .arg(config)
-        .arg("-E")
-        .arg(log)
-        .stdin(Stdio::from(input))
-        .stdout(Stdio::from(output))
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("sshd starts")
-}
-
-fn make_keys(scratch: &Scratch) {
-    let keygen = require("ssh-keygen", "openssh-client");
-    for name in ["host_key", "user_key"] {
-        let made = Command::new(&keygen)
-            .args(["-q", "-t", "ed25519", "-N", "", "-C", "rove test", "-f"])
-            .arg(scratch.path(name))
-            .status();
-        assert!(made.expect("ssh-keygen starts").success(), "no {name}");
-    }
 }
 
 /// Writes sshd's and ssh's configuration and the login shell; returns the path of sshd's. The far computer's sessions
@@ -296,27 +256,12 @@ fn write_configs(scratch: &Scratch, far: Far, address: SocketAddr) -> PathBuf {
         ),
     );
     let banner = scratch.write("banner", far.banner);
-    scratch.write(
-        "ssh_config",
-        &format!(
-            "Host far\n HostName {}\n Port {}\n IdentityFile {dir}/user_key\n \
-             IdentitiesOnly yes\n BatchMode yes\n UserKnownHostsFile {dir}/known\n \
-             StrictHostKeyChecking accept-new\n LogLevel ERROR\n",
-            address.ip(),
-            address.port()
-        ),
+    let more = format!(
+        "ForceCommand {}\nBanner {}\nSetEnv HOME={dir}\n",
+        login.display(),
+        banner.display()
     );
-    scratch.write(
-        "sshd_config",
-        &format!(
-            "HostKey {dir}/host_key\nAuthorizedKeysFile {dir}/user_key.pub\nStrictModes no\n\
-             UsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
-             PermitRootLogin yes\nPrintMotd no\nPidFile none\nForceCommand {}\n\
-             Banner {}\nSetEnv HOME={dir}\n",
-            login.display(),
-            banner.display()
-        ),
-    )
+    sshd::prepare(scratch, address, &more).expect("the scratch folder takes files")
 }
 
 /// Makes a folder that is the whole far PATH.

@@ -10,14 +10,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Termios, Winsize, tcgetattr, tcsetwinsize};
 
-use super::guard::{HANG_GUARD, Process, within_guard};
 use super::invocation::Invocation;
 use super::screen::{cells, emulator, lines};
-use super::server::Maker;
+use super::server::{Maker, process};
+use rove_rig::guard::{HANG_GUARD, within_guard};
+use rove_rig::process::Process;
 
 /// How often it is looked again though nothing has changed here: what is waited for may be in another terminal, too.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -84,7 +85,7 @@ impl Terminal {
             .stderr(duplicate())
             .spawn()
             .expect("setsid (util-linux) starts");
-        let process = Process::open(child.id());
+        let process = process(child.id());
         let (leash, collar) = UnixStream::pair().expect("the system has sockets");
         let reader = {
             let master = master.try_clone().expect("a descriptor can be duplicated");
@@ -208,7 +209,7 @@ impl Terminal {
 
     /// Waits until the program has been stopped by a signal.
     pub(crate) fn wait_stopped(&self) {
-        let pid = self.process.pid();
+        let pid = Pid::from_child(&self.child);
         within_guard("the program to stop", move || {
             waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED).expect("a child can be waited for")
         });
@@ -295,6 +296,12 @@ impl Exit {
         assert!(forgets || !screen.bracketed_paste(), "bracketed paste is still on");
         self
     }
+}
+
+/// Waits as a person does, where there is no event to wait for.
+pub(crate) fn pause(span: Duration) {
+    let (_held, never) = std::sync::mpsc::channel::<()>();
+    let _ = never.recv_timeout(span);
 }
 
 fn set_size(master: impl AsFd, (rows, columns): Size) {

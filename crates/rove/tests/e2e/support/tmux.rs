@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::invocation::{Invocation, require};
-use super::scratch::Scratch;
+use rove_rig::scratch::Scratch;
 
 /// A tmux with one session, whose socket and configuration are in a scratch folder.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use crate::display::Vocabulary;
 use crate::display::properties::{look, program, size};
-use crate::renderer::{Renderer, TerminalCapabilities};
+use crate::renderer::{AlternateScreen, Renderer, TerminalCapabilities};
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 use crate::terminal::Terminal;
@@ -12,8 +12,7 @@ fn capabilities() -> TerminalCapabilities {
         erase_characters: true,
         background_color_erase: true,
         repertoire: Vocabulary::Rich.repertoire(),
-        enter: b"\x1b[?1049h".to_vec(),
-        leave: b"\x1b[?1049l".to_vec(),
+        alternate_screen: AlternateScreen::xterm(),
         scrollback: true,
         ..TerminalCapabilities::default()
     }

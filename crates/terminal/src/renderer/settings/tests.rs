@@ -1,12 +1,14 @@
-use crate::renderer::{Renderer, TerminalCapabilities};
+use crate::renderer::{AlternateScreen, Renderer, TerminalCapabilities};
 use crate::{Size, Terminal, UserTerminal, display::Vocabulary};
 
 /// A terminal with all abilities, on the alternate screen.
 fn able() -> TerminalCapabilities {
     TerminalCapabilities {
         erase_characters: true,
-        enter: b"<enter>".to_vec(),
-        leave: b"<leave>".to_vec(),
+        alternate_screen: AlternateScreen {
+            enter: b"<enter>".to_vec(),
+            leave: b"<leave>".to_vec(),
+        },
         init: true,
         cursor_styles: true,
         kitty_keyboard: true,
@@ -163,7 +165,11 @@ fn without_init_the_terminal_goes_to_its_alternate_screen_with_the_program() {
     let closed = session.closed();
     assert!(closed.ends_with("<leave>") && !closed.contains("1007"), "{closed}");
     assert!(session.opened().contains("<enter>"), "the program is still there");
-    let no_screens = TerminalCapabilities { init: false, enter: Vec::new(), ..able() };
+    let no_screens = TerminalCapabilities {
+        init: false,
+        alternate_screen: AlternateScreen::default(),
+        ..able()
+    };
     let mut session = Session::begin(no_screens, Vocabulary::Rich);
     assert_eq!(session.after("\x1b[?1049h"), "", "a terminal without an alternate screen");
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use rove_congestion::Begin;
 use rove_flows::flow::controlled::Controlled;
 use rove_flows::flow::program::Limits;
+use rove_flows::flow::source::FULL;
 use rove_flows::flow::{self, FlowOptions, FlowReport};
 use rove_flows::path::Path;
 use rove_units::{Duration, Instant, Seed};
@@ -55,7 +56,7 @@ fn measure(conditions: &Conditions<'_>, setting: Option<f64>) -> Result<Samples>
     if let Some(contender) = conditions.system().contender() {
         return Ok(samples(&contender.run(setting, options)));
     }
-    let controllers = controllers(conditions, Begin::default(), Limits::VIRTUAL)?;
+    let controllers = controllers(conditions, (Begin::default(), FULL), Limits::VIRTUAL)?;
     let Some(Controllers { make, program }) = controllers else { return Ok(Samples::absent()) };
     let report = flow::run(Controlled::new(make()), options).0;
     Ok(samples(&report).unless_faulty(program.as_ref()))

@@ -14,18 +14,6 @@ pub(super) fn session<U: User, P: Program>(
     user: U,
     program: P,
 ) -> Net<ClientEnd<U>, ServerEnd<P>> {
-    let (client, server) = ends(conditions, user, program);
-    let seed = Seed::new(conditions.seed);
-    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
-    Net::new(client, server, uplink, downlink, seed)
-}
-
-/// Creates a client and a server of the conditions' system.
-pub(super) fn ends<U: User, P: Program>(
-    conditions: &Conditions<'_>,
-    user: U,
-    program: P,
-) -> (ClientEnd<U>, ServerEnd<P>) {
     let (seed, system) = (Seed::new(conditions.seed), conditions.system());
     let client = ClientConfig {
         prediction: system.prediction(),
@@ -34,5 +22,8 @@ pub(super) fn ends<U: User, P: Program>(
         ..client_config(system.transport(Config::client()), seed)
     };
     let server = server_config(system.transport(Config::server()), seed);
-    (ClientEnd::new(client, user, Instant::ZERO), ServerEnd::new(server, program, Instant::ZERO))
+    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
+    let client = ClientEnd::new(client, user, Instant::ZERO);
+    let server = ServerEnd::new(server, program, Instant::ZERO);
+    Net::new(client, server, uplink, downlink, seed)
 }

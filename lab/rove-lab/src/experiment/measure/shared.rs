@@ -23,7 +23,6 @@ use rove_flows::flow::on_off_sources::{
     Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,
 };
 use rove_flows::flow::program::{Limits, Program};
-use rove_flows::flow::source::FULL;
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_link::{CoDelConfig, Discipline, FairConfig, FlowKey, LinkConfig};
 use rove_remy::parse_table;
@@ -85,44 +84,49 @@ pub(in crate::experiment) struct Controllers {
     pub(in crate::experiment) program: Option<Program>,
 }
 
-/// Returns a system's controllers; `None` if its table is not there.
+/// Returns a system's controllers, given how flows begin and the payload of a full packet; `None` if its table is not there.
 pub(in crate::experiment) fn controllers(
     conditions: &Conditions<'_>,
-    begin: Begin,
+    flows: (Begin, Bytes),
     limits: Limits,
 ) -> Result<Option<Controllers>> {
     if let System::File(file) = conditions.system()
         && let Some(program) = file.program(conditions.value, limits)
     {
         let each = program.clone();
-        let make = Box::new(move || each.controller());
+        let (_, packet) = flows;
+        let make = Box::new(move || each.controller(packet));
         return Ok(Some(Controllers { make, program: Some(program) }));
     }
-    let make = factory(conditions.system(), begin, conditions.tables)?;
+    let make = factory(conditions.system(), flows, conditions.tables)?;
     Ok(make.map(|make| Controllers { make, program: None }))
 }
 
 /// Returns what makes a system's controllers; `None` if its table is not there.
-fn factory(system: System, begin: Begin, published: Option<&FilePath>) -> Result<Option<Factory>> {
+fn factory(
+    system: System,
+    (begin, packet): (Begin, Bytes),
+    published: Option<&FilePath>,
+) -> Result<Option<Factory>> {
     Ok(Some(match system {
-        System::Flow(Contender::Aimd) => Box::new(|| Box::new(Aimd::new(FULL))),
+        System::Flow(Contender::Aimd) => Box::new(move || Box::new(Aimd::new(packet))),
         System::Flow(Contender::NewReno) => {
-            Box::new(move || Box::new(NewReno::with_begin(FULL, begin)))
+            Box::new(move || Box::new(NewReno::with_begin(packet, begin)))
         }
         System::Flow(Contender::Compound) => {
-            Box::new(move || Box::new(Compound::with_begin(FULL, begin)))
+            Box::new(move || Box::new(Compound::with_begin(packet, begin)))
         }
         System::Flow(Contender::Cubic | Contender::CubicCodel | Contender::CubicFqCodel) => {
-            Box::new(move || Box::new(Cubic::with_begin(FULL, begin)))
+            Box::new(move || Box::new(Cubic::with_begin(packet, begin)))
         }
-        System::Flow(Contender::Vegas) => Box::new(|| Box::new(Vegas::new(FULL))),
+        System::Flow(Contender::Vegas) => Box::new(move || Box::new(Vegas::new(packet))),
         System::Flow(Contender::SproutAckWide) => {
-            Box::new(|| Box::new(SproutAck::new(Scale::Wide, FULL, Duration::ZERO)))
+            Box::new(move || Box::new(SproutAck::new(Scale::Wide, packet, Duration::ZERO)))
         }
         _ => {
             let Some((file, bytes)) = table_of(system, published) else { return Ok(None) };
             let table = Arc::new(parse_table(FilePath::new(file), &bytes)?);
-            Box::new(move || Box::new(RemyController::new(Arc::clone(&table), FULL)))
+            Box::new(move || Box::new(RemyController::new(Arc::clone(&table), packet)))
         }
     }))
 }
@@ -148,8 +152,8 @@ pub(super) const fn is_measured(system: System) -> bool {
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let system = conditions.system();
     let traffic = conditions.traffic.expect("a checked scenario has traffic");
-    let begin = traffic.begin.into();
-    let Some(Controllers { make, program }) = controllers(conditions, begin, Limits::VIRTUAL)?
+    let flows = (traffic.begin(), traffic.packet());
+    let Some(Controllers { make, program }) = controllers(conditions, flows, Limits::VIRTUAL)?
     else {
         return Ok(Samples::absent());
     };
@@ -159,7 +163,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
         None => Distribution::HeavyTailed,
     };
     let largest = traffic.largest_flow_bytes.map_or(Bytes::MAX, Bytes::new);
-    let size = FlowSize { distribution, largest };
+    let size = FlowSize { distribution, largest, packet: traffic.packet() };
     let mut path = conditions.path().clone();
     // Acknowledgments have a way of their own, as in the publications.
     path.uplink = LinkConfig { delay: path.uplink.delay, ..LinkConfig::default() };
@@ -169,7 +173,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
         let key = FlowKey::At(SENDER_PLACE);
         path.downlink.queue = Discipline::Fair(FairConfig { key, ..FairConfig::default() });
     }
-    let packet = FULL + rove_headless::HEADERS;
+    let packet = traffic.packet() + rove_headless::HEADERS;
     let transmission = path.downlink.rate.map(|rate| rate.transmission_time(packet));
     let base = path.uplink.delay + path.downlink.delay + transmission.unwrap_or_default();
     let seed = Seed::new(conditions.seed);
@@ -177,7 +181,9 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let chance = seed.stream("shared.traffic");
     let pause = time(&traffic.mean_pause);
     let sources = OnOffSources::new(traffic.senders, size, pause, base, LEFT_ADDRESS, chance, make);
-    let mut net = Net::new(Receiver::new(RIGHT_ADDRESS), sources, uplink, downlink, seed);
+    let delay = traffic.acknowledgment_delay.as_deref().map(time).unwrap_or_default();
+    let receiver = Receiver::with_delay(RIGHT_ADDRESS, delay);
+    let mut net = Net::new(receiver, sources, uplink, downlink, seed);
     let length = time(&traffic.length);
     net.run_for(length);
     let figures = net.right.figures(Instant::ZERO + length);
@@ -212,7 +218,7 @@ fn samples(figures: &[SenderFigures], packet: Bytes, length: Duration) -> Sample
         missing: (figures.len() - pairs.len()) as u64,
         figures: vec![*median, all],
         pairs,
-        fault: None,
+        ..Samples::default()
     }
 }
 
@@ -230,6 +236,9 @@ mod tests {
             mean_flow_bytes: Some(100_000),
             largest_flow_bytes: None,
             begin: TcpBegin::Modern,
+            initial_window: None,
+            packet_bytes: None,
+            acknowledgment_delay: None,
             mean_pause: "500ms".to_owned(),
             length: "30s".to_owned(),
         };
@@ -306,6 +315,9 @@ mod tests {
             mean_flow_bytes: None,
             largest_flow_bytes: None,
             begin: TcpBegin::Modern,
+            initial_window: None,
+            packet_bytes: None,
+            acknowledgment_delay: None,
             mean_pause: "0.2s".to_owned(),
             length: "100s".to_owned(),
         };
@@ -317,6 +329,9 @@ mod tests {
             Traffic { largest_flow_bytes: Some(0), ..good.clone() },
             Traffic { mean_pause: "soon".to_owned(), ..good.clone() },
             Traffic { length: "0s".to_owned(), ..good.clone() },
+            Traffic { initial_window: Some(0), ..good.clone() },
+            Traffic { packet_bytes: Some(99), ..good.clone() },
+            Traffic { acknowledgment_delay: Some("late".to_owned()), ..good.clone() },
         ] {
             assert!(bad.check().is_err(), "{bad:?}");
         }

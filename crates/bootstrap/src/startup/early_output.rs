@@ -1,0 +1,22 @@
+//! The host's output before rove's command, or in its place.
+
+/// The most telling line of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EarlyOutput {
+    /// Blank lines at most.
+    #[default]
+    Blank,
+    /// A line for the user.
+    Text,
+    /// A server's announcement.
+    Impostor,
+}
+
+impl EarlyOutput {
+    /// Adds a line for the user.
+    pub(super) fn add(&mut self, line: &[u8]) {
+        if !line.trim_ascii().is_empty() {
+            *self = Self::Text.max(*self);
+        }
+    }
+}

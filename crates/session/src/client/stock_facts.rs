@@ -1,0 +1,179 @@
+//! The record of a stock server's client: all that the next client needs to go on under the same key.
+//!
+//! No datagram leaves that says more than the record holds: a number that is not reserved, the acknowledgment of a state that is
+//! not written, a throwaway number that is not written, or a key that is not written.
+
+use rove_ssp::{Capabilities, Object, ReceivedDiff, StateNum};
+
+use super::record::{Record, VERSION, field};
+use super::uplink::ClientTransport;
+use crate::host_screen::HostScreen;
+use crate::message::{bytes_field, put_bytes_field, put_varint_field};
+
+/// Datagram numbers reserved at a time. Chosen: even a flood of output takes minutes to use them. 2^24 reservations
+/// could use up the key's 2^47 blocks.
+const RESERVED_AT_ONCE: u64 = 1 << 16;
+
+/// Numbers that are left when the next ones are reserved.
+const RESERVED_LEFT_MIN: u64 = 1 << 12;
+
+/// Blocks of the largest datagram.
+const DATAGRAM_BLOCKS: u64 = 128;
+
+/// Most bytes that are appended to a record before it is written as a whole again. Chosen: in a flood of output a whole
+/// record costs less than the frames since the last one, and a client that resumes reads little more than this.
+const APPENDED_MAX: usize = 256 * 1024;
+
+/// The same bound as a multiple of the last whole record's length, where that is more.
+const APPENDED_WHOLES: usize = 4;
+
+/// The facts in the record so far.
+#[derive(Debug, Default)]
+pub(super) struct StockFacts {
+    /// Whether there is a record.
+    is_begun: bool,
+    is_being_written: bool,
+    /// The end of the reserved numbers.
+    reserved: u64,
+    known: StateNum,
+    /// Input up to this position is in the record, or known to the server.
+    written_to: u64,
+    /// The end of the newest input that must not be written.
+    concealed_to: u64,
+    /// Whether the record says that input is missing.
+    says_concealed: bool,
+    /// Length of the last whole record, and of all that was appended to it, in bytes.
+    whole_len: usize,
+    appended_len: usize,
+}
+
+impl StockFacts {
+    /// Leaves the input up to this position out of the record.
+    pub(super) fn conceal_to(&mut self, end: u64) {
+        self.concealed_to = end;
+    }
+
+    /// Notes that the last record is written; returns the end of the numbers that may be used.
+    pub(super) fn handle_written(&mut self) -> u64 {
+        debug_assert!(self.is_being_written, "a record was asked for");
+        self.is_being_written = false;
+        self.reserved
+    }
+
+    /// Returns whether something is to be written before the next datagram.
+    pub(super) fn is_owed(&self, transport: &ClientTransport) -> bool {
+        let is_concealed = self.is_concealed(transport);
+        self.is_being_written
+            || !self.is_begun
+            || transport.has_received()
+            || transport.known_num() != self.known
+            || is_concealed != self.says_concealed
+            || (!is_concealed && self.written_to < transport.local().end())
+            || self.reserved.saturating_sub(transport.unused_number()) < RESERVED_LEFT_MIN
+    }
+
+    fn is_concealed(&self, transport: &ClientTransport) -> bool {
+        transport.known_receiver_state().end() < self.concealed_to
+    }
+
+    /// Returns what to write.
+    pub(super) fn record(&mut self, transport: &mut ClientTransport) -> Record {
+        let appended_max = APPENDED_MAX.max(APPENDED_WHOLES * self.whole_len);
+        let diffs = transport.take_received();
+        let diffs = diffs.filter(|_| self.is_begun && self.appended_len < appended_max);
+        let is_whole = diffs.is_none();
+        let mut out = Vec::new();
+        match diffs {
+            None => {
+                put_varint_field(&mut out, field::VERSION, VERSION);
+                put_states(&mut out, transport);
+                transport.keep_received(true);
+                (self.is_begun, self.reserved) = (true, 0);
+                self.written_to = transport.known_receiver_state().end();
+            }
+            Some(diffs) => diffs.iter().for_each(|diff| put_diff(&mut out, diff)),
+        }
+        self.put_input(&mut out, transport);
+        self.put_reserved(&mut out, transport);
+        put_varint_field(&mut out, field::HEARD, transport.peer_datagrams());
+        debug_assert!(!out.is_empty() && self.written_to <= transport.local().end());
+        self.is_being_written = true;
+        match is_whole {
+            true => (self.whole_len, self.appended_len) = (out.len(), 0),
+            false => self.appended_len += out.len(),
+        }
+        Record { bytes: out, is_whole }
+    }
+
+    /// Reserves numbers where few are left.
+    fn put_reserved(&mut self, out: &mut Vec<u8>, transport: &ClientTransport) {
+        let unused = transport.unused_number();
+        debug_assert!(
+            self.reserved == 0 || unused <= self.reserved,
+            "no number is used that is not reserved"
+        );
+        if self.reserved.saturating_sub(unused) < RESERVED_LEFT_MIN {
+            self.reserved = unused + RESERVED_AT_ONCE;
+            let blocks = transport.sealed_blocks() + RESERVED_AT_ONCE * DATAGRAM_BLOCKS;
+            put_varint_field(out, field::RESERVED, self.reserved);
+            put_varint_field(out, field::BLOCKS, blocks);
+        }
+    }
+
+    /// Writes how far the server knows the input, and what follows, unless it is to be concealed.
+    fn put_input(&mut self, out: &mut Vec<u8>, transport: &ClientTransport) {
+        let (known, local) = (transport.known_receiver_state(), transport.local());
+        debug_assert!(known.end() <= local.end(), "nothing is known before it is said");
+        debug_assert!(self.known <= transport.known_num(), "the known state never gets older");
+        self.known = transport.known_num();
+        let mut body = Vec::new();
+        put_varint_field(&mut body, field::NUM, self.known.get());
+        put_varint_field(&mut body, field::POSITION, known.end());
+        put_bytes_field(out, field::KNOWN, &body);
+        self.written_to = self.written_to.max(known.end());
+        self.says_concealed = self.is_concealed(transport);
+        put_varint_field(out, field::CONCEALED, u64::from(self.says_concealed));
+        if !self.says_concealed && self.written_to < local.end() {
+            let diff = local.diff_from(&local.prefix(self.written_to), transport.capabilities());
+            let mut body = bytes_field(field::BYTES, &diff);
+            put_varint_field(&mut body, field::NUM, self.written_to);
+            put_bytes_field(out, field::INPUT, &body);
+            self.written_to = local.end();
+        }
+    }
+}
+
+/// Writes a received state as it came.
+fn put_diff(out: &mut Vec<u8>, received: &ReceivedDiff) {
+    let mut body = Vec::with_capacity(received.diff.len() + 32);
+    put_varint_field(&mut body, field::NUM, received.num.get());
+    put_varint_field(&mut body, field::OLD_NUM, received.old_num.get());
+    put_varint_field(&mut body, field::THROWAWAY_NUM, received.throwaway_num.get());
+    put_bytes_field(&mut body, field::BYTES, &received.diff);
+    put_bytes_field(out, field::STATE, &body);
+}
+
+/// Writes the received states: the first as it is drawn on a blank screen, the others as they differ from the one before.
+fn put_states(out: &mut Vec<u8>, transport: &ClientTransport) {
+    let mut before: Option<(StateNum, &HostScreen)> = None;
+    for (num, state) in transport.received() {
+        let mut body = Vec::new();
+        let diff = match before {
+            Some((old_num, old)) => {
+                put_varint_field(&mut body, field::OLD_NUM, old_num.get());
+                state.diff_from(old, Capabilities::from_bits_retain(u64::MAX))
+            }
+            None => {
+                let size = state.screen().size();
+                put_varint_field(&mut body, field::COLUMNS, u64::from(size.columns()));
+                put_varint_field(&mut body, field::ROWS, u64::from(size.rows()));
+                state
+                    .diff_from(&HostScreen::replica(size), Capabilities::from_bits_retain(u64::MAX))
+            }
+        };
+        put_varint_field(&mut body, field::NUM, num.get());
+        put_bytes_field(&mut body, field::BYTES, &diff);
+        put_bytes_field(out, field::STATE, &body);
+        before = Some((num, state));
+    }
+}

@@ -1,0 +1,48 @@
+//! Clients that were invited to take the session over and never came, so that a later one goes on from their keys.
+
+use std::collections::VecDeque;
+
+use crate::former::ClientId;
+
+/// Most clients that are remembered. Chosen: more logins in a row fail for no user.
+const CLIENTS_MAX: usize = 8;
+
+/// The clients that never came since the session's present client did.
+#[derive(Debug, Default)]
+pub(super) struct NeverCame {
+    /// Each client, with the number of keys that the present client had given when it was invited.
+    clients: VecDeque<(ClientId, u64)>,
+}
+
+impl NeverCame {
+    /// Notes a client whose invitation has ended, which was told that so many keys were `taken`.
+    pub(super) fn note(&mut self, client: ClientId, taken: u64) {
+        if self.clients.len() == CLIENTS_MAX {
+            self.clients.pop_front();
+        }
+        self.clients.push_back((client, taken));
+    }
+
+    /// Returns whether none of a client's keys can have been taken. Its record may begin with keys of the present client, of
+    /// which none may have been taken meanwhile.
+    pub(super) fn has(&self, client: ClientId, taken: u64) -> bool {
+        self.clients.contains(&(client, taken))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_ssp::Key;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_are_known_for_as_long_as_nothing_was_taken() {
+        let client = |number| ClientId::of(&Key::from_bytes([number; 16]));
+        let mut never_came = NeverCame::default();
+        (0..9).for_each(|number| never_came.note(client(number), 5));
+        let known = |number, taken| never_came.has(client(number), taken);
+        assert!(!known(0, 5) && known(1, 5) && known(8, 5));
+        assert!(!known(8, 6) && !known(9, 5));
+    }
+}

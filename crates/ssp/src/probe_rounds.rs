@@ -1,0 +1,97 @@
+//! When a client probes better paths to its server while it uses a worse one, which answers.
+//!
+//! The newest payload is repeated over each better path. A server answers to the address from which it last heard its
+//! client. If a better path carries datagrams only to the server, a probe would make its answers disappear. So each round
+//! of probes ends with a *recall*: the payload is sent over the path in use once more.
+
+use rove_units::{Duration, Instant};
+
+/// Time from the first round of probes to the second; it doubles with each round. Chosen: the time after which a first
+/// datagram is repeated.
+const ROUND_MIN: Duration = Duration::from_millis(250);
+/// Longest time between two rounds of probes. Chosen: with a round trip of half a second, a session is back on the
+/// better path 2 s after that carries datagrams again.
+const ROUND_MAX: Duration = Duration::from_millis(1_500);
+/// Time without input after which rounds of probes become rare. Chosen: nobody waits.
+const IDLE_AFTER: Duration = Duration::from_secs(600);
+/// Time between two rounds of probes after [`IDLE_AFTER`]. Chosen: as rare as other probes in a long outage.
+const ROUND_IDLE: Duration = Duration::from_secs(10);
+/// Time between two probes of a round. Chosen: no burst, and the recall follows soon.
+const STAGGER: Duration = Duration::from_millis(10);
+/// Time from the last probe of a round to the recall. Chosen: on a short path the answer arrives first, and an answer
+/// that the better path loses arrives only this much later over the path in use.
+const RECALL_AFTER: Duration = Duration::from_millis(30);
+
+/// The schedule of probes of better paths.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ProbeRounds {
+    /// When the next probe is due.
+    probe_at: Instant,
+    /// How many probes of the current round are left.
+    left: usize,
+    /// Time from the newest round of probes to the next; zero before the first round.
+    gap: Duration,
+    recall_at: Option<Instant>,
+    /// When a datagram that wants an answer, such as input, was last sent.
+    asked_at: Instant,
+}
+
+/// The destination of a repeated payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probe {
+    /// The payload goes over the next of the better paths.
+    Better,
+    /// The payload goes over the path in use, so that the server answers there.
+    Recall,
+}
+
+impl ProbeRounds {
+    /// Begins with a round at once.
+    pub(crate) fn begin(now: Instant) -> Self {
+        Self { probe_at: now, asked_at: now, ..Self::default() }
+    }
+
+    /// Starts again at once: the computer's network has changed, and may now carry datagrams.
+    pub(crate) fn handle_change(&mut self, now: Instant) {
+        (self.probe_at, self.gap) = (now, Duration::ZERO);
+    }
+
+    /// Handles a datagram that wants an answer. Rounds that had become rare are frequent again, the more so if the path in
+    /// use `is_doubted`.
+    pub(crate) fn handle_asked(&mut self, now: Instant, is_doubted: bool) {
+        self.asked_at = now;
+        let wait = if is_doubted { ROUND_MIN } else { ROUND_MAX };
+        self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
+    }
+
+    /// Returns when [`ProbeRounds::poll`] is due.
+    pub(crate) fn poll_timeout(&self) -> Instant {
+        self.recall_at.map_or(self.probe_at, |at| at.min(self.probe_at))
+    }
+
+    /// Returns where to repeat the newest payload now. `None` if nothing is due. `better` is the number of better paths.
+    pub(crate) fn poll(&mut self, now: Instant, better: usize) -> Option<Probe> {
+        if self.poll_timeout() > now {
+            return None;
+        }
+        if self.recall_at.is_some_and(|at| at <= now) {
+            self.recall_at = None;
+            return Some(Probe::Recall);
+        }
+        if self.left == 0 {
+            // The first round probes the first address only, as on the network itself.
+            self.left = if self.gap == Duration::ZERO { 1 } else { better };
+            self.gap = (2 * self.gap).clamp(ROUND_MIN, ROUND_MAX);
+            if now.saturating_since(self.asked_at) > IDLE_AFTER {
+                self.gap = ROUND_IDLE;
+            }
+        }
+        self.left -= 1;
+        if self.left > 0 {
+            self.probe_at = now + STAGGER;
+        } else {
+            (self.probe_at, self.recall_at) = (now + self.gap, Some(now + RECALL_AFTER));
+        }
+        Some(Probe::Better)
+    }
+}

@@ -1,0 +1,259 @@
+//! Datagrams with the control messages of the kernel (ancillary data, RFC 3542, section 20), and the options of a
+//! socket that concern them.
+
+use std::cell::RefCell;
+use std::io::{self, IoSliceMut};
+use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+use nix::cmsg_space;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, RecvMsg, SockaddrStorage};
+use rove_ssp::Ecn;
+use rove_ssp::wire::DATAGRAM_LEN_MAX;
+#[cfg(target_os = "linux")]
+use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
+
+/// Most datagrams read from one socket in one turn of the loop, so that a flood delays neither keys nor the pty.
+/// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
+pub const DATAGRAMS_PER_TURN: usize = 32;
+
+/// Most reports discarded in one call. Reports that arrive meanwhile are discarded at the next error.
+#[cfg(target_os = "linux")]
+const PATH_ERRORS_MAX: usize = 64;
+
+/// The bytes of a payload. The last one shows whether a datagram is too long.
+type Payload = [u8; DATAGRAM_LEN_MAX + 1];
+
+thread_local! {
+    /// The memory that the system writes datagrams into.
+    static PAYLOADS: RefCell<Vec<Payload>> =
+        RefCell::new(vec![[0; DATAGRAM_LEN_MAX + 1]; DATAGRAMS_PER_TURN]);
+}
+
+/// The size, addresses and ECN mark of a datagram that was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The length of the datagram in bytes. A longer datagram is cut to one byte more than the longest allowed.
+    pub len: usize,
+    /// The sender's address.
+    pub source: SocketAddr,
+    /// The ECN bits of the IP header.
+    pub ecn: Ecn,
+    /// The local address that the datagram was sent to. `None` if the system does not tell.
+    pub local: Option<Ipv6Addr>,
+}
+
+impl Received {
+    /// Returns the facts about a message. `None` if its sender has no Internet address, which no UDP socket does.
+    fn of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<Self> {
+        let address = message.address.as_ref()?;
+        let v4 = || address.as_sockaddr_in().map(|source| SocketAddr::V4((*source).into()));
+        let v6 = || address.as_sockaddr_in6().map(|source| SocketAddr::V6((*source).into()));
+        let source = v4().or_else(v6)?;
+        let mut received = Self { len: message.bytes, source, ecn: Ecn::NotCapable, local: None };
+        for control in message.cmsgs().into_iter().flatten() {
+            match control {
+                #[cfg(target_os = "linux")]
+                ControlMessageOwned::Ipv6PacketInfo(info) => {
+                    received.local = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr));
+                }
+                control => received.ecn = traffic_class(&control).map_or(received.ecn, ecn),
+            }
+        }
+        Some(received)
+    }
+}
+
+/// Returns the byte of TOS or the traffic class. `None` if the message holds neither.
+#[cfg(any(target_os = "linux", target_os = "freebsd"))]
+fn traffic_class(control: &ControlMessageOwned) -> Option<u8> {
+    match control {
+        ControlMessageOwned::Ipv4Tos(class) => Some(*class),
+        ControlMessageOwned::Ipv6TClass(class) => Some(class.to_le_bytes()[0]),
+        _ => None,
+    }
+}
+
+/// Returns the byte of TOS or the traffic class. `None` if the message holds neither.
+#[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
+fn traffic_class(control: &ControlMessageOwned) -> Option<u8> {
+    let ControlMessageOwned::Unknown(control) = control else { return None };
+    let header = &control.cmsg_header;
+    match ((header.cmsg_level, header.cmsg_type), &control.data_bytes[..]) {
+        ((libc::IPPROTO_IP, libc::IP_RECVTOS), [class, ..]) => Some(*class),
+        ((libc::IPPROTO_IPV6, libc::IPV6_TCLASS), &[a, b, c, d]) => {
+            Some(i32::from_ne_bytes([a, b, c, d]).to_le_bytes()[0])
+        }
+        _ => None,
+    }
+}
+
+/// Returns the meaning of the lowest two bits of TOS or traffic class (RFC 3168, section 5).
+const fn ecn(class: u8) -> Ecn {
+    match class & 0b11 {
+        0b11 => Ecn::CongestionExperienced,
+        0b00 => Ecn::NotCapable,
+        _ => Ecn::Capable,
+    }
+}
+
+/// Reads up to `max` datagrams that wait on a non-blocking socket, with the ECN marks of their IP headers, and passes
+/// each to `handle`.
+///
+/// # Errors
+///
+/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a datagram is left for later.
+#[cfg(target_os = "linux")]
+pub(crate) fn receive(
+    socket: &UdpSocket,
+    max: usize,
+    mut handle: impl FnMut(Received, &[u8]),
+) -> io::Result<()> {
+    use nix::sys::socket::{MultiHeaders, recvmmsg};
+
+    PAYLOADS.with_borrow_mut(|payloads| {
+        let payloads = payloads.iter_mut().take(max);
+        let mut slices: Vec<_> = payloads.map(|payload| [IoSliceMut::new(payload)]).collect();
+        let control = cmsg_space!(u8, libc::c_int, libc::in6_pktinfo);
+        let mut headers = MultiHeaders::preallocate(slices.len(), Some(control));
+        let (socket, flags) = (socket.as_raw_fd(), MsgFlags::empty());
+        for message in recvmmsg(socket, &mut headers, slices.iter_mut(), flags, None)? {
+            if let Some(received) = Received::of(&message) {
+                // A datagram without a payload fills no slice.
+                handle(received, message.iovs().next().unwrap_or_default());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Reads up to `max` datagrams that wait on a non-blocking socket, with the ECN marks of their IP headers, and passes
+/// each to `handle`.
+///
+/// # Errors
+///
+/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a datagram is left for later.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn receive(
+    socket: &UdpSocket,
+    max: usize,
+    mut handle: impl FnMut(Received, &[u8]),
+) -> io::Result<()> {
+    PAYLOADS.with_borrow_mut(|payloads| {
+        for turn in 0..max {
+            let mut control = cmsg_space!(u8, libc::c_int);
+            let (socket, flags) = (socket.as_raw_fd(), MsgFlags::empty());
+            let mut slices = [IoSliceMut::new(&mut payloads[0])];
+            let received =
+                nix::sys::socket::recvmsg(socket, &mut slices, Some(&mut control), flags);
+            match received.map(|message| Received::of(&message)) {
+                Ok(Some(received)) => handle(received, &payloads[0][..received.len]),
+                Ok(None) => {}
+                Err(_) if turn > 0 => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Asks the system for the local address of each datagram on an IPv6 socket. IPv4 addresses are in mapped form.
+#[cfg(target_os = "linux")]
+pub(crate) fn report_local_addresses(socket: &UdpSocket) -> io::Result<()> {
+    use nix::sys::socket::{setsockopt, sockopt};
+
+    Ok(setsockopt(socket, sockopt::Ipv6RecvPacketInfo, &true)?)
+}
+
+/// Sends a datagram over an IPv6 socket from the local address `local`, because the peer may accept datagrams only from
+/// the address that it has sent to.
+#[cfg(target_os = "linux")]
+pub(crate) fn send_from(
+    socket: &UdpSocket,
+    payload: &[u8],
+    destination: std::net::SocketAddrV6,
+    local: Ipv6Addr,
+) -> io::Result<()> {
+    use nix::sys::socket::{ControlMessage, SockaddrIn6, sendmsg};
+
+    // The system chooses the interface: for a link-local address the destination's zone says it.
+    let ipi6_addr = libc::in6_addr { s6_addr: local.octets() };
+    let info = libc::in6_pktinfo { ipi6_addr, ipi6_ifindex: 0 };
+    let control = [ControlMessage::Ipv6PacketInfo(&info)];
+    let (slices, destination) = ([io::IoSlice::new(payload)], SockaddrIn6::from(destination));
+    sendmsg(socket.as_raw_fd(), &slices, &control, MsgFlags::empty(), Some(&destination))?;
+    Ok(())
+}
+
+/// Asks the system to report errors about the datagrams of an unconnected socket (ICMP). The next send or receive then
+/// fails with the error.
+#[cfg(target_os = "linux")]
+pub(crate) fn report_path_errors(socket: &UdpSocket, ipv6: bool) -> io::Result<()> {
+    use nix::sys::socket::{setsockopt, sockopt};
+
+    Ok(match ipv6 {
+        true => setsockopt(socket, sockopt::Ipv6RecvErr, &true),
+        false => setsockopt(socket, sockopt::Ipv4RecvErr, &true),
+    }?)
+}
+
+/// Sets (`whole`) or clears the don't-fragment bit of datagrams. With the bit, a hop drops datagrams that are too large
+/// for it, whatever the system knows of the path. The system also refuses datagrams larger than the MTU of its own
+/// interface. Without the bit, large datagrams are fragmented as usual. An IPv6 socket that also takes IPv4 has the
+/// options of both families.
+///
+/// # Errors
+///
+/// Returns the error of the system call, also if the system has no such option.
+#[cfg(target_os = "linux")]
+pub(crate) fn keep_whole(socket: &UdpSocket, whole: bool) -> io::Result<()> {
+    use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
+
+    let (v4, v6) = match whole {
+        true => (Ipv4PathMtuDiscovery::PROBE, Ipv6PathMtuDiscovery::PROBE),
+        false => (Ipv4PathMtuDiscovery::DONT, Ipv6PathMtuDiscovery::DONT),
+    };
+    sockopt::set_ip_mtu_discover(socket, v4)?;
+    if socket.local_addr()?.is_ipv6() {
+        sockopt::set_ipv6_mtu_discover(socket, v6)?;
+    }
+    Ok(())
+}
+
+/// Sets (`whole`) or clears the don't-fragment bit of datagrams. A socket takes the option of its own family only, so an
+/// IPv6 socket's datagrams over IPv4 stay as the system treats them.
+///
+/// # Errors
+///
+/// Returns the error of the system call.
+#[cfg(target_os = "macos")]
+pub(crate) fn keep_whole(socket: &UdpSocket, whole: bool) -> io::Result<()> {
+    use nix::sys::socket::{setsockopt, sockopt};
+
+    Ok(match socket.local_addr()?.is_ipv6() {
+        true => setsockopt(socket, sockopt::Ipv6DontFrag, &whole),
+        false => setsockopt(socket, sockopt::IpDontFrag, &whole),
+    }?)
+}
+
+/// Refuses, because this system has no such option.
+///
+/// # Errors
+///
+/// Always returns an error.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(crate) fn keep_whole(_socket: &UdpSocket, _whole: bool) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Discards queued error reports. While any is left, the socket counts as failed, and every wait for it ends at once.
+#[cfg(target_os = "linux")]
+pub(crate) fn discard_path_errors(socket: &UdpSocket) {
+    let flags = RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT;
+    let is_report = || recvmsg(socket, &mut [], &mut RecvAncillaryBuffer::default(), flags).is_ok();
+    let _ = (0..PATH_ERRORS_MAX).all(|_| is_report());
+}
+
+/// Does nothing, because no error reports were asked for.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn discard_path_errors(_socket: &UdpSocket) {}

@@ -1,0 +1,58 @@
+//! The parts that measurements of a large window have in common.
+
+use rove_terminal::{Size, Terminal};
+
+/// A large window.
+pub(crate) const COLUMNS: u16 = 200;
+pub(crate) const ROWS: u16 = 60;
+
+/// Rounds unless another number is given.
+const ROUNDS: usize = 5;
+
+/// The words `[ROUNDS] [--json]` of a command line.
+pub(crate) struct Call {
+    pub(crate) rounds: usize,
+    json: bool,
+}
+
+impl Call {
+    pub(crate) fn read() -> Self {
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        let rounds = words.iter().find_map(|word| word.parse().ok()).unwrap_or(ROUNDS);
+        Self { rounds, json: words.iter().any(|word| word == "--json") }
+    }
+
+    /// Prints the microseconds of each round, or their median.
+    pub(crate) fn print(&self, kind: &str, rounds: Vec<f64>) {
+        if self.json {
+            println!("{{\"kind\":\"{kind}\",\"microseconds\":{rounds:?}}}");
+        } else {
+            println!("{kind:36}{:8.2} us", median(rounds));
+        }
+    }
+}
+
+/// Returns a terminal full of text in some colours.
+pub(crate) fn full_terminal() -> Terminal {
+    let size = Size::new(COLUMNS, ROWS).expect("a screen may have this size");
+    let mut terminal = Terminal::host(size);
+    for row in 0..ROWS {
+        let color = 31 + row % 7;
+        let line = format!("\x1b[{color}mline {row}\x1b[m {}\r\n", "of some text ".repeat(14));
+        terminal.write(line.as_bytes());
+    }
+    terminal
+}
+
+/// Returns what some work results in, and its microseconds.
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+    let start = std::time::Instant::now();
+    let result = work();
+    (result, start.elapsed().as_secs_f64() * 1e6)
+}
+
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}

@@ -1,0 +1,175 @@
+//! The cost of predictions to a client: `cargo run --release -p rove-headless --example prediction [ROUNDS]`.
+//!
+//! A user types on a far host, whose answers follow some keys behind. Printed are medians in microseconds, for each engine:
+//! of a key with the frame that shows it, and of a screen with the frame that judges by it. The scenarios are a command
+//! line a few keys ahead, and those that cost most. With `--json` the figures of every round are printed.
+
+mod measure;
+
+use std::collections::VecDeque;
+
+use measure::{Call, full_terminal, median, timed};
+use rove_predict::{Engine, EngineKind, Network, Prediction, Preference};
+use rove_terminal::InputNum;
+use rove_units::{Duration, Instant};
+
+/// From one key to the next. Chosen: so that the keys on their way are half a second old.
+const PACE: Duration = Duration::from_millis(100);
+
+/// The interval between frames of such a path.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+const ENGINES: [EngineKind; 2] = [EngineKind::Replay, EngineKind::Stock];
+
+/// The behaviour of a user.
+struct Scenario {
+    /// The measured event: a key, and a screen that answers one.
+    names: [&'static str; 2],
+    /// How many keys are on their way.
+    ahead: usize,
+    /// How many one screen answers.
+    at_once: usize,
+    /// Keys per round: a second or so, and odd, so that there is a median.
+    keys: usize,
+    /// How the program begins.
+    start: &'static str,
+    /// Returns what is read at once from the user's terminal, by how often something was.
+    key: fn(usize) -> String,
+    /// Returns what the program writes for it.
+    answer: fn(&str) -> String,
+    /// Whether most of it is shown ahead.
+    is_shown: bool,
+}
+
+const SCENARIOS: [Scenario; 4] = [
+    // Half a second of quick typing.
+    Scenario {
+        names: ["a key", "a screen"],
+        ahead: 5,
+        at_once: 1,
+        keys: 10_001,
+        start: "$ ",
+        key: |number| line_key(number, 100),
+        answer: echo,
+        is_shown: true,
+    },
+    Scenario {
+        names: ["a key behind 100", "a screen before 100"],
+        ahead: 100,
+        at_once: 1,
+        keys: 2_001,
+        start: "$ ",
+        key: |number| line_key(number, 190),
+        answer: echo,
+        is_shown: true,
+    },
+    // As many characters as fit on the line.
+    Scenario {
+        names: ["a paste of 190", "a screen with 190"],
+        ahead: 0,
+        at_once: 1,
+        keys: 1_001,
+        start: "\x1b[?2004h$ ",
+        key: |number| match number % 2 {
+            0 => "\r".into(),
+            _ => format!("\x1b[200~{}\x1b[201~", "some text ".repeat(19)),
+        },
+        answer: |key| echo(key.trim_start_matches("\x1b[200~").trim_end_matches("\x1b[201~")),
+        is_shown: false,
+    },
+    // A program that takes arrows for something else has had no time to answer, and then answers many.
+    Scenario {
+        names: ["an unknown key", "a screen that answers 60"],
+        ahead: 0,
+        at_once: 60,
+        keys: 2_001,
+        start: "\x1b[?1049h\x1b[30;50H",
+        key: |number| ["\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"][number / 3 % 4].into(),
+        answer: |_| "\x1b[31;3H\x1b[2P".into(),
+        is_shown: false,
+    },
+];
+
+/// Returns one key of lines of this length, of which the last is Enter.
+fn line_key(number: usize, length: usize) -> String {
+    let words = "git commit --message 'say what it does' src/engine.rs | head -n 20; ";
+    match number % length {
+        0 => "\r".into(),
+        index => words.chars().cycle().skip(index - 1).take(1).collect(),
+    }
+}
+
+/// Returns what a shell echoes.
+fn echo(key: &str) -> String {
+    key.replace('\r', "\r\n$ ")
+}
+
+fn main() {
+    let call = Call::read();
+    for scenario in SCENARIOS {
+        for engine in ENGINES {
+            let mut found = [Vec::new(), Vec::new()];
+            for _ in 0..call.rounds {
+                for (figures, figure) in found.iter_mut().zip(play(engine, &scenario)) {
+                    figures.push(figure);
+                }
+            }
+            for (what, rounds) in scenario.names.into_iter().zip(found) {
+                call.print(&format!("{}, {what}", engine.name()), rounds);
+            }
+        }
+    }
+}
+
+/// Returns the median microseconds of a key and of a screen.
+fn play(engine: EngineKind, scenario: &Scenario) -> [f64; 2] {
+    let mut host = full_terminal();
+    let prediction = Prediction { engine, preference: Preference::Always, ..Prediction::default() };
+    let mut engine = Engine::new(prediction, host.snapshot().size());
+    host.write(scenario.start.as_bytes());
+    let mut screen = host.snapshot();
+    engine.frame(Instant::from_millis(0), &screen);
+    let mut now = Instant::from_millis(1000);
+    let (mut on_the_way, mut sent, mut answered) = (VecDeque::new(), 0, 0);
+    let (mut keys, mut screens, mut predicted) = (Vec::new(), Vec::new(), 0);
+    for number in 1..=scenario.keys {
+        now += PACE;
+        let key = (scenario.key)(number);
+        let (frame, cost) = timed(|| {
+            engine.handle_keys(now, InputNum::new(sent), key.as_bytes());
+            engine.frame(now, &screen)
+        });
+        if on_the_way.len() >= scenario.ahead && key != "\r" {
+            keys.push(cost);
+        }
+        predicted += usize::from(frame != screen);
+        sent += 1;
+        // After Enter the user reads.
+        let (ahead, at_once) = match key.as_str() {
+            "\r" => (0, 1),
+            _ => (scenario.ahead, scenario.at_once),
+        };
+        on_the_way.push_back(key);
+        while on_the_way.len() >= ahead + at_once {
+            for key in on_the_way.drain(..at_once) {
+                host.write((scenario.answer)(&key).as_bytes());
+                answered += 1;
+            }
+            screen = host.snapshot();
+            now += Duration::from_millis(1);
+            let echo_ack = InputNum::new(answered);
+            let network =
+                Network { echo_ack, arrived: echo_ack, send_interval: INTERVAL, srtt: None };
+            let (_frame, cost) = timed(|| {
+                engine.handle_network(network);
+                engine.frame(now, &screen)
+            });
+            if on_the_way.len() >= scenario.ahead {
+                screens.push(cost);
+            }
+        }
+    }
+    let is_shown = predicted > scenario.keys / 3;
+    assert!(is_shown || !scenario.is_shown, "{predicted} of {} were shown ahead", scenario.keys);
+    [median(keys), median(screens)]
+}

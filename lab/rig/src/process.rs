@@ -1,0 +1,248 @@
+//! The processor time and memory of a process, and processes that cannot outlive a run.
+
+use anyhow::{Context, Result};
+use rove_units::Duration;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use crate::guard::HANG_GUARD;
+
+/// A process, our child or not. It is sent a signal when this is dropped, if it has not ended by then.
+///
+/// It is held by descriptor, so a number used again can never hit a stranger.
+#[derive(Debug)]
+pub struct Process {
+    pid: u32,
+    pidfd: OwnedFd,
+    last_signal: Signal,
+}
+
+impl Process {
+    /// Opens a handle to a running process, which is sent this signal at the end.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when there is none of this number.
+    pub fn open(pid: u32, last_signal: Signal) -> Result<Self> {
+        Ok(Self { pid, pidfd: pidfd(pid)?, last_signal })
+    }
+
+    /// Sends a signal.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the process has ended.
+    pub fn signal(&self, signal: Signal) {
+        pidfd_send_signal(&self.pidfd, signal).expect("the process is there");
+    }
+
+    /// Waits until the process has ended; returns whether it has within the guard.
+    pub fn wait_gone(&self) -> bool {
+        let is_gone = self.ends_within(HANG_GUARD);
+        if !is_gone {
+            eprintln!("waited {HANG_GUARD:?} for the end of process {}", self.describe());
+        }
+        is_gone
+    }
+
+    /// Returns whether the process has ended already.
+    pub fn is_gone(&self) -> bool {
+        self.ends_within(Duration::ZERO)
+    }
+
+    fn ends_within(&self, patience: Duration) -> bool {
+        let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        let patience = Timespec::try_from(patience).expect("the guard fits");
+        poll(&mut fds, Some(&patience)).expect("a process can be waited for") == 1
+    }
+
+    /// Returns the process's number, command line and state.
+    fn describe(&self) -> String {
+        let read = |name| std::fs::read_to_string(format!("/proc/{}/{name}", self.pid));
+        let words = read("cmdline").unwrap_or_default().replace('\0', " ");
+        let status = read("status").unwrap_or_default();
+        let state = status.lines().find(|line| line.starts_with("State:")).unwrap_or_default();
+        format!("{}: {words}\n{state}", self.pid)
+    }
+
+    /// Returns the process's number.
+    pub const fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Returns the processor time used so far, user and system together, in seconds.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the process has ended.
+    pub fn cpu_seconds(&self) -> Result<f64> {
+        let path = format!("/proc/{}/stat", self.pid);
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+        let ticks = cpu_ticks(&text).with_context(|| format!("unexpected {path}"))?;
+        #[expect(clippy::cast_precision_loss, reason = "a hundred or a thousand")]
+        let rate = rustix::param::clock_ticks_per_second() as f64;
+        Ok(ticks / rate)
+    }
+
+    /// Returns the most memory held so far, in megabytes of 10^6 bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the process has ended.
+    pub fn peak_megabytes(&self) -> Result<f64> {
+        peak_megabytes(self.pid)
+    }
+}
+
+/// The usage of a process so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage {
+    /// How often it has gone to sleep by itself.
+    pub switches: f64,
+    /// Its processor time, to the nanosecond.
+    pub cpu_seconds: f64,
+}
+
+impl Usage {
+    /// Returns what has been used since `before`.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            switches: self.switches - before.switches,
+            cpu_seconds: self.cpu_seconds - before.cpu_seconds,
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It has usually ended by itself.
+        let _ = pidfd_send_signal(&self.pidfd, self.last_signal);
+    }
+}
+
+/// Opens a descriptor that becomes readable when the process ends.
+///
+/// # Errors
+///
+/// Returns an error when there is no process of this number.
+pub fn pidfd(pid: u32) -> Result<OwnedFd> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("no process id")?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}
+
+/// Returns what a process of one thread has used so far.
+///
+/// # Errors
+///
+/// Returns an error when the process has ended, or the system does not count this.
+pub fn usage(pid: u32) -> Result<Usage> {
+    let path = format!("/proc/{pid}/schedstat");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    let nanoseconds: Option<f64> = text.split_whitespace().next().and_then(|n| n.parse().ok());
+    let cpu_seconds = nanoseconds.with_context(|| format!("unexpected {path}"))? / 1e9;
+    let switches = field(pid, "status", "voluntary_ctxt_switches:")?;
+    Ok(Usage { switches, cpu_seconds })
+}
+
+/// Returns the processor time of all threads of a process, to the nanosecond, in seconds; `None` if it has ended.
+pub fn threads_cpu_seconds(pid: u32) -> Option<f64> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let of = |thread: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    Some(threads.filter_map(Result::ok).filter_map(of).sum::<f64>() / 1e9)
+}
+
+/// Returns the memory a process holds, in megabytes of 10^6 bytes; what it shares counts by its share.
+///
+/// # Errors
+///
+/// Returns an error when the process has ended.
+pub fn share_megabytes(pid: u32) -> Result<f64> {
+    Ok(field(pid, "smaps_rollup", "Pss:")? * 1024.0 / 1e6)
+}
+
+/// Reads a number behind its name out of a file in `/proc/PID`.
+fn field(pid: u32, file: &str, name: &str) -> Result<f64> {
+    let path = format!("/proc/{pid}/{file}");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    number_behind(&text, name).with_context(|| format!("no {name} in {path}"))
+}
+
+fn number_behind(text: &str, name: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Returns the most memory a process has held, in megabytes of 10^6 bytes.
+///
+/// # Errors
+///
+/// Returns an error when the process has ended.
+pub fn peak_megabytes(pid: u32) -> Result<f64> {
+    let path = format!("/proc/{pid}/status");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    let kibibytes = peak_kibibytes(&text).with_context(|| format!("no VmHWM in {path}"))?;
+    Ok(kibibytes * 1024.0 / 1e6)
+}
+
+/// Reads user and system time out of `/proc/PID/stat`. The name before them may hold anything.
+fn cpu_ticks(stat: &str) -> Option<f64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_whitespace().skip(11);
+    let (user, system) = (fields.next()?, fields.next()?);
+    Some(user.parse::<f64>().ok()? + system.parse::<f64>().ok()?)
+}
+
+/// Reads the peak of the resident memory out of `/proc/PID/status`.
+fn peak_kibibytes(status: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_time_stands_behind_whatever_the_name_is() {
+        for (stat, ticks) in [
+            ("7 (sh) S 1 2 3 4 5 6 7 8 9 10 30 12 0 0 20", Some(42.0)),
+            ("7 (a) b) 9 S) S 1 2 3 4 5 6 7 8 9 10 1 2 0", Some(3.0)),
+            ("7 (sh) S 1 2", None),
+            ("", None),
+        ] {
+            assert_eq!(cpu_ticks(stat), ticks, "{stat}");
+        }
+    }
+
+    #[test]
+    fn the_peak_is_read_in_kibibytes() {
+        assert_eq!(peak_kibibytes("Name:\tx\nVmHWM:\t   3040 kB\nVmRSS:\t 1 kB\n"), Some(3040.0));
+        assert_eq!(peak_kibibytes("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn a_number_stands_behind_its_name() {
+        let text = "Pss:                 123 kB\nvoluntary_ctxt_switches:\t45\n";
+        for (name, number) in
+            [("Pss:", Some(123.0)), ("voluntary_ctxt_switches:", Some(45.0)), ("Rss:", None)]
+        {
+            assert_eq!(number_behind(text, name), number, "{name}");
+        }
+    }
+
+    #[test]
+    fn this_process_has_used_memory() {
+        let own = Process::open(std::process::id(), Signal::CONT).unwrap();
+        assert!(own.peak_megabytes().unwrap() > 0.1);
+        assert!(own.cpu_seconds().unwrap() >= 0.0);
+        assert!(share_megabytes(own.pid()).unwrap() > 0.1);
+        assert!(usage(own.pid()).unwrap().cpu_seconds > 0.0);
+        assert!(threads_cpu_seconds(own.pid()).unwrap() > 0.0);
+        assert_eq!(threads_cpu_seconds(u32::MAX), None);
+        assert!(!own.is_gone());
+    }
+}

@@ -1,0 +1,146 @@
+//! A folder of a run or a test.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::ops::Deref;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use anyhow::{Context, Result};
+
+/// A folder that nobody but its owner may look into, gone when it is dropped.
+#[derive(Debug)]
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Creates an empty folder for a test.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the temporary folder takes none, as all that a test calls here does.
+    #[expect(clippy::new_without_default, reason = "a folder is no default")]
+    pub fn new() -> Self {
+        Self::create().expect("the temporary folder takes a folder")
+    }
+
+    /// Creates an empty folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the temporary folder takes none.
+    pub fn create() -> Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // macOS has a link on the way to its temporary folder.
+        let parent = std::env::temp_dir();
+        let parent = parent.canonicalize().unwrap_or(parent);
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("rove-rig-{}-{number}", std::process::id()));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // A process of the same number, which was killed or runs in another container, has left it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    return Err(error).with_context(|| format!("cannot create {}", path.display()));
+                }
+            }
+        }
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// Returns the path of the file with this name in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a new file into the folder, likewise for its owner only, and returns its path.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the file cannot be written.
+    pub fn keep(&self, name: &str, contents: &[u8]) -> Result<PathBuf> {
+        let path = self.path(name);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        file.and_then(|mut file| file.write_all(contents))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+
+    /// Writes a file of a test and the folders on the way to it, and returns its path.
+    pub fn write(&self, name: &str, contents: &str) -> PathBuf {
+        let path = self.way_to(name);
+        fs::write(&path, contents).expect("the scratch folder takes files");
+        path
+    }
+
+    /// Writes an executable script of a test, and returns its path.
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.way_to(name);
+        install_script(&path, text);
+        path
+    }
+
+    /// Makes the folders on the way to a file, and returns its path.
+    fn way_to(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        let parent = path.parent().expect("a file is in a folder");
+        fs::create_dir_all(parent).expect("the scratch folder takes folders");
+        path
+    }
+
+    /// Reads a file that a test's program wrote, empty if there is none.
+    pub fn read(&self, name: &str) -> String {
+        let bytes = fs::read(self.path(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl Deref for Scratch {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Writes an executable script of a test.
+///
+/// Another process does it. A descriptor of ours, open for writing, would for a moment be in the
+/// children that other tests fork just then, and a file that somebody may write cannot be executed.
+pub fn install_script(path: &Path, text: &str) {
+    let status = Command::new("/bin/sh")
+        .args(["-c", "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", text])
+        .arg(path)
+        .status()
+        .expect("every system has a shell");
+    assert!(status.success(), "{} can be written", path.display());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn only_its_owner_may_look_into_a_scratch_folder() {
+        let scratch = Scratch::new();
+        let file = scratch.keep("part", b"password").expect("a file");
+        let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
+        // A mask may take rights of the owner, too.
+        assert_eq!((mode(&scratch) & !0o700, mode(&file) & !0o600), (0, 0));
+        assert!(scratch.keep("part", b"").is_err(), "no file is replaced");
+    }
+}

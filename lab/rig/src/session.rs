@@ -1,0 +1,260 @@
+//! A whole session of a system that speaks the Mosh protocol: its server, and its client on the user's terminal.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use rove_session::Preference;
+use rustix::process::Signal;
+
+use crate::place::Place;
+use crate::process::Process;
+use crate::system::System;
+use crate::terminal::Terminal;
+
+/// The shell's prompt, without the space at its end.
+pub const PROMPT: &str = "bench$";
+
+/// A shell that reads no file of this machine's. Its programs can be interrupted even if this run itself cannot, in the
+/// background of a script: servers and shells pass an ignored signal on.
+pub const SHELL: [&str; 6] = ["env", "--default-signal", "bash", "--norc", "--noprofile", "-i"];
+
+/// Characters of a session key: 16 bytes in base64, without its padding.
+const KEY_LEN: usize = 22;
+
+/// A server with its program, waiting for a client.
+#[derive(Debug)]
+pub struct Server {
+    /// The process that serves.
+    pub process: Process,
+    address: SocketAddr,
+    key: String,
+}
+
+impl Server {
+    /// Starts a server on this computer that will run `command`.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the server said instead of where it listens.
+    pub fn start(system: &System, home: &Path, command: &[&str]) -> Result<Self> {
+        Self::start_in(Place::Here, system, home, command)
+    }
+
+    /// Starts a server at a place.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::start`].
+    pub fn start_in(
+        place: Place<'_>,
+        system: &System,
+        home: &Path,
+        command: &[&str],
+    ) -> Result<Self> {
+        let ip = place.address();
+        let mut call = system.server(place)?;
+        call.args(["new", "-i", &ip.to_string(), "-c", "256", "--"]).args(command);
+        let output = in_known_environment(&mut call, home)
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot start {call:?}"))?;
+        let Some((port, key, pid)) = announced(&output) else {
+            let said = [output.stdout, output.stderr];
+            let [stdout, stderr] = said.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            bail!("the server said {stdout:?} and {stderr:?}")
+        };
+        let address = SocketAddr::from((ip, port));
+        Ok(Self { process: Process::open(pid, Signal::TERM)?, address, key })
+    }
+
+    /// Opens a handle to the server that has printed this on standard error.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it named no process that runs.
+    pub fn left_behind(stderr: &str) -> Result<Process> {
+        let pid = pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?;
+        Process::open(pid, Signal::TERM)
+    }
+
+    /// Returns where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// A client on a terminal; ended when dropped.
+#[derive(Debug)]
+pub struct Client(Child);
+
+impl Client {
+    /// Starts a client of `server` on this terminal. It predicts nothing: bytes and times are those of what the server
+    /// shows.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn start(
+        system: &System,
+        server: &Server,
+        home: &Path,
+        terminal: &Terminal,
+    ) -> Result<Self> {
+        Self::start_at(system, server, server.address, home, terminal)
+    }
+
+    /// Starts a client of `server` on this terminal, by way of this address.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn start_at(
+        system: &System,
+        server: &Server,
+        address: SocketAddr,
+        home: &Path,
+        terminal: &Terminal,
+    ) -> Result<Self> {
+        let mut call = system.client(Place::Here)?;
+        Self::spawn(&mut call, (&server.key, address), Preference::Never, home, terminal)
+    }
+
+    /// Starts a client of `server` at a place, which shows predictions by this preference.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn start_in(
+        place: Place<'_>,
+        system: &System,
+        server: &Server,
+        preference: Preference,
+        home: &Path,
+        terminal: &Terminal,
+    ) -> Result<Self> {
+        let mut call = system.client(place)?;
+        Self::spawn(&mut call, (&server.key, server.address), preference, home, terminal)
+    }
+
+    fn spawn(
+        call: &mut Command,
+        (key, address): (&str, SocketAddr),
+        preference: Preference,
+        home: &Path,
+        terminal: &Terminal,
+    ) -> Result<Self> {
+        call.args([address.ip().to_string(), address.port().to_string()]);
+        in_known_environment(call, home)
+            .env("MOSH_KEY", key)
+            .env("MOSH_PREDICTION_DISPLAY", preference.name());
+        Self::on(call, terminal)
+    }
+
+    /// Starts a prepared command on this terminal.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn on(call: &mut Command, terminal: &Terminal) -> Result<Self> {
+        call.stdin(terminal.stdio()?).stdout(terminal.stdio()?).stderr(terminal.stdio()?);
+        let child = call.spawn().with_context(|| {
+            let name = call.get_program().display();
+            format!("cannot start {name}")
+        })?;
+        Ok(Self(child))
+    }
+
+    /// Wraps a client that runs already.
+    pub const fn of(child: Child) -> Self {
+        Self(child)
+    }
+
+    /// Returns whether the client has ended.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.0.try_wait()?.is_some())
+    }
+
+    /// Returns the client's process number.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Waits until the client has ended by itself, as its server's program has.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it does not.
+    pub fn wait(mut self, terminal: &mut Terminal) -> Result<()> {
+        terminal.drain_until_exit(&mut self.0)
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // It has usually ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Gives a program an environment that is the same on every machine.
+pub fn in_known_environment<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", home)
+        .env("LANG", "C.UTF-8")
+        .env("TERM", "xterm-256color")
+        .env("SHELL", "/bin/sh")
+        .env("PS1", format!("{PROMPT} "))
+        .env("HISTFILE", "/dev/null")
+        .current_dir(home)
+}
+
+/// Returns port, key and process number of the server that has printed this.
+pub fn announced(output: &Output) -> Option<(u16, String, u32)> {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let (port, key) = connect_line(&stdout)?;
+    Some((port, key.to_owned(), pid_line(&String::from_utf8_lossy(&output.stderr))?))
+}
+
+/// Returns port and key of the line `MOSH CONNECT port key`.
+fn connect_line(stdout: &str) -> Option<(u16, &str)> {
+    let rest = stdout.lines().find_map(|line| line.strip_prefix("MOSH CONNECT "))?;
+    let (port, key) = rest.split_once(' ')?;
+    (key.len() == KEY_LEN).then_some((port.parse().ok()?, key))
+}
+
+/// Returns the number in `pid = N`.
+fn pid_line(stderr: &str) -> Option<u32> {
+    let (_, rest) = stderr.split_once("pid = ")?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_says_where_it_listens() {
+        const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
+        for (stdout, found) in [
+            (format!("\r\n\nMOSH CONNECT 60001 {KEY}\n"), Some((60001, KEY))),
+            (format!("MOSH CONNECT x {KEY}\n"), None),
+            ("MOSH CONNECT 60001 AAAA\n".to_owned(), None),
+            ("bash: mosh-server: not found".to_owned(), None),
+        ] {
+            assert_eq!(connect_line(&stdout), found, "{stdout}");
+        }
+        assert_eq!(pid_line("\n[mosh-server detached, pid = 4711]\n"), Some(4711));
+        assert_eq!(pid_line("no such thing"), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! An sshd with keys of its own, at a free port of a place.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, Result, ensure};
+use rustix::net::{Shutdown, shutdown};
+
+use crate::place::Place;
+use crate::scratch::Scratch;
+
+/// Where sshd is on every Debian; it wants to be called by its whole path.
+pub const SSHD: &str = "/usr/sbin/sshd";
+
+/// Connections of one sshd, one after another or at once. Chosen: more than any measurement makes.
+const CONNECTIONS_MAX: usize = 16;
+
+/// A far computer. It answers until it is dropped, one process per connection.
+#[derive(Debug)]
+pub struct Sshd {
+    /// The folder with its keys and configurations, which may be a home.
+    pub scratch: Scratch,
+    /// The processes of all its connections so far.
+    pub connections: Arc<Mutex<Vec<Child>>>,
+    listener: TcpListener,
+    /// `None` once it has been waited for.
+    acceptor: Option<JoinHandle<()>>,
+}
+
+impl Sshd {
+    /// Starts one.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system refuses.
+    pub fn start(place: Place<'_>) -> Result<Self> {
+        let scratch = Scratch::create()?;
+        let listener = place.listen()?;
+        let config = prepare(&scratch, listener.local_addr()?, "")?;
+        // Commands are made ready here: a testbed lends itself to no thread.
+        let command = |_| Ok(with_config(place.command(SSHD)?, &config));
+        let commands = (0..CONNECTIONS_MAX).map(command).collect::<Result<Vec<_>>>()?;
+        Self::serve(scratch, listener, commands.into_iter())
+    }
+
+    /// Starts one in a [prepared](prepare) folder; each connection is served by the next of these commands.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sshd::start`].
+    pub fn serve(
+        scratch: Scratch,
+        listener: TcpListener,
+        commands: impl Iterator<Item = Command> + Send + 'static,
+    ) -> Result<Self> {
+        let (connections, accepting) = (Arc::<Mutex<Vec<Child>>>::default(), listener.try_clone()?);
+        let all = Arc::clone(&connections);
+        let acceptor = thread::Builder::new().name("sshd".into()).spawn(move || {
+            for mut command in commands {
+                let Ok((connection, _)) = accepting.accept() else { break };
+                let input = OwnedFd::from(connection);
+                let Ok(output) = input.try_clone() else { break };
+                command.stdin(Stdio::from(input)).stdout(Stdio::from(output));
+                let child = command.stderr(Stdio::null()).spawn();
+                all.lock().expect("no holder of the lock panics").extend(child);
+            }
+            // An sshd in a testbed is killed with the thread that started it, so this one waits until nobody may connect.
+            while accepting.accept().is_ok() {}
+            for child in all.lock().expect("no holder of the lock panics").iter_mut() {
+                // It has usually ended with its connection.
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        });
+        let acceptor = Some(acceptor.context("cannot start a thread")?);
+        Ok(Self { scratch, connections, listener, acceptor })
+    }
+
+    /// Returns the command line of an ssh that knows this computer as `far`.
+    pub fn ssh(&self) -> String {
+        format!("ssh -F {}", self.client_config().display())
+    }
+
+    /// Returns the configuration of an ssh client that knows this computer as `far`.
+    pub fn client_config(&self) -> PathBuf {
+        self.scratch.path("ssh_config")
+    }
+
+    /// Ends all connections, and accepts no other.
+    pub fn end(&mut self) {
+        // The thread waits for a connection, which from now on fails.
+        let _ = shutdown(&self.listener, Shutdown::Both);
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Makes the keys of an sshd at this address, and the configurations of both sides, the server's with these lines more.
+/// Returns the server's.
+///
+/// # Errors
+///
+/// Returns what the system refuses.
+pub fn prepare(scratch: &Scratch, address: SocketAddr, more: &str) -> Result<PathBuf> {
+    for name in ["host_key", "user_key"] {
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-C", "rove rig", "-f"])
+            .arg(scratch.path(name))
+            .status()
+            .context("cannot start ssh-keygen")?;
+        ensure!(made.success(), "ssh-keygen made no {name}");
+    }
+    // As root, sshd wants this folder; the system makes it when it starts its own sshd.
+    let _ = fs::create_dir_all("/run/sshd");
+    let (folder, ip, port) = (scratch.folder().display(), address.ip(), address.port());
+    let client = format!(
+        "Host far\n HostName {ip}\n Port {port}\n IdentityFile {folder}/user_key\n \
+         IdentitiesOnly yes\n BatchMode yes\n UserKnownHostsFile {folder}/known\n \
+         StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
+    );
+    scratch.keep("ssh_config", client.as_bytes())?;
+    let server = format!(
+        "HostKey {folder}/host_key\nAuthorizedKeysFile {folder}/user_key.pub\n\
+         StrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n\
+         KbdInteractiveAuthentication no\nPrintMotd no\nPrintLastLog no\nPidFile none\n{more}"
+    );
+    scratch.keep("sshd_config", server.as_bytes())
+}
+
+/// Lets the sshd of this command serve one connection by a configuration.
+pub fn with_config(mut sshd: Command, config: &Path) -> Command {
+    sshd.arg("-i").arg("-f").arg(config);
+    sshd
+}

@@ -1,0 +1,178 @@
+//! A middlebox that misbehaves: it drops and adds what a test tells it to, and forwards the rest.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use crate::guard::within_guard;
+
+/// Which way a datagram goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the client to the server.
+    Up,
+    /// From the server to the client.
+    Down,
+}
+
+impl Way {
+    /// Returns the other way.
+    #[must_use]
+    pub const fn back(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+}
+
+/// A datagram to be added.
+#[derive(Debug)]
+pub struct Extra {
+    /// Whom it is for.
+    pub way: Way,
+    /// Whether it comes from a stranger's address instead of the path's own.
+    pub stranger: bool,
+    /// Its payload.
+    pub payload: Vec<u8>,
+}
+
+/// The fate of a datagram.
+#[derive(Debug)]
+pub struct Treatment {
+    /// Whether it is forwarded.
+    pub passes: bool,
+    /// Datagrams to be added behind it.
+    pub extras: Vec<Extra>,
+}
+
+/// A middlebox in front of a server. It stops when dropped.
+#[derive(Debug)]
+pub struct Tap {
+    address: SocketAddr,
+    sockets: Arc<Sockets>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Treatment {
+    /// Returns that of a datagram that is forwarded or not, with nothing added.
+    pub const fn passing(passes: bool) -> Self {
+        Self { passes, extras: Vec::new() }
+    }
+}
+
+impl Tap {
+    /// Starts a middlebox; `meddle` sees every datagram and decides what becomes of it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of a socket.
+    pub fn start(
+        server: SocketAddr,
+        meddle: impl FnMut(Way, &[u8]) -> Treatment + Send + 'static,
+    ) -> io::Result<Self> {
+        let bind = || UdpSocket::bind((server.ip(), 0));
+        Self::between(bind()?, bind()?, server, meddle)
+    }
+
+    /// Starts one between two sockets, which may be in different networks: the first faces the client, the other the server.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tap::start`].
+    pub fn between(
+        near: UdpSocket,
+        far: UdpSocket,
+        server: SocketAddr,
+        meddle: impl FnMut(Way, &[u8]) -> Treatment + Send + 'static,
+    ) -> io::Result<Self> {
+        let address = near.local_addr()?;
+        let sockets = Arc::new(Sockets {
+            near,
+            far,
+            stranger: UdpSocket::bind((server.ip(), 0))?,
+            server,
+            client: Mutex::new(None),
+            is_over: AtomicBool::new(false),
+        });
+        let meddle: Arc<Mutex<Meddle>> = Arc::new(Mutex::new(meddle));
+        let threads = [Way::Up, Way::Down].map(|way| {
+            let (sockets, meddle) = (Arc::clone(&sockets), Arc::clone(&meddle));
+            std::thread::spawn(move || sockets.forward(way, &meddle))
+        });
+        Ok(Self { address, sockets, threads: threads.into() })
+    }
+
+    /// Returns the address that clients send to.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Tap {
+    fn drop(&mut self) {
+        self.sockets.is_over.store(true, Ordering::Relaxed);
+        for socket in [&self.sockets.near, &self.sockets.far] {
+            // Each of them sends itself something, which wakes its thread.
+            let _ = socket.local_addr().and_then(|own| socket.send_to(&[], own));
+        }
+        for thread in self.threads.drain(..) {
+            within_guard("the middlebox to stop", move || thread.join().ok());
+        }
+    }
+}
+
+type Meddle = dyn FnMut(Way, &[u8]) -> Treatment + Send;
+
+#[derive(Debug)]
+struct Sockets {
+    /// Faces the client.
+    near: UdpSocket,
+    /// Faces the server.
+    far: UdpSocket,
+    /// Belongs to neither.
+    stranger: UdpSocket,
+    server: SocketAddr,
+    client: Mutex<Option<SocketAddr>>,
+    is_over: AtomicBool,
+}
+
+impl Sockets {
+    fn forward(&self, way: Way, meddle: &Mutex<Meddle>) {
+        let socket = if way == Way::Up { &self.near } else { &self.far };
+        let mut buffer = vec![0; 65_536];
+        loop {
+            let received = socket.recv_from(&mut buffer);
+            if self.is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            let Ok((len, source)) = received else { continue };
+            if way == Way::Up {
+                *self.client.lock().expect("no holder of the lock panics") = Some(source);
+            }
+            let payload = &buffer[..len];
+            let treatment = (meddle.lock().expect("no holder of the lock panics"))(way, payload);
+            if treatment.passes {
+                self.send(way, false, payload);
+            }
+            for extra in treatment.extras {
+                self.send(extra.way, extra.stranger, &extra.payload);
+            }
+        }
+    }
+
+    fn send(&self, way: Way, stranger: bool, payload: &[u8]) {
+        let client = *self.client.lock().expect("no holder of the lock panics");
+        let (own, target) = match way {
+            Way::Up => (&self.far, Some(self.server)),
+            Way::Down => (&self.near, client),
+        };
+        let socket = if stranger { &self.stranger } else { own };
+        if let Some(target) = target {
+            // A refusal is the other end's, and nobody here hears of it.
+            let _ = socket.send_to(payload, target);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The user's terminal: a pty whose output is read.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::{Child, Stdio};
+
+use anyhow::{Result, bail};
+use rove_terminal::Size;
+use rove_units::Instant;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::guard::HANG_GUARD;
+use crate::{clock, process};
+
+/// Bytes read at once: more than a pty holds.
+const READ_MAX: usize = 65_536;
+
+/// A pty, both sides of it.
+#[derive(Debug)]
+pub struct Terminal {
+    master: File,
+    slave: File,
+    buffer: Vec<u8>,
+}
+
+impl Terminal {
+    /// Opens a terminal of this size.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn open(size: Size) -> Result<Self> {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        grantpt(&master)?;
+        unlockpt(&master)?;
+        let name = ptsname(&master, Vec::new())?;
+        let slave = File::options().read(true).write(true).open(name.to_str()?)?;
+        let (ws_row, ws_col) = (size.rows(), size.columns());
+        tcsetwinsize(&master, Winsize { ws_row, ws_col, ws_xpixel: 0, ws_ypixel: 0 })?;
+        Ok(Self { master: master.into(), slave, buffer: vec![0; READ_MAX] })
+    }
+
+    /// Returns the program's side of the terminal.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of another descriptor.
+    pub fn stdio(&self) -> Result<Stdio> {
+        Ok(self.slave.try_clone()?.into())
+    }
+
+    /// Types.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn send(&mut self, keys: &[u8]) -> Result<()> {
+        Ok(self.master.write_all(keys)?)
+    }
+
+    /// Returns the descriptor that is readable when programs have written something.
+    pub const fn output(&self) -> &File {
+        &self.master
+    }
+
+    /// Reads what programs have written; waits for it until `deadline` and then returns `None`.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says.
+    pub fn read(&mut self, deadline: Instant) -> Result<Option<&[u8]>> {
+        let left = deadline.saturating_since(clock::now());
+        let mut ready = [PollFd::new(&self.master, PollFlags::IN)];
+        if poll(&mut ready, Some(&Timespec::try_from(left)?))? == 0 {
+            return Ok(None);
+        }
+        let count = self.master.read(&mut self.buffer)?;
+        Ok(Some(&self.buffer[..count]))
+    }
+
+    /// Reads until what has come ends in `marker`. Costs next to nothing per byte, so that it
+    /// can stand for a terminal with no emulator behind it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when nothing comes any more.
+    pub fn read_up_to(&mut self, marker: &str) -> Result<()> {
+        let mut tail = Vec::new();
+        while !tail.ends_with(marker.as_bytes()) {
+            let Some(bytes) = self.read(clock::now() + HANG_GUARD)? else {
+                bail!("nothing comes any more after {}", tail.escape_ascii());
+            };
+            let start = bytes.len().saturating_sub(marker.len());
+            tail.extend_from_slice(&bytes[start..]);
+            tail.drain(..tail.len().saturating_sub(marker.len()));
+        }
+        Ok(())
+    }
+
+    /// Reads until `marker` has come, whatever follows it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when nothing new comes.
+    pub fn read_past(&mut self, marker: &str) -> Result<()> {
+        let marker = marker.as_bytes();
+        let mut seen = Vec::new();
+        while !seen.windows(marker.len()).any(|window| window == marker) {
+            // The kept bytes may be the beginning of the marker.
+            seen.drain(..seen.len().saturating_sub(marker.len()));
+            let Some(bytes) = self.read(clock::now() + HANG_GUARD)? else {
+                bail!("nothing new comes after {}", seen.escape_ascii());
+            };
+            seen.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    /// Reads what a program says while it leaves, and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it does not end.
+    pub fn drain_until_exit(&mut self, child: &mut Child) -> Result<()> {
+        let end = process::pidfd(child.id())?;
+        let guard = Timespec::try_from(HANG_GUARD)?;
+        loop {
+            let mut ready =
+                [PollFd::new(&end, PollFlags::IN), PollFd::new(&self.master, PollFlags::IN)];
+            if poll(&mut ready, Some(&guard))? == 0 {
+                bail!("the program does not end");
+            }
+            if !ready[0].revents().is_empty() {
+                child.wait()?;
+                return Ok(());
+            }
+            let _ = self.master.read(&mut self.buffer)?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_is_found_however_the_output_is_cut() {
+        for (text, marker) in [("abc\u{2603}", "\u{2603}"), ("aab", "ab"), ("\u{2603}", "\u{2603}")]
+        {
+            let mut terminal = Terminal::open(Size::DEFAULT).unwrap();
+            let mut program = terminal.slave.try_clone().unwrap();
+            let text = text.to_owned();
+            let writer = std::thread::spawn(move || {
+                for byte in text.bytes() {
+                    program.write_all(&[byte]).unwrap();
+                }
+            });
+            terminal.read_up_to(marker).unwrap();
+            writer.join().unwrap();
+            terminal.slave.write_all(format!("{marker} and more").as_bytes()).unwrap();
+            terminal.read_past(marker).unwrap();
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_from_a_silent_terminal() {
+        let mut terminal = Terminal::open(Size::DEFAULT).unwrap();
+        assert_eq!(terminal.read(Instant::ZERO).unwrap(), None);
+    }
+}

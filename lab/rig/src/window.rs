@@ -1,0 +1,139 @@
+//! The user's terminal with a picture, for a script that waits for what it shows.
+
+use anyhow::{Result, bail};
+use rove_terminal::{Screen, Size, Terminal as Emulator};
+use rove_units::{Duration, Instant};
+
+use crate::clock;
+use crate::guard::HANG_GUARD;
+use crate::terminal::Terminal;
+
+/// A terminal that somebody types at and whose screen is read.
+pub trait Observed {
+    /// Returns what the user sees.
+    fn screen(&self) -> &Screen;
+
+    /// Types.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    fn send(&mut self, keys: &[u8]) -> Result<()>;
+
+    /// Looks on until something is drawn, at most until `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says.
+    fn look(&mut self, deadline: Instant) -> Result<()>;
+
+    /// Returns how long something expected may take.
+    fn patience(&self) -> Duration {
+        HANG_GUARD
+    }
+
+    /// Looks on until `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Observed::look`].
+    fn watch(&mut self, deadline: Instant) -> Result<()> {
+        while clock::now() < deadline {
+            self.look(deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Looks on until the picture is as `wanted`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Observed::look`], or an error with the last rows of the picture when it never is.
+    fn wait_for(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
+        let deadline = clock::now() + self.patience();
+        while !wanted(self.screen()) {
+            self.look(deadline)?;
+            if clock::now() >= deadline {
+                bail!(
+                    "waited {:.0} s for {what}, and the terminal shows {}",
+                    self.patience().as_secs_f64(),
+                    last_words(self.screen())
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A terminal, and what is on it.
+#[derive(Debug)]
+pub struct Window {
+    /// The pty.
+    pub terminal: Terminal,
+    emulator: Emulator,
+}
+
+impl Window {
+    /// Opens a window of this size.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of a pty.
+    pub fn open(size: Size) -> Result<Self> {
+        Ok(Self { terminal: Terminal::open(size)?, emulator: Emulator::host(size) })
+    }
+}
+
+impl Observed for Window {
+    fn screen(&self) -> &Screen {
+        self.emulator.screen()
+    }
+
+    fn send(&mut self, keys: &[u8]) -> Result<()> {
+        self.terminal.send(keys)
+    }
+
+    fn look(&mut self, deadline: Instant) -> Result<()> {
+        let Some(bytes) = self.terminal.read(deadline)? else { return Ok(()) };
+        self.emulator.write(bytes);
+        let replies = self.emulator.take_replies();
+        self.terminal.send(&replies)
+    }
+}
+
+/// Returns what the screen shows, row by row.
+pub fn text(screen: &Screen) -> String {
+    let rows: Vec<String> = (0..screen.size().rows()).map(|row| screen.row_text(row)).collect();
+    rows.join("\n")
+}
+
+/// Returns the last rows with text, in one line.
+pub fn last_words(screen: &Screen) -> String {
+    let text = text(screen);
+    let rows: Vec<&str> = text.lines().filter(|row| !row.is_empty()).collect();
+    match rows[..] {
+        [] => "nothing".to_owned(),
+        _ => format!("{:?}", rows[rows.len().saturating_sub(3)..].join(" / ")),
+    }
+}
+
+/// Returns whether the cursor stands behind this prompt, with nothing typed yet.
+pub fn shows_prompt(screen: &Screen, prompt: &str) -> bool {
+    screen.row_text(screen.cursor().row) == prompt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_counts_where_the_cursor_is_and_nothing_is_typed() {
+        for (output, shown) in
+            [("$ ", true), ("$ ls\r\n$ ", true), ("$ ls", false), ("$ \r\nabc", false), ("", false)]
+        {
+            let mut emulator = Emulator::host(Size::DEFAULT);
+            emulator.write(output.as_bytes());
+            assert_eq!(shows_prompt(emulator.screen(), "$"), shown, "{output:?}");
+        }
+    }
+}

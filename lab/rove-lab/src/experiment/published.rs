@@ -1,0 +1,142 @@
+//! Results of a paper in a scenario file: numbers, and the bands that ours must lie in.
+//!
+//! A scenario has them in groups, one for each table or figure of a paper.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::system::System;
+
+/// How far from a published number ours may lie, in percent, where a group says nothing else. Chosen: the Remy paper's own table and
+/// figure of one experiment differ by 10 %, and its marks can be read to 20 %.
+const WITHIN: f64 = 35.0;
+
+/// The paper of what rove claims of itself.
+pub(crate) const ROVE: &str = "rove";
+
+/// Statistics of times.
+pub(crate) const OF_TIMES: [&str; 6] = ["median", "mean", "deviation", "p90", "p99", "instant"];
+
+/// The median throughput of senders that share a path, in kbit/s.
+pub(crate) const THROUGHPUT: &str = "throughput";
+
+/// The value at which the mean is the least.
+pub(crate) const LEAST_AT: &str = "least-at";
+
+/// The link of averages.
+pub(crate) const ALL_LINKS: &str = "all links";
+
+/// The columns of averages: use of the links, self-inflicted delay in ms, Sprout's throughput as a multiple of this one's (the mean of the
+/// links' ratios), this one's mean delay as a multiple of Sprout's, and kbit/s for each ms of the 95 % end-to-end delay (the geometric
+/// mean).
+pub(crate) const OF_AVERAGES: [&str; 5] = ["use (%)", "mean", "speed-up", "delay ratio", "score"];
+
+/// The results of a place in a paper.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Published {
+    /// The paper.
+    pub(crate) paper: String,
+    /// The table, figure or section.
+    pub(crate) place: String,
+    /// How far ours may lie from a number that has no band, in percent.
+    within: Option<f64>,
+    /// The part of the scenario that was fitted to these results: none of them counts as reproduced.
+    pub(crate) fitted: Option<String>,
+    /// Why results are not reproduced, if that was tested.
+    pub(crate) reason: Option<String>,
+    /// The results themselves.
+    pub(crate) results: Vec<PublishedResult>,
+}
+
+/// The results of a system.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+pub(crate) struct PublishedResult {
+    /// The system; `None` for recordings by themselves.
+    pub(crate) system: Option<System>,
+    /// The link; each of them where it is left out. [`ALL_LINKS`] are the averages.
+    pub(crate) link: Option<String>,
+    /// The value that is varied; each of them where it is left out.
+    pub(crate) value: Option<f64>,
+    /// As of the group.
+    pub(crate) reason: Option<String>,
+    /// Numbers by the names of statistics.
+    #[serde(flatten)]
+    pub(crate) numbers: BTreeMap<String, Number>,
+}
+
+/// A published number, or the band of ours with or without one.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(untagged, expecting = "a result is a number, or a table of number, from and to")]
+pub(crate) enum Number {
+    Exact(f64),
+    Band(Band),
+}
+
+/// A published number with the band that ours must lie in.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Band {
+    pub(crate) number: Option<f64>,
+    pub(crate) from: Option<f64>,
+    pub(crate) to: Option<f64>,
+}
+
+impl Published {
+    /// Returns a number with its band.
+    pub(crate) fn band(&self, number: Number) -> Band {
+        match number {
+            Number::Band(band) => band,
+            Number::Exact(number) => {
+                let off = number.abs() * self.within.unwrap_or(WITHIN) / 100.0;
+                Band { number: Some(number), from: Some(number - off), to: Some(number + off) }
+            }
+        }
+    }
+}
+
+impl PublishedResult {
+    /// Returns the name of its system.
+    pub(crate) fn name(&self) -> &'static str {
+        self.system.map_or("recordings", System::name)
+    }
+}
+
+impl Band {
+    /// Returns whether a number lies in it.
+    pub(crate) fn holds(self, ours: f64) -> bool {
+        self.from.is_none_or(|from| from <= ours) && self.to.is_none_or(|to| ours <= to)
+    }
+
+    /// Returns the number and its band as text.
+    pub(crate) fn to_text(self) -> String {
+        let band = match (self.from, self.to) {
+            (Some(from), Some(to)) => format!("{} to {}", short(from), short(to)),
+            (Some(from), None) => format!("at least {}", short(from)),
+            (None, Some(to)) => format!("at most {}", short(to)),
+            (None, None) => "any".to_owned(),
+        };
+        self.number.map_or_else(|| band.clone(), |number| format!("{} ({band})", short(number)))
+    }
+}
+
+/// Returns a number with as many digits as say something.
+fn short(number: f64) -> String {
+    let digits = if number.abs() < 10.0 { 2 } else { 1 };
+    let text = format!("{number:.digits$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_is_written_with_its_number() {
+        let of = |number, from, to| Band { number, from, to }.to_text();
+        assert_eq!(of(Some(1730.0), Some(1124.5), Some(2335.5)), "1730 (1124.5 to 2335.5)");
+        assert_eq!(of(None, None, Some(5.0)), "at most 5");
+        assert_eq!(of(Some(79.0), Some(20.0), None), "79 (at least 20)");
+    }
+}

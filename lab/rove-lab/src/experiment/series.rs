@@ -1,0 +1,114 @@
+//! The results of runs of one system, over one link, with one value.
+
+use std::collections::BTreeMap;
+
+use rove_runs::statistics::Times;
+
+use crate::experiment::conditions::{RunFigure, Samples};
+use crate::experiment::system::System;
+
+/// A run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// The place of its series.
+    pub(crate) series: usize,
+    /// The name of its recording; empty where there is none.
+    pub(crate) recording: String,
+    pub(crate) seed: u64,
+    pub(crate) samples: Samples,
+}
+
+/// The samples of one system over one link with one value.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    /// The system; `None` for recordings by themselves.
+    pub(crate) system: Option<System>,
+    /// The link's name; empty where there is none.
+    pub(crate) link: String,
+    /// The value that was varied.
+    pub(crate) value: Option<f64>,
+    /// The recording, if it is one of several.
+    pub(crate) recording: Option<String>,
+    /// The same of each recording, if there are several.
+    pub(crate) recordings: Vec<Series>,
+    /// Why runs in real time say nothing, if so.
+    pub(crate) invalid: Vec<String>,
+    /// All samples.
+    pub(crate) times: Times,
+    /// The mean of all recordings together for each seed that has one, for the confidence of the mean.
+    pub(crate) by_seed: BTreeMap<u64, SeedMeans>,
+    /// Queueing delay in ms and throughput in kbit/s of each sender that shares a path.
+    pub(crate) pairs: Vec<[f64; 2]>,
+    /// The fault of a controller that is a program, in any of the runs.
+    pub(crate) fault: Option<String>,
+}
+
+/// The runs of one seed, with all recordings.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SeedMeans {
+    /// The mean of all samples.
+    pub(crate) time: f64,
+    /// The means of the runs' other figures, in the order of the measurement's.
+    pub(crate) figures: Vec<f64>,
+}
+
+impl SeedMeans {
+    /// Returns the means of runs; `None` if nothing came in any.
+    pub(crate) fn of(figures: &[RunFigure], runs: &[&Samples]) -> Option<Self> {
+        let times = runs.iter().flat_map(|samples| samples.millis()).collect();
+        let time = Times::new(times, 0).mean()?;
+        let figure = |number: usize| {
+            let of_run = |samples: &&Samples| run_figures(figures, samples).nth(number).flatten();
+            Times::new(runs.iter().filter_map(of_run).collect(), 0).mean()
+        };
+        Some(Self { time, figures: (0..figures.len()).map(figure).collect::<Option<_>>()? })
+    }
+}
+
+/// Returns the figures of a run in their units.
+pub(crate) fn run_figures(
+    figures: &[RunFigure],
+    samples: &Samples,
+) -> impl Iterator<Item = Option<f64>> {
+    let number = |number: usize| samples.figures.get(number).copied().map(to_float);
+    figures.iter().enumerate().map(move |(place, figure)| Some(figure.scale * number(place)?))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "times below a hundred days, and counts")]
+pub(crate) fn to_float(value: u64) -> f64 {
+    value as f64
+}
+
+impl Series {
+    /// Returns the name of its system; empty where there is none.
+    pub(crate) fn system_name(&self) -> &'static str {
+        self.system.map_or("", System::name)
+    }
+
+    /// Returns a series of times alone.
+    #[cfg(test)]
+    pub(crate) const fn of_times(system: Option<System>, times: Times) -> Self {
+        Self {
+            system,
+            link: String::new(),
+            value: None,
+            recording: None,
+            recordings: Vec::new(),
+            invalid: Vec::new(),
+            times,
+            by_seed: BTreeMap::new(),
+            pairs: Vec::new(),
+            fault: None,
+        }
+    }
+
+    /// Returns the means of all seeds that have one.
+    pub(crate) fn means(&self) -> Vec<f64> {
+        self.by_seed.values().map(|means| means.time).collect()
+    }
+
+    /// Returns a figure of all seeds.
+    pub(crate) fn figure(&self, number: usize) -> Vec<f64> {
+        self.by_seed.values().filter_map(|means| means.figures.get(number).copied()).collect()
+    }
+}

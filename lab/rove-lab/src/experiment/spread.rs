@@ -1,0 +1,83 @@
+//! A sweep on Ray: workers do shards of its runs, and their lines of finished runs come home.
+//!
+//! The results are those of runs on this computer: the program is the same file, and a run is known by everything that
+//! decides it. Terms are the options. A task is a shard, such as `2/8`; its answer is the text of its finished runs, or why a run
+//! cannot be done. Another worker has no better answer.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use rove_runs::files::named;
+use rove_runs::parallel::tell_progress_in;
+use rove_runs::ray::{self, Pool};
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::{FiguresOptions, RUNS, run_shard};
+
+/// Shards for each worker. Chosen: two, so that one with short runs gets another.
+const SHARDS_EACH: usize = 2;
+
+/// Why a shard has no runs.
+#[derive(Clone, Debug, Deserialize, Serialize, thiserror::Error)]
+#[error("a shard has failed: {0}")]
+struct Failure(String);
+
+/// Does all runs on Ray, and appends them to the file `runs`.
+///
+/// # Errors
+///
+/// Returns an error if there is no Python or no Ray, if a shard fails, or if its runs cannot be kept.
+pub(crate) fn on_ray(options: &FiguresOptions, runs: &Path) -> Result<()> {
+    let pool = Pool::start(&["figures", "--worker"], None)?;
+    let of = SHARDS_EACH * pool.names.len();
+    let shards: Vec<String> = (1..=of).map(|index| format!("{index}/{of}")).collect();
+    let mut file = (OpenOptions::new().create(true).append(true).open(runs))
+        .with_context(|| format!("cannot write {}", runs.display()))?;
+    let mut done = 0;
+    let keep = |answer: &Result<String, Failure>| {
+        let lines = answer.as_ref().map_err(Clone::clone)?;
+        file.write_all(lines.as_bytes()).context("cannot keep results")?;
+        done += 1;
+        tell_progress_in("shards", "", done, of);
+        Ok(())
+    };
+    pool.run(&found_anywhere(options), &shards, keep).map(|_| ())
+}
+
+/// Does the shards that `input` brings.
+///
+/// # Errors
+///
+/// Returns an error at the first line that is no message, or cannot be answered.
+pub(crate) fn work(input: impl BufRead, output: impl Write) -> Result<()> {
+    let answer = |options: &FiguresOptions, shard: String| {
+        Ok(finished(options, &shard).map_err(|error| Failure(format!("{error:#}"))))
+    };
+    ray::work(input, output, Ok, answer)
+}
+
+/// Returns the options with whole names of files: workers are in folders of their own.
+fn found_anywhere(options: &FiguresOptions) -> FiguresOptions {
+    let whole = |file: PathBuf| fs::canonicalize(&file).unwrap_or(file);
+    let mut options = options.clone();
+    for name in options.names.iter_mut().filter(|name| name.ends_with(".toml")) {
+        *name = whole(PathBuf::from(&*name)).to_string_lossy().into_owned();
+    }
+    options.traces = named(options.traces).map(whole);
+    options.tables = named(options.tables).map(whole);
+    options
+}
+
+/// Does a shard in a folder that is gone afterwards; returns its finished runs.
+fn finished(options: &FiguresOptions, shard: &str) -> Result<String> {
+    let shard = shard.parse().map_err(|sentence: String| anyhow!(sentence))?;
+    let out = std::env::temp_dir().join(format!("rove-lab-shard-{}", std::process::id()));
+    fs::create_dir(&out).with_context(|| format!("cannot make {}", out.display()))?;
+    let options = FiguresOptions { out: out.clone(), ..options.clone() };
+    let runs = run_shard(&options, shard, io::sink())
+        .and_then(|()| fs::read_to_string(out.join(RUNS)).context("cannot read finished runs"));
+    let _ = fs::remove_dir_all(&out);
+    runs
+}

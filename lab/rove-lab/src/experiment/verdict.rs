@@ -1,0 +1,475 @@
+//! The verdicts of a report: each published number beside ours.
+//!
+//! A result that is not reproduced stays in the report like any other, with its reason where one was tested.
+
+use core::fmt::Write as _;
+use std::collections::BTreeMap;
+
+use rove_flows::flow::contender::Contender;
+use rove_runs::report::{self, number};
+use rove_runs::statistics::{INSTANT, interval};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::experiment::averages::{self, Average};
+use crate::experiment::measure::UTILISATION;
+use crate::experiment::published::{
+    ALL_LINKS, Band, LEAST_AT, Published, PublishedResult, ROVE, THROUGHPUT,
+};
+use crate::experiment::scenario::Plot;
+use crate::experiment::series::Series;
+use crate::experiment::sweep::Figure;
+use crate::experiment::system::System;
+
+/// The least utilisation of a controller whose delay counts, in percent. Chosen: who hardly sends has no delay; a third of the link.
+const USE_LEAST: f64 = 100.0 / 3.0;
+
+/// How far above the least delay Sprout's may be. Source: our notes on the paper's results: within 20 %.
+const NEAR_LEAST: f64 = 1.2;
+
+/// The comparison of one published number with ours.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Verdict {
+    pub(crate) paper: String,
+    pub(crate) place: String,
+    /// The figure's name.
+    pub(crate) figure: String,
+    pub(crate) system: String,
+    pub(crate) link: String,
+    pub(crate) value: Option<f64>,
+    pub(crate) statistic: String,
+    pub(crate) published: Band,
+    pub(crate) ours: Ours,
+    pub(crate) outcome: Outcome,
+    pub(crate) reason: Option<String>,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Ours {
+    number: Option<f64>,
+    /// The 95 % interval over the seeds.
+    interval: Option<[f64; 2]>,
+    /// The same of each recording, if there are several.
+    by_recording: BTreeMap<String, Option<f64>>,
+    /// Whether anything was measured. A median of answers that mostly never came is none, too.
+    #[serde(skip)]
+    is_measured: bool,
+}
+
+/// The outcome of a comparison. All but the first count as not reproduced.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Outcome {
+    Reproduced,
+    NotReproduced,
+    /// It lies in the band with some of the recordings only.
+    DependsOnTheRecording,
+    /// The scenario was fitted to it.
+    Fitted,
+    /// The computer was too busy for a run in real time.
+    Invalid,
+    /// Something that it needs is not there.
+    NotMeasured,
+}
+
+/// Returns the comparisons of a result, one for each link and value that it is of.
+fn of_result(
+    group: &Published,
+    result: &PublishedResult,
+    figure: &Figure,
+    averages: &[Average],
+) -> Vec<Verdict> {
+    let reason = result.reason.as_ref().or(group.fitted.as_ref()).or(group.reason.as_ref());
+    let blank = Verdict {
+        paper: group.paper.clone(),
+        place: group.place.clone(),
+        figure: figure.scenario.name.clone(),
+        system: result.name().to_owned(),
+        link: result.link.clone().unwrap_or_default(),
+        value: result.value,
+        statistic: String::new(),
+        published: Band::default(),
+        ours: Ours::default(),
+        outcome: Outcome::NotMeasured,
+        reason: figure.missing.as_ref().or(reason).cloned(),
+    };
+    let mut verdicts = Vec::new();
+    for (name, number) in &result.numbers {
+        let verdict =
+            Verdict { statistic: name.clone(), published: group.band(*number), ..blank.clone() };
+        if figure.missing.is_some() {
+            verdicts.push(verdict);
+        } else if result.link.as_deref() == Some(ALL_LINKS) {
+            let average = averages.iter().find(|average| Some(average.system) == result.system);
+            let values = average.map(|average| average.values(name)).unwrap_or_default();
+            let ours = Ours {
+                number: averages::mean(&values),
+                interval: interval(&values),
+                is_measured: !values.is_empty(),
+                ..Ours::default()
+            };
+            verdicts.push(judged(group, verdict, ours, figure, false));
+        } else {
+            for series in figure.series.iter().filter(|series| is_of(result, figure, series, name))
+            {
+                let ours = Ours::of(figure, series, name);
+                let place = Verdict {
+                    link: series.link.clone(),
+                    value: series.value.filter(|_| name != LEAST_AT),
+                    ..verdict.clone()
+                };
+                verdicts.push(judged(group, place, ours, figure, !series.invalid.is_empty()));
+            }
+        }
+    }
+    verdicts
+}
+
+fn judged(
+    group: &Published,
+    verdict: Verdict,
+    ours: Ours,
+    figure: &Figure,
+    is_invalid: bool,
+) -> Verdict {
+    let is_strange = figure.has_drawn_links && group.paper != ROVE;
+    let outcome = if !ours.is_measured || is_strange {
+        Outcome::NotMeasured
+    } else if is_invalid {
+        Outcome::Invalid
+    } else if group.fitted.is_some() {
+        Outcome::Fitted
+    } else {
+        ours.outcome(verdict.published)
+    };
+    let is_explained = matches!(
+        outcome,
+        Outcome::NotReproduced | Outcome::Fitted | Outcome::DependsOnTheRecording
+    );
+    let reason = match outcome {
+        Outcome::NotMeasured if is_strange => {
+            Some("drawn links stand in for the recorded ones (--traces)".to_owned())
+        }
+        _ => verdict.reason.filter(|_| is_explained),
+    };
+    Verdict { ours, outcome, reason, ..verdict }
+}
+
+/// Returns whether a statistic of a series is what a result is of. The value of the least mean is of all values together.
+fn is_of(result: &PublishedResult, figure: &Figure, series: &Series, statistic: &str) -> bool {
+    series.system == result.system
+        && result.link.as_ref().is_none_or(|link| *link == series.link)
+        && result.value.is_none_or(|value| series.value == Some(value))
+        && (statistic != LEAST_AT || series.value == figure.scenario.body.values.first().copied())
+}
+
+impl Ours {
+    fn of(figure: &Figure, series: &Series, name: &str) -> Self {
+        let by_recording = series.recordings.iter().map(|part| {
+            (part.recording.clone().unwrap_or_default(), statistic(figure, part, name))
+        });
+        let over_seeds = match name {
+            "mean" => interval(&series.means()),
+            _ => run_figure(figure, name).and_then(|place| interval(&series.figure(place))),
+        };
+        let by_recording = if name == LEAST_AT { BTreeMap::new() } else { by_recording.collect() };
+        let is_measured = !series.times.known().is_empty();
+        let number = statistic(figure, series, name);
+        Self { number, interval: over_seeds, by_recording, is_measured }
+    }
+
+    /// Returns what recordings together and each by itself make of a band.
+    fn outcome(&self, band: Band) -> Outcome {
+        let holds = |number: Option<f64>| number.is_some_and(|number| band.holds(number));
+        let each: Vec<bool> = if self.by_recording.is_empty() {
+            vec![holds(self.number)]
+        } else {
+            let parts = self.by_recording.values().copied();
+            parts.chain([self.number]).map(holds).collect()
+        };
+        match (each.contains(&true), each.contains(&false)) {
+            (true, false) => Outcome::Reproduced,
+            (true, true) => Outcome::DependsOnTheRecording,
+            (false, _) => Outcome::NotReproduced,
+        }
+    }
+
+    /// Returns it as text.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = number(self.number);
+        if let Some([low, high]) = self.interval {
+            let _ = write!(text, " ({low:.1}-{high:.1})");
+        }
+        for (recording, ours) in &self.by_recording {
+            let _ = write!(text, "; {recording} {}", number(*ours));
+        }
+        text
+    }
+}
+
+fn run_figure(figure: &Figure, name: &str) -> Option<usize> {
+    figure.scenario.body.measure.figures().iter().position(|it| it.name == name)
+}
+
+fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<f64> {
+    let times = &series.times;
+    match name {
+        "median" => times.quantile(50),
+        "mean" => times.mean(),
+        "deviation" => times.deviation(),
+        "p90" => times.quantile(90),
+        "p99" => times.quantile(99),
+        "instant" => (times.count() > 0).then(|| times.share_below(INSTANT)),
+        THROUGHPUT => series.median_throughput(),
+        LEAST_AT => least_at(figure, series),
+        _ => averages::mean(&series.figure(run_figure(figure, name)?)),
+    }
+}
+
+/// Returns the value at which the system's mean over the link is the least.
+fn least_at(figure: &Figure, of: &Series) -> Option<f64> {
+    let same = figure.series.iter().filter(|it| it.system == of.system && it.link == of.link);
+    let means = same.filter_map(|series| Some((series.value?, series.times.mean()?)));
+    means.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(value, _)| value)
+}
+
+impl Outcome {
+    /// Returns it for people.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::NotReproduced => "not reproduced",
+            Self::DependsOnTheRecording => "not reproduced: depends on the recording",
+            Self::Fitted => "not reproduced: fitted",
+            Self::Invalid => "not reproduced: the runs are invalid",
+            Self::NotMeasured => "not measured here",
+        }
+    }
+}
+
+impl Verdict {
+    /// Reads those of a figure's JSON; none of what an older program wrote.
+    pub(crate) fn read(figure: &Value) -> Vec<Self> {
+        Vec::deserialize(&figure["published"]).unwrap_or_default()
+    }
+
+    /// Returns the verdict on the mean delay of a system over a link.
+    pub(crate) fn of_series(
+        figure: &Figure,
+        [paper, place]: [&str; 2],
+        (system, link): (System, &str),
+        published: Band,
+        mean: f64,
+    ) -> Self {
+        let holds = published.holds(mean);
+        let outcome = match (figure.has_drawn_links, holds) {
+            (true, _) => Outcome::NotMeasured,
+            (_, true) => Outcome::Reproduced,
+            (_, false) => Outcome::NotReproduced,
+        };
+        Self {
+            paper: paper.to_owned(),
+            place: place.to_owned(),
+            figure: figure.scenario.name.clone(),
+            system: system.name().to_owned(),
+            link: link.to_owned(),
+            value: None,
+            statistic: "mean".to_owned(),
+            published,
+            ours: Ours { number: Some(mean), is_measured: true, ..Ours::default() },
+            outcome,
+            reason: None,
+        }
+    }
+
+    /// Returns what it is of, as a row of the report says it.
+    pub(crate) fn subject(&self) -> String {
+        let value = self.value.map(|value| value.to_string()).unwrap_or_default();
+        let parts =
+            [self.system.as_str(), self.link.as_str(), value.as_str(), self.statistic.as_str()];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        format!("{}: {}", self.figure, parts.join(", "))
+    }
+
+    /// Returns the texts of its columns, in the order of [`HEADINGS`].
+    pub(crate) fn row(&self) -> [String; 5] {
+        let published = format!("{}, {}", self.published.to_text(), self.place);
+        [
+            self.subject(),
+            published,
+            self.ours.to_text(),
+            self.outcome.name().to_owned(),
+            self.reason.clone().unwrap_or_default(),
+        ]
+    }
+}
+
+/// The columns of a report's first tables.
+pub(crate) const HEADINGS: [&str; 5] = ["result", "published", "ours", "verdict", "reason"];
+
+/// Returns the verdicts on a figure's published results.
+pub(crate) fn verdicts(figure: &Figure) -> Vec<Verdict> {
+    let averages = averages::averages(figure);
+    let groups = figure.scenario.body.published.iter();
+    let all = groups.flat_map(|group| group.results.iter().map(move |result| (group, result)));
+    let mut verdicts: Vec<Verdict> =
+        all.flat_map(|(group, result)| of_result(group, result, figure, &averages)).collect();
+    verdicts.extend(least_delays(figure, &averages));
+    verdicts
+}
+
+/// Returns the verdicts of each paper, in the order of their first figures; what rove claims comes last.
+pub(crate) fn by_paper(verdicts: &[Verdict]) -> Vec<(&str, Vec<&Verdict>)> {
+    let mut papers: Vec<(&str, Vec<&Verdict>)> = Vec::new();
+    for verdict in verdicts {
+        match papers.iter_mut().find(|(paper, _)| *paper == verdict.paper) {
+            Some((_, of_paper)) => of_paper.push(verdict),
+            None => papers.push((&verdict.paper, vec![verdict])),
+        }
+    }
+    papers.sort_by_key(|(paper, _)| *paper == ROVE);
+    papers
+}
+
+/// Returns how many of a paper's results are reproduced, as a heading says it.
+pub(crate) fn heading(paper: &str, verdicts: &[&Verdict]) -> String {
+    let reproduced = verdicts.iter().filter(|it| it.outcome == Outcome::Reproduced).count();
+    let what = if paper == ROVE { "What rove claims" } else { paper };
+    format!("{what}: {reproduced} of {} results reproduced", verdicts.len())
+}
+
+/// Returns the tables that a report begins with: one for each paper, with the reasons below it.
+pub(crate) fn to_text(verdicts: &[Verdict]) -> String {
+    let mut out = String::new();
+    for (paper, verdicts) in by_paper(verdicts) {
+        let _ = writeln!(out, "{}", heading(paper, &verdicts));
+        let mut rows = vec![HEADINGS[..4].iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()];
+        rows.extend(verdicts.iter().map(|verdict| verdict.row()[..4].to_vec()));
+        out.push_str(&report::table(&rows, 0));
+        let mut reasons: Vec<String> = Vec::new();
+        for verdict in verdicts {
+            let reason =
+                verdict.reason.as_ref().map(|reason| format!("{}: {reason}", verdict.figure));
+            reasons.extend(reason.filter(|reason| !reasons.contains(reason)));
+        }
+        out.extend(reasons.iter().map(|reason| format!("{reason}\n")));
+        out.push('\n');
+    }
+    out
+}
+
+/// Returns whether Sprout's delay over each link is the least, or near it, of controllers that use a third of it.
+fn least_delays(figure: &Figure, all: &[Average]) -> Vec<Verdict> {
+    if all.iter().all(|average| average.system != averages::SPROUT) {
+        return Vec::new();
+    }
+    averages::counted(figure).into_iter().filter_map(|link| least_delay(figure, link)).collect()
+}
+
+fn least_delay(figure: &Figure, link: &str) -> Option<Verdict> {
+    let sprout = averages::find(figure, averages::SPROUT, link)?.times.mean()?;
+    // Other forms of Sprout are no other controllers, and CoDel is in the network.
+    let others = figure.series.iter().filter(|series| {
+        let is_other =
+            series.system.and_then(System::contender).is_some_and(Contender::is_end_to_end);
+        let used = averages::mean(&series.figure(UTILISATION));
+        is_other && series.link == link && used.is_some_and(|it| it >= USE_LEAST)
+    });
+    let delay = |series: &Series| Some((series.times.mean()?, series.system?.name()));
+    let (least, name) = others.filter_map(delay).min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let band = Band { to: Some(NEAR_LEAST * least), ..Band::default() };
+    let place = format!("{NEAR_LEAST} times the least of others, {least:.0} ms of {name}");
+    Some(Verdict::of_series(
+        figure,
+        [averages::PAPER, &place],
+        (averages::SPROUT, link),
+        band,
+        sprout,
+    ))
+}
+
+/// Returns where the picture of a figure has a hollow mark for a published result: the label of the curve and the place.
+pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
+    let body = &figure.scenario.body;
+    let mut marks = Vec::new();
+    for group in &body.published {
+        for result in &group.results {
+            let number =
+                |name: &str| result.numbers.get(name).and_then(|number| group.band(*number).number);
+            let label = |link: &str| format!("{}, {link}", result.name());
+            let links = body.links.iter().map(|link| link.name.as_str());
+            let links: Vec<&str> =
+                links.filter(|it| result.link.as_ref().is_none_or(|link| link == it)).collect();
+            match body.plot {
+                Plot::Distribution => {
+                    let shares = [("median", 50.0), ("p90", 90.0), ("p99", 99.0)];
+                    for (name, share) in shares {
+                        let time = number(name);
+                        marks.extend(
+                            links.iter().filter_map(|link| Some((label(link), [time?, share]))),
+                        );
+                    }
+                }
+                Plot::MeanByValue => {
+                    let place = result.value.zip(number("mean"));
+                    marks
+                        .extend(links.iter().filter_map(|link| Some((label(link), place?.into()))));
+                }
+                Plot::Ellipses => {
+                    let place = number("median").zip(number(THROUGHPUT));
+                    marks
+                        .extend(links.iter().filter_map(|link| Some((label(link), place?.into()))));
+                }
+                Plot::UseByTime => {
+                    let place = number("mean").zip(number("use (%)"));
+                    marks.extend(place.map(|place| (result.name().to_owned(), place.into())));
+                }
+            }
+        }
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_runs::statistics::Times;
+
+    use super::*;
+    use crate::experiment::scenario::Scenario;
+
+    #[test]
+    fn a_verdict_holds_only_if_it_holds_for_every_recording() {
+        let band = Band { number: Some(5.0), from: None, to: Some(5.0) };
+        for (pooled, parts, outcome) in [
+            (4.0, vec![], Outcome::Reproduced),
+            (6.0, vec![], Outcome::NotReproduced),
+            (4.0, vec![3.0, 5.0], Outcome::Reproduced),
+            (4.0, vec![3.0, 400.0], Outcome::DependsOnTheRecording),
+            (400.0, vec![3.0, 500.0], Outcome::DependsOnTheRecording),
+            (400.0, vec![300.0, 500.0], Outcome::NotReproduced),
+        ] {
+            let parts = parts.into_iter().enumerate();
+            let by_recording = parts.map(|(name, part)| (name.to_string(), Some(part))).collect();
+            let ours = Ours { number: Some(pooled), by_recording, ..Ours::default() };
+            assert_eq!(ours.outcome(band), outcome, "{ours:?}");
+        }
+        assert_eq!(Ours::default().outcome(band), Outcome::NotReproduced);
+    }
+
+    #[test]
+    fn a_median_of_answers_that_never_came_is_not_reproduced() {
+        let group = "paper = \"p\"\nplace = \"1\"\nresults = [{ system = \"rove\", median = 5 }]";
+        let group: Published = toml::from_str(group).expect("a group");
+        let scenario = Scenario::built_in().next().expect("a scenario");
+        let outcome = |times: Vec<f64>| {
+            let series = Series::of_times(Some(System::Rove), Times::new(times, 9));
+            let series = vec![series];
+            let figure = Figure { series, ..Figure::empty(scenario.clone()) };
+            of_result(&group, &group.results[0], &figure, &[])[0].outcome
+        };
+        assert_eq!(outcome(vec![4.0]), Outcome::NotReproduced, "one answer of ten");
+        assert_eq!(outcome(Vec::new()), Outcome::NotMeasured);
+        assert_eq!(outcome(vec![5.0; 20]), Outcome::Reproduced);
+    }
+}

@@ -1,0 +1,283 @@
+//! Ray: workers on other processors, maybe of other computers, that do tasks. A line protocol serves all callers.
+//!
+//! A script in Python spreads tasks over workers: this program, with words that the caller names. An order is a line of terms, a
+//! line for each task, and an empty line for the script. Answers come in any order, each with its task's number.
+//! Numbers read as they were written: an answer is that of a thread, to the last bit.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
+
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use rove_platform::program::own_file;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The script, which needs the Python package `ray`.
+const SCRIPT: &str = include_str!("ray.py");
+
+/// Longest line to a worker in bytes. Chosen: the largest readable table of Remy, with as much for the rest.
+const LINE_BYTES_MAX: u64 = 33_554_432;
+
+/// A line to a worker.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Message<M, T> {
+    /// Everything that the tasks after it have in common.
+    Terms(M),
+    /// A task, with its number.
+    Task(usize, T),
+}
+
+/// The answer to a task.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Answer<R> {
+    task: usize,
+    result: R,
+}
+
+/// Workers that have been started.
+#[derive(Debug)]
+pub struct Pool {
+    /// The workers, as people tell them apart: a computer and a process each.
+    pub names: Vec<String>,
+    program: Mutex<Program>,
+}
+
+/// The program that spreads tasks. Its fields are dropped in their order: it ends when its input does, or when nobody reads its output.
+#[derive(Debug)]
+struct Program {
+    /// `None` during an order, and after one that has failed.
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    child: Awaited,
+}
+
+/// A process that is waited for when it is dropped.
+#[derive(Debug)]
+struct Awaited(Child);
+
+impl Pool {
+    /// Starts workers on Ray: so many, or one for each processor of the cluster. Each is this program with `words`, and calls [`work`].
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no Python, no Ray, or no cluster.
+    pub fn start(words: &[&str], workers: Option<usize>) -> Result<Self> {
+        let program = own_file().context("cannot tell this program's own file")?;
+        let mut command = Command::new("python3");
+        command.args(["-c", SCRIPT]).arg(program).arg(workers.unwrap_or(0).to_string()).args(words);
+        Self::of(command).context(
+            "cannot start workers on Ray; without --engine ray this computer does the work",
+        )
+    }
+
+    /// Starts a program that spreads tasks, and waits until its workers are ready.
+    fn of(mut command: Command) -> Result<Self> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let mut child = (command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn())
+            .with_context(|| format!("cannot run {name}"))?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
+        let mut program = Program { input, output, child: Awaited(child) };
+        let line = program.next_line()?;
+        let words: Vec<&str> = line.strip_prefix("ready ").unwrap_or("").split(' ').collect();
+        let names = words.chunks_exact(2).map(|name| name.join(" ")).collect();
+        Ok(Self { names, program: Mutex::new(program) })
+    }
+
+    /// Does tasks on these terms; returns their results in the order of the tasks. `each` is told of every result as soon as it is there.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there are no more workers, if their answers are none, or if `each` fails.
+    pub fn run<R: DeserializeOwned>(
+        &self,
+        terms: &impl Serialize,
+        tasks: &[impl Serialize],
+        mut each: impl FnMut(&R) -> Result<()>,
+    ) -> Result<Vec<R>> {
+        let order = order(terms, tasks)? + "\n";
+        let mut program = self.program.lock().expect("nobody panics while holding this");
+        // After a failure it is gone: answers that are still to come are not taken for those of another order.
+        let mut input = program.input.take().context("its program has ended")?;
+        if input.write_all(order.as_bytes()).and_then(|()| input.flush()).is_err() {
+            // The program has said why, or ended without a word.
+            return Err(program.next_line().map_or_else(|reason| reason, |line| strange(&line)));
+        }
+        let mut results: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
+        for _ in tasks {
+            let line = program.next_line()?;
+            let answer: Answer<R> = serde_json::from_str(&line).map_err(|_| strange(&line))?;
+            let place = results.get_mut(answer.task).filter(|place| place.is_none());
+            let place = place.ok_or_else(|| strange(&line))?;
+            each(&answer.result)?;
+            *place = Some(answer.result);
+        }
+        program.input = Some(input);
+        Ok(results.into_iter().flatten().collect())
+    }
+}
+
+impl Program {
+    /// Returns the next line of the program, or the reason why there is none.
+    fn next_line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        let read = self.output.read_line(&mut line)?;
+        if let Some(reason) = line.strip_prefix('!') {
+            bail!("{}", reason.trim_end());
+        }
+        if read == 0 {
+            self.input = None;
+            let status = self.child.0.wait()?;
+            bail!("the program that spreads the work has ended: {status}");
+        }
+        Ok(line.trim_end().to_owned())
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        let _ = self.0.wait();
+    }
+}
+
+/// Does the work of a worker: answers each task that `input` brings, in order, until it ends. `prepare` reads terms, and `perform` does a
+/// task on the last ones.
+///
+/// # Errors
+///
+/// Returns an error at the first line that is no message, asks for what cannot be, or cannot be answered.
+pub fn work<M: DeserializeOwned, P, T: DeserializeOwned, R: Serialize>(
+    mut input: impl BufRead,
+    mut output: impl Write,
+    prepare: impl Fn(M) -> Result<P>,
+    perform: impl Fn(&P, T) -> Result<R>,
+) -> Result<()> {
+    let mut prepared = None;
+    let mut line = String::new();
+    for number in 1_u64.. {
+        line.clear();
+        let mut limited = Read::take(&mut input, LINE_BYTES_MAX);
+        let read = limited.read_line(&mut line).context("cannot read standard input")?;
+        if read == 0 {
+            break;
+        }
+        ensure!(line.ends_with('\n'), "line {number} is cut off, or too long");
+        let place = || format!("line {number} of standard input");
+        match serde_json::from_str(&line).with_context(place)? {
+            Message::Terms(terms) => prepared = Some(prepare(terms).with_context(place)?),
+            Message::Task(task, it) => {
+                let Some(prepared) = &prepared else {
+                    bail!("line {number} of standard input is a task without terms before it");
+                };
+                let answer = Answer { task, result: perform(prepared, it).with_context(place)? };
+                let text = serde_json::to_string(&answer).context("cannot write an answer")?;
+                writeln!(output, "{text}").context("cannot write standard output")?;
+                output.flush().context("cannot write standard output")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the lines of terms and of tasks, numbered from 0, as a worker reads them.
+///
+/// # Errors
+///
+/// Returns an error if JSON has no form for a part of them.
+pub fn order<M: Serialize, T: Serialize>(terms: &M, tasks: &[T]) -> Result<String> {
+    let tasks = tasks.iter().enumerate().map(|(number, task)| Message::Task(number, task));
+    let mut lines = String::new();
+    for message in core::iter::once(Message::Terms(terms)).chain(tasks) {
+        lines += &serde_json::to_string(&message).context("cannot write an order as JSON")?;
+        lines.push('\n');
+    }
+    Ok(lines)
+}
+
+/// Returns the error of a line that is no answer to what was asked.
+fn strange(line: &str) -> Error {
+    let begin: String = line.chars().take(60).collect();
+    anyhow!("{begin:?} is no answer to a task")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a pool whose program is a shell script. It finds the answers to three tasks in `$0`, `$1` and `$2`.
+    fn pool(script: &str) -> Pool {
+        let mut answers = Vec::new();
+        let tasks = order(&100, &[0, 1, 2]).expect("lines");
+        work(tasks.as_bytes(), &mut answers, Ok, sum).expect("answers");
+        let answers = String::from_utf8(answers).expect("text");
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(format!("echo ready here 1 there 2; {script}")).args(answers.lines());
+        Pool::of(command).expect("it is ready")
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "tasks may fail")]
+    fn sum(terms: &u64, task: u64) -> Result<u64> {
+        Ok(terms + task)
+    }
+
+    /// Reads an order, as a shell has it.
+    const READ: &str = "while read -r line && [ -n \"$line\" ]; do :; done;";
+
+    #[test]
+    fn answers_in_any_order_are_told_of_in_it_and_put_in_that_of_the_tasks() {
+        let pool = pool(&format!("{READ} printf '%s\\n' \"$2\" \"$0\" \"$1\"; cat >/dev/null"));
+        assert_eq!(pool.names, ["here 1", "there 2"]);
+        let mut told = Vec::new();
+        let results = pool.run(&100, &[0, 1, 2], |result: &u64| {
+            told.push(*result);
+            Ok(())
+        });
+        assert_eq!(results.expect("answers"), [100, 101, 102]);
+        assert_eq!(told, [102, 100, 101]);
+    }
+
+    #[test]
+    fn a_pool_that_fails_says_why_and_fails_again_when_it_is_asked_again() {
+        for (script, told) in [
+            (format!("{READ} echo '!the worker died three times'"), "the worker died three times"),
+            (format!("{READ} echo \"$0\"; exit 7"), "has ended: exit status: 7"),
+            (format!("{READ} echo \"$0\"; echo \"$0\"; cat >/dev/null"), "is no answer to a task"),
+            (format!("{READ} echo '{{}}'; cat >/dev/null"), "\"{}\" is no answer to a task"),
+            ("exec <&-; echo '!gone'".to_owned(), "gone"),
+            (format!("{READ} yes \"$2\""), "the disk is full"),
+        ] {
+            let each = |result: &u64| {
+                ensure!(*result != 102, "the disk is full");
+                Ok(())
+            };
+            let pool = pool(&script);
+            let error = pool.run(&100, &[0, 1, 2], each).expect_err(&script);
+            assert!(error.to_string().contains(told), "{script}: {error}");
+            let again = pool.run(&100, &[0, 1, 2], each).expect_err(&script);
+            assert!(again.to_string().contains("its program has ended"), "{script}: {again}");
+        }
+        let mut silent = Command::new("sh");
+        silent.args(["-c", "exit 3"]);
+        let error = Pool::of(silent).expect_err("it ends at once").to_string();
+        assert!(error.contains("has ended: exit status: 3"), "{error}");
+    }
+
+    #[test]
+    fn a_line_that_is_no_task_ends_the_work_with_its_number() {
+        let order = order(&100, &[1]).expect("lines");
+        let (terms, task) = order.split_once('\n').expect("two lines");
+        let cut = &task[..task.len() / 2];
+        for (input, told) in [
+            (task.to_owned(), "line 1 of standard input is a task without terms"),
+            (format!("{terms}\n{cut}\n"), "line 2 of standard input"),
+            (format!("{terms}\n{cut}"), "line 2 is cut off"),
+            (format!("{terms}\n{}", task.replace("[0,", "[-1,")), "line 2 of standard input"),
+        ] {
+            let error = work(input.as_bytes(), Vec::new(), Ok, sum).expect_err(told);
+            assert!(format!("{error:#}").contains(told), "{error:#}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Sessions in virtual time, by rove's rules and by Mosh's: the same seed gives the same figure on every computer.
+
+use std::array::from_fn;
+use std::mem::take;
+
+use anyhow::{Context, Result};
+use rove_headless::{ClientEnd, Program, ServerEnd, User, client_config, rove, server_config};
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_session::{ClientConfig, EngineKind, Prediction, Preference, Server};
+use rove_ssp::Config;
+use rove_units::{Duration, Instant, Seed};
+
+use super::report::Line;
+use super::turns::Bench;
+
+/// The wire, the pace and the predictions of both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// The rules of rove.
+    Rove,
+    /// The rules of Mosh 1.4.0.
+    Mosh,
+}
+
+/// A program that echoes.
+pub(super) struct Echo;
+
+impl Program for Echo {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
+        let typed = server.host_input().to_vec();
+        if !typed.is_empty() {
+            server.consume_host_input(typed.len());
+            server.handle_host_output(now, &typed);
+        }
+    }
+}
+
+impl Rules {
+    /// Joins a client and a server by a path that is the same both ways. Nothing has been sent yet.
+    pub(super) fn session<U: User, P: Program>(
+        self,
+        path: &LinkConfig,
+        seed: Seed,
+        user: U,
+        program: P,
+    ) -> Net<ClientEnd<U>, ServerEnd<P>> {
+        let (client, server) = self.ends(seed, user, program);
+        Net::new(client, server, path.clone(), path.clone(), seed)
+    }
+
+    /// Creates a client and a server.
+    pub(super) fn ends<U: User, P: Program>(
+        self,
+        seed: Seed,
+        user: U,
+        program: P,
+    ) -> (ClientEnd<U>, ServerEnd<P>) {
+        let (transport, engine): (fn(Config) -> Config, _) = match self {
+            Self::Rove => (rove, EngineKind::Replay),
+            Self::Mosh => (Config::stock, EngineKind::Stock),
+        };
+        let preference = Preference::Adaptive;
+        let client = ClientConfig {
+            prediction: Prediction {
+                preference,
+                overwrite: false,
+                engine,
+                ..Prediction::default()
+            },
+            offers_status: false,
+            is_end_obeyed_twice: false,
+            ..client_config(transport(Config::client()), seed)
+        };
+        let server = server_config(transport(Config::server()), seed);
+        let start = Instant::ZERO;
+        (ClientEnd::new(client, user, start), ServerEnd::new(server, program, start))
+    }
+}
+
+/// Returns one direction of a path of this round trip, which loses datagrams at random.
+pub(super) fn path(rtt_millis: u64, loss_percent: u8) -> LinkConfig {
+    let delay = Duration::from_millis(rtt_millis) / 2;
+    LinkConfig { delay, loss: f64::from(loss_percent) / 100.0, ..LinkConfig::default() }
+}
+
+/// Measures so many sessions by both rules in each round, which has seeds of its own. A round's figure is their mean.
+pub(super) fn compare<const N: usize>(
+    bench: &Bench,
+    what: &str,
+    figures: [(&str, &'static str); N],
+    sessions: u32,
+    measure: impl Fn(Rules, Seed) -> Result<[f64; N]>,
+) -> Result<[Line; N]> {
+    let mut means: [[Vec<f64>; 2]; N] = from_fn(|_| [Vec::new(), Vec::new()]);
+    for round in 1..=bench.rounds {
+        bench.progress(what, "both rules", round);
+        for (which, rules) in [Rules::Rove, Rules::Mosh].into_iter().enumerate() {
+            let mut sums = [0.0; N];
+            for session in 1..=sessions {
+                let seed = Seed::new((round as u64 - 1) * u64::from(sessions) + u64::from(session));
+                let found = measure(rules, seed)
+                    .with_context(|| format!("{what}, {rules:?}, seed {}", seed.number()))?;
+                sums.iter_mut().zip(found).for_each(|(sum, figure)| *sum += figure);
+            }
+            for (means, sum) in means.iter_mut().zip(sums) {
+                means[which].push(sum / f64::from(sessions));
+            }
+        }
+    }
+    Ok(from_fn(|number| {
+        let ([rove, mosh], (name, unit)) = (take(&mut means[number]), figures[number]);
+        Line::new(format!("{what}, {name}"), unit, rove).beside("Mosh's rules", mosh)
+    }))
+}
