@@ -47,17 +47,18 @@ impl Folder {
 fn no_text_of_a_scenario_acts_on_the_terminal() {
     let folder = Folder::new("shown-scenario");
     let name = format!("{HOSTILE}.toml");
-    let expected = format!(
-        "\n[[expected]]\nsystem = \"rove\"\nstatistic = \"mean\"\nto = 1.0\nsource = \"{ESCAPED}\"\n"
+    let published = format!(
+        "\n[[published]]\npaper = \"{ESCAPED}\"\nplace = \"{ESCAPED}\"\nreason = \"{ESCAPED}\"\n\
+         results = [{{ system = \"rove\", mean = {{ to = 0.001 }} }}]\n"
     );
-    let mut scenario = SCENARIO.to_owned() + &expected;
+    let mut scenario = SCENARIO.to_owned() + &published;
     for text in ["A small figure", "Echoes of", "first keys\"", "40 ms\""] {
         assert!(scenario.contains(text));
         scenario = scenario.replace(text, &format!("{ESCAPED}<script>{text}"));
     }
     folder.file(&name, &scenario);
     let [text, _] = folder.shows(&["figures", &name], None, 0);
-    assert!(text.contains("A small figure") && text.contains("NOT AS EXPECTED"), "{text}");
+    assert!(text.contains("A small figure") && text.contains("not reproduced"), "{text}");
     let [text, _] = folder.shows(&["figures", &name, "--json"], None, 0);
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
@@ -78,10 +79,10 @@ fn no_complaint_about_a_file_acts_on_the_terminal() {
     let folder = Folder::new("shown-complaints");
     for (wrong, right) in [
         ("\"rove\"", "systems = [\"{}\"]"),
-        ("path = \"rtt=40ms\"", "path = \"{}=40ms\""),
-        ("path = \"rtt=40ms\"", "\"{}\" = 1"),
-        ("path = \"rtt=40ms\"", "schedule = \"{}\""),
-        ("path = \"rtt=40ms\"", "cellular = \"{}\""),
+        ("path = \"rtt=40ms,loss=10%\"", "path = \"{}=40ms\""),
+        ("path = \"rtt=40ms,loss=10%\"", "\"{}\" = 1"),
+        ("path = \"rtt=40ms,loss=10%\"", "schedule = \"{}\""),
+        ("path = \"rtt=40ms,loss=10%\"", "cellular = \"{}\""),
         ("measure = \"onset\"", "measure = \"response\"\nrecordings = [\"{}\"]"),
         ("measure = \"onset\"", "measure = \"{}\""),
     ] {

@@ -12,7 +12,7 @@ const HARD: &str = r#"
 paper = "a <paper>"
 place = "table 1"
 reason = "It was <tested>."
-results = [{ system = "rove", mean = { to = 0.001 } }, { system = "mosh-rules", value = 0, mean = { from = 1 } }]
+results = [{ system = "rove", mean = { to = 0.001 } }, { system = "mosh-rules", value = 1, mean = { from = 1 } }]
 "#;
 
 /// A directory of a test's own, with the small scenario in it.
@@ -192,7 +192,7 @@ fn a_report_begins_with_the_verdicts_and_a_page_shows_texts_as_texts() {
     let outcome = |row: usize| &json["figures"][0]["published"][row]["outcome"];
     assert_eq!([outcome(0), outcome(2)], ["not-reproduced", "reproduced"], "{json:#}");
     let page = directory.read("figures.html");
-    let rows = page.find("<td>small: rove, 40 ms &lt;near&gt;, 0, mean</td>").expect("escaped");
+    let rows = page.find("<td>small: rove, 40 ms &lt;near&gt;, 1, mean</td>").expect("escaped");
     assert!(rows < page.find("<nav>").expect("a list of figures"), "the verdicts come first");
     assert!(
         !page.contains("<near>") && page.matches("</script>").count() == 1,
