@@ -42,7 +42,7 @@ pub(crate) struct Verdict {
     pub(crate) reason: Option<String>,
 }
 
-/// What was measured.
+/// The number that the laboratory measured.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Ours {
     number: Option<f64>,
