@@ -140,7 +140,7 @@ impl Spare {
                 self.ssh.iter_mut().for_each(|ssh| ssh.say(source.to_string()));
             }
             Some(News::Ended { pid, was_logging_in }) => {
-                // Whatever a jump host does, the host's own login goes on.
+                // The host's own login goes on, whatever a jump host does.
                 if was_logging_in {
                     self.standby.handle_end(false);
                 }
