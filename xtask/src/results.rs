@@ -15,7 +15,7 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than five minutes on two cores.
 #[rustfmt::skip]
-const TABLES: [Table; 19] = [
+const TABLES: [Table; 20] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
     ("end", "cargo xtask bench end", &[""]),
@@ -37,6 +37,9 @@ const TABLES: [Table; 19] = [
         &["--ends stock", "--ends rove", "--ends rove --sender-without news"]),
     ("predictions", "rove-lab replay --traces lab/rove-lab/traces --pace look --link rtt=500ms,jitter=30ms",
         &["--engine stock", "--engine replay"]),
+    ("slow-host", "rove-lab replay --traces lab/rove-lab/traces bash-history bash-long bash-prompt fish zsh-long --seeds 3 \
+        --host-delay 600ms --link rtt=100ms,jitter=10ms --link rtt=500ms,jitter=30ms",
+        &["", "--without latency", "--without late-echoes", "--without lateness"]),
     ("people", "rove-lab replay --traces $ROVE_TRACES/keys agd-short agd-trace-01 agd-zippy bash-readline python-repl \
         tmux-irssi-links vim-edit --seeds 3 --link rtt=500ms,jitter=30ms", &["", "--prompt-memory"]),
     ("agents", "rove-lab replay --traces lab/rove-lab/traces agent-filter agent-ink agent-ratatui agent-stream --seeds 40 \

@@ -9,14 +9,12 @@
 //! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` reads its line
 //!   discipline, and `prompt` tells whether the session's shell waits at its own prompt. `tty_watch` says when to check
 //!   modes and prompt.
-//! - `job` starts a child in the background of the terminal, and sees that the child asks the user something.
 //! - `network_watch` reports a change of the computer's network.
 //! - `sys` is the only unsafe code.
 
 pub mod alarm;
 pub mod clock;
 pub mod event_loop;
-pub mod job;
 pub mod network_watch;
 pub mod program;
 pub mod pty;

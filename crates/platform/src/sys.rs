@@ -148,40 +148,22 @@ unsafe fn default_signals() {
     }
 }
 
-/// Unblocks all signals, and gives those their default effect by which a parent learns of its children: SIGCHLD, and
-/// the two that stop a background process at the terminal.
+/// Unblocks all signals, and makes it possible to wait for children (SIGCHLD).
 pub(crate) fn accept_all_signals() {
     // SAFETY: plain system calls that run no code of ours in a handler.
     unsafe {
-        for signal in [libc::SIGCHLD, libc::SIGTTIN, libc::SIGTTOU] {
-            libc::signal(signal, libc::SIG_DFL);
-        }
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
         unblock_signals();
     }
 }
 
-/// Calls `action` while a signal is blocked in this thread. No signal is blocked afterwards.
-pub(crate) fn with_blocked(signal: c_int, action: impl FnOnce()) {
-    block(Some(signal));
-    action();
-    unblock_signals();
-}
-
 /// Unblocks all signals of this thread.
 fn unblock_signals() {
-    block(None);
-}
-
-/// Blocks this signal of this thread, and no other.
-fn block(signal: Option<c_int>) {
-    let mut blocked = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: plain system calls; the first fills the set that the others read.
+    let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: plain system calls; the first fills the set that the second reads.
     unsafe {
-        libc::sigemptyset(blocked.as_mut_ptr());
-        if let Some(signal) = signal {
-            libc::sigaddset(blocked.as_mut_ptr(), signal);
-        }
-        libc::sigprocmask(libc::SIG_SETMASK, blocked.as_ptr(), ptr::null_mut());
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
     }
 }
 

@@ -369,6 +369,27 @@ fn a_living_client_waits_for_a_minute_however_often_another_asks() {
 }
 
 #[test]
+fn a_living_client_waits_no_longer_for_one_that_asks_in_turn_with_another() {
+    let mut run = run(1, &LinkConfig::lossless(ms(50)), rove);
+    step(&mut run, 1000);
+    let former = LeftKeys::read(&run.left.written).unwrap().former(run.left.written_id);
+    let ask = |run: &mut Run, number, former| {
+        let (now, chaff) = (run.now(), Seed::new(1).stream("server.chaff"));
+        let key = Key::from_bytes([number; 16]);
+        let taken = run.right.server.invite_after(now, &key, chaff, None, former);
+        run.left.types(now, b"x");
+        step(run, 9900);
+        taken.is_some()
+    };
+    let held = (0..20).filter(|number| {
+        ask(&mut run, 100 + 2 * number, None);
+        ask(&mut run, 101 + 2 * number, Some(former))
+    });
+    assert_eq!(held.count(), 4, "in the minute from the first");
+    assert_eq!(run.right.program.typed.len(), 40);
+}
+
+#[test]
 fn a_record_that_was_copied_and_is_resumed_twice_doubles_no_key() {
     let mut run = run(1, &LinkConfig::lossless(ms(50)), rove);
     step(&mut run, 1000);

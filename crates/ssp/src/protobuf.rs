@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
         Self::at_most(usize::MAX, message)
     }
 
-    /// Iterates over the fields of a message. One field more than `max` is an error.
+    /// Iterates over the fields of a message. A field beyond the first `max` is an error.
     pub const fn at_most(max: usize, message: &'a [u8]) -> Self {
         Self { rest: message, left: max }
     }

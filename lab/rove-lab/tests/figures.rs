@@ -67,7 +67,7 @@ fn a_link_may_be_a_schedule_of_steps_beside_the_scenario() {
     let steps = include_str!("scenarios/steps.json");
     fs::create_dir_all(folder.0.join("beside")).expect("a directory");
     fs::write(folder.0.join("beside/steps.json"), steps).expect("a file");
-    let scenario = SCENARIO.replace("path = \"rtt=40ms,loss=20%\"", "schedule = \"steps.json\"");
+    let scenario = SCENARIO.replace("path = \"rtt=40ms,loss=10%\"", "schedule = \"steps.json\"");
     assert_ne!(scenario, SCENARIO);
     fs::write(folder.0.join("beside/small.toml"), &scenario).expect("a file");
     let output = folder.figures(&["beside/small.toml"]);
@@ -80,8 +80,8 @@ fn a_link_may_be_a_schedule_of_steps_beside_the_scenario() {
     fs::write(folder.0.join("beside/small.toml"), both).expect("a file");
     let said = stderr(&folder.figures(&["beside/small.toml"]));
     assert!(said.contains("a schedule describes all of it"), "{said}");
-    let packets =
-        SCENARIO.replace("path = \"rtt=40ms,loss=20%\"", "path = \"rtt=40ms\"\npackets = 3");
+    let packets = SCENARIO
+        .replace("path = \"rtt=40ms,loss=10%\"", "path = \"rtt=40ms,loss=10%\"\npackets = 3");
     fs::write(folder.0.join("beside/small.toml"), packets).expect("a file");
     let said = stderr(&folder.figures(&["beside/small.toml"]));
     assert!(said.contains("packets are 1 to 100, and those of cellular opportunities"), "{said}");

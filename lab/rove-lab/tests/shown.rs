@@ -48,7 +48,8 @@ fn no_text_of_a_scenario_acts_on_the_terminal() {
     let folder = Folder::new("shown-scenario");
     let name = format!("{HOSTILE}.toml");
     let published = format!(
-        "\n[[published]]\npaper = \"{ESCAPED}\"\nplace = \"1\"\nresults = [{{ system = \"rove\", mean = {{ to = 0.001 }} }}]\n"
+        "\n[[published]]\npaper = \"{ESCAPED}\"\nplace = \"{ESCAPED}\"\nreason = \"{ESCAPED}\"\n\
+         results = [{{ system = \"rove\", mean = {{ to = 0.001 }} }}]\n"
     );
     let mut scenario = SCENARIO.to_owned() + &published;
     for text in ["A small figure", "Echoes of", "first keys\"", "40 ms\""] {
@@ -78,10 +79,10 @@ fn no_complaint_about_a_file_acts_on_the_terminal() {
     let folder = Folder::new("shown-complaints");
     for (wrong, right) in [
         ("\"rove\"", "systems = [\"{}\"]"),
-        ("path = \"rtt=40ms,loss=20%\"", "path = \"{}=40ms\""),
-        ("path = \"rtt=40ms,loss=20%\"", "\"{}\" = 1"),
-        ("path = \"rtt=40ms,loss=20%\"", "schedule = \"{}\""),
-        ("path = \"rtt=40ms,loss=20%\"", "cellular = \"{}\""),
+        ("path = \"rtt=40ms,loss=10%\"", "path = \"{}=40ms\""),
+        ("path = \"rtt=40ms,loss=10%\"", "\"{}\" = 1"),
+        ("path = \"rtt=40ms,loss=10%\"", "schedule = \"{}\""),
+        ("path = \"rtt=40ms,loss=10%\"", "cellular = \"{}\""),
         ("measure = \"onset\"", "measure = \"response\"\nrecordings = [\"{}\"]"),
         ("measure = \"onset\"", "measure = \"{}\""),
     ] {

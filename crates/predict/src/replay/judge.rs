@@ -68,6 +68,8 @@ pub(super) enum Verdict {
     Late(GivenUp, InputNum),
     /// The first key is overdue, and its effect is not expected any more.
     Missed,
+    /// The line has moved sideways, and shows that many keys.
+    Scrolled(usize),
     /// That many keys are due, and did something else than predicted.
     Failed(usize),
     /// The fate of the keys is unknown. A key of unknown effect among them (`has_barrier`) may have drawn over the
@@ -143,7 +145,9 @@ impl Judge<'_> {
         if may_be_incomplete && (due == 0 || is_elsewhere) {
             Verdict::Incomplete
         } else if due > 0 && !is_first {
-            Verdict::Failed(due)
+            let keys = self.state.pending_keys().arrived_keys();
+            let scrolled = wrap_probe::scrolled(&self.state.base, &keys, due, self.screen);
+            scrolled.map_or(Verdict::Failed(due), Verdict::Scrolled)
         } else {
             Verdict::Unexplained { has_barrier }
         }

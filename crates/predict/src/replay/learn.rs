@@ -126,6 +126,10 @@ impl Learner<'_> {
                 entered_lines::note_edits(self.state, 1);
                 self.state.log.retire(1);
             }
+            Verdict::Scrolled(count) => {
+                self.abandon(count);
+                self.leave_field();
+            }
             Verdict::Failed(count) => {
                 self.fail(count);
                 self.leave_field();

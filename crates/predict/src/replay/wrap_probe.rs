@@ -1,4 +1,4 @@
-//! Finding out whether, and how, input has continued after the end of a row.
+//! Finding out whether, and how, input has continued after the end of a row. It may also have moved sideways.
 
 use rove_terminal::{Key, Position, Screen};
 
@@ -8,6 +8,9 @@ use crate::replay::field::Field;
 use crate::replay::layout::Crossing;
 use crate::replay::simulate::{Habits, Simulation};
 use crate::scene::text::Text;
+
+/// Newest characters of a line that must stand before the cursor. Chosen: no silent program draws so many.
+const SCROLLED_MIN: usize = 8;
 
 /// Returns whether a key at the right edge may have been answered: its character is there, and the cursor waits on it.
 pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
@@ -35,6 +38,27 @@ pub(super) fn is_broken(base: &Base, keys: &[Key], screen: &Screen) -> bool {
     };
     let may_be = !base.field.is_line() && !above.is_empty() && !below.is_empty();
     may_be && keys.iter().take_while(is_text).any(is_moved)
+}
+
+/// Returns how many of `keys` were echoed in a line that has moved sideways. `None` if fewer than `due` were.
+pub(super) fn scrolled(base: &Base, keys: &[Key], due: usize, screen: &Screen) -> Option<usize> {
+    let text = |screen: &Screen| -> Vec<char> {
+        let Position { row, column } = screen.cursor().position();
+        let columns = base.field.bounds.pane.left..column;
+        let base = |column| Text::of(screen, Position { row, column }).base;
+        columns.map(|column| base(column).unwrap_or(' ')).collect()
+    };
+    let (from, to) = (base.screen.cursor().position(), screen.cursor().position());
+    let (mut typed, shown) = (text(&base.screen), text(screen));
+    let mut is_there = |(count, key): &(usize, &Key)| {
+        typed.extend(if let Key::Text(c) = key { Some(*c) } else { None });
+        let pairs = typed.iter().rev().zip(shown.iter().rev());
+        let is_moved = usize::from(to.column) < usize::from(from.column) + count;
+        is_moved && *count >= due && pairs.take_while(|(a, b)| a == b).count() >= SCROLLED_MIN
+    };
+    let is_text = |(_, key): &(usize, &Key)| matches!(key, Key::Text(_));
+    let found = (1..).zip(keys).take_while(is_text).filter(|it| is_there(it)).last();
+    found.map(|(count, _)| count).filter(|_| from.row == to.row)
 }
 
 /// Finds out whether `keys`, which had arrived, have continued in the next row in a way that was unknown. Returns the
@@ -83,4 +107,42 @@ fn goes_on(
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal};
+
+    use super::*;
+
+    #[test]
+    fn a_line_has_moved_sideways_only_if_its_newest_characters_are_there() {
+        let screen = |row: &str| {
+            let mut host = Terminal::host(Size::new(30, 4).unwrap());
+            host.write(row.as_bytes());
+            host.snapshot()
+        };
+        let base = Base {
+            screen: screen("$ echo some words of a "),
+            ..Base::new(Size::new(30, 4).unwrap())
+        };
+        for (row, keys, due, expected) in [
+            ("words of a se", "se", 2, Some(2)),
+            ("words of a se", "sec", 2, Some(2)),
+            ("$ words of a se", "se", 1, Some(2)),
+            ("some words of a ", "se", 2, None),
+            ("words of a s", "se", 2, None),
+            ("words of a **", "se", 2, None),
+            ("other text se", "se", 2, None),
+            ("of a se", "se", 2, None),
+            ("\r\nwords of a se", "se", 2, None),
+        ] {
+            let keys: Vec<Key> = keys.chars().map(Key::Text).collect();
+            assert_eq!(
+                scrolled(&base, &keys, due, &screen(row)),
+                expected,
+                "{row:?} after {keys:?}"
+            );
+        }
+    }
 }

@@ -68,7 +68,7 @@ impl Waiting {
         let mut startup = Startup::new(plan.rules());
         startup.announced =
             Announced { no_server_program: false, no_tunnel_program: false, ..announced };
-        let questions = Some(Questions::after(asks_nothing, events.now()));
+        let questions = Questions::after(asks_nothing, events.now());
         let launch = listen(options, &plan, *ssh, events, questions, startup)?;
         Ok((plan, launch))
     }
@@ -88,14 +88,13 @@ pub(super) fn start_server(
     tell_running(options, &command);
     // The loop exists before ssh is started, so that ssh's end is never missed.
     let events = events()?;
-    let mut questions = plan.carries.then(|| Questions::watch(&mut command, events.now()));
+    let questions = Questions::watch(events.now());
     if plan.carries {
         command.stdin(Stdio::piped());
     }
     let mut ssh = Running::start(&mut command)
         .map_err(|error| BootstrapError::ssh_missing(options.name, command.get_program(), error))?;
-    if let Some(questions) = &mut questions {
-        questions.handle_start(ssh.id());
+    if plan.carries {
         ssh.read_by_line();
     }
     listen(options, plan, ssh, events, questions, Startup::new(plan.rules()))
@@ -106,13 +105,13 @@ fn events() -> Result<EventLoop, BootstrapError> {
         .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })
 }
 
-/// Reads the output of a running ssh. `startup` holds the facts that are known; `questions` watches over an ssh that is to carry.
+/// Reads the output of a running ssh. `startup` holds the facts that are known.
 fn listen(
     options: &HostOptions,
     plan: &Plan,
     mut ssh: Running,
     mut events: EventLoop,
-    mut questions: Option<Questions>,
+    mut questions: Questions,
     startup: Startup,
 ) -> Result<Launch, BootstrapError> {
     let mut listener = Listener {
@@ -124,7 +123,7 @@ fn listen(
         after_announcement: Vec::new(),
     };
     loop {
-        let look_at = questions.as_mut().map(|it| it.look(events.now()));
+        let look_at = plan.carries.then(|| questions.look(events.now()));
         match ssh.step(&mut events, look_at) {
             Ok(Step::Said(said)) => {
                 if let Err(error) = listener.read(said) {
@@ -132,7 +131,7 @@ fn listen(
                     return Err(error.into());
                 }
                 let is_announced = listener.is_announced;
-                let asks_nothing = questions.as_ref().is_some_and(|it| !it.have_come(events.now()));
+                let asks_nothing = !questions.have_come(events.now());
                 if plan.carries && is_announced && !listener.startup.announced.is_stock {
                     let (announced, _) = listener.conclude(false)?;
                     let end = End::Carries { ssh: Box::new(ssh), asks_nothing };
@@ -147,7 +146,6 @@ fn listen(
                 }
             }
             Ok(Step::Ended(status)) => {
-                questions.iter_mut().for_each(|it| it.handle_end(status));
                 let (announced, refusal) = listener.conclude(plan.is_ssh_failure(status))?;
                 let end = refusal.map_or(End::Ended(status), End::Refused);
                 return Ok(Launch { announced, end });

@@ -253,7 +253,7 @@ pub(crate) fn parse(
     }
     let settings = args.settings(&letters, load)?;
     let set = args.words_of(&settings, &command, |name| env::var_os(name).is_some());
-    // Of two options that exclude each other, the last one counts.
+    // The last of two options that exclude each other counts.
     let args = HostArgs::take(name, &command, set.into_iter().chain(words).collect())?;
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|error| UsageError { usage: usage(), ..error })?;

@@ -11,8 +11,8 @@ use rove_bootstrap::tunnel::standby::Standby;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
 use rove_ssp::Transmit;
-use rove_units::{Duration, Instant};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rove_units::Instant;
+use rustix::process::{Pid, WaitOptions, kill_process, waitpid};
 
 use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{Again, Inherited};
@@ -20,10 +20,6 @@ use crate::tunnel::jump::{Jump, News};
 use crate::tunnel::login::{self, Login};
 use crate::tunnel::near::{READ_LEN, is_refusal};
 use crate::tunnel::ssh::{Look, Ssh};
-
-/// How long an ssh that the session does without may send what it was given. A datagram that it drops would count as lost by
-/// the network. Chosen: ten times what ssh and the host need for the few datagrams of a login.
-const FLUSH: Duration = Duration::from_millis(100);
 
 /// The ssh beside UDP, if one is running, and the rules that start another.
 #[derive(Debug)]
@@ -140,7 +136,7 @@ impl Spare {
                 self.ssh.iter_mut().for_each(|ssh| ssh.say(source.to_string()));
             }
             Some(News::Ended { pid, was_logging_in }) => {
-                // Whatever a jump host does, the host's own login goes on.
+                // The host's own login goes on, whatever a jump host does.
                 if was_logging_in {
                     self.standby.handle_end(false);
                 }
@@ -203,11 +199,11 @@ impl Spare {
         self.end(now, session);
     }
 
-    /// Ends ssh: closes its streams at once, and after [`FLUSH`] sends signals if it stays.
+    /// Ends ssh: closes its streams at once, and sends signals if it stays.
     fn end(&mut self, now: Instant, session: &mut Client) {
         session.handle_side_path(now, false);
         if let Some(pid) = self.ssh.take().and_then(|mut ssh| ssh.release()) {
-            self.ending.push((pid, SshReaper::new(now + FLUSH)));
+            self.ending.push((pid, SshReaper::new(now)));
         }
         self.reap(now);
     }
@@ -221,35 +217,5 @@ impl Spare {
             }
             is_there
         });
-    }
-}
-
-impl Drop for Spare {
-    fn drop(&mut self) {
-        // An ssh that was still sending has nobody to end it later.
-        for (pid, _) in &self.ending {
-            let _ = kill_process(*pid, Signal::TERM);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::process::ExitStatusExt;
-
-    use rove_bootstrap::Challenge;
-
-    use super::*;
-
-    #[test]
-    fn an_ssh_that_is_left_to_send_ends_with_the_session() {
-        let mut ssh = std::process::Command::new("sleep").arg("600").spawn().unwrap();
-        let again = Again::new(None, &Challenge::from_bytes([0; 16]), None);
-        let mut spare = Spare::new(again, SocketAddr::from(([192, 0, 2, 1], 60_001)), None);
-        spare.ending.push((Pid::from_child(&ssh), SshReaper::new(Instant::from_millis(100))));
-        spare.reap(Instant::from_millis(99));
-        assert!(ssh.try_wait().unwrap().is_none(), "it has its time");
-        drop(spare);
-        assert_eq!(ssh.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
     }
 }

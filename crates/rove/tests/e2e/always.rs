@@ -1,10 +1,12 @@
 //! Sessions that go through ssh while UDP is not answered (`--tunnel=auto`).
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::support::{
-    Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, process, rove,
-    within_guard,
+    Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, pause, process,
+    rove, within_guard,
 };
 
 /// Answers every line and reports it, first where it is.
@@ -67,8 +69,6 @@ fn where_udp_is_open_the_session_is_on_it_and_ssh_ends() {
     terminal.send("\x1es");
     terminal.wait_for_text("to 127.0.0.1:");
     assert!(!terminal.screen().contents().contains("ssh"), "{}", terminal.dump());
-    // The datagrams that ssh was given have arrived, too.
-    terminal.wait_for_text("outbound 0 of");
     assert_eq!(listed_path(&sshd), "udp");
     terminal.send("q");
     terminal.close_window();
@@ -193,64 +193,30 @@ fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
     terminal.wait_for_text("got x");
 }
 
-/// Runs `asks` and then ssh, as an ssh does that asks on the terminal, and answers to `-G` and to a login by itself at once.
-fn asking_ssh(scratch: &Scratch, ssh: &str, asks: &str) -> String {
-    let text = format!(
-        "#!/bin/sh\ncase \"$*\" in '-G '* | *BatchMode=yes*) ;; *) {asks};; esac\nexec {ssh} \"$@\"\n"
-    );
-    scratch.script("ssh", &text).to_str().expect("it is text").to_owned()
-}
-
 #[test]
-fn after_a_question_only_the_user_logs_in_again() {
-    let shown = "printf 'Sure? ' >/dev/tty; read -r answer </dev/tty";
-    for (question, answer) in [("password:", crate::support::PASSWORD), ("Sure?", "yes")] {
-        let (scratch, is_password) = (Scratch::new(), question == "password:");
-        let sshd = match is_password {
-            true => Sshd::start_with_password(Far::default()),
-            false => Some(Sshd::start(Far::default())),
-        };
-        let Some(sshd) = sshd else { continue };
-        let asking =
-            if is_password { sshd.ssh() } else { asking_ssh(&scratch, &sshd.ssh(), shown) };
-        let report = Report::new(&scratch);
-        let call = Invocation::new(rove()).arg("--tunnel=auto").arg(format!("--ssh={asking}"));
-        let call = call.args(["far", "--", "sh", "-c", ECHO, "sh", report.path()]);
-        let terminal = Terminal::start(&call, SIZE);
-        // The answer comes as soon as anything can.
-        terminal.wait_for_text(question);
-        terminal.send(format!("{answer}\r"));
-        terminal.wait_for_text("ready");
-        sshd.wait_alone();
-        let server = report.wait_where(|line| line.starts_with("server "));
-        let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
-        // Stopped, it is as silent as behind a block.
-        let server = process(pid);
-        server.signal(rustix::process::Signal::STOP);
-        terminal.send("x");
-        terminal.wait_for_text("[To log in again: Ctrl-^ r]");
-        assert_eq!(sshd.connections(), 1);
-        server.signal(rustix::process::Signal::CONT);
-        terminal.send("\r");
-        terminal.wait_for_text("got x");
-    }
-}
-
-#[test]
-fn a_first_login_that_the_user_ends_leaves_no_ssh_at_the_terminal() {
-    for asks in ["", "stty -echo </dev/tty; "] {
-        let scratch = Scratch::new();
-        let report = Report::new(&scratch);
-        let waits = format!("{asks}echo $$ >{}; exec sleep 600", report.path());
-        let ssh = asking_ssh(&scratch, "ssh", &waits);
-        let call = Invocation::new(rove()).arg("--tunnel=auto").arg(format!("--ssh={ssh}"));
-        let mut terminal = Terminal::start(&call.arg("far"), SIZE);
-        let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
-        let waiting = process(pid.parse().expect("a number"));
-        terminal.send("\x03");
-        terminal.wait_exit().assert_code(128 + 2);
-        assert!(waiting.wait_gone());
-    }
+fn after_a_password_only_the_user_logs_in_again() {
+    let Some(sshd) = Sshd::start_with_password(Far::default()) else { return };
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let call = call(&sshd, &[]).args(["--", "sh", "-c", ECHO, "sh", report.path()]);
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("password:");
+    // A person takes longer.
+    pause(Duration::from_millis(100));
+    terminal.send(format!("{}\r", crate::support::PASSWORD));
+    terminal.wait_for_text("ready");
+    sshd.wait_alone();
+    let server = report.wait_where(|line| line.starts_with("server "));
+    let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
+    // Stopped, it is as silent as behind a block.
+    let server = process(pid);
+    server.signal(rustix::process::Signal::STOP);
+    terminal.send("x");
+    terminal.wait_for_text("[To log in again: Ctrl-^ r]");
+    assert_eq!(sshd.connections(), 1);
+    server.signal(rustix::process::Signal::CONT);
+    terminal.send("\r");
+    terminal.wait_for_text("got x");
 }
 
 #[test]

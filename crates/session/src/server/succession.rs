@@ -53,8 +53,8 @@ pub(super) struct Succession {
     client: ClientId,
     invited: Option<Newcomer>,
     never_came: NeverCame,
-    /// Whether the present client's input has waited for one that never came.
-    waited_in_vain: bool,
+    /// Until when the present client's input waits, or has waited, for another client. `None` if it never did.
+    held_until: Option<Instant>,
     leaving: Option<(Publisher, Instant)>,
 }
 
@@ -68,7 +68,7 @@ impl Succession {
             client,
             invited: None,
             never_came: NeverCame::default(),
-            waited_in_vain: false,
+            held_until: None,
             leaving: None,
         }
     }
@@ -102,8 +102,8 @@ impl Succession {
     /// was before it, and goes on with that one's keys if those that were taken leave no gap. Returns how many were; `None` if that
     /// is not known. `taken` is the number of the present client's.
     ///
-    /// The present client may be alive (`is_alive`). So an invitation in the place of another one for which it waits ends no later,
-    /// and it waits in vain only once.
+    /// The present client may be alive (`is_alive`). So it waits once, and the time counts from the first invitation for which it
+    /// does, however many come in its place.
     pub(super) fn invite(
         &mut self,
         now: Instant,
@@ -111,9 +111,9 @@ impl Succession {
         from: Option<IpAddr>,
         (former, taken, is_alive): (Option<Former>, u64, bool),
     ) -> Option<u64> {
-        let held_until = self.invited.as_ref().filter(|it| it.holds).map(|it| it.until);
         self.withdraw();
-        let former = former.filter(|_| !(self.waited_in_vain && is_alive));
+        let held_until = self.held_until.filter(|_| is_alive);
+        let former = former.filter(|_| held_until.is_none_or(|until| now < until));
         let known = former.and_then(|former| match former.client {
             client if client == self.client => Some((former, taken)),
             client => self.never_came.has(client, taken).then_some((former, 0)),
@@ -122,6 +122,9 @@ impl Succession {
         let client = goes_on.map_or(client, |(former, _)| former.client);
         let holds = known.is_some();
         let until = held_until.filter(|_| holds).unwrap_or(now + INVITATION_MAX);
+        if holds {
+            self.held_until = Some(until);
+        }
         self.invited = Some(Newcomer { publisher, from, until, client, taken, holds });
         known.map(|(_, taken)| taken)
     }
@@ -174,14 +177,13 @@ impl Succession {
         let mut former = mem::replace(current, newcomer.publisher);
         former.leave(now, ExitStatus::Outside(Outside::TakenOver(newcomer.from)));
         self.takeovers += 1;
-        (self.never_came, self.waited_in_vain) = (NeverCame::default(), false);
+        (self.never_came, self.held_until) = (NeverCame::default(), None);
         self.leaving = Some((former, now + FAREWELL_MAX));
         mem::replace(&mut self.client, newcomer.client) == newcomer.client
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
-        if let Some(invited) = self.invited.as_ref().filter(|it| it.until <= now) {
-            self.waited_in_vain |= invited.holds;
+        if self.invited.as_ref().is_some_and(|it| it.until <= now) {
             self.withdraw();
         }
         if let Some((leaving, _)) = &mut self.leaving {

@@ -5,7 +5,7 @@ use core::str::FromStr;
 /// A part of all runs: those whose number leaves this rest. All parts together are all runs, each once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// Which part, from 1.
+    /// The number of the part, from 1.
     index: usize,
     /// How many parts there are.
     of: usize,

@@ -21,7 +21,7 @@ use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
 
-/// The least utilisation of a controller whose delay counts, in percent. Chosen: who hardly sends has no delay; a third of the link.
+/// The least utilisation of a controller whose delay counts, in percent. Chosen: a sender that hardly sends has no delay.
 const USE_LEAST: f64 = 100.0 / 3.0;
 
 /// How far above the least delay Sprout's may be. Source: our notes on the paper's results: within 20 %.
@@ -44,7 +44,7 @@ pub(crate) struct Verdict {
     pub(crate) reason: Option<String>,
 }
 
-/// What was measured.
+/// The number that the laboratory measured.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Ours {
     number: Option<f64>,

@@ -342,6 +342,45 @@ fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() 
     }
 }
 
+/// A shell like mksh. A line of this many characters shows its last twelve, without the prompt.
+struct Sideways(Vec<u8>, usize);
+
+impl Program for Sideways {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h$ ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        if key == b'\r' {
+            self.0.clear();
+            return (0, b"\r\n$ ".to_vec());
+        }
+        self.0.push(key);
+        let moved = self.0.len().checked_sub(12).filter(|_| self.0.len() == self.1);
+        let moved = moved.map(|from| String::from_utf8_lossy(&self.0[from..]));
+        (0, moved.map_or(vec![key], |it| format!("\r\x1b[K{it}\x1b[24G<\x1b[13G").into()))
+    }
+}
+
+#[test]
+fn a_line_that_moves_sideways_at_the_edge_was_echoed_and_its_prompt_stays_known() {
+    let cases = (17..22).flat_map(|edge| [1, 2, 40].map(|piece| (edge, piece)));
+    for (edge, piece, len) in
+        cases.flat_map(|it| [0, 1, 2, 5].map(|past| (it.0, it.1, it.0 + past)))
+    {
+        let size = Size::new(24, 8).unwrap();
+        let mut rig = Rig::wary(size, Preference::Always, Sideways(Vec::new(), edge));
+        for line in ["ls", "ls", "ls", &"echo some words of a line"[..len.min(25)], "ls"] {
+            let pieces = line.as_bytes().chunks(piece);
+            pieces.for_each(|piece| rig.prove(core::str::from_utf8(piece).unwrap()));
+            rig.prove("\r");
+        }
+        rig.type_keys("l");
+        assert_eq!(rig.row(), "$ l", "{len} characters, {piece} a round trip, edge after {edge}");
+        rig.assert_converges();
+    }
+}
+
 #[test]
 fn text_typed_over_an_unknown_edge_is_not_shown_a_second_time() {
     let mut rig = rig(14, 6, Style::Lazy);
