@@ -3,7 +3,7 @@
 //!
 //! Each function takes the fuzzer's bytes and panics when something does not hold.
 
-use rove_predict::{Engine, EngineKind, Network, Prediction, Preference};
+use rove_predict::{Engine, Network, Prediction, Preference};
 use rove_terminal::{
     Cell, InputNum, Keystroke, Keystrokes, Screen, Size, Terminal, Tty, TtyCharacters, TtyModes,
 };
@@ -84,9 +84,9 @@ fn size(columns: u8, rows: u8) -> Size {
     Size::clamped(u16::from(columns), u16::from(rows) % 32)
 }
 
-/// A user and a host, and both engines between them.
+/// A user and a host, and between them rove's engine and the one with Mosh's rules.
 struct World {
-    engines: [Engine; 2],
+    engines: [Box<dyn Engine>; 2],
     host: Terminal,
     /// The part of it that the client has got.
     screen: Screen,
@@ -102,20 +102,11 @@ struct World {
 impl World {
     fn new(flags: u8, size: Size) -> Self {
         let preference = Preference::ALL[usize::from(flags & 3)];
-        let engine = |engine| {
-            Engine::new(
-                Prediction {
-                    preference,
-                    overwrite: flags & 4 != 0,
-                    engine,
-                    ..Prediction::default()
-                },
-                size,
-            )
-        };
+        let prediction =
+            Prediction { preference, overwrite: flags & 4 != 0, ..Prediction::default() };
         let host = Terminal::host(size);
         Self {
-            engines: [engine(EngineKind::Stock), engine(EngineKind::Replay)],
+            engines: [rove_predict::engine, rove_stock_predict::engine].map(|it| it(prediction, size)),
             screen: host.snapshot(),
             host,
             typed: Vec::new(),
@@ -161,7 +152,7 @@ impl World {
         match script.byte()? % 4 {
             0 => {
                 self.host.resize(size(script.byte()?, script.byte()?));
-                self.engines.iter_mut().for_each(Engine::reset);
+                self.engines.iter_mut().for_each(|engine| engine.reset());
             }
             1 => {
                 let modes = TtyModes::from_bits_truncate(script.byte()?.into());
@@ -198,7 +189,7 @@ impl World {
 
     /// Returns when an engine wants to look again.
     fn wake(&self) -> Option<Instant> {
-        self.engines.iter().filter_map(Engine::poll_timeout).min()
+        self.engines.iter().filter_map(|engine| engine.poll_timeout()).min()
     }
 
     /// Makes a frame with each engine.
@@ -210,13 +201,13 @@ impl World {
             send_interval: self.interval,
             srtt: None,
         };
-        for engine in &mut self.engines {
+        for (index, engine) in self.engines.iter_mut().enumerate() {
             engine.handle_tty(self.tty);
             engine.handle_network(network);
             let frame = engine.frame(now, screen);
             assert_sound(&frame, screen);
             let is_secret = self.tty.is_some_and(Tty::hides_input);
-            let obeys = matches!(engine, Engine::Replay(_));
+            let obeys = index == 0;
             assert!(!(is_secret && obeys) || frame == *screen, "what is hidden is shown");
             assert!(engine.poll_timeout().is_none_or(|at| at > now), "wants to look now, for ever");
         }
@@ -240,9 +231,8 @@ impl World {
         self.screen = self.host.snapshot();
         let soon = self.now + STAY;
         self.look_until(soon);
-        let replay = self.engines.iter_mut().find(|engine| matches!(engine, Engine::Replay(_)));
-        let frame = replay.map(|engine| engine.frame(soon, &self.screen));
-        assert!(frame.is_none_or(|frame| frame == self.screen), "a prediction stays for too long");
+        let frame = self.engines[0].frame(soon, &self.screen);
+        assert!(frame == self.screen, "a prediction stays for too long");
         let end = soon + IDLE;
         self.look_until(end);
         for engine in &mut self.engines {

@@ -9,7 +9,7 @@ mod texts;
 
 use std::collections::VecDeque;
 
-use rove_predict::{Engine, EngineKind, Network, Prediction, Preference};
+use rove_predict::{Engine, Network, Prediction, Preference};
 use rove_terminal::{InputNum, Screen, Size, Terminal, Tty, TtyModes};
 use rove_units::{Duration, Instant};
 
@@ -60,7 +60,7 @@ struct Typed {
 
 /// The user, the program on the host's terminal, and the engine between them.
 struct World {
-    engine: Engine,
+    engine: Box<dyn Engine>,
     oracle: Oracle,
     host: Host,
     typed: VecDeque<Typed>,
@@ -83,11 +83,10 @@ impl World {
     fn new(flags: u8) -> Self {
         let preference = if flags & 1 == 0 { Preference::Always } else { Preference::Adaptive };
         let size = if flags & 2 == 0 { Size::clamped(60, 12) } else { Size::clamped(40, 7) };
-        let prediction =
-            Prediction { preference, engine: EngineKind::Replay, ..Prediction::default() };
+        let prediction = Prediction { preference, ..Prediction::default() };
         let host = Terminal::host(size);
         let mut world = Self {
-            engine: Engine::new(prediction, size),
+            engine: rove_predict::engine(prediction, size),
             oracle: Oracle::default(),
             screen: host.snapshot(),
             host: Host::new(host),

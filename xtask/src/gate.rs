@@ -11,11 +11,12 @@ use crate::needs::Needs;
 use crate::{dist, packages, tidy, workspace};
 
 /// The crates that do no I/O, in the order they build on each other.
-const CORES: [&str; 9] = [
+const CORES: [&str; 10] = [
     "rove-units",
     "rove-ssp",
     "rove-terminal",
     "rove-predict",
+    "rove-stock-predict",
     "rove-link",
     "rove-congestion",
     "rove-session",

@@ -1,6 +1,6 @@
 //! The user's options for the client of a session.
 
-use rove_session::{EngineKind, Prediction, Preference};
+use rove_session::{Prediction, Preference};
 use serde::{Deserialize, Serialize};
 
 /// The options that the user has chosen for the client.
@@ -74,12 +74,11 @@ impl Default for Choices {
 }
 
 impl Choices {
-    /// Returns when and how `engine` shows predictions.
-    pub fn prediction(&self, engine: EngineKind) -> Prediction {
+    /// Returns when and how predictions are shown.
+    pub fn prediction(&self) -> Prediction {
         Prediction {
             preference: self.predict,
             overwrite: self.predict_overwrite,
-            engine,
             ..Prediction::default()
         }
     }

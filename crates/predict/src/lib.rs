@@ -19,12 +19,10 @@
 //! - `policy` decides when predictions are shown at all. `overlay` draws them over a screen.
 //! - `reason` says why a key is shown or not. `mechanism` names the parts that an experiment can switch off.
 //!
-//! The engines:
+//! The engine:
 //!
-//! - `stock` follows the rules of Mosh 1.4.0: the effect of each key (`keys`), predictions of a cell and of the cursor
-//!   (`cell`, `cursor`), and their judgement (`cull`).
+//! - `engine` is the interface that a client knows. The laboratory has another engine, with the rules of Mosh 1.4.0.
 //! - `replay` plays the pending keys again on each new screen. The next section is about it.
-//! - `engine` is the interface of both.
 //!
 //! # The replay engine
 //!
@@ -48,18 +46,17 @@
 mod engine;
 mod mechanism;
 mod network;
-mod overlay;
+pub mod overlay;
 mod policy;
 mod prompt_memory;
 mod reason;
 mod replay;
 mod scene;
 mod secrecy;
-mod stock;
 
-pub use engine::Engine;
+pub use engine::{Engine, MakeEngine, engine};
 pub use mechanism::{Mechanism, Mechanisms, UnknownMechanism};
 pub use network::Network;
-pub use policy::{EngineKind, Prediction, Preference};
+pub use policy::{Policy, Prediction, Preference};
 pub use prompt_memory::{PromptHash, PromptMemory};
 pub use reason::{Effect, Explanation, Reason, Stop};

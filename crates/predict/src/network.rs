@@ -19,7 +19,7 @@ pub struct Network {
 
 impl Network {
     /// The progress before anything has arrived. Source: Mosh 1.4.0 as observed.
-    pub(crate) const UNHEARD: Self = Self {
+    pub const UNHEARD: Self = Self {
         echo_ack: InputNum::new(0),
         arrived: InputNum::new(0),
         send_interval: Duration::from_millis(250),

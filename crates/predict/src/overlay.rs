@@ -4,15 +4,15 @@ use rove_terminal::{Glyph, Position, Screen, Underline};
 
 /// The predicted content of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Content {
+pub struct Content {
     /// Whether the glyph is unknown, so that the cell is only underlined.
-    pub(crate) is_unknown: bool,
+    pub is_unknown: bool,
     /// The predicted glyph.
-    pub(crate) glyph: Glyph,
+    pub glyph: Glyph,
 }
 
 /// Draws a prediction over the cell at `at`, underlined if asked. [`Screen::mend_row`] repairs cut wide characters.
-pub(crate) fn lay(frame: &mut Screen, at: Position, content: &Content, underlines: bool) {
+pub fn lay(frame: &mut Screen, at: Position, content: &Content, underlines: bool) {
     let Some(shown) = frame.glyph(at) else { return };
     let is_blank = content.glyph.is_blank() && shown.is_blank();
     let underlines = underlines && !is_blank;

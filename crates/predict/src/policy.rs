@@ -2,18 +2,15 @@
 
 use rove_units::{Duration, Instant};
 
+use crate::engine::{self, MakeEngine};
 use crate::mechanism::Mechanisms;
 
 // Source of all numbers here, unless stated otherwise: Mosh 1.4.0 as observed.
 
-/// Send interval above which predictions are visible: an SRTT above 60 ms.
-const SHOWN_ABOVE: Duration = Duration::from_millis(30);
-/// Send interval at or below which predictions are hidden again, if none is pending.
-const HIDDEN_AT: Duration = Duration::from_millis(20);
-/// SRTT above which predictions are visible by rove's own rules. Chosen: the lowest one at which no key is slower and
-/// no more keys change after they were seen.
+/// SRTT above which predictions are visible. Chosen: the lowest one at which no key is slower and no more keys change
+/// after they were seen. Mosh begins above 60 ms.
 const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
-/// SRTT at or below which predictions are hidden again by rove's own rules, if none is pending.
+/// SRTT at or below which predictions are hidden again, if none is pending.
 const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
 const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis());
 /// Send interval above which predictions are underlined: an SRTT above 160 ms.
@@ -72,39 +69,11 @@ impl Preference {
     }
 }
 
-/// Which engine makes the predictions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EngineKind {
-    /// The replay engine: simulates the pending keys on each new screen, with models learned for each prompt.
-    #[default]
-    Replay,
-    /// The stock engine: follows the rules of Mosh 1.4.0.
-    Stock,
-}
-
-impl EngineKind {
-    /// All engines, the default first.
-    pub const ALL: [Self; 2] = [Self::Replay, Self::Stock];
-
-    /// Returns the engine called `name`. `None` for an unknown name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Returns the engine's name in the configuration.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stock => "stock",
-            Self::Replay => "replay",
-        }
-    }
-}
-
 /// The settings of an engine, from the user or from an experiment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Prediction {
-    /// Which engine makes the predictions. Only the stock engine knows the preference `experimental`.
-    pub engine: EngineKind,
+    /// Creates the engine. rove has one; the laboratory may pass in another.
+    pub engine: MakeEngine,
     /// When predictions are shown.
     pub preference: Preference,
     /// Whether a typed character replaces the one under the cursor instead of moving it to the right.
@@ -113,9 +82,20 @@ pub struct Prediction {
     pub mechanisms: Mechanisms,
 }
 
+impl Default for Prediction {
+    fn default() -> Self {
+        Self {
+            engine: engine::engine,
+            preference: Preference::default(),
+            overwrite: false,
+            mechanisms: Mechanisms::ALL,
+        }
+    }
+}
+
 /// Decides whether predictions are shown and underlined.
 #[derive(Clone, Debug)]
-pub(crate) struct Policy {
+pub struct Policy {
     preference: Preference,
     /// Whether the path is slow enough to show predictions.
     is_slow: bool,
@@ -128,12 +108,13 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    pub(crate) const fn new(preference: Preference) -> Self {
+    /// Creates a policy for a path that is not known to be slow.
+    pub const fn new(preference: Preference) -> Self {
         Self { preference, is_slow: false, underlines: false, glitch: 0, counted_at: None }
     }
 
     /// Returns whether predictions are shown at once, before any is confirmed.
-    pub(crate) fn is_experimental(&self) -> bool {
+    pub fn is_experimental(&self) -> bool {
         self.preference == Preference::Experimental
     }
 
@@ -145,23 +126,9 @@ impl Policy {
         }
     }
 
-    /// Updates whether the path is slow, by stock's thresholds. `is_active` tells whether any prediction is pending.
-    pub(crate) fn handle_send_interval(&mut self, interval: Duration, is_active: bool) {
-        if interval > SHOWN_ABOVE {
-            self.is_slow = true;
-        } else if interval <= HIDDEN_AT && !is_active {
-            self.is_slow = false;
-        }
-        self.underline_from(interval);
-    }
-
-    /// Updates whether the path is slow, by rove's own thresholds. A path without a known SRTT counts as slow.
-    pub(crate) fn handle_srtt(
-        &mut self,
-        srtt: Option<Duration>,
-        interval: Duration,
-        is_active: bool,
-    ) {
+    /// Updates whether the path is slow. A path without a known SRTT counts as slow. `is_active` tells whether any
+    /// prediction is pending.
+    pub fn handle_srtt(&mut self, srtt: Option<Duration>, interval: Duration, is_active: bool) {
         if srtt.is_none_or(|srtt| srtt > SHOWN_ABOVE_SRTT) {
             self.is_slow = true;
         } else if srtt.is_some_and(|srtt| srtt <= HIDDEN_AT_SRTT) && !is_active {
@@ -180,7 +147,7 @@ impl Policy {
     }
 
     /// Called when a prediction was confirmed at this age.
-    pub(crate) fn handle_confirmation(&mut self, now: Instant, age: Duration) {
+    pub fn handle_confirmation(&mut self, now: Instant, age: Duration) {
         let may_count =
             self.counted_at.is_none_or(|at| now.saturating_since(at) >= CONFIRMATION_PACE);
         if age < GLITCH && self.glitch > 0 && may_count {
@@ -190,7 +157,7 @@ impl Policy {
     }
 
     /// Called with the age of a pending prediction.
-    pub(crate) fn handle_wait(&mut self, age: Duration) {
+    pub fn handle_wait(&mut self, age: Duration) {
         if age >= LONG_GLITCH {
             self.glitch = LONG_GLITCH_CONFIRMATIONS;
         } else if age >= GLITCH {
@@ -199,13 +166,8 @@ impl Policy {
         debug_assert!(self.glitch <= LONG_GLITCH_CONFIRMATIONS, "a glitch is over some day");
     }
 
-    /// Returns whether predictions are visible.
-    pub(crate) fn shows(&self) -> bool {
-        self.shows_after(Duration::ZERO)
-    }
-
     /// Returns whether predictions are visible while one of this age is pending.
-    pub(crate) fn shows_after(&self, age: Duration) -> bool {
+    pub fn shows_after(&self, age: Duration) -> bool {
         match self.preference {
             Preference::Adaptive => self.is_slow || self.glitch > 0 || age >= GLITCH,
             Preference::Always | Preference::Experimental => true,
@@ -214,12 +176,12 @@ impl Policy {
     }
 
     /// Returns whether visible predictions are underlined.
-    pub(crate) const fn underlines(&self) -> bool {
+    pub const fn underlines(&self) -> bool {
         self.underlines
     }
 
     /// Returns when a pending prediction made at `made` next changes the frame, after `now`. `None` if it does not.
-    pub(crate) fn next_glitch(made: Instant, now: Instant) -> Option<Instant> {
+    pub fn next_glitch(made: Instant, now: Instant) -> Option<Instant> {
         [made + GLITCH, made + LONG_GLITCH].into_iter().find(|at| *at > now)
     }
 }
@@ -255,8 +217,8 @@ mod tests {
             (20, false, false),
             (30, false, false),
         ] {
-            policy.handle_send_interval(ms(interval), is_active);
-            assert_eq!(policy.shows(), shows, "{interval} ms, {is_active}");
+            policy.handle_srtt(Some(ms(interval)), ms(interval), is_active);
+            assert_eq!(policy.shows_after(Duration::ZERO), shows, "{interval} ms, {is_active}");
         }
     }
 
@@ -264,7 +226,7 @@ mod tests {
     fn a_very_slow_path_underlines() {
         let mut policy = adaptive();
         for (interval, underlines) in [(80, false), (81, true), (51, true), (50, false)] {
-            policy.handle_send_interval(ms(interval), true);
+            policy.handle_srtt(None, ms(interval), true);
             assert_eq!(policy.underlines(), underlines, "{interval} ms");
         }
     }
@@ -276,8 +238,12 @@ mod tests {
         {
             let mut policy = adaptive();
             policy.handle_wait(ms(age));
-            policy.handle_send_interval(ms(20), true);
-            assert_eq!((policy.shows(), policy.underlines()), (shows, underlines), "{age} ms");
+            policy.handle_srtt(Some(ms(20)), ms(20), true);
+            assert_eq!(
+                (policy.shows_after(Duration::ZERO), policy.underlines()),
+                (shows, underlines),
+                "{age} ms"
+            );
         }
     }
 
@@ -300,12 +266,12 @@ mod tests {
         // Neither a slow one counts nor one right behind another.
         policy.handle_confirmation(now, ms(250));
         for count in 1..=10 {
-            assert!(policy.shows(), "{count}");
+            assert!(policy.shows_after(Duration::ZERO), "{count}");
             policy.handle_confirmation(now, ms(249));
             policy.handle_confirmation(now + ms(149), ms(249));
             now += ms(150);
         }
-        assert!(!policy.shows());
+        assert!(!policy.shows_after(Duration::ZERO));
     }
 
     #[test]
@@ -324,7 +290,11 @@ mod tests {
             (Preference::Experimental, true),
             (Preference::Never, false),
         ] {
-            assert_eq!(Policy::new(preference).shows(), shows, "{preference:?}");
+            assert_eq!(
+                Policy::new(preference).shows_after(Duration::ZERO),
+                shows,
+                "{preference:?}"
+            );
         }
     }
 }

@@ -61,6 +61,7 @@ use self::forecast::{Forecast, explain, has_no_secret};
 use self::learn::learn;
 use self::log::Event;
 use self::state::State;
+use crate::engine::Engine;
 use crate::mechanism::Mechanism;
 use crate::network::Network;
 use crate::policy::Prediction;
@@ -73,7 +74,7 @@ const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
 
 /// The engine that simulates the pending keys again on each new screen.
 #[derive(Clone, Debug)]
-pub struct Replay {
+pub(crate) struct Replay {
     keystrokes: Keystrokes,
     state: State,
     /// Until when keys count as keys of unknown effect, after another client of the session has typed.
@@ -87,18 +88,6 @@ impl Replay {
     pub(crate) fn new(prediction: Prediction, size: Size) -> Self {
         let (keystrokes, state) = (Keystrokes::default(), State::new(prediction, size));
         Self { keystrokes, state, unknown_until: None, due: None }
-    }
-
-    /// Handles keys that were read at once; `sent` is the newest input sent before them.
-    pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
-        let mut read = Vec::with_capacity(keys.len());
-        let keystrokes = keys.iter().filter_map(|&byte| self.keystrokes.push(byte));
-        read.extend(keystrokes.map(|it| it.key));
-        read.extend(self.keystrokes.flush().map(|it| it.key));
-        hide_clusters(&mut read);
-        for key in read {
-            self.handle_key(now, sent, key);
-        }
     }
 
     fn handle_key(&mut self, now: Instant, sent: InputNum, key: Key) {
@@ -137,13 +126,44 @@ impl Replay {
         }
     }
 
-    pub(crate) fn handle_network(&mut self, network: Network) {
+    /// Draws the predicted effects of the pending keys over the frame, as far as they are visible.
+    fn show(&mut self, now: Instant, frame: &mut Screen) {
+        let Forecast { mut canvas, count, oldest, .. } = Forecast::of(&self.state);
+        let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
+        if count > 0 && self.state.policy.shows_after(age) {
+            if self.state.has(Mechanism::Colors) {
+                self.state.learned.palettes.paint(&self.state.base.field, &mut canvas);
+            }
+            canvas.draw(frame, self.state.policy.underlines());
+            self.state.log.note_shown(count);
+        }
+        self.state.policy.handle_wait(age);
+    }
+
+    /// Returns whether the rules of [`crate::secrecy`] decide what is shown.
+    fn has_permissions(&self) -> bool {
+        !self.state.policy.is_experimental()
+    }
+}
+
+impl Engine for Replay {
+    fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
+        let mut read = Vec::with_capacity(keys.len());
+        let keystrokes = keys.iter().filter_map(|&byte| self.keystrokes.push(byte));
+        read.extend(keystrokes.map(|it| it.key));
+        read.extend(self.keystrokes.flush().map(|it| it.key));
+        hide_clusters(&mut read);
+        for key in read {
+            self.handle_key(now, sent, key);
+        }
+    }
+
+    fn handle_network(&mut self, network: Network) {
         self.state.network = network;
     }
 
-    /// Handles the modes of the host's terminal. `None` if unknown. If the terminal hides what is typed, the typed text
-    /// is erased.
-    pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
+    /// If the terminal hides what is typed, the typed text is erased.
+    fn handle_tty(&mut self, tty: Option<Tty>) {
         if tty.is_some_and(Tty::hides_input) && !self.state.log.is_empty() {
             let screen = self.state.base.screen.clone();
             let result = self.state.match_screen(&screen);
@@ -165,18 +185,15 @@ impl Replay {
         }
     }
 
-    /// Loads the prompts that earlier sessions learned.
-    pub(crate) fn handle_prompt_memory(&mut self, memory: PromptMemory) {
+    fn handle_prompt_memory(&mut self, memory: PromptMemory) {
         self.state.secrecy.set_memory(memory);
     }
 
-    /// Returns the prompts that this session and earlier ones learned.
-    pub(crate) const fn prompt_memory(&self) -> Option<&PromptMemory> {
+    fn prompt_memory(&self) -> Option<&PromptMemory> {
         self.state.secrecy.memory()
     }
 
-    /// Drops all predictions.
-    pub(crate) fn reset(&mut self) {
+    fn reset(&mut self) {
         let count = self.state.log.len();
         entered_lines::note_missed(&mut self.state, count);
         self.state.log.clear();
@@ -186,15 +203,13 @@ impl Replay {
         self.state.unexplained_at = None;
     }
 
-    /// Ends all predictions and permissions, as another client of the session has typed.
-    pub(crate) fn handle_others_keys(&mut self, now: Instant) {
+    fn handle_others_keys(&mut self, now: Instant) {
         self.reset();
         self.state.secrecy.note_nothing();
         self.unknown_until = Some(now + OTHERS_KEYS_HOLD);
     }
 
-    /// Judges the pending keys by the newest screen, and returns that screen with their visible predictions.
-    pub(crate) fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
+    fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         if screen.size() != self.state.base.screen.size() {
             self.reset();
             self.state.secrecy.note_nothing();
@@ -216,37 +231,27 @@ impl Replay {
         frame
     }
 
-    /// Returns whether any key is pending.
-    pub(crate) fn is_active(&self) -> bool {
+    fn is_active(&self) -> bool {
         !self.state.log.is_empty()
     }
 
-    /// Returns when to make a new frame although nothing has come. `None` if that is not needed.
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+    fn poll_timeout(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Draws the predicted effects of the pending keys over the frame, as far as they are visible.
-    fn show(&mut self, now: Instant, frame: &mut Screen) {
-        let Forecast { mut canvas, count, oldest, .. } = Forecast::of(&self.state);
-        let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
-        if count > 0 && self.state.policy.shows_after(age) {
-            if self.state.has(Mechanism::Colors) {
-                self.state.learned.palettes.paint(&self.state.base.field, &mut canvas);
-            }
-            canvas.draw(frame, self.state.policy.underlines());
-            self.state.log.note_shown(count);
-        }
-        self.state.policy.handle_wait(age);
+    fn uses_tty(&self) -> bool {
+        self.has_permissions()
     }
 
-    /// Returns whether no key on its way may be a secret.
-    pub(crate) fn has_no_secret(&self) -> bool {
+    fn uses_prompt_memory(&self) -> bool {
+        self.has_permissions()
+    }
+
+    fn has_no_secret(&self) -> bool {
         has_no_secret(&self.state)
     }
 
-    /// Returns why the newest key is shown or not. `None` if no key is pending.
-    pub(crate) fn explain(&self, now: Instant) -> Option<Explanation> {
+    fn explain(&self, now: Instant) -> Option<Explanation> {
         explain(&self.state, now)
     }
 }

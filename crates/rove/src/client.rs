@@ -8,8 +8,8 @@ use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
 use rove_session::{
-    Client, ClientConfig, ClientOutcome, Door, EngineKind, ExitStatus, MissingLines, Outside,
-    Running, TerminalReport,
+    Client, ClientConfig, ClientOutcome, Door, ExitStatus, MissingLines, Outside, Running,
+    TerminalReport,
 };
 use rove_ssp::{Config, Key, wiping};
 use rove_terminal::TerminalCapabilities;
@@ -35,9 +35,6 @@ use pump::{End, Pump};
 use rove_udp::DualStackSockets;
 use wire::Wire;
 
-/// The environment variable that names the engine of predictions.
-pub(crate) const ENGINE_VARIABLE: &str = "ROVE_PREDICTION_ENGINE";
-
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const FAILURE: u8 = 1;
 
@@ -47,8 +44,6 @@ pub(crate) struct ClientOptions {
     pub(crate) server: SocketAddr,
     /// The session key.
     pub(crate) key: Key,
-    /// The engine of predictions.
-    pub(crate) engine: EngineKind,
     /// The name by which the program was called.
     pub(crate) name: ProgramName,
     /// How often `-v` was given.
@@ -157,7 +152,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
         // A stock client asks the terminal nothing.
         query: choices.query && !choices.strict && terminal_type::can_be_asked(&term),
         escape_key: options.call.escape_key,
-        prediction: choices.prediction(options.engine),
+        prediction: choices.prediction(),
         program: options.name.as_str().to_owned(),
         offers_status: options.name == ProgramName::Rove,
         is_end_obeyed_twice: options.name == ProgramName::Rove,
@@ -321,19 +316,6 @@ pub(crate) fn take_key() -> anyhow::Result<Key> {
     )?;
     let text = str::from_utf8(&text).ok().context("MOSH_KEY does not hold a key: it is no text")?;
     Key::from_text(text).context("MOSH_KEY does not hold a key")
-}
-
-/// Returns the engine of predictions that the environment asks for.
-///
-/// # Errors
-///
-/// Returns an error for an engine that is not known.
-pub(crate) fn engine() -> anyhow::Result<EngineKind> {
-    let Some(name) = std::env::var_os(ENGINE_VARIABLE) else { return Ok(EngineKind::default()) };
-    let name = name.to_string_lossy();
-    EngineKind::from_name(&name).with_context(|| {
-        format!("Unknown engine {name:?} in {ENGINE_VARIABLE}: know replay and stock")
-    })
 }
 
 /// Returns the sentence about a session that did not end well; `None` for one that ended. `silence` makes the sentence

@@ -101,7 +101,6 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
     client::run(ClientOptions {
         server: relay.address(),
         key,
-        engine: client::engine()?,
         name: ProgramName::Rove,
         verbose: 0,
         call: SessionCall {

@@ -91,7 +91,6 @@ fn go_on(saved: Saved) -> anyhow::Result<Step> {
     let options = ClientOptions {
         server,
         key,
-        engine: client::engine()?,
         name: ProgramName::Rove,
         verbose: 0,
         // The former client's tunnel is gone.

@@ -85,10 +85,9 @@ impl Client {
     }
 
     fn silent(config: ClientConfig, now: Instant) -> Self {
-        let understood = config.understood();
-        let ClientConfig {
-            server, key, transport, size, terminal, query, prediction, chaff, ..
-        } = config;
+        let engine = (config.prediction.engine)(config.prediction, config.size);
+        let understood = config.understood(&*engine);
+        let ClientConfig { server, key, transport, size, terminal, query, chaff, .. } = config;
         let transport = Config { capabilities: understood, ..transport };
         let escape = EscapeKey::new(config.escape_key, config.offers_status);
         let notices = Notices::new(config.program, escape.quit_hint(), config.offers_status);
@@ -103,7 +102,7 @@ impl Client {
                 now,
             ),
             uplink: Uplink::new(size),
-            display: Display::new(terminal, query, prediction, config.running, size),
+            display: Display::new(terminal, query, engine, config.running, size),
             notice_bar: NoticeBar::new(notices, Company::new(escape.name()), now),
             escape,
             suspend_due: false,

@@ -77,8 +77,8 @@ pub use last_screen::{MissingLines, Running};
 pub use parts::joined::{JOINED_MAX, JoinMode, JoinedClient};
 pub use report::TerminalReport;
 pub use rove_predict::{
-    Effect, EngineKind, Explanation, Mechanism, Mechanisms, Prediction, Preference, PromptHash,
-    PromptMemory, Reason, Stop,
+    Effect, Explanation, MakeEngine, Mechanism, Mechanisms, Prediction, Preference, PromptHash,
+    PromptMemory, Reason, Stop, engine,
 };
 pub use rove_terminal::{ExitStatus, InputNum, Outside, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited};

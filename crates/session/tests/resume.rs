@@ -9,8 +9,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::{
-    Client, ClientConfig, ClientId, EngineKind, LeftKeys, Prediction, Preference, Record,
-    ResumeError, Server,
+    Client, ClientConfig, ClientId, LeftKeys, Prediction, Preference, Record, ResumeError, Server,
 };
 use rove_ssp::{Config, Key};
 use rove_units::{Draw, Instant, Seed};
@@ -153,11 +152,7 @@ fn shell_turn(server: &mut Server, typed: &mut Vec<u8>, now: Instant) {
 type Run = Net<Mortal, ServerEnd>;
 
 fn config(seed: u64) -> ClientConfig {
-    let prediction = Prediction {
-        preference: Preference::Always,
-        engine: EngineKind::Replay,
-        ..Prediction::default()
-    };
+    let prediction = Prediction { preference: Preference::Always, ..Prediction::default() };
     let chaff = Seed::new(seed).stream("client.chaff");
     ClientConfig { prediction, chaff, ..client_config(rove(Config::client())) }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use rove_link::LinkConfig;
-use rove_session::{ClientConfig, EngineKind, Prediction, Preference, Tty, TtyModes};
+use rove_session::{ClientConfig, Prediction, Preference, Tty, TtyModes};
 use rove_ssp::{Config, Mechanism};
 
 /// Lines are read and nothing is echoed.
@@ -12,11 +12,7 @@ const SECRET: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..T
 
 /// Returns two ends of which the client makes use of what is told.
 fn told_pair(link: &LinkConfig) -> Pair {
-    let prediction = Prediction {
-        preference: Preference::Always,
-        engine: EngineKind::Replay,
-        ..Prediction::default()
-    };
+    let prediction = Prediction { preference: Preference::Always, ..Prediction::default() };
     let config = ClientConfig { prediction, ..client_config(rove(Config::client())) };
     let server = far(rove(Config::server()));
     join(near(config), server, link)

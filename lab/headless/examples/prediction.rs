@@ -9,7 +9,7 @@ mod measure;
 use std::collections::VecDeque;
 
 use measure::{Call, full_terminal, median, timed};
-use rove_predict::{Engine, EngineKind, Network, Prediction, Preference};
+use rove_predict::{MakeEngine, Network, Prediction, Preference};
 use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
 
@@ -19,7 +19,8 @@ const PACE: Duration = Duration::from_millis(100);
 /// The interval between frames of such a path.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-const ENGINES: [EngineKind; 2] = [EngineKind::Replay, EngineKind::Stock];
+const ENGINES: [(&str, MakeEngine); 2] =
+    [("replay", rove_predict::engine), ("stock", rove_stock_predict::engine)];
 
 /// The behaviour of a user.
 struct Scenario {
@@ -107,7 +108,7 @@ fn echo(key: &str) -> String {
 fn main() {
     let call = Call::read();
     for scenario in SCENARIOS {
-        for engine in ENGINES {
+        for (name, engine) in ENGINES {
             let mut found = [Vec::new(), Vec::new()];
             for _ in 0..call.rounds {
                 for (figures, figure) in found.iter_mut().zip(play(engine, &scenario)) {
@@ -115,17 +116,17 @@ fn main() {
                 }
             }
             for (what, rounds) in scenario.names.into_iter().zip(found) {
-                call.print(&format!("{}, {what}", engine.name()), rounds);
+                call.print(&format!("{name}, {what}"), rounds);
             }
         }
     }
 }
 
 /// Returns the median microseconds of a key and of a screen.
-fn play(engine: EngineKind, scenario: &Scenario) -> [f64; 2] {
+fn play(engine: MakeEngine, scenario: &Scenario) -> [f64; 2] {
     let mut host = full_terminal();
     let prediction = Prediction { engine, preference: Preference::Always, ..Prediction::default() };
-    let mut engine = Engine::new(prediction, host.snapshot().size());
+    let mut engine = engine(prediction, host.snapshot().size());
     host.write(scenario.start.as_bytes());
     let mut screen = host.snapshot();
     engine.frame(Instant::from_millis(0), &screen);

@@ -119,6 +119,7 @@ mod tests {
     use rove_units::{Duration, Instant};
 
     use super::*;
+    use crate::engine::Engine;
     use crate::network::Network;
     use crate::policy::Prediction;
     use crate::replay::Replay;

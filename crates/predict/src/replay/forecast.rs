@@ -87,6 +87,9 @@ fn withheld(
     if event.is_doubtful && (is_motion || !state.base.field.certainty.is_confirmed()) {
         return Some(Stop::Doubtful);
     }
+    if state.policy.is_experimental() {
+        return None;
+    }
     let is_text = matches!(event.key, Key::Text(_));
     // Where the echo of a key before it is late, the program may have stopped to echo.
     if is_text && !event.shown && state.log.is_overdue() {
@@ -134,7 +137,9 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
 /// Returns whether no key on its way may be a secret. A character is none if only characters are on their way before it,
 /// no echo of them is late, and it might be shown before its echo. A key of another kind is none, except [`Key::Other`].
 pub(super) fn has_no_secret(state: &State) -> bool {
-    if state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some() {
+    let is_unknown = state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some();
+    // A user who sees everything is asked for secrets, too.
+    if is_unknown || state.policy.is_experimental() {
         return false;
     }
     let may_show = may_show(state, false) && !state.log.is_overdue();

@@ -20,6 +20,7 @@ use rig::{Program, Rig, Shell, SilencedShell, SilentProgram, SlowShell, Suggesti
 use rove_terminal::Size;
 
 use super::log;
+use crate::engine::Engine;
 use crate::policy::Preference;
 
 /// A letter typed at the first prompt.
@@ -63,6 +64,17 @@ fn a_prompt_is_believed_behind_three_lines_and_not_behind_two() {
     }
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn an_experiment_shows_every_key_and_takes_back_those_without_an_echo() {
+    let size = Size::new(40, 8).unwrap();
+    let mut rig = Rig::wary(size, Preference::Experimental, SilentProgram("Password: "));
+    rig.type_keys("jk");
+    assert_eq!(rig.row(), "Password: jk");
+    assert!(!rig.engine.has_no_secret());
+    rig.assert_converges();
+    assert_eq!(rig.row(), "Password:");
 }
 
 #[test]

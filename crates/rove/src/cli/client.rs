@@ -41,12 +41,6 @@ pub(crate) enum ClientLineError {
     Address(String),
 }
 
-/// The manual's note on the variable that chooses the prediction engine.
-pub(crate) const ENGINE_NOTE: (&str, &str) = (
-    client::ENGINE_VARIABLE,
-    "How keys are predicted: replay (simulated anew on each screen; the default) or stock (the rules of Mosh).",
-);
-
 pub(crate) static MANUAL: Manual = Manual {
     word: "client",
     definition,
@@ -59,7 +53,6 @@ pub(crate) static MANUAL: Manual = Manual {
         ("MOSH_KEY", "The session key that the server printed."),
         ("MOSH_PREDICTION_DISPLAY", "adaptive, always, never or experimental."),
         ("MOSH_PREDICTION_OVERWRITE", "yes: predictions overwrite instead of insert."),
-        ENGINE_NOTE,
         ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none."),
         ("MOSH_NO_TERM_INIT", "If set, the terminal's alternate screen is not used."),
         (
@@ -183,7 +176,7 @@ pub(crate) fn options(
 ) -> anyhow::Result<ClientOptions> {
     let key = client::take_key()?;
     let call = SessionCall::take(name)?;
-    Ok(ClientOptions { server, key, engine: client::engine()?, name, verbose, call })
+    Ok(ClientOptions { server, key, name, verbose, call })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Passwords: at their prompt, before the news of it, and typed ahead. No engine of predictions shows any of it.
+//! Passwords: at their prompt, before the news of it, and typed ahead. No prediction shows any of it.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -10,9 +10,6 @@ use rustix::process::Signal;
 
 use crate::support::{Maker, SIZE, Scratch, Server, Terminal, each_pair, relay_to};
 
-/// The rules that rove's client may predict by.
-const ENGINES: [&str; 2] = ["stock", "replay"];
-
 /// A session over a path that is slow enough to type before the news arrives.
 struct Session {
     terminal: Terminal,
@@ -23,7 +20,7 @@ struct Session {
 
 impl Session {
     /// Starts a script that writes a line to `$GO` when the user is to type.
-    fn start((client, server): (Maker, Maker), engine: &str, script: &str) -> Self {
+    fn start((client, server): (Maker, Maker), script: &str) -> Self {
         let scratch = Scratch::new();
         let made = Command::new("mkfifo").arg(scratch.path("go")).status();
         assert!(made.is_ok_and(|status| status.success()), "mkfifo makes a pipe");
@@ -32,10 +29,8 @@ impl Session {
         let script = format!("{setting}; export GO; {script}");
         let server = Server::start(server, IpAddr::V4(Ipv4Addr::LOCALHOST), &["sh", "-c", &script]);
         let relay = relay_to(server.address, LinkConfig::lossless(Duration::from_millis(120)));
-        let call = client
-            .client(relay.address(), &server.key)
-            .env("MOSH_PREDICTION_DISPLAY", "always")
-            .env("ROVE_PREDICTION_ENGINE", engine);
+        let call =
+            client.client(relay.address(), &server.key).env("MOSH_PREDICTION_DISPLAY", "always");
         let terminal = Terminal::start(&call, SIZE);
         Self { terminal, server, _relay: relay, scratch }
     }
@@ -56,27 +51,19 @@ impl Session {
     }
 }
 
-/// Runs a test for every pair of programs, and by all rules that its client knows.
-fn each_engine(test: impl Fn((Maker, Maker), &str) + Sync) {
-    each_pair(|pair| {
-        let engines = if pair.0 == Maker::Rove { &ENGINES[..] } else { &ENGINES[..1] };
-        engines.iter().for_each(|engine| test(pair, engine));
-    });
-}
-
 #[test]
 fn a_password_is_not_seen_before_the_client_can_know_that_it_is_one() {
     let ends = "read -r line; stty echo; echo \"length ${#line}\"";
     for asks in ["stty -echo; printf 'Name of Q: '", "printf 'Name of Q: '; stty -echo"] {
         let script = format!("{asks}; echo go >$GO; {ends}");
-        each_engine(|pair, engine| {
-            let session = Session::start(pair, engine, &script);
+        each_pair(|pair| {
+            let session = Session::start(pair, &script);
             session.wait_for_go();
             session.terminal.send("jj");
             session.terminal.wait_for_text("Name of Q:");
             session.terminal.send("jj");
             session.terminal.send("jjj\r");
-            session.assert_secret(&format!("{pair:?}, {engine}, {asks}"));
+            session.assert_secret(&format!("{pair:?}, {asks}"));
         });
     }
 }
@@ -85,8 +72,8 @@ fn a_password_is_not_seen_before_the_client_can_know_that_it_is_one() {
 fn a_password_typed_ahead_behind_another_answer_is_not_seen() {
     let script = "printf 'User: '; read -r user; stty -echo; echo go >$GO; printf 'Password: '; \
                   read -r line; stty echo; echo \"length ${#line}\"";
-    each_engine(|pair, engine| {
-        let session = Session::start(pair, engine, script);
+    each_pair(|pair| {
+        let session = Session::start(pair, script);
         session.terminal.wait_for_text("User:");
         for letter in ["a", "n", "n", "a"] {
             session.terminal.send(letter);
@@ -98,7 +85,7 @@ fn a_password_typed_ahead_behind_another_answer_is_not_seen() {
         session.terminal.send("jj");
         session.terminal.wait_for_text("Password:");
         session.terminal.send("jjj\r");
-        session.assert_secret(&format!("{pair:?}, {engine}"));
+        session.assert_secret(&format!("{pair:?}"));
     });
 }
 
@@ -107,8 +94,8 @@ fn a_password_typed_ahead_behind_a_shells_command_is_not_seen() {
     let script = "exec env PS1='ready$ ' bash --norc --noprofile -i";
     let asks = "stty -echo; echo go >$GO; printf 'Password: '; read -r line; stty echo; \
                 echo \"length ${#line}\"";
-    each_engine(|pair, engine| {
-        let session = Session::start(pair, engine, script);
+    each_pair(|pair| {
+        let session = Session::start(pair, script);
         session.scratch.write("ask", asks);
         session.terminal.wait_for_text("ready$");
         // Keys have come true at this prompt before.
@@ -123,14 +110,14 @@ fn a_password_typed_ahead_behind_a_shells_command_is_not_seen() {
         session.terminal.send("jjjj\r");
         session.terminal.wait_for_text("length 7");
         session.terminal.send("exit\r");
-        session.assert_secret(&format!("{pair:?}, {engine}"));
+        session.assert_secret(&format!("{pair:?}"));
     });
 }
 
 #[test]
 fn kernel_echo_is_shown_at_once_after_its_first_echo() {
     let script = "printf 'Name: '; echo go >$GO; read -r line; echo \"got $line.\"";
-    let mut session = Session::start((Maker::Rove, Maker::Rove), "replay", script);
+    let mut session = Session::start((Maker::Rove, Maker::Rove), script);
     session.terminal.wait_for_text("Name:");
     session.wait_for_go();
     // The first echo is the proof that this prompt does echo.

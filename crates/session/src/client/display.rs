@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rove_predict::{Engine, Network, Prediction};
+use rove_predict::{Engine, Network};
 use rove_ssp::{Capabilities, StateNum};
 use rove_terminal::display::Vocabulary;
 use rove_terminal::{InputNum, Renderer, Screen, ScrollbackLine, Size, TerminalCapabilities};
@@ -22,7 +22,7 @@ pub(super) struct Display {
     /// The lines that wait for the terminal's history.
     lines: Inbox,
     pub(super) one_shot_effects: OneShotEffects,
-    pub(super) engine: Engine,
+    pub(super) engine: Box<dyn Engine>,
     pub(super) probe: Probe,
     tty: Tty,
     last_screen: LastScreen,
@@ -56,7 +56,7 @@ impl Display {
     pub(super) fn new(
         terminal: TerminalCapabilities,
         asks: bool,
-        prediction: Prediction,
+        engine: Box<dyn Engine>,
         running: Running,
         window: Size,
     ) -> Self {
@@ -64,7 +64,7 @@ impl Display {
             one_shot_effects: OneShotEffects::new(terminal.osc.any),
             renderer: Renderer::new(terminal),
             lines: Inbox::default(),
-            engine: Engine::new(prediction, window),
+            engine,
             probe: Probe::new(asks),
             tty: Tty::Due,
             last_screen: LastScreen::new(running),

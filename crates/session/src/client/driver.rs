@@ -133,7 +133,7 @@ impl Client {
     }
 
     /// Returns whether predictions have a use for [`Client::handle_prompt_memory`].
-    pub const fn uses_prompt_memory(&self) -> bool {
+    pub fn uses_prompt_memory(&self) -> bool {
         self.display.engine.uses_prompt_memory()
     }
 

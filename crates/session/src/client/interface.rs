@@ -44,9 +44,9 @@ pub struct ClientConfig {
 impl ClientConfig {
     /// Returns the extensions that this client uses. The prediction rules of Mosh 1.4.0 use no terminal modes of the
     /// host, and take an echo ack before the echo as proof that there is no echo.
-    pub(super) fn understood(&self) -> Option<Capabilities> {
+    pub(super) fn understood(&self, engine: &dyn Engine) -> Option<Capabilities> {
         let unused = [
-            (Engine::uses_tty(self.prediction), Capabilities::TTY),
+            (engine.uses_tty(), Capabilities::TTY),
             // Predictions need early acknowledgments.
             (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
             (self.terminal.scrollback, Capabilities::SCROLLBACK),

@@ -11,8 +11,8 @@ pub use rove_headless::{key, rove};
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::{
-    Client, ClientConfig, ClientEvent, EngineKind, Prediction, Preference, Server, ServerConfig,
-    ServerEvent, ServerOutcome,
+    Client, ClientConfig, ClientEvent, Prediction, Preference, Server, ServerConfig, ServerEvent,
+    ServerOutcome,
 };
 use rove_ssp::Config;
 use rove_terminal::display::Repertoire;
@@ -130,11 +130,7 @@ pub fn busiest_client(size: Size) -> ClientConfig {
         repertoire: Repertoire::FULL,
         ..TerminalCapabilities::default()
     };
-    let prediction = Prediction {
-        preference: Preference::Always,
-        engine: EngineKind::Replay,
-        ..Prediction::default()
-    };
+    let prediction = Prediction { preference: Preference::Always, ..Prediction::default() };
     ClientConfig {
         size,
         terminal: capabilities,

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use rove_session::{EngineKind, Mechanisms, Preference};
+use rove_session::{MakeEngine, Mechanisms, Preference};
 use rove_terminal::Size;
 use rove_units::Instant;
 
@@ -156,20 +156,20 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
     for known in &TRACES {
         let script = load(known.name);
         for (engine, ends, expected) in [
-            (EngineKind::Stock, Ends::Stock, known.stock),
-            (EngineKind::Replay, Ends::Rove, known.replay),
+            (rove_stock_predict::engine as MakeEngine, Ends::Stock, known.stock),
+            (rove_session::engine, Ends::Rove, known.replay),
         ] {
             let prediction = Prediction { engine, ..Prediction::default() };
             let figures = Figures::of(&script, &play(&script, &options(prediction, LINK, 1, ends)));
             let instant = figures.latencies(|_| true).instant();
             let found = (instant, figures.wrong, figures.wrong_any);
-            println!("{}, {engine:?}: {found:?} of {} keys", known.name, figures.keys);
+            println!("{}, {ends:?}: {found:?} of {} keys", known.name, figures.keys);
             if found != expected {
-                others.push((known.name, engine, found, expected));
+                others.push((known.name, ends, found, expected));
             }
         }
     }
-    assert!(others.is_empty(), "trace, engine, found, known: {others:?}");
+    assert!(others.is_empty(), "trace, ends, found, known: {others:?}");
 }
 
 /// Paths over which agents' screens are played, with the cells that flicker and the blinks of the cursor that are ours, over this many

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use rove_flows::path::Path;
-use rove_session::{EngineKind, Mechanism, Mechanisms, Prediction, Preference};
+use rove_session::{Mechanism, Mechanisms, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 
 use crate::replay::pace::Pace;
@@ -94,24 +94,15 @@ pub(crate) enum Explained {
 }
 
 /// The engine that predicts the echo of keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
     /// The rules of Mosh 1.4.0
     Stock,
     /// Simulation of the keys on their way, anew on each screen
+    #[default]
     Replay,
     /// Nothing
     None,
-}
-
-impl Default for EngineName {
-    /// Returns the engine that rove uses by itself.
-    fn default() -> Self {
-        match EngineKind::default() {
-            EngineKind::Stock => Self::Stock,
-            EngineKind::Replay => Self::Replay,
-        }
-    }
 }
 
 impl fmt::Display for EngineName {
@@ -144,7 +135,7 @@ impl ReplayOptions {
         let (option, about, _) =
             asked.into_iter().find(|(.., is_asked)| *is_asked && !has_mechanisms)?;
         Some(format!(
-            "{option} is about the {about} of the replay engine, which --engine {} --predict {} does not run; \
+            "{option} is about the {about} of the replay engine, which --engine {} --predict {} does not use; \
              use --engine replay with --predict adaptive or always",
             self.engine,
             self.predict.name(),
@@ -153,13 +144,13 @@ impl ReplayOptions {
 
     /// Returns what the client predicts, and by which engine.
     pub(crate) fn prediction(&self) -> Prediction {
-        let (engine, preference) = match self.engine {
-            EngineName::None => (EngineKind::default(), Preference::Never),
-            EngineName::Stock => (EngineKind::Stock, self.predict),
-            EngineName::Replay => (EngineKind::Replay, self.predict),
-        };
         let mechanisms = self.without.iter().copied().fold(Mechanisms::ALL, Mechanisms::without);
-        Prediction { engine, preference, mechanisms, ..Prediction::default() }
+        let ours = Prediction { preference: self.predict, mechanisms, ..Prediction::default() };
+        match self.engine {
+            EngineName::None => Prediction { preference: Preference::Never, ..ours },
+            EngineName::Stock => Prediction { engine: rove_stock_predict::engine, ..ours },
+            EngineName::Replay => ours,
+        }
     }
 
     /// Returns whose wire and pace both ends have.

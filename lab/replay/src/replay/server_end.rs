@@ -140,7 +140,7 @@ impl Program for ReplayedProgram<'_> {
 mod tests {
     use rove_link::LinkConfig;
     use rove_link::net::Net;
-    use rove_session::{ClientConfig, EngineKind, Prediction, Preference};
+    use rove_session::{ClientConfig, Prediction, Preference};
     use rove_ssp::Config;
     use rove_terminal::Size;
     use rove_units::Seed;
@@ -165,11 +165,7 @@ mod tests {
             (0..).zip(events).map(|(ms, event)| Record { at: Instant::from_millis(ms), event });
         let trace = Trace { size: Size::DEFAULT, records: records.collect() };
         let script = Script::new("made".to_owned(), trace, None).expect("a recording");
-        let prediction = Prediction {
-            preference: Preference::Always,
-            engine: EngineKind::Replay,
-            ..Prediction::default()
-        };
+        let prediction = Prediction { preference: Preference::Always, ..Prediction::default() };
         for (keys, is_told) in [(&["a", "b"][..], true), (&["ab"], false)] {
             let seed = Seed::new(1);
             let config = rove_headless::client_config(rove_headless::rove(Config::client()), seed);

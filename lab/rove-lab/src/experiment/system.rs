@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use rove_flows::flow::contender::Contender;
 use rove_flows::flow::sprout_form::SproutForm;
 use rove_replay::replay::Ends;
-use rove_session::{EngineKind, Prediction, Preference};
+use rove_session::{MakeEngine, Prediction, Preference};
 use rove_ssp::{Config, ReferencePolicy};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -215,10 +215,10 @@ impl System {
 
     /// Returns what its client predicts, in virtual time.
     pub(crate) fn prediction(self) -> Prediction {
-        let (preference, engine) = match self {
-            Self::Rove | Self::RoveUnpredicted => (self.preference(), EngineKind::Replay),
-            _ => (self.preference(), EngineKind::Stock),
+        let engine: MakeEngine = match self {
+            Self::Rove | Self::RoveUnpredicted => rove_session::engine,
+            _ => rove_stock_predict::engine,
         };
-        Prediction { preference, overwrite: false, engine, ..Prediction::default() }
+        Prediction { preference: self.preference(), engine, ..Prediction::default() }
     }
 }

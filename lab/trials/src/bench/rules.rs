@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use rove_headless::{ClientEnd, Program, ServerEnd, User, client_config, rove, server_config};
 use rove_link::LinkConfig;
 use rove_link::net::Net;
-use rove_session::{ClientConfig, EngineKind, Prediction, Preference, Server};
+use rove_session::{ClientConfig, MakeEngine, Prediction, Preference, Server};
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
 
@@ -56,9 +56,9 @@ impl Rules {
         user: U,
         program: P,
     ) -> (ClientEnd<U>, ServerEnd<P>) {
-        let (transport, engine): (fn(Config) -> Config, _) = match self {
-            Self::Rove => (rove, EngineKind::Replay),
-            Self::Mosh => (Config::stock, EngineKind::Stock),
+        let (transport, engine): (fn(Config) -> Config, MakeEngine) = match self {
+            Self::Rove => (rove, rove_session::engine),
+            Self::Mosh => (Config::stock, rove_stock_predict::engine),
         };
         let preference = Preference::Adaptive;
         let client = ClientConfig {

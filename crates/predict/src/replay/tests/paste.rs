@@ -1,6 +1,7 @@
 //! Pastes, which a terminal puts between markers.
 
 use super::rig::{Program, Rig};
+use crate::engine::Engine;
 use crate::replay::log::PASTE_CHARACTERS_MAX;
 
 /// A line editor that marks what is pasted until the next key, as Bash does.

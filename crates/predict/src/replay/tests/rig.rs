@@ -5,8 +5,9 @@ use core::ops::Range;
 use rove_terminal::{InputNum, Screen, Size, Terminal, Tty};
 use rove_units::{Duration, Instant};
 
+use crate::engine::Engine;
 use crate::network::Network;
-use crate::policy::{EngineKind, Prediction, Preference};
+use crate::policy::{Prediction, Preference};
 use crate::replay::Replay;
 
 /// A program on the host.
@@ -72,8 +73,7 @@ impl Rig {
         preference: Preference,
         mut program: impl Program + 'static,
     ) -> Self {
-        let prediction =
-            Prediction { preference, engine: EngineKind::Replay, ..Prediction::default() };
+        let prediction = Prediction { preference, ..Prediction::default() };
         let mut host = Terminal::host(size);
         host.write(&program.start());
         let mut rig = Self {

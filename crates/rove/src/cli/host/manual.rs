@@ -2,7 +2,6 @@
 
 use rove_cli_docs::{Manual, Words};
 
-use crate::cli::client;
 use crate::program::ROVE;
 
 /// The manual without the definition of the options.
@@ -36,7 +35,6 @@ pub(super) const TEXT: Manual = Manual {
         ),
         ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none; see --escape-key."),
         ("MOSH_PREDICTION_DISPLAY", "As --predict."),
-        client::ENGINE_NOTE,
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
         ("ROVE_QUIET", "If set, the client says nothing but what is wrong."),

@@ -3,42 +3,42 @@
 use rove_terminal::{Glyph, InputNum, Position, Screen};
 use rove_units::{Duration, Instant};
 
-use crate::overlay::Content;
+use rove_predict::overlay::Content;
 
 /// Most different texts that are remembered of a cell. Chosen: more than are typed and erased again in a round trip;
 /// with more, the cell earns no credit at all.
-pub(super) const ORIGINALS_MAX: usize = 8;
+pub(crate) const ORIGINALS_MAX: usize = 8;
 
 /// The number of an epoch: predictions that are dropped together, and shown once one of them is confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Epoch(pub(super) u64);
+pub(crate) struct Epoch(pub(crate) u64);
 
 impl Epoch {
-    pub(super) const fn next(self) -> Self {
+    pub(crate) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 }
 
 /// The epoch and the time of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     /// The epoch that the prediction belongs to.
-    pub(super) epoch: Epoch,
+    pub(crate) epoch: Epoch,
     /// The input that must have been answered before the prediction can be judged.
-    pub(super) deadline: InputNum,
+    pub(crate) deadline: InputNum,
     /// When the prediction was made.
-    pub(super) at: Instant,
+    pub(crate) at: Instant,
 }
 
 impl Stamp {
-    pub(super) fn age(self, now: Instant) -> Duration {
+    pub(crate) fn age(self, now: Instant) -> Duration {
         now.saturating_since(self.at)
     }
 }
 
 /// A screen's verdict on a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Validity {
+pub(crate) enum Validity {
     /// The prediction cannot be judged yet.
     Pending,
     /// The prediction was right.
@@ -50,10 +50,10 @@ pub(super) enum Validity {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct CellPrediction {
+pub(crate) struct CellPrediction {
     /// When and in which epoch the prediction was made. `None` if the cell has no prediction.
-    pub(super) stamp: Option<Stamp>,
-    pub(super) content: Content,
+    pub(crate) stamp: Option<Stamp>,
+    pub(crate) content: Content,
     originals: Originals,
 }
 
@@ -83,17 +83,17 @@ impl Text {
 
 impl CellPrediction {
     /// Returns the predicted content. `None` if there is no prediction.
-    pub(super) fn predicted(&self) -> Option<&Content> {
+    pub(crate) fn predicted(&self) -> Option<&Content> {
         self.stamp.map(|_| &self.content)
     }
 
     /// Drops the prediction.
-    pub(super) fn deactivate(&mut self) {
+    pub(crate) fn deactivate(&mut self) {
         self.stamp = None;
     }
 
     /// Predicts `content` for a cell where the screen now has `shown`. `None` is an unknown content.
-    pub(super) fn renew(&mut self, stamp: Stamp, shown: &Glyph, content: Option<Content>) {
+    pub(crate) fn renew(&mut self, stamp: Stamp, shown: &Glyph, content: Option<Content>) {
         if self.predicted().is_some_and(|content| !content.is_unknown) {
             self.originals.add(Text::of(&self.content.glyph));
         } else {
@@ -108,12 +108,12 @@ impl CellPrediction {
     }
 
     /// Predicts that the cell will be blank, whatever its content was.
-    pub(super) fn blank(&mut self, stamp: Stamp) {
+    pub(crate) fn blank(&mut self, stamp: Stamp) {
         *self = Self { stamp: Some(stamp), ..Self::default() };
     }
 
     /// Judges the prediction for the cell at `at`. `None` if there is none.
-    pub(super) fn validity(
+    pub(crate) fn validity(
         &self,
         at: Position,
         screen: &Screen,

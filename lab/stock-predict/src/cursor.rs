@@ -6,20 +6,20 @@ use super::cell::{Stamp, Validity};
 
 /// The predicted position of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CursorPrediction {
-    pub(super) at: Position,
-    pub(super) stamp: Stamp,
+pub(crate) struct CursorPrediction {
+    pub(crate) at: Position,
+    pub(crate) stamp: Stamp,
 }
 
 impl CursorPrediction {
     /// Moves the predicted cursor to `at`, as of `stamp`. The prediction stays in its epoch.
-    pub(super) fn move_to(&mut self, at: Position, stamp: Stamp) {
+    pub(crate) fn move_to(&mut self, at: Position, stamp: Stamp) {
         self.at = at;
         self.stamp = Stamp { epoch: self.stamp.epoch, ..stamp };
     }
 
     /// Judges the predicted position.
-    pub(super) fn validity(&self, screen: &Screen, echo_ack: InputNum) -> Validity {
+    pub(crate) fn validity(&self, screen: &Screen, echo_ack: InputNum) -> Validity {
         let (size, cursor) = (screen.size(), screen.cursor());
         if self.at.row >= size.rows() || self.at.column >= size.columns() {
             Validity::Wrong
@@ -39,7 +39,7 @@ mod tests {
     use rove_units::Instant;
 
     use super::*;
-    use crate::stock::cell::Epoch;
+    use crate::cell::Epoch;
 
     #[test]
     fn a_cursor_is_judged_once_its_input_has_been_answered() {

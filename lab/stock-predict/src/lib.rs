@@ -1,23 +1,26 @@
-//! The engine of stock Mosh, rule by rule as Mosh 1.4.0 was observed to follow them, its faults included: the measure
-//! for any better engine.
+//! The prediction engine of stock Mosh, rule by rule as Mosh 1.4.0 was observed to follow them, its faults included: the
+//! measure for any better engine. The laboratory passes it in where rove has its own ([`Prediction::engine`]).
 //!
 //! Predictions are made in *epochs*. The predictions of an epoch are *tentative* until one of them is confirmed: kept
 //! and judged, but not shown. A key that may change the screen in unknown ways begins a new epoch. So the first letter
 //! after Enter is never shown ahead, and neither is a password that is not echoed.
+//!
+//! `keys` predicts the effect of each key, `cell` and `cursor` are its predictions, and `cull` judges them.
+
+#![forbid(unsafe_code)]
 
 mod cell;
 mod cull;
 mod cursor;
 mod keys;
 
+use rove_predict::overlay;
+use rove_predict::{Engine, Network, Policy, Prediction, Preference};
 use rove_terminal::{ActionReader, InputNum, Position, Screen, Size};
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 
 use self::cell::{CellPrediction, Epoch, Stamp};
 use self::cursor::CursorPrediction;
-use crate::network::Network;
-use crate::overlay;
-use crate::policy::{Policy, Prediction};
 
 /// Most bytes read at once that count as typed, and not pasted. Source: Mosh 1.4.0 as observed.
 const KEYS_MAX: usize = 100;
@@ -32,9 +35,17 @@ const CURSORS_MAX: usize = 256;
 
 const _: () = assert!(CELLS_MAX >= rove_terminal::COLUMNS_MAX as usize);
 
+/// Creates an engine for these settings, for a blank screen of this size.
+pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
+    match prediction.preference {
+        Preference::Never => rove_predict::engine(prediction, size),
+        _ => Box::new(Stock::new(prediction, size)),
+    }
+}
+
 /// The prediction engine of stock Mosh.
 #[derive(Clone, Debug)]
-pub struct Stock {
+struct Stock {
     policy: Policy,
     /// Whether characters replace those under the cursor instead of moving them.
     overwrites: bool,
@@ -69,7 +80,7 @@ struct PredictedRow {
 
 impl Stock {
     /// Creates an engine without predictions, for a blank screen.
-    pub(crate) fn new(prediction: Prediction, size: Size) -> Self {
+    fn new(prediction: Prediction, size: Size) -> Self {
         Self {
             policy: Policy::new(prediction.preference),
             overwrites: prediction.overwrite,
@@ -85,69 +96,6 @@ impl Stock {
             size,
             looked_at: Instant::ZERO,
         }
-    }
-
-    /// Handles keys that were read at once; `sent` is the newest input sent before them.
-    pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
-        self.looked_at = now;
-        self.sent = sent;
-        if keys.len() > KEYS_MAX {
-            self.reset();
-            return;
-        }
-        let shown = self.shown.clone();
-        let mut actions = Vec::new();
-        for &byte in keys {
-            if self.policy.is_experimental() {
-                self.epoch = self.confirmed;
-            }
-            self.cull(now, &shown);
-            // This is the other form of a cursor key (SS3), which the program may have asked for.
-            let is_ss3 = self.last_byte == Some(0x1b) && byte == b'O';
-            self.last_byte = Some(byte);
-            self.reader.read(if is_ss3 { b'[' } else { byte }, &mut actions);
-            for action in actions.drain(..) {
-                self.handle_action(now, &shown, action);
-            }
-            self.limit();
-        }
-    }
-
-    pub(crate) fn handle_network(&mut self, network: Network) {
-        self.network = network;
-    }
-
-    /// Drops all predictions.
-    pub(crate) fn reset(&mut self) {
-        self.rows.clear();
-        self.cursors.clear();
-        self.become_tentative();
-    }
-
-    /// Judges the predictions by the newest screen, and returns that screen with the visible ones.
-    pub(crate) fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
-        self.looked_at = now;
-        self.cull(now, screen);
-        self.limit();
-        debug_assert_eq!(self.size, screen.size(), "predictions follow the size of the screen");
-        let mut frame = screen.clone();
-        if self.policy.shows() {
-            self.lay_over(&mut frame);
-        }
-        self.shown = frame.clone();
-        frame
-    }
-
-    /// Returns whether there is any prediction, visible or not.
-    pub(crate) fn is_active(&self) -> bool {
-        !self.cursors.is_empty() || self.rows.iter().any(PredictedRow::is_active)
-    }
-
-    /// Returns when a pending prediction next changes the frame by its age. `None` if there is none. Stock itself
-    /// checks every 50 ms while there is a prediction.
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        let stamps = self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.stamp);
-        stamps.filter_map(|stamp| Policy::next_glitch(stamp.at, self.looked_at)).min()
     }
 
     fn lay_over(&self, frame: &mut Screen) {
@@ -206,6 +154,66 @@ impl Stock {
             "a row has all columns"
         );
         row
+    }
+}
+
+impl Engine for Stock {
+    fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
+        self.looked_at = now;
+        self.sent = sent;
+        if keys.len() > KEYS_MAX {
+            self.reset();
+            return;
+        }
+        let shown = self.shown.clone();
+        let mut actions = Vec::new();
+        for &byte in keys {
+            if self.policy.is_experimental() {
+                self.epoch = self.confirmed;
+            }
+            self.cull(now, &shown);
+            // This is the other form of a cursor key (SS3), which the program may have asked for.
+            let is_ss3 = self.last_byte == Some(0x1b) && byte == b'O';
+            self.last_byte = Some(byte);
+            self.reader.read(if is_ss3 { b'[' } else { byte }, &mut actions);
+            for action in actions.drain(..) {
+                self.handle_action(now, &shown, action);
+            }
+            self.limit();
+        }
+    }
+
+    fn handle_network(&mut self, network: Network) {
+        self.network = network;
+    }
+
+    fn reset(&mut self) {
+        self.rows.clear();
+        self.cursors.clear();
+        self.become_tentative();
+    }
+
+    fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
+        self.looked_at = now;
+        self.cull(now, screen);
+        self.limit();
+        debug_assert_eq!(self.size, screen.size(), "predictions follow the size of the screen");
+        let mut frame = screen.clone();
+        if self.policy.shows_after(Duration::ZERO) {
+            self.lay_over(&mut frame);
+        }
+        self.shown = frame.clone();
+        frame
+    }
+
+    fn is_active(&self) -> bool {
+        !self.cursors.is_empty() || self.rows.iter().any(PredictedRow::is_active)
+    }
+
+    /// Stock itself checks every 50 ms while there is a prediction.
+    fn poll_timeout(&self) -> Option<Instant> {
+        let stamps = self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.stamp);
+        stamps.filter_map(|stamp| Policy::next_glitch(stamp.at, self.looked_at)).min()
     }
 }
 

@@ -1,10 +1,8 @@
 use proptest::prelude::*;
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Color, Glyph, Terminal, Underline};
-use rove_units::Duration;
 
 use super::*;
-use crate::policy::Preference;
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)

@@ -5,14 +5,14 @@ use rove_units::Instant;
 
 use super::Stock;
 use super::cursor::CursorPrediction;
-use crate::overlay::Content;
+use rove_predict::overlay::Content;
 
 /// The byte that the Backspace key sends.
 const DELETE: char = '\u{7f}';
 
 impl Stock {
     /// Predicts the effect of `action` on the frame that the user sees.
-    pub(super) fn handle_action(&mut self, now: Instant, shown: &Screen, action: Action) {
+    pub(crate) fn handle_action(&mut self, now: Instant, shown: &Screen, action: Action) {
         match action {
             Action::Print(c) if char_width(c) == 1 => self.handle_character(now, shown, c),
             Action::Print(_) => {

@@ -2,6 +2,7 @@
 
 use core::ops::ControlFlow;
 
+use rove_predict::Engine;
 use rove_terminal::{Pen, Position, Screen};
 use rove_units::Instant;
 
@@ -11,13 +12,15 @@ use super::{PredictedRow, Stock};
 
 impl Stock {
     /// Judges all predictions by the newest screen.
-    pub(super) fn cull(&mut self, now: Instant, screen: &Screen) {
+    pub(crate) fn cull(&mut self, now: Instant, screen: &Screen) {
         if screen.size() != self.size {
             self.size = screen.size();
             self.reset();
         }
         let is_active = self.is_active();
-        self.policy.handle_send_interval(self.network.send_interval, is_active);
+        // The thresholds of rove's policy for the SRTT are stock's for this interval.
+        let interval = self.network.send_interval;
+        self.policy.handle_srtt(Some(interval), interval, is_active);
         if self.cull_cells(now, screen).is_break() {
             return;
         }
