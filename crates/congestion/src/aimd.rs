@@ -59,7 +59,7 @@ impl Controller for Aimd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{PACKET, Path};
+    use crate::tests::{PACKET, Path};
 
     /// Source: the paper, figure 5: two users come to equal shares, wherever they begin.
     #[test]

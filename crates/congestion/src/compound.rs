@@ -116,7 +116,7 @@ impl Controller for Compound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{PACKET, Path, average_window};
+    use crate::tests::{PACKET, Path, average_window};
 
     #[test]
     fn without_a_queue_the_window_grows_by_the_law_of_the_paper_and_a_loss_halves_it() {

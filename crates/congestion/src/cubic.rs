@@ -132,7 +132,7 @@ impl Controller for Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{PACKET, Path, average_window};
+    use crate::tests::{PACKET, Path, average_window};
 
     #[test]
     fn the_window_comes_back_to_where_it_was_when_the_function_says() {

@@ -119,7 +119,7 @@ impl Controller for Ledbat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{PACKET, Path};
+    use crate::tests::{PACKET, Path};
 
     /// Source: RFC 6817, section 2.4.2: the window settles where the queueing delay is the target.
     #[test]

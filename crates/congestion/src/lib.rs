@@ -17,7 +17,7 @@
 //!   `grid` of rates, and a `belief` is a probability for each rate. An `estimator` makes forecasts, which `receiver` and
 //!   `sender` use. `endpoint` is an end, and `tunnel` has a queue for each flow.
 //!
-//! `testing` is a path for this crate's own tests.
+//! `tests` has a path for this crate's own tests.
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +38,7 @@ mod slow_start;
 pub mod sprout;
 pub mod sprout_ack;
 #[cfg(test)]
-mod testing;
+mod tests;
 pub mod vegas;
 
 pub use controller::{Ack, Controller, Loss};

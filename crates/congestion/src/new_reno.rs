@@ -76,7 +76,7 @@ impl Controller for NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{PACKET, Path, average_window};
+    use crate::tests::{PACKET, Path, average_window};
 
     #[test]
     fn slow_start_doubles_the_window_each_round_trip_and_avoidance_adds_a_packet() {

@@ -87,7 +87,7 @@ impl PacketWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::PACKET;
+    use crate::tests::PACKET;
 
     fn loss(sent: u64, is_persistent: bool) -> Loss {
         let sent = Instant::from_millis(sent);

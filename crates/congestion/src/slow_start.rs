@@ -121,7 +121,7 @@ impl SlowStart {
 mod tests {
     use super::*;
     use crate::new_reno::NewReno;
-    use crate::testing::{PACKET, Path};
+    use crate::tests::{PACKET, Path};
 
     #[test]
     fn slow_start_ends_when_the_round_trip_time_grows_although_nothing_is_lost() {

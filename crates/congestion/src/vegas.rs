@@ -93,7 +93,7 @@ impl Controller for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{PACKET, Path};
+    use crate::tests::{PACKET, Path};
 
     /// Source: the paper, section 3.2: the flow settles with alpha to beta packets in the bottleneck's queue, and stays there.
     #[test]
