@@ -7,7 +7,7 @@ use arbitrary::{Result, Unstructured};
 use rove_headless::{Act, ClientEnd, Program, ServerEnd, User, client_config, server_config};
 use rove_link::net::{End, LEFT_ADDRESS, RIGHT_ADDRESS};
 use rove_session::{
-    Client, ClientConfig, ClientEvent, ExitStatus, HostScreen, Outside, Prediction,
+    Client, ClientConfig, ClientEvent, ExitStatus, HostScreen, MakeEngine, Outside, Prediction,
     Preference, Server, ServerConfig, UserStream,
 };
 use rove_ssp::{Capabilities, Config, Direction, Ecn, Object, Role, Transport};
@@ -218,7 +218,7 @@ impl Session {
             prediction: Prediction {
                 preference: Preference::Always,
                 overwrite: flag(7),
-                engine: [rove_session::engine, rove_stock_predict::engine][usize::from(flag(5))],
+                engine: flag(5).then_some(rove_stock_predict::engine as MakeEngine),
                 ..Prediction::default()
             },
             ..client_config(transport, Seed::new(1))

@@ -84,7 +84,7 @@ fn size(columns: u8, rows: u8) -> Size {
     Size::clamped(u16::from(columns), u16::from(rows) % 32)
 }
 
-/// A user and a host, and between them rove's engine and the one with Mosh's rules.
+/// A user and a host. Between them are two engines: rove's own, and the one with Mosh's rules.
 struct World {
     engines: [Box<dyn Engine>; 2],
     host: Terminal,

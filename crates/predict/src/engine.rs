@@ -1,16 +1,11 @@
 //! The interface between a client and a prediction engine.
 
-use rove_terminal::{InputNum, Screen, Size, Tty};
+use rove_terminal::{InputNum, Screen, Tty};
 use rove_units::Instant;
 
 use crate::network::Network;
-use crate::policy::{Prediction, Preference};
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
-use crate::replay::Replay;
-
-/// Creates an engine for these settings, for a blank screen of this size.
-pub type MakeEngine = fn(Prediction, Size) -> Box<dyn Engine>;
 
 /// A prediction engine, which guesses what the user's keys will do to the screen.
 ///
@@ -76,37 +71,6 @@ pub trait Engine {
     /// Returns why the newest key is shown or not, for developers of an engine. `None` if no key is pending or no reason
     /// is known.
     fn explain(&self, _now: Instant) -> Option<Explanation> {
-        None
-    }
-}
-
-/// Creates rove's engine for these settings, for a blank screen of this size.
-pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
-    match prediction.preference {
-        Preference::Never => Box::new(Off),
-        _ => Box::new(Replay::new(prediction, size)),
-    }
-}
-
-/// No engine: nothing is predicted or recorded.
-struct Off;
-
-impl Engine for Off {
-    fn handle_keys(&mut self, _: Instant, _: InputNum, _: &[u8]) {}
-
-    fn handle_network(&mut self, _: Network) {}
-
-    fn reset(&mut self) {}
-
-    fn frame(&mut self, _: Instant, screen: &Screen) -> Screen {
-        screen.clone()
-    }
-
-    fn is_active(&self) -> bool {
-        false
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
         None
     }
 }

@@ -21,7 +21,7 @@
 //!
 //! The engine:
 //!
-//! - `engine` is the interface that a client knows. The laboratory has another engine, with the rules of Mosh 1.4.0.
+//! - `engine` is the interface that a client knows, and `maker` creates one. The laboratory has another engine.
 //! - `replay` plays the pending keys again on each new screen. The next section is about it.
 //!
 //! # The replay engine
@@ -44,6 +44,7 @@
 #![forbid(unsafe_code)]
 
 mod engine;
+mod maker;
 mod mechanism;
 mod network;
 pub mod overlay;
@@ -54,9 +55,10 @@ mod replay;
 mod scene;
 mod secrecy;
 
-pub use engine::{Engine, MakeEngine, engine};
-pub use mechanism::{Mechanism, Mechanisms, UnknownMechanism};
+pub use engine::Engine;
+pub use maker::engine;
+pub use mechanism::{Mechanism, Mechanisms};
 pub use network::Network;
-pub use policy::{Policy, Prediction, Preference};
+pub use policy::{MakeEngine, Policy, Prediction, Preference};
 pub use prompt_memory::{PromptHash, PromptMemory};
 pub use reason::{Effect, Explanation, Reason, Stop};

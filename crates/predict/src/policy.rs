@@ -1,8 +1,9 @@
 //! Whether predictions are visible: decided by the user's preference and by how slow the path and the host are.
 
+use rove_terminal::Size;
 use rove_units::{Duration, Instant};
 
-use crate::engine::{self, MakeEngine};
+use crate::engine::Engine;
 use crate::mechanism::Mechanisms;
 
 // Source of all numbers here, unless stated otherwise: Mosh 1.4.0 as observed.
@@ -69,28 +70,20 @@ impl Preference {
     }
 }
 
+/// Creates an engine for these settings, for a blank screen of this size.
+pub type MakeEngine = fn(Prediction, Size) -> Box<dyn Engine>;
+
 /// The settings of an engine, from the user or from an experiment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Prediction {
-    /// Creates the engine. rove has one; the laboratory may pass in another.
-    pub engine: MakeEngine,
+    /// Creates an engine in place of rove's own, for the laboratory.
+    pub engine: Option<MakeEngine>,
     /// When predictions are shown.
     pub preference: Preference,
     /// Whether a typed character replaces the one under the cursor instead of moving it to the right.
     pub overwrite: bool,
     /// The mechanisms of the replay engine that are switched on. rove has all; the laboratory may switch some off.
     pub mechanisms: Mechanisms,
-}
-
-impl Default for Prediction {
-    fn default() -> Self {
-        Self {
-            engine: engine::engine,
-            preference: Preference::default(),
-            overwrite: false,
-            mechanisms: Mechanisms::ALL,
-        }
-    }
 }
 
 /// Decides whether predictions are shown and underlined.

@@ -170,8 +170,9 @@ impl Secrecy {
             && !scene::mentions_secret(spot.screen, self.answered.as_deref())
     }
 
-    /// Returns whether lines may begin at a prompt though none was entered at it in this session: lines were echoed at this
-    /// prompt of a shell in an earlier one, or the server states that the session's own shell waits.
+    /// Returns whether lines may begin at a prompt though none was entered at it in this session. That is so
+    /// where lines were echoed at this prompt of a shell in an earlier one, or the server states that the session's own
+    /// shell waits.
     pub(crate) fn begins(&self, prompt: Prompt) -> bool {
         let is_known = |memory: &PromptMemory| memory.knows(prompt.whole);
         let is_remembered = || self.prompts.as_ref().is_some_and(is_known);

@@ -85,7 +85,7 @@ impl Client {
     }
 
     fn silent(config: ClientConfig, now: Instant) -> Self {
-        let engine = (config.prediction.engine)(config.prediction, config.size);
+        let engine = rove_predict::engine(config.prediction, config.size);
         let understood = config.understood(&*engine);
         let ClientConfig { server, key, transport, size, terminal, query, chaff, .. } = config;
         let transport = Config { capabilities: understood, ..transport };

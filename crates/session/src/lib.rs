@@ -78,7 +78,7 @@ pub use parts::joined::{JOINED_MAX, JoinMode, JoinedClient};
 pub use report::TerminalReport;
 pub use rove_predict::{
     Effect, Explanation, MakeEngine, Mechanism, Mechanisms, Prediction, Preference, PromptHash,
-    PromptMemory, Reason, Stop, engine,
+    PromptMemory, Reason, Stop,
 };
 pub use rove_terminal::{ExitStatus, InputNum, Outside, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited};

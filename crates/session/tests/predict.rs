@@ -230,7 +230,7 @@ fn stock_predicts_no_paste_and_what_follows_one_is_tentative() {
         let prediction = Prediction {
             preference: Preference::Always,
             overwrite: false,
-            engine: rove_stock_predict::engine,
+            engine: Some(rove_stock_predict::engine),
             ..Prediction::default()
         };
         let mut session = Session::with(prediction, HALF_RTT, rove(Config::client()));
@@ -315,7 +315,7 @@ fn a_slow_host_is_predicted_once_it_is_known_to_be_slow() {
         let prediction = Prediction {
             preference: Preference::Always,
             overwrite: false,
-            engine: rove_stock_predict::engine,
+            engine: Some(rove_stock_predict::engine),
             ..Prediction::default()
         };
         let mut session = Session::with(prediction, HALF_RTT, client);

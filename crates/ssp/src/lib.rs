@@ -112,7 +112,7 @@ pub use error::{ReceiveError, SendError};
 pub use hello::{Capabilities, Hello, Peer};
 pub use journal::ReceivedDiff;
 pub use key::{Key, KeyError};
-pub use mechanism::{Mechanism, UnknownMechanism};
+pub use mechanism::Mechanism;
 pub use nonce::Direction;
 pub use num::StateNum;
 pub use object::{ApplyError, Object, Part};

@@ -1,8 +1,7 @@
 //! The share of datagrams that one direction of a path loses, learned from each of them.
 //!
 //! A path may lose nothing for hours and then a third. A mean over many datagrams learns that slowly, and a mean over
-//! few is imprecise. The estimate is therefore a mean over all beginnings that the present state of the path may have:
-//! each lost datagram among the newest may be the first after a change, with the probability that follows from what has
+//! few is imprecise. The estimate is therefore a mean over all beginnings that the present state of the path may have. Each lost datagram among the newest may be the first after a change, with the probability that follows from what has
 //! arrived since (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a path that
 //! lost nothing makes a change at that datagram likely. On a path that is known to lose datagrams, a further loss
 //! suggests no change.

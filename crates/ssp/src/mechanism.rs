@@ -1,8 +1,6 @@
 //! The mechanisms that make an end faster than stock Mosh. Contents are an instruction's diff. An experiment may switch
 //! each of them off to measure its worth.
 
-use core::str::FromStr;
-
 use crate::config::Config;
 
 /// A part of the sender that can be switched off by itself.
@@ -32,58 +30,28 @@ pub enum Mechanism {
     Linger,
 }
 
-/// The error of a text that names no mechanism.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no mechanism {0:?} of the sender")]
-pub struct UnknownMechanism(String);
-
-/// Each mechanism with its name and description, in the order of [`Mechanism`].
-#[rustfmt::skip]
-const TABLE: [(Mechanism, &str, &str); 11] = [
-    (Mechanism::Repetition, "repetition", "small contents sent several times on a path that loses datagrams"),
-    (Mechanism::SecondAck, "second-ack", "contents that arrive again acknowledged again"),
-    (Mechanism::LateAck, "late-ack", "acknowledgments that wait longer for company where little is lost"),
-    (Mechanism::FirstContact, "first-contact", "first contents sent again soon until something is acknowledged"),
-    (Mechanism::News, "news", "new contents that wait less for the frame before"),
-    (Mechanism::Steady, "steady", "steady output that comes sooner on a far path that loses datagrams"),
-    (Mechanism::Collection, "collection", "new contents that wait less for company where no more comes"),
-    (Mechanism::Quiet, "quiet", "heartbeats that become rare while there is nothing to say"),
-    (Mechanism::FarPath, "far-path", "round trips of more than a second measured and waited for"),
-    (Mechanism::PathSize, "path-size", "datagrams as large as the path takes"),
-    (Mechanism::Linger, "linger", "the end of a session acknowledged again where that may be lost"),
-];
-
 impl Mechanism {
-    /// Returns all mechanisms, in the order of tables.
-    pub fn all() -> impl Iterator<Item = Self> {
-        TABLE.iter().map(|(mechanism, ..)| *mechanism)
-    }
-
-    /// Returns the mechanism's name in command lines.
-    pub const fn name(self) -> &'static str {
-        TABLE[self as usize].1
-    }
-
-    /// Returns a phrase that says what the mechanism does, for help texts.
-    pub const fn description(self) -> &'static str {
-        TABLE[self as usize].2
-    }
-}
-
-impl FromStr for Mechanism {
-    type Err = UnknownMechanism;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let found = Self::all().find(|mechanism| mechanism.name() == name);
-        found.ok_or_else(|| UnknownMechanism(name.to_owned()))
-    }
+    /// All mechanisms.
+    pub const ALL: [Self; 11] = [
+        Self::Repetition,
+        Self::SecondAck,
+        Self::LateAck,
+        Self::FirstContact,
+        Self::News,
+        Self::Steady,
+        Self::Collection,
+        Self::Quiet,
+        Self::FarPath,
+        Self::PathSize,
+        Self::Linger,
+    ];
 }
 
 impl Config {
     /// Returns this configuration with the timing of Mosh 1.4.0 and without a hello.
     #[must_use]
     pub fn stock(self) -> Self {
-        let bare = Mechanism::all().fold(self, Self::without);
+        let bare = Mechanism::ALL.into_iter().fold(self, Self::without);
         Self { capabilities: None, ..bare }
     }
 
@@ -128,7 +96,7 @@ mod tests {
     #[test]
     fn an_end_without_any_mechanism_has_the_pace_of_stock() {
         for config in [Config::client(), Config::server()] {
-            let bare = Mechanism::all().fold(config.clone(), Config::without);
+            let bare = Mechanism::ALL.into_iter().fold(config.clone(), Config::without);
             // The first is stock's own, and the others count between two roves only.
             let mut stock = Config {
                 loss_report_interval: config.loss_report_interval,
@@ -138,13 +106,5 @@ mod tests {
             stock.frames.news_interval_late = config.frames.news_interval_late;
             assert_eq!(bare, stock);
         }
-    }
-
-    #[test]
-    fn each_mechanism_has_a_name_of_its_own() {
-        for mechanism in Mechanism::all() {
-            assert_eq!(mechanism.name().parse(), Ok(mechanism));
-        }
-        assert!("nothing".parse::<Mechanism>().is_err());
     }
 }

@@ -197,8 +197,8 @@ impl<L: Object> Sender<L> {
             self.choose_reference(now, diff_from_known, timing)
         };
         if diff.is_empty() {
-            let is_heartbeat = self.is_heartbeat_due(now, timing);
-            let step = if is_heartbeat { Step::Heartbeat } else { Step::Send };
+            let step =
+                if self.is_heartbeat_due(now, timing) { Step::Heartbeat } else { Step::Send };
             return self.step_without_diff(now, reference, is_ack_due, peer).map(step);
         }
         Some(self.send_contents(now, timing, reference, diff, due))

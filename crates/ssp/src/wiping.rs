@@ -7,8 +7,7 @@ use zeroize::Zeroize;
 const KEY_WORDS: usize = 8192;
 
 /// Words of stack that are wiped after one message: 16 KiB. Chosen: the block cipher was seen to use 10 KiB in a
-/// build without optimization and 2 KiB in a release, both on a processor that encrypts 512 bits at once (VAES
-/// with AVX-512): for that the cipher spreads all round keys over the stack. The wiping takes half a microsecond.
+/// build without optimization and 2 KiB in a release, both on a processor that encrypts 512 bits at once (VAES with AVX-512). For that the cipher spreads all round keys over the stack. The wiping takes half a microsecond.
 const MESSAGE_WORDS: usize = 2048;
 
 /// Does `work`, then overwrites the stack that it used. Moved values and spilled registers leave copies there that no

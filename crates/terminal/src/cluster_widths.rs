@@ -1,7 +1,7 @@
 //! The columns that the user's terminal gives to characters of several code points.
 //!
 //! Stock Mosh and `wcwidth` programs add the widths of code points ([`char_width`]). Most of today's terminals give a
-//! width to a *cluster*: a sequence that a reader sees as a single character (Unicode Standard Annex 29), such as an
+//! width to a *cluster*. It is a sequence that a reader sees as a single character (Unicode Standard Annex 29), such as an
 //! emoji with its modifier, a flag or a syllable. Terminals know different kinds of clusters. So each kind has a bit,
 //! and rove measures it on the terminal.
 

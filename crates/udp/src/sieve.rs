@@ -113,10 +113,8 @@ fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
 
     const ALL_BYTES: u32 = u32::MAX;
     // Offsets count from the UDP header. The IP header and a random number have special offsets.
-    let (ip, random) = (
-        libc::SKF_NET_OFF.cast_unsigned(),
-        (libc::SKF_AD_OFF + libc::SKF_AD_RANDOM).cast_unsigned(),
-    );
+    let ip = libc::SKF_NET_OFF.cast_unsigned();
+    let random = (libc::SKF_AD_OFF + libc::SKF_AD_RANDOM).cast_unsigned();
     let step = |code: u32, then: usize, otherwise: usize, operand: u32| {
         let code = u16::try_from(code).expect("codes have 16 bits");
         let [then, otherwise] =

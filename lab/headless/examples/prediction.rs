@@ -19,8 +19,8 @@ const PACE: Duration = Duration::from_millis(100);
 /// The interval between frames of such a path.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-const ENGINES: [(&str, MakeEngine); 2] =
-    [("replay", rove_predict::engine), ("stock", rove_stock_predict::engine)];
+const ENGINES: [(&str, Option<MakeEngine>); 2] =
+    [("replay", None), ("stock", Some(rove_stock_predict::engine))];
 
 /// The behaviour of a user.
 struct Scenario {
@@ -123,10 +123,10 @@ fn main() {
 }
 
 /// Returns the median microseconds of a key and of a screen.
-fn play(engine: MakeEngine, scenario: &Scenario) -> [f64; 2] {
+fn play(engine: Option<MakeEngine>, scenario: &Scenario) -> [f64; 2] {
     let mut host = full_terminal();
     let prediction = Prediction { engine, preference: Preference::Always, ..Prediction::default() };
-    let mut engine = engine(prediction, host.snapshot().size());
+    let mut engine = rove_predict::engine(prediction, host.snapshot().size());
     host.write(scenario.start.as_bytes());
     let mut screen = host.snapshot();
     engine.frame(Instant::from_millis(0), &screen);

@@ -3,7 +3,7 @@
 //!
 //! `options` are the command line. `script` makes a recording ready. `client_end` and `server_end` are the two sides.
 //! `run` puts them at the ends of a path. `judge` judges what the user sees. `figures` and `table` say how many keys
-//! were answered how soon. `explain` and `reasons` say why. `ablation` compares that with runs without a mechanism of the engine.
+//! were answered how soon. `explain` and `reasons` say why. `mechanisms` names those of the engine and the sender. `ablation` compares that with runs without a mechanism of the engine.
 
 use core::ops::Range;
 use std::fs::File;
@@ -37,6 +37,7 @@ pub mod figures;
 mod flattener;
 pub(crate) mod flicker;
 pub mod judge;
+mod mechanisms;
 mod options;
 pub mod pace;
 mod picture;
@@ -112,7 +113,7 @@ fn ablate(
 ) -> Result<()> {
     let mechanisms = options.prediction().mechanisms;
     let has = |mechanism: &Mechanism| mechanisms.contains(*mechanism);
-    let without = || [None].into_iter().chain(Mechanism::all().filter(has).map(Some));
+    let without = || [None].into_iter().chain(mechanisms::all().filter(has).map(Some));
     let mut jobs = Vec::new();
     for (path, mechanism) in paths.iter().flat_map(|path| without().map(move |it| (path, it))) {
         for (script, seed) in scripts.iter().flat_map(|it| seeds(options).map(move |n| (it, n))) {
@@ -355,17 +356,17 @@ fn write_json(
 /// Returns an object that says how everything was played.
 fn described(options: &ReplayOptions) -> Value {
     let mechanisms = options.prediction().mechanisms;
-    let without = Mechanism::all().filter(|mechanism| !mechanisms.contains(*mechanism));
+    let without = mechanisms::all().filter(|mechanism| !mechanisms.contains(*mechanism));
     json!({
         "engine": options.engine.name(),
         "predict": options.prediction().preference.name(),
-        "without": without.map(Mechanism::name).collect::<Vec<_>>(),
+        "without": without.map(mechanisms::name).collect::<Vec<_>>(),
         "pace": options.pace.name(),
         "host_delay_ms": figures::millis(options.host_delay),
         "prompt_memory": options.prompt_memory,
         "ends": format!("{:?}", options.ends()).to_lowercase(),
         "reference": options.reference.map(|it| format!("{it:?}").to_lowercase()),
-        "sender_without": options.sender_without.iter().map(|it| it.name()).collect::<Vec<_>>(),
+        "sender_without": options.sender_without.iter().map(|it| mechanisms::sender_name(*it)).collect::<Vec<_>>(),
         "first": options.first(),
     })
 }

@@ -5,7 +5,7 @@
 //! and judged, but not shown. A key that may change the screen in unknown ways begins a new epoch. So the first letter
 //! after Enter is never shown ahead, and neither is a password that is not echoed.
 //!
-//! `keys` predicts the effect of each key, `cell` and `cursor` are its predictions, and `cull` judges them.
+//! `keys` predicts the effect of each key, `cell` and `cursor` are its predictions, and `cull` judges them. `tests` types.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +15,7 @@ mod cursor;
 mod keys;
 
 use rove_predict::overlay;
-use rove_predict::{Engine, Network, Policy, Prediction, Preference};
+use rove_predict::{Engine, Network, Policy, Prediction};
 use rove_terminal::{ActionReader, InputNum, Position, Screen, Size};
 use rove_units::{Duration, Instant};
 
@@ -37,10 +37,7 @@ const _: () = assert!(CELLS_MAX >= rove_terminal::COLUMNS_MAX as usize);
 
 /// Creates an engine for these settings, for a blank screen of this size.
 pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
-    match prediction.preference {
-        Preference::Never => rove_predict::engine(prediction, size),
-        _ => Box::new(Stock::new(prediction, size)),
-    }
+    Box::new(Stock::new(prediction, size))
 }
 
 /// The prediction engine of stock Mosh.

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use rove_predict::Preference;
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Color, Glyph, Terminal, Underline};
 

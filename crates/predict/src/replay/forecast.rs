@@ -84,11 +84,10 @@ fn withheld(
 ) -> Option<Stop> {
     let is_motion = simulation.motion(event.key).is_some();
     // If the screen already shows the motion, showing it again would move the cursor twice.
-    if event.is_doubtful && (is_motion || !state.base.field.certainty.is_confirmed()) {
-        return Some(Stop::Doubtful);
-    }
-    if state.policy.is_experimental() {
-        return None;
+    let is_confirmed = state.base.field.certainty.is_confirmed();
+    let is_doubtful = event.is_doubtful && (is_motion || !is_confirmed);
+    if is_doubtful || state.policy.is_experimental() {
+        return is_doubtful.then_some(Stop::Doubtful);
     }
     let is_text = matches!(event.key, Key::Text(_));
     // Where the echo of a key before it is late, the program may have stopped to echo.
@@ -111,8 +110,7 @@ fn withheld(
         return Some(Stop::Distrusted);
     }
     let class = simulation.class_of(event.key);
-    let is_trusted = trust.shows(class);
-    if !is_motion && !is_trusted {
+    if !is_motion && !trust.shows(class) {
         return Some(Stop::Distrusted);
     }
     let is_elsewhere = simulation.motions.has_climbed() && !state.base.shows_mode();

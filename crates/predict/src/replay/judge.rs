@@ -30,7 +30,7 @@ pub(super) struct Judge<'a> {
     pub(super) screen: &'a Screen,
 }
 
-/// The facts that one screen gives about the pending keys (`verdict`) and about the program that handles them: the end
+/// The facts that one screen gives about the pending keys (`verdict`) and about the program that handles them. These are the end
 /// of an insert mode, a line about to be entered, a word moved to the next row.
 #[derive(Debug)]
 pub(super) struct Findings {

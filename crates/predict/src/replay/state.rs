@@ -32,8 +32,8 @@ pub(super) const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
 /// some keys take a shell longer than others, and a wrong verdict costs more than a late one.
 const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
-/// Shortest time until a key that the user sees is taken back, in a line whose keys came true: a key that is taken back and then comes
-/// flickers, and its echo may have missed the frame with its ack. Chosen: less than the second after which nothing wrong is left, and
+/// Shortest time until a key that the user sees is taken back, in a line whose keys came true. A key that is taken back and then comes
+/// flickers. Its echo may have missed the frame with its ack. Chosen: less than the second after which nothing wrong is left, and
 /// more than a path with a round trip of 300 ms takes to repeat two lost frames; docs/prediction.md has the flicker.
 const SEEN_TIMEOUT_MIN: Duration = Duration::from_millis(900);
 

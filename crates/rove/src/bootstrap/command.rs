@@ -150,8 +150,7 @@ impl Running {
                     self.aftermath_bytes += errors + output;
                 }
                 if errors + output > 0 {
-                    let [for_errors, for_output] = &self.buffers;
-                    let said = [&for_errors[..errors], &for_output[..output]];
+                    let said = [&self.buffers[0][..errors], &self.buffers[1][..output]];
                     return Ok(Step::Said([(Stream::ALL[0], said[0]), (Stream::ALL[1], said[1])]));
                 }
                 continue;

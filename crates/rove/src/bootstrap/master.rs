@@ -1,5 +1,5 @@
 //! A connection of ssh that one run of rove has for itself (`ControlMaster`), so that the user logs in once for
-//! everything that the run does on the host: look for a server, copy rove there, and start it.
+//! everything that the run does on the host. It may look for a server, copy rove there, and start it.
 //!
 //! The ssh that looks for a server is the master. It stays only if there is no server, and its command then waits on
 //! the host. Its socket is in the folder of the control sockets, which only the user may enter. After the copy the

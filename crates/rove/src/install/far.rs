@@ -1,4 +1,4 @@
-//! The script that runs on the host while a program is copied to it: a piece of sh that tells what is there, reads the
+//! The script that runs on the host while a program is copied to it. This piece of sh tells what is there, reads the
 //! program from its standard input, and puts it in its place once it is whole.
 //!
 //! ```text

@@ -13,7 +13,7 @@ use crate::num::StateNum;
 
 /// The possible pauses between heartbeats, the shortest of which is stock's. Chosen: each twice the one before, up to
 /// what most boxes bear. RFC 4787 (REQ-5) asks a NAT to keep a flow for 2 minutes and more, but many keep one for 30 s,
-/// as Linux does until it has seen a few datagrams both ways; WireGuard's documents recommend 25 s for the same reason.
+/// as Linux does until it has seen a few datagrams both ways. WireGuard's documents recommend 25 s for the same reason.
 const PAUSES: [Duration; 4] = [
     Duration::from_secs(3),
     Duration::from_secs(6),

@@ -2,7 +2,7 @@
 //!
 //! Each link of the chain is a diff from the link before. While nothing is lost, several are on their way at once. As
 //! soon as one is presumed lost, only the oldest unacknowledged one is sent, again and again to the byte, until it is
-//! acknowledged: a receiver holds the fragments of one instruction only, so a second one on its way would throw away
+//! acknowledged. A receiver holds the fragments of one instruction only, so a second one on its way would throw away
 //! the pieces of the first. After a number of repetitions in vain, the next link alternates with it, in case only the
 //! acknowledgment was lost.
 

@@ -1,6 +1,6 @@
 //! The first contents (diffs) of a session, sent again until the peer has acknowledged something.
 //!
-//! Before the first round trip nobody knows how long one takes, so the timers of RFC 6298 start at a second and more,
+//! Before the first round trip nobody knows how long one takes. So the timers of RFC 6298 start at a second and more,
 //! and a peer from which nothing has arrived is sent only heartbeats. A lost first datagram would cost that time. Small
 //! first contents are sent again after a fixed wait instead, which then doubles. On a path with a longer round trip
 //! than the wait that is a datagram or two too many, once in a session.

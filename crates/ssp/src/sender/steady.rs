@@ -3,7 +3,7 @@
 //! Output that no recent key asked for, such as a log or a monitor, is not repeated: the next frame contains all before it. By
 //! stock's rule half a round trip lies between two frames, and a lost one leaves the peer with an old screen for as long again, or
 //! until its timeout where the next frame starts from it. On a path that loses datagrams the next frame comes sooner, within a budget
-//! of bytes, and starts from the state whose diff is worth most ([`ReferencePolicy::Bayesian`]): mostly the known receiver state, so
+//! of bytes, and starts from the state whose diff is worth most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state, so
 //! that a lost frame says nothing about others. Keys and their answers keep their own pace, and so do paths without loss or with a
 //! queue.
 //!

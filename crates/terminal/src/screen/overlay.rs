@@ -97,7 +97,7 @@ impl Screen {
 }
 
 impl Screen {
-    /// Returns the part that a window shows which is too small for all of it: the columns from the left, and the rows from
+    /// Returns the part that a window shows which is too small for all of it. These are the columns from the left, and the rows from
     /// the top, or those that end at the cursor where it is further down. A window that is large enough changes nothing.
     #[must_use]
     pub fn seen_through(&self, window: Size) -> Self {

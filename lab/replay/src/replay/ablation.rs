@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::replay::figures::{Figures, INSTANT};
 use crate::replay::judge::{Faults, Outcome};
+use crate::replay::mechanisms;
 use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};
 
@@ -121,7 +122,7 @@ pub(super) fn write_text(output: &mut impl Write, how: &str, rows: &[Row]) -> io
             "-",
         )?;
         for row in others {
-            let name = row.without.map_or("nothing", Mechanism::name);
+            let name = row.without.map_or("nothing", mechanisms::name);
             difference(output, name, "all together", row.pool().minus(&pool))?;
             for ((trace, case), (_, with)) in row.cases.iter().zip(&base.cases) {
                 let found = case.minus(with);
@@ -163,7 +164,7 @@ pub(super) fn to_json(rows: &[Row]) -> Value {
                     object
                 });
                 json!({
-                    "without": row.without.map(Mechanism::name),
+                    "without": row.without.map(mechanisms::name),
                     "pooled": row.pool().minus(&pool).to_json(),
                     "traces": traces.collect::<Vec<Value>>(),
                 })

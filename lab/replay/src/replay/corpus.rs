@@ -156,8 +156,8 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
     for known in &TRACES {
         let script = load(known.name);
         for (engine, ends, expected) in [
-            (rove_stock_predict::engine as MakeEngine, Ends::Stock, known.stock),
-            (rove_session::engine, Ends::Rove, known.replay),
+            (Some(rove_stock_predict::engine as MakeEngine), Ends::Stock, known.stock),
+            (None, Ends::Rove, known.replay),
         ] {
             let prediction = Prediction { engine, ..Prediction::default() };
             let figures = Figures::of(&script, &play(&script, &options(prediction, LINK, 1, ends)));
@@ -296,7 +296,7 @@ fn made(start: &str, keys: &[(&str, &str)], prompt: bool) -> Script {
 
 #[test]
 fn each_mechanism_changes_what_becomes_of_a_key() {
-    for mechanism in Mechanism::all() {
+    for mechanism in mechanisms::all() {
         let script = evidence(mechanism);
         // A rove server acknowledges keys of a slow program late, a stock server does not.
         let (link, ends) = match mechanism {
@@ -312,7 +312,7 @@ fn each_mechanism_changes_what_becomes_of_a_key() {
             let without = case(Mechanisms::ALL.without(mechanism), seed);
             without.minus(&case(Mechanisms::ALL, seed)).changed > 0
         };
-        let name = mechanism.name();
+        let name = mechanisms::name(mechanism);
         assert!((1..=SEEDS).any(is_changed), "{name} changes nothing in {}", script.name);
     }
 }
@@ -321,7 +321,7 @@ fn each_mechanism_changes_what_becomes_of_a_key() {
 fn no_secret_is_shown_without_any_one_mechanism() {
     for known in TRACES.iter().filter(|known| !known.secrets.is_empty()) {
         let script = load(known.name);
-        for mechanism in Mechanism::all() {
+        for mechanism in mechanisms::all() {
             let mechanisms = Mechanisms::ALL.without(mechanism);
             let prediction =
                 Prediction { preference: Preference::Always, mechanisms, ..Prediction::default() };
@@ -331,7 +331,7 @@ fn no_secret_is_shown_without_any_one_mechanism() {
                 betrayed.is_empty(),
                 "{} without {}: {betrayed:?}",
                 known.name,
-                mechanism.name()
+                mechanisms::name(mechanism)
             );
         }
     }

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path as FilePath, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use rove_flows::path::Path;
 use rove_session::{Mechanism, Mechanisms, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 
+use crate::replay::mechanisms;
 use crate::replay::pace::Pace;
 use crate::replay::run::{Ends, Reference};
 
@@ -34,7 +34,7 @@ pub struct ReplayOptions {
     #[arg(long, value_name = "WHEN", default_value = "adaptive", value_parser = parse_preference)]
     predict: Preference,
     /// Without this mechanism of the replay engine; may be given several times
-    #[arg(long, value_name = "MECHANISM", value_parser = mechanisms())]
+    #[arg(long, value_name = "MECHANISM", value_parser = mechanisms::parser(&mechanisms::PREDICTION))]
     without: Vec<Mechanism>,
     /// Play everything again without each mechanism of the replay engine in turn, and write what that changes
     #[arg(long, conflicts_with = "explain")]
@@ -70,7 +70,7 @@ pub struct ReplayOptions {
     #[arg(long, value_name = "POLICY")]
     pub(crate) reference: Option<Reference>,
     /// Without this mechanism of the sender, at both ends; may be given several times
-    #[arg(long, value_name = "MECHANISM", value_parser = sender_mechanisms())]
+    #[arg(long, value_name = "MECHANISM", value_parser = mechanisms::parser(&mechanisms::SENDER))]
     pub(crate) sender_without: Vec<rove_ssp::Mechanism>,
     /// Write JSON
     #[arg(long)]
@@ -148,7 +148,7 @@ impl ReplayOptions {
         let ours = Prediction { preference: self.predict, mechanisms, ..Prediction::default() };
         match self.engine {
             EngineName::None => Prediction { preference: Preference::Never, ..ours },
-            EngineName::Stock => Prediction { engine: rove_stock_predict::engine, ..ours },
+            EngineName::Stock => Prediction { engine: Some(rove_stock_predict::engine), ..ours },
             EngineName::Replay => ours,
         }
     }
@@ -218,18 +218,6 @@ fn parse_host_delay(text: &str) -> Result<Duration, String> {
     let delay = parse_duration(text).map_err(|error| error.to_string())?;
     let is_possible = delay <= HOST_DELAY_MAX;
     is_possible.then_some(delay).ok_or_else(|| "a host delays at most 30 s".to_owned())
-}
-
-/// Returns what reads the name of a mechanism, and knows all of them for help and completions.
-fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
-    let value = |it: Mechanism| PossibleValue::new(it.name()).help(it.description());
-    PossibleValuesParser::new(Mechanism::all().map(value)).try_map(|name| name.parse())
-}
-
-/// Returns what reads the name of a mechanism of the sender.
-fn sender_mechanisms() -> impl TypedValueParser<Value = rove_ssp::Mechanism> {
-    let value = |it: rove_ssp::Mechanism| PossibleValue::new(it.name()).help(it.description());
-    PossibleValuesParser::new(rove_ssp::Mechanism::all().map(value)).try_map(|name| name.parse())
 }
 
 fn parse_preference(text: &str) -> Result<Preference, String> {

@@ -215,9 +215,9 @@ impl System {
 
     /// Returns what its client predicts, in virtual time.
     pub(crate) fn prediction(self) -> Prediction {
-        let engine: MakeEngine = match self {
-            Self::Rove | Self::RoveUnpredicted => rove_session::engine,
-            _ => rove_stock_predict::engine,
+        let engine: Option<MakeEngine> = match self {
+            Self::Rove | Self::RoveUnpredicted => None,
+            _ => Some(rove_stock_predict::engine),
         };
         Prediction { preference: self.preference(), engine, ..Prediction::default() }
     }

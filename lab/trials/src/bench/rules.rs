@@ -56,9 +56,9 @@ impl Rules {
         user: U,
         program: P,
     ) -> (ClientEnd<U>, ServerEnd<P>) {
-        let (transport, engine): (fn(Config) -> Config, MakeEngine) = match self {
-            Self::Rove => (rove, rove_session::engine),
-            Self::Mosh => (Config::stock, rove_stock_predict::engine),
+        let (transport, engine): (fn(Config) -> Config, Option<MakeEngine>) = match self {
+            Self::Rove => (rove, None),
+            Self::Mosh => (Config::stock, Some(rove_stock_predict::engine)),
         };
         let preference = Preference::Adaptive;
         let client = ClientConfig {

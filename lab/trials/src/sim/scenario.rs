@@ -1,7 +1,7 @@
 //! The events of one simulated session, drawn from its seed.
 
 use rove_link::LinkConfig;
-use rove_session::{CAPABILITIES, ExitStatus, Prediction, Preference};
+use rove_session::{CAPABILITIES, ExitStatus, MakeEngine, Prediction, Preference};
 use rove_ssp::Capabilities;
 use rove_terminal::{
     ClusterWidths, NewerWide, OscSupport, Size, TerminalCapabilities, UserTerminal,
@@ -105,7 +105,7 @@ impl Scenario {
             prediction: Prediction {
                 preference: Preference::ALL[dice.index(Preference::ALL.len())],
                 overwrite: dice.chance(0.2),
-                engine: [rove_session::engine, rove_stock_predict::engine][dice.index(2)],
+                engine: (dice.index(2) == 1).then_some(rove_stock_predict::engine as MakeEngine),
                 ..Prediction::default()
             },
             actions,

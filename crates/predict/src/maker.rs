@@ -1,0 +1,41 @@
+//! Creates engines.
+
+use rove_terminal::{InputNum, Screen, Size};
+use rove_units::Instant;
+
+use crate::engine::Engine;
+use crate::network::Network;
+use crate::policy::{Prediction, Preference};
+use crate::replay::Replay;
+
+/// Creates the engine for these settings, for a blank screen of this size.
+pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
+    match (prediction.preference, prediction.engine) {
+        (Preference::Never, _) => Box::new(Off),
+        (_, Some(make)) => make(prediction, size),
+        (_, None) => Box::new(Replay::new(prediction, size)),
+    }
+}
+
+/// No engine: nothing is predicted or recorded.
+struct Off;
+
+impl Engine for Off {
+    fn handle_keys(&mut self, _: Instant, _: InputNum, _: &[u8]) {}
+
+    fn handle_network(&mut self, _: Network) {}
+
+    fn reset(&mut self) {}
+
+    fn frame(&mut self, _: Instant, screen: &Screen) -> Screen {
+        screen.clone()
+    }
+
+    fn is_active(&self) -> bool {
+        false
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
