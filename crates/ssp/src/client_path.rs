@@ -129,10 +129,10 @@ impl ClientPath {
         self.own.handle_change(now);
     }
 
-    /// Handles the driver's opening or closing of the side path. An open side path is used if the network fails, and at
-    /// the start of a session. Returns whether the destination of datagrams changes.
+    /// Handles the driver's opening or closing of the side path. An open side path is used if the path in use fails, and
+    /// at the start of a session. Returns whether the destination of datagrams changes.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) -> bool {
-        let moves = if is_open { fails && !self.side.is_used() } else { self.side.is_used() };
+        let moves = if is_open { fails } else { self.side.is_used() };
         if moves {
             match is_open {
                 true => self.side.begin(now),
@@ -180,8 +180,9 @@ impl ClientPath {
         self.probe_at(config)?;
         let is_aside = self.side.is_used();
         let destination = if self.revalidation.poll(now) {
-            if !is_aside {
-                self.candidates.handle_send(now);
+            match is_aside {
+                true => self.side.handle_tried(now),
+                false => self.candidates.handle_send(now),
             }
             self.destination()
         } else if is_aside {

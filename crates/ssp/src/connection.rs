@@ -371,8 +371,8 @@ impl Connection {
         }
     }
 
-    /// Called when the driver of a client begins to carry datagrams by the side path, or has ceased to. `fails` says whether the network
-    /// fails.
+    /// Called when the driver of a client begins to carry datagrams by the side path, or has ceased to. `fails` says whether
+    /// the path in use fails.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) {
         let client = self.client.as_mut();
         if client.is_some_and(|client| client.handle_side_path(now, is_open, fails)) {

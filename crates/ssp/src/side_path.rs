@@ -11,6 +11,7 @@ use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use rove_units::{Duration, Instant};
 
+use crate::path_revalidation::WAIT_MIN;
 use crate::probe_rounds::{Probe, ProbeRounds};
 
 /// The address that represents the side path. No host has it, and no datagram is sent to it.
@@ -20,8 +21,8 @@ pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new
 /// How long the network may leave a datagram unanswered until the side path is wanted. Chosen: longer than a round trip
 /// of the worst path, and no longer than a user waits.
 pub(crate) const WANTED_AFTER: Duration = Duration::from_secs(5);
-/// How long the side path may leave a datagram unanswered until each input is sent over the network too. Chosen: the
-/// longest RTO.
+/// How long the side path may leave a datagram unanswered until each input is sent over the network too, and another side
+/// path is wanted beside it. Chosen: the longest RTO; a living TCP connection has repaired a loss by then as a rule.
 const DOUBTED_AFTER: Duration = Duration::from_secs(1);
 /// How long the side path may leave a datagram unanswered until it counts as dead. Chosen: a stalled TCP connection has
 /// sent again several times.
@@ -41,6 +42,8 @@ pub struct SidePath {
     rounds: ProbeRounds,
     /// The time of the oldest datagram over the side path without any answer. `None` if there is none.
     unheard_since: Option<Instant>,
+    /// Whether the computer's network has changed since the side path last brought a datagram.
+    is_changed: bool,
     sent_at: Instant,
     /// When the computer last woke from sleep.
     awake_at: Instant,
@@ -60,6 +63,15 @@ impl SidePath {
     /// Returns when the side path counts as dead if it brings no datagram. `None` while it is unused or answers.
     pub fn dead_at(&self) -> Option<Instant> {
         self.unheard_since.filter(|_| self.is_used).map(|since| since + DEAD_AFTER)
+    }
+
+    /// Returns when another side path is wanted beside this one, which is slow or dead. `None` while it is unused or answers.
+    /// `answer_max` is how long an answer takes at most, as a rule. Connections seldom outlive a change of the network, so
+    /// that is enough after one, with the time until a try is repeated.
+    pub(crate) fn late_at(&self, answer_max: Duration) -> Option<Instant> {
+        let repeated = answer_max + WAIT_MIN;
+        let patience = if self.is_changed { repeated } else { answer_max.max(DOUBTED_AFTER) };
+        self.unheard_since.filter(|_| self.is_used).map(|since| since + patience)
     }
 
     /// Returns when the side path is wanted. `None` if it is used or not needed. `unanswered_since` is the time of the
@@ -89,7 +101,7 @@ impl SidePath {
     /// ended.
     pub(crate) fn cease(&mut self, now: Instant, is_missed: bool) {
         (self.is_used, self.is_missed, self.changed_at) = (false, is_missed, Some(now));
-        self.unheard_since = None;
+        (self.unheard_since, self.is_changed) = (None, false);
         tracing::info!(is_missed, "using the network");
     }
 
@@ -105,11 +117,17 @@ impl SidePath {
 
     /// Handles a datagram that has arrived over the side path.
     pub(crate) fn handle_heard(&mut self) {
-        self.unheard_since = None;
+        (self.unheard_since, self.is_changed) = (None, false);
+    }
+
+    /// Handles the repetition of a datagram over the side path, which the server answers.
+    pub(crate) fn handle_tried(&mut self, now: Instant) {
+        self.unheard_since.get_or_insert(now);
     }
 
     /// Handles a change of the computer's network, which may now carry datagrams: probes start at once.
     pub(crate) fn handle_change(&mut self, now: Instant) {
+        self.is_changed = self.is_used;
         self.rounds.handle_change(now);
     }
 
@@ -145,6 +163,10 @@ mod tests {
 
     const fn at(millis: u64) -> Instant {
         Instant::from_millis(millis)
+    }
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
     }
 
     /// Returns what goes out from `from` to `until`, with its times.
@@ -233,5 +255,26 @@ mod tests {
         assert!(side.probe_at().is_some_and(|due| due <= at(21_500)), "{:?}", side.probe_at());
         side.handle_sent(at(21_400), true);
         assert_eq!(side.dead_at(), Some(at(30_100)), "an answer wants none");
+    }
+
+    #[test]
+    fn another_is_wanted_beside_one_that_is_silent_and_sooner_in_another_network() {
+        let mut side = SidePath::default();
+        side.handle_tried(at(0));
+        assert_eq!(side.late_at(ms(200)), None, "it is not used");
+        side.begin(at(0));
+        assert_eq!(side.late_at(ms(200)), None);
+        side.handle_sent(at(1_000), false);
+        // (time of an answer at most, as a rule, and when it is late)
+        for (answer_max, late_at) in [(200, 2_000), (5_000, 6_000)] {
+            assert_eq!(side.late_at(ms(answer_max)), Some(at(late_at)));
+        }
+        side.handle_change(at(1_100));
+        side.handle_tried(at(1_100));
+        assert_eq!(side.late_at(ms(200)), Some(at(1_450)));
+        side.handle_heard();
+        assert_eq!(side.late_at(ms(200)), None);
+        side.handle_tried(at(2_000));
+        assert_eq!(side.late_at(ms(200)), Some(at(3_000)), "it has outlived the change");
     }
 }

@@ -185,11 +185,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Called when the driver begins to carry datagrams to [`SIDE_PATH`](crate::SIDE_PATH), or has ceased to. Before a
-    /// client's first datagram the side path is used at once, later if the network fails. The client leaves it as soon
-    /// as the network answers.
+    /// client's first datagram the side path is used at once, later if the network fails, or a former side path is late.
+    /// The client leaves it as soon as the network answers.
     pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
         let is_first = self.instructions == 0;
-        let fails = is_first || self.side_path_wanted_at().is_some_and(|at| at <= now);
+        let fails_at = self.side_path_wanted_at().or(self.side_path_late_at());
+        let fails = is_first || fails_at.is_some_and(|at| at <= now);
         self.connection.handle_side_path(now, is_open, fails);
         self.heed_size();
     }

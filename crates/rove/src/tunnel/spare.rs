@@ -1,7 +1,8 @@
 //! An ssh beside UDP: it carries datagrams while UDP is silent, and ends when UDP answers.
 //!
 //! The first ssh is that of the bootstrap's login. Later ones log in without the user as often as [`Standby`] allows,
-//! or the user logs in. The ssh that starts a forwarder on a jump host is one of these logins.
+//! or the user logs in. Where an ssh leaves something unanswered, which may be slow or dead, the next one logs in beside
+//! it. The ssh that starts a forwarder on a jump host is one of these logins.
 
 use std::io;
 use std::net::SocketAddr;
@@ -27,6 +28,8 @@ pub(crate) struct Spare {
     again: Again,
     pub(super) standby: Standby,
     ssh: Option<Ssh>,
+    /// The ssh that logs in beside `ssh`.
+    next: Option<Ssh>,
     /// The forwarder on a jump host, if there may be one.
     pub(super) jump: Option<Jump>,
     /// The ssh processes that are ending, seldom more than one, each with the signals it will get.
@@ -53,6 +56,7 @@ impl Spare {
             again,
             standby: Standby::new(may_log_in),
             ssh,
+            next: None,
             ending: Vec::new(),
             buffer: vec![0; READ_LEN],
         }
@@ -67,7 +71,8 @@ impl Spare {
     /// Returns the descriptors to wait for.
     pub(crate) fn interests(&mut self) -> Vec<Interest<'_>> {
         let jump = self.jump.iter_mut().flat_map(Jump::interests);
-        self.ssh.iter_mut().flat_map(Ssh::interests).chain(jump).collect()
+        let both = self.ssh.iter_mut().chain(&mut self.next);
+        both.flat_map(Ssh::interests).chain(jump).collect()
     }
 
     /// Returns the datagram to send in place of this one, if it goes to a forwarder.
@@ -77,8 +82,7 @@ impl Spare {
 
     /// Returns when to call [`Spare::turn`] if nothing else happens. `None` for never.
     pub(crate) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
-        let start = session.side_path_wanted_at().filter(|_| self.ssh.is_none());
-        let start = start.and_then(|at| self.standby.start_at(at));
+        let start = self.wanted_at(session).and_then(|at| self.standby.start_at(at));
         let dead = session.side_path_dead_at().filter(|_| self.ssh.is_some());
         let reap = self.ending.iter().map(|(_, reaper)| reaper.poll_timeout()).min();
         let jump = self.jump.as_ref().and_then(|jump| {
@@ -92,6 +96,7 @@ impl Spare {
     /// needs.
     pub(crate) fn turn(&mut self, now: Instant, session: &mut Client, take: impl FnMut(Arrival)) {
         self.reap(now);
+        self.turn_next(now, session);
         if let Some(ssh) = &mut self.ssh {
             let stood = ssh.stands();
             let look = ssh.look(&mut self.buffer, take);
@@ -108,22 +113,68 @@ impl Spare {
                 self.note_end(now, reason, session);
             } else if is_late || is_dead {
                 tracing::info!(is_late, is_dead, "ssh beside UDP is ended");
-                self.standby.handle_end(is_late);
+                self.handle_end(is_late);
                 self.end(now, session);
             } else if !session.uses_side_path() && (stands || !is_wanted) {
                 tracing::info!("UDP is answered: ssh ends");
-                self.standby.handle_end(false);
+                self.handle_end(false);
                 self.end(now, session);
             }
         }
         self.turn_jump(now, session);
-        let wanted_at = session.side_path_wanted_at().filter(|_| self.ssh.is_none());
-        let is_wanted = wanted_at.is_some_and(|at| at <= now);
-        if is_wanted && self.start_at(wanted_at).is_some_and(|at| at <= now) {
+        let wanted_at = self.wanted_at(session).filter(|at| *at <= now);
+        let has_none = self.ssh.is_none();
+        if wanted_at.and_then(|at| self.standby.start_at(at)).is_some_and(|at| at <= now) {
             self.start(now);
         }
-        let offers = is_wanted && self.standby.needs_user() && !self.again.words.is_empty();
+        let offers = has_none
+            && wanted_at.is_some()
+            && self.standby.needs_user()
+            && !self.again.words.is_empty();
         session.offer_login(now, offers);
+    }
+
+    /// Returns when another ssh is wanted: in place of none, or beside one that is late.
+    fn wanted_at(&self, session: &Client) -> Option<Instant> {
+        match &self.ssh {
+            None => session.side_path_wanted_at(),
+            Some(ssh) if ssh.stands() && self.next.is_none() => session.side_path_late_at(),
+            Some(_) => None,
+        }
+    }
+
+    /// Reads from the ssh that logs in beside a late one. It carries the session if the late one is still silent when it
+    /// stands. Otherwise that one was slow, and this one ends.
+    fn turn_next(&mut self, now: Instant, session: &mut Client) {
+        let Some(mut next) = self.next.take() else { return };
+        let look = next.look(&mut self.buffer, |_| ());
+        let is_silent = session.side_path_late_at().is_some_and(|at| at <= now);
+        let is_over = self.standby.give_up_at().is_some_and(|at| at <= now);
+        let needs_user = match look {
+            Look::Ended(reason) => is_refusal(&reason.unwrap_or_else(|| next.last_words())),
+            Look::Open if next.stands() => false,
+            Look::Open if is_over => is_silent,
+            Look::Open => {
+                self.next = Some(next);
+                return;
+            }
+        };
+        tracing::info!(stands = next.stands(), is_silent, "the login beside a late ssh is over");
+        self.standby.handle_end(needs_user);
+        if next.stands() && is_silent {
+            let late = self.ssh.replace(next);
+            session.handle_side_path(now, true);
+            self.release(now, late);
+        } else {
+            self.release(now, Some(next));
+        }
+    }
+
+    /// Notes the end of a login, unless the one under way is another ssh's.
+    fn handle_end(&mut self, needs_user: bool) {
+        if self.next.is_none() {
+            self.standby.handle_end(needs_user);
+        }
     }
 
     /// Reads, starts or ends the ssh of a forwarder as the session needs.
@@ -175,14 +226,11 @@ impl Spare {
         Ok(signals)
     }
 
-    fn start_at(&self, wanted_at: Option<Instant>) -> Option<Instant> {
-        self.standby.start_at(wanted_at?)
-    }
-
     fn start(&mut self, now: Instant) {
-        tracing::info!("UDP is not answered: logging in by ssh");
+        tracing::info!(is_beside = self.ssh.is_some(), "UDP is not answered: logging in by ssh");
         self.standby.handle_start(now);
         match Ssh::start(&self.again.words, &self.again.first_line, false) {
+            Ok(ssh) if self.ssh.is_some() => self.next = Some(ssh),
             Ok(ssh) => self.ssh = Some(ssh),
             Err(error) => {
                 tracing::info!(%error, "ssh does not start");
@@ -195,14 +243,20 @@ impl Spare {
         let said = self.ssh.as_mut().map(Ssh::last_words).unwrap_or_default();
         let reason = reason.unwrap_or(said);
         tracing::info!(%reason, "ssh beside UDP has ended");
-        self.standby.handle_end(is_refusal(&reason));
+        self.handle_end(is_refusal(&reason));
         self.end(now, session);
     }
 
-    /// Ends ssh: closes its streams at once, and sends signals if it stays.
+    /// Ends ssh. The one that logs in beside it, if any, takes its place.
     fn end(&mut self, now: Instant, session: &mut Client) {
         session.handle_side_path(now, false);
-        if let Some(pid) = self.ssh.take().and_then(|mut ssh| ssh.release()) {
+        let ended = core::mem::replace(&mut self.ssh, self.next.take());
+        self.release(now, ended);
+    }
+
+    /// Closes the streams of an ssh at once, and sends signals if it stays.
+    fn release(&mut self, now: Instant, ssh: Option<Ssh>) {
+        if let Some(pid) = ssh.and_then(|mut ssh| ssh.release()) {
             self.ending.push((pid, SshReaper::new(now)));
         }
         self.reap(now);

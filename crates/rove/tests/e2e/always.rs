@@ -1,12 +1,10 @@
 //! Sessions that go through ssh while UDP is not answered (`--tunnel=auto`).
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use crate::support::{
-    Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, pause, process,
-    rove, within_guard,
+    Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, process, rove,
+    within_guard,
 };
 
 /// Answers every line and reports it, first where it is.
@@ -194,6 +192,20 @@ fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
 }
 
 #[test]
+fn beside_an_ssh_that_dies_without_a_sign_another_logs_in_and_carries_the_session() {
+    let Some(crossing) = cross(false, false) else { return };
+    crossing.terminal.talk("line 1");
+    let client = crossing.terminal.pid();
+    let children = std::fs::read_to_string(format!("/proc/{client}/task/{client}/children"));
+    let ssh = process(children.expect("Linux").trim().parse().expect("ssh alone"));
+    ssh.signal(rustix::process::Signal::STOP);
+    crossing.terminal.talk("line 2");
+    assert_eq!(crossing.border.sshd.connections(), 2);
+    assert!(ssh.wait_gone(), "it is ended when another carries");
+    crossing.terminal.talk("line 3");
+}
+
+#[test]
 fn after_a_password_only_the_user_logs_in_again() {
     let Some(sshd) = Sshd::start_with_password(Far::default()) else { return };
     let scratch = Scratch::new();
@@ -201,8 +213,6 @@ fn after_a_password_only_the_user_logs_in_again() {
     let call = call(&sshd, &[]).args(["--", "sh", "-c", ECHO, "sh", report.path()]);
     let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("password:");
-    // A person takes longer.
-    pause(Duration::from_millis(100));
     terminal.send(format!("{}\r", crate::support::PASSWORD));
     terminal.wait_for_text("ready");
     sshd.wait_alone();

@@ -54,6 +54,11 @@ impl Client {
         self.transport.side_path_wanted_at().filter(|_| !self.is_connecting() && !self.is_ending())
     }
 
+    /// Returns when another side path is wanted beside the one in use, which is slow or dead.
+    pub fn side_path_late_at(&self) -> Option<Instant> {
+        self.transport.side_path_late_at().filter(|_| !self.is_ending())
+    }
+
     /// Returns when the side path counts as dead unless it brings something.
     pub fn side_path_dead_at(&self) -> Option<Instant> {
         self.side_path().dead_at()

@@ -148,6 +148,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.client()?.side_path_wanted_at(unacknowledged_since)
     }
 
+    /// Returns when a client wants another side path beside the one in use, which is slow or dead. `None` while it answers.
+    pub fn side_path_late_at(&self) -> Option<Instant> {
+        self.side_path()?.late_at(self.send_timing().ack_expected)
+    }
+
     /// Returns the smoothed round-trip time; `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
         self.connection.rtt().srtt()
