@@ -68,7 +68,7 @@ impl Waiting {
         let mut startup = Startup::new(plan.rules());
         startup.announced =
             Announced { no_server_program: false, no_tunnel_program: false, ..announced };
-        let questions = Questions::after(asks_nothing, events.now());
+        let questions = Questions::after(asks_nothing, &options.ssh, events.now());
         let launch = listen(options, &plan, *ssh, events, questions, startup)?;
         Ok((plan, launch))
     }
@@ -88,7 +88,7 @@ pub(super) fn start_server(
     tell_running(options, &command);
     // The loop exists before ssh is started, so that ssh's end is never missed.
     let events = events()?;
-    let questions = Questions::watch(events.now());
+    let questions = Questions::watch(&options.ssh, events.now());
     if plan.carries {
         command.stdin(Stdio::piped());
     }
@@ -131,8 +131,8 @@ fn listen(
                     return Err(error.into());
                 }
                 let is_announced = listener.is_announced;
-                let asks_nothing = !questions.have_come(events.now());
                 if plan.carries && is_announced && !listener.startup.announced.is_stock {
+                    let asks_nothing = !questions.have_come(events.now());
                     let (announced, _) = listener.conclude(false)?;
                     let end = End::Carries { ssh: Box::new(ssh), asks_nothing };
                     return Ok(Launch { announced, end });
@@ -141,6 +141,7 @@ fn listen(
                     let (announced, _) = listener.conclude(false)?;
                     let (ssh, plan) = (Box::new(ssh), plan.clone());
                     let known = announced.clone();
+                    let asks_nothing = !questions.have_come(events.now());
                     let waiting = Waiting { ssh, plan, announced: known, asks_nothing };
                     return Ok(Launch { announced, end: End::Waits(Box::new(waiting)) });
                 }

@@ -1,35 +1,58 @@
 //! Whether a login has asked the user anything, as far as the terminal and the clock tell.
 //!
-//! ssh asks on the terminal and says nothing of it elsewhere. While it asks for a secret it turns the echo off.
+//! ssh asks on the terminal and says nothing of it elsewhere. Whatever it asks, it then reads the answer, and nobody else
+//! reads from the terminal during a login. The system notes when a terminal was last read from. That time is put back
+//! before the login, as the system counts it in steps. Where the terminal is another user's, or a system notes nothing
+//! for a reader by way of `/dev/tty` (Linux before 6.4), only the echo tells, which is off while a secret is asked for.
 
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
 
+use rove_platform::clock::unix_seconds;
 use rove_units::{Duration, Instant};
-use rustix::termios::{LocalModes, tcgetattr};
+use rustix::fs::{Timespec, Timestamps, UTIME_OMIT, fstat, futimens};
+use rustix::termios::{LocalModes, tcgetattr, tcgetsid};
 
-/// Time between two looks at the terminal. Chosen: nobody answers so fast, and a login has some thirty.
+/// Time between two looks at the terminal's echo. Chosen: nobody answers so fast, and a login has some thirty.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// A login that takes so long counts as one that has asked for an answer that is shown, or for the touch of a key.
-/// Chosen: the time that a login by itself may take.
+/// A login that takes so long counts as one that has waited for the touch of a key or a window's answer. Chosen: the time
+/// that a login by itself may take.
 const SLOW: Duration = Duration::from_secs(5);
+/// How far the time of the last read is put back, in seconds. Source: Linux counts that time in steps of 8 s
+/// (drivers/tty/tty_io.c).
+const PUT_BACK_SECONDS: u64 = 16;
 
 /// A watch over a login.
 pub(super) struct Questions {
     started_at: Instant,
-    /// Whether the terminal echoed when the watch began. Nothing is asked where standard input is no terminal.
+    /// Whether the terminal echoed when the watch began.
     echoed: bool,
+    /// The time of the terminal's last read, in seconds since 1970, and the time that the watch put in its place. `None`
+    /// where it cannot.
+    read_at: Option<[i64; 2]>,
     have_come: bool,
 }
 
 impl Questions {
-    /// Begins the watch. Call this before ssh is started.
-    pub(super) fn watch(now: Instant) -> Self {
-        Self { started_at: now, echoed: echoes(), have_come: false }
+    /// Begins the watch over a login by this command. Call this before ssh is started.
+    pub(super) fn watch(ssh: &[String], now: Instant) -> Self {
+        Self {
+            started_at: now,
+            echoed: echoes(),
+            read_at: put_back(io::stdin()),
+            // Under `sshpass` ssh's terminal is not ours.
+            have_come: !asks_here(ssh, env::var_os("SSH_ASKPASS_REQUIRE"))
+                || tcgetsid(io::stdin()).is_err(),
+        }
     }
 
     /// Begins again for an ssh that has logged in and, as far as is known, `asks_nothing`.
-    pub(super) fn after(asks_nothing: bool, now: Instant) -> Self {
-        Self { have_come: !asks_nothing, ..Self::watch(now) }
+    pub(super) fn after(asks_nothing: bool, ssh: &[String], now: Instant) -> Self {
+        let watch = Self::watch(ssh, now);
+        Self { have_come: !asks_nothing || watch.have_come, ..watch }
     }
 
     /// Looks at the terminal; returns when to do so again.
@@ -38,12 +61,98 @@ impl Questions {
         now + LOOK_EVERY
     }
 
-    /// Returns whether something was asked, as far as is known, of a login that has ended now.
-    pub(super) fn have_come(&self, now: Instant) -> bool {
-        self.have_come || now.saturating_since(self.started_at) >= SLOW
+    /// Ends the watch. Returns whether something was asked, as far as is known, of a login that has ended now.
+    pub(super) fn have_come(self, now: Instant) -> bool {
+        let is_read = self.read_at.is_some_and(|read_at| is_read(io::stdin(), read_at));
+        is_read || self.have_come || now.saturating_since(self.started_at) >= SLOW
     }
+}
+
+/// Returns whether a program asks at its terminal alone. Another one than ssh may give ssh a terminal of its own, and a
+/// window may ask.
+fn asks_here(ssh: &[String], askpass_require: Option<OsString>) -> bool {
+    let program = ssh.first().and_then(|word| Path::new(word).file_name());
+    program == Some(OsStr::new("ssh")) && askpass_require.is_none_or(|it| it == "never")
+}
+
+/// Puts back the time when a terminal was last read from. Returns the former time and the present one.
+fn put_back(terminal: impl AsFd) -> Option<[i64; 2]> {
+    let former = last_read(&terminal)?;
+    let present = i64::try_from(unix_seconds().saturating_sub(PUT_BACK_SECONDS)).ok()?;
+    set_last_read(&terminal, present).then_some([former, present])
+}
+
+/// Returns whether a terminal was read from since its time was put back. If not, that time is as before.
+fn is_read(terminal: impl AsFd, [former, put_back]: [i64; 2]) -> bool {
+    let is_read = last_read(&terminal) != Some(put_back);
+    if !is_read {
+        set_last_read(&terminal, former);
+    }
+    is_read
+}
+
+fn last_read(terminal: impl AsFd) -> Option<i64> {
+    i64::try_from(fstat(terminal).ok()?.st_atime).ok()
+}
+
+fn set_last_read(terminal: impl AsFd, seconds: i64) -> bool {
+    let last_access = Timespec { tv_sec: seconds, tv_nsec: 0 };
+    let last_modification = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+    futimens(terminal, &Timestamps { last_access, last_modification }).is_ok()
 }
 
 fn echoes() -> bool {
     tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ECHO))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_seen_however_fast_it_comes_and_a_login_without_one_leaves_no_trace() {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+        let mut options = std::fs::OpenOptions::new();
+        let open = std::os::unix::fs::OpenOptionsExt::custom_flags(
+            options.read(true).write(true),
+            libc::O_NOCTTY,
+        );
+        let (mut terminal, mut ssh) = (open.open(&name).unwrap(), open.open(&name).unwrap());
+        let mut user = std::fs::File::from(master);
+        let former = last_read(&terminal).unwrap();
+        for answers in [false, true, true] {
+            let times = put_back(&terminal).unwrap();
+            ssh.write_all(b"yes or no? ").unwrap();
+            if answers {
+                user.write_all(b"yes\n").unwrap();
+                assert_eq!(ssh.read(&mut [0; 64]).unwrap(), 4);
+            }
+            assert_eq!(is_read(&mut terminal, times), answers);
+            assert!(answers || last_read(&terminal) == Some(former));
+        }
+    }
+
+    #[test]
+    fn an_ssh_whose_questions_are_not_seen_counts_as_one_that_asks() {
+        for (ssh, askpass_require, asks_here) in [
+            ("ssh -p 22", None, true),
+            ("/usr/bin/ssh", Some("never"), true),
+            ("ssh", Some("force"), false),
+            ("ssh", Some("prefer"), false),
+            ("sshpass -p x ssh", None, false),
+            ("/usr/bin/myssh", None, false),
+            ("", None, false),
+        ] {
+            let words: Vec<String> = ssh.split_whitespace().map(str::to_owned).collect();
+            let found = super::asks_here(&words, askpass_require.map(OsString::from));
+            assert_eq!(found, asks_here, "{ssh} {askpass_require:?}");
+        }
+    }
 }
