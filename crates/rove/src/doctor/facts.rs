@@ -104,6 +104,8 @@ pub(crate) struct Far {
     pub(crate) ahead_seconds: Option<i64>,
     /// The fate of processes that the user leaves running at logout. `None` if unknown.
     pub(crate) logout: Option<Logout>,
+    /// The lines of the host's `rove list`.
+    pub(crate) sessions: Vec<String>,
 }
 
 /// The treatment by systemd-logind of processes that a user leaves running at logout.

@@ -11,7 +11,7 @@ const LEG_WIDTH: usize = 14;
 /// Width of the column with the statuses, in characters.
 const STATUS_WIDTH: usize = 9;
 
-/// Returns the report for people: a line for each leg, and then the verdict. Lines are broken between words.
+/// Returns the report for people: a line for each leg, the user's sessions on the host, and then the verdict. Lines are broken between words.
 pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis, columns: usize) -> String {
     let mut text = String::new();
     let before = STATUS_WIDTH + LEG_WIDTH + 4;
@@ -22,6 +22,10 @@ pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis, columns: usize) -> Stri
         text.push_str(&format!("{status:<STATUS_WIDTH$}  {leg:<LEG_WIDTH$}  {detail}\n"));
     }
     text.push('\n');
+    let far = facts.host.as_ref().and_then(|host| host.far.as_ref());
+    if let Some(far) = far.filter(|far| !far.sessions.is_empty()) {
+        text += &wrapped(&(far.sessions.join("\n") + "\n\n"), columns);
+    }
     text + &wrapped(&verdict(facts, diagnosis), columns)
 }
 

@@ -19,6 +19,10 @@ const BEGIN: &str = "ROVE DOCTOR begin";
 /// An sh function that prints a line of the survey: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 
+/// sh code that lists the user's sessions on the host by its rove.
+const SESSIONS: &str = "; if [ \"$s\" = \"$p\" ]; then \"$p\" list 2>/dev/null </dev/null | \
+                        while IFS= read -r l; do d session \"$l\"; done; fi";
+
 /// sh code that says what systemd-logind does with processes that this user leaves behind at logout. It says nothing
 /// without logind. A login that logind does not know (no `XDG_SESSION_ID`) has no processes that end with it.
 const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
@@ -28,6 +32,9 @@ const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
     case "$XDG_SESSION_ID/${k##*as }" in /*|*"\"$u\""*) ;; *) case "$o" in *"as 0"*|*"\"$u\""*) e=end;; esac;; esac;
     case "$e $(loginctl show-user "$u" -p Linger 2>/dev/null)" in "end Linger=yes") e="end lingering";; esac;
     d leftovers $e;; "b "*) d leftovers stay;; esac; "#;
+
+/// Most lines kept of the host's list of sessions. Chosen: a screen has room for no more.
+const SESSION_LINES_MAX: usize = 50;
 
 /// Longest value kept from a line of the survey, in characters. Chosen: several times the longest PATH in the wild.
 const VALUE_LEN_MAX: usize = 4096;
@@ -46,7 +53,7 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
          d system \"$(uname -sr 2>/dev/null)\"; \
          d clock \"$(date +%s 2>/dev/null)\"; {} {}",
         LEFTOVERS.split_whitespace().collect::<Vec<_>>().join(" "),
-        if searches { remote::search(found, found) } else { String::new() }
+        if searches { remote::search(&format!("{found}{SESSIONS}"), found) } else { String::new() }
     )
 }
 
@@ -67,6 +74,10 @@ pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
         "system" => far.system = value,
         "server" => far.server = value,
         "version" => far.version = value,
+        "session" if far.sessions.len() < SESSION_LINES_MAX => far.sessions.push(value),
+        "session" => {
+            far.sessions[SESSION_LINES_MAX - 1] = "rove list HOST shows them all".to_owned()
+        }
         "leftovers" => {
             far.logout = match value.as_str() {
                 "end" => Some(Logout::Ends),
@@ -171,6 +182,18 @@ mod tests {
         assert!(output.lines().skip(1).all(|line| take(line, 0, &mut far)), "{output}");
         assert_eq!(far.path, std::env::var("PATH").unwrap());
         assert!(!far.system.is_empty() && far.ahead_seconds.is_some(), "{far:?}");
+    }
+
+    #[test]
+    fn a_long_list_of_sessions_ends_in_a_word_about_the_rest() {
+        for (lines, last) in
+            [(SESSION_LINES_MAX, "x"), (SESSION_LINES_MAX + 1, "rove list HOST shows them all")]
+        {
+            let mut far = Far::default();
+            (0..lines).for_each(|_| assert!(take("ROVE DOCTOR session x", 0, &mut far)));
+            assert_eq!(far.sessions.len(), SESSION_LINES_MAX);
+            assert_eq!(far.sessions.last().unwrap(), last);
+        }
     }
 
     #[test]

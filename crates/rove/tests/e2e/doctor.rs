@@ -1,13 +1,14 @@
 //! `rove doctor` against hosts that are well, and hosts that fail in one place each.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use crate::support::{
-    Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, Way, rove, side_by_side, within_guard,
+    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, Way, rove, side_by_side,
+    within_guard,
 };
 
 #[derive(Debug)]
@@ -87,6 +88,26 @@ fn a_host_that_is_well_passes_every_leg_with_either_server() {
         }
         assert!(report.text.contains(programs[0]), "the version is told: {}", report.text);
     });
+}
+
+#[test]
+fn the_users_sessions_on_the_host_are_shown_with_their_paths() {
+    let sshd = Sshd::start(Far::default());
+    let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", sshd.path("sockets"));
+    let server = Server::start_with(
+        call,
+        Ipv4Addr::LOCALHOST.into(),
+        &["sh", "-c", "echo ready; read line"],
+    );
+    let terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    terminal.wait_for_text("ready");
+    let report = examine(&sshd, &[]);
+    report.assert_well();
+    let port = format!("  {}  ", server.address.port());
+    let line = report.text.lines().find(|line| line.contains(&port)).unwrap_or_default();
+    assert!(line.contains("attached") && line.contains("  UDP "), "{}", report.text);
+    terminal.send("\r");
+    server.assert_gone();
 }
 
 #[test]
