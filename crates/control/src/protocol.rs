@@ -43,9 +43,9 @@ const _: () = assert!(
         < REPLY_LEN_MAX / 4 * 3
 );
 
-/// A client counts as attached for this time after its last datagram. Source: Mosh 1.4.0 as observed, which then
-/// changes its entry in the list of users.
-const ATTACHED_MAX: Duration = Duration::from_secs(30);
+/// How long a client may say nothing after it was due to until its session counts as one without a client. Chosen: three
+/// heartbeats, of which none has come.
+const ATTACHED_MAX: Duration = Duration::from_secs(9);
 
 /// A request to a session's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,15 +88,15 @@ pub enum State {
     /// No client has connected yet.
     #[default]
     Waiting,
-    /// A datagram of the client arrived within the last 30 s.
+    /// The client was due to send a datagram less than 9 s ago, or has sent it.
     Attached,
-    /// No datagram of the client arrived for 30 s or more: it is unreachable, asleep or gone.
+    /// The client has sent nothing for 9 s after it was due to: it is unreachable, asleep or gone.
     Detached,
 }
 
 impl State {
-    /// Returns the state of a session whose client has been silent for `silence`. `None` means that no client ever sent
-    /// a datagram.
+    /// Returns the state of a session whose client was due to send a datagram `silence` ago. `None` means that no client
+    /// ever sent one.
     pub fn of_silence(silence: Option<Duration>) -> Self {
         match silence {
             None => Self::Waiting,
@@ -561,12 +561,12 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_attached_for_thirty_seconds_after_its_last_word() {
+    fn a_session_has_no_client_once_three_heartbeats_in_a_row_have_not_come() {
         for (silence, state) in [
             (None, State::Waiting),
+            (Some(Duration::from_millis(8_999)), State::Attached),
+            (Some(Duration::from_secs(9)), State::Detached),
             (Some(Duration::ZERO), State::Attached),
-            (Some(ATTACHED_MAX - Duration::from_nanos(1)), State::Attached),
-            (Some(ATTACHED_MAX), State::Detached),
         ] {
             assert_eq!(State::of_silence(silence), state, "{silence:?}");
         }

@@ -13,8 +13,6 @@ use crate::utmp;
 /// How long the servers have to answer; the login waits for them. Chosen: a hundred times the usual time, and less than
 /// a person notices.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Least time for which a client has not spoken though it was due, in seconds. Chosen: of three heartbeats none has come.
-const MISSED_SECONDS_MIN: u64 = 9;
 /// Most sessions named in the notice. Chosen: a screen has room for more than the notice.
 const NAMED_MAX: usize = 5;
 /// The escape sequence of the notice's colours: white on blue, as in the notice bar.
@@ -39,7 +37,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
     for found in &survey.sessions {
         let status = &found.status;
         known.push(status.pid);
-        if status.state == State::Detached || status.path.missed_seconds >= MISSED_SECONDS_MIN {
+        if status.state == State::Detached {
             let description = describe_detached(status);
             sessions.push(Detached { pid: status.pid, description, is_ours: true });
         }

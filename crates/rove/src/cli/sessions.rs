@@ -34,8 +34,8 @@ pub(crate) static LIST: Manual = Manual {
     definition: || login::definition(ListArgs::command()),
     words: Words::Host,
     notes: &[
-        "Shown are the server's process and UDP port; whether a client is attached (heard within 30 \
-         s), detached, or still waited for; how long ago the session started, its client was heard \
+        "Shown are the server's process and UDP port; whether a client is attached, detached \
+         (it has missed three heartbeats), or still waited for; how long ago the session started, its client was heard \
          and a key was typed; the terminal's size; the client's address; the command, and the title \
          that it has given the window.",
         FAR,
@@ -115,7 +115,7 @@ struct KillArgs {
     /// End all sessions, the one this is called in last
     #[arg(long, conflicts_with_all = ["detached", "older_than"])]
     all: bool,
-    /// End the sessions whose client has not been heard for 30 s
+    /// End the sessions whose client has missed three heartbeats
     #[arg(long)]
     detached: bool,
     /// Only those whose client has not been heard for so long: 90s, 30min, 12h, 2d, 1w

@@ -188,7 +188,7 @@ fn a_session_whose_client_is_gone_is_detached_and_can_be_ended_as_such() {
     terminal.signal(Signal::KILL);
     let host = within_guard("the session to be detached", move || {
         while state(&host) != "detached" {
-            // It takes half a minute, for which others can use the processor.
+            // It takes several seconds, for which others can use the processor.
             let (_pause, never) = std::sync::mpsc::channel::<()>();
             let _ = never.recv_timeout(std::time::Duration::from_millis(500));
         }
