@@ -138,3 +138,32 @@ impl Conversation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_takes_nobody_and_one_whose_socket_is_full_do_not_answer() {
+        let path = std::env::temp_dir().join(format!("rove-full-{}", std::process::id()));
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+        socket.bind(&SockAddr::unix(&path).unwrap()).unwrap();
+        socket.listen(0).unwrap();
+        let clock = Clock::start();
+        let ask = || Conversation::start(clock, &path, Request::Attach(None, None));
+        let mut waiting = vec![ask().unwrap()];
+        let full = loop {
+            match ask() {
+                Ok(conversation) => waiting.push(conversation),
+                Err(error) => break error,
+            }
+            assert!(waiting.len() < 100);
+        };
+        assert_eq!(full.to_string(), "its server does not answer");
+        assert!(matches!(waiting[0].reply(clock.now()), Err(AskError::Silent)));
+        drop(socket);
+        assert!(matches!(waiting[0].reply(clock.now()), Err(AskError::Gone)));
+        assert!(matches!(ask(), Err(AskError::Gone)));
+        std::fs::remove_file(&path).unwrap();
+    }
+}

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
+use std::process::Stdio;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -130,6 +131,21 @@ fn a_name_is_given_to_one_session_and_waits_for_no_client() {
     let told = String::from_utf8(told.stdout).expect("a line");
     let connect = format!("MOSH CONNECT {} ", first.address.port());
     assert!(told.contains(&connect) && !told.contains(&first.key), "{told}");
+    // Those that ask for a new name at once get one session.
+    let asked = [call("race"), call("race"), call("race")];
+    let asked = asked.map(|call| call.command().stdout(Stdio::piped()).spawn().expect("rove"));
+    let ports = within_guard("three keys", move || {
+        asked.map(|child| {
+            let told = child.wait_with_output().expect("it ends").stdout;
+            let told = String::from_utf8(told).expect("text");
+            let (_, port) = told.split_once("MOSH CONNECT ").expect("a port");
+            port.split_once(' ').expect("a key").0.to_owned()
+        })
+    });
+    assert!(ports.iter().all(|port| *port == ports[0]), "{ports:?}");
+    let end = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    let end = end.args(["kill", &ports[0]]);
+    within_guard("its end", move || assert!(end.command().status().expect("rove").success()));
     for server in [first, second] {
         assert!(server.is_running());
         server.signal(Signal::TERM);
