@@ -3,7 +3,7 @@
 
 use core::net::SocketAddr;
 
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 
 use crate::candidates::Candidates;
 use crate::config::PathConfig;
@@ -155,6 +155,11 @@ impl ClientPath {
         let unacknowledged = unacknowledged_since.map(|at| self.candidates.unanswered_after(at));
         let silent = self.candidates.unanswered_since();
         self.side.wanted_at(silent.into_iter().chain(unacknowledged).min())
+    }
+
+    /// Returns when another side path is wanted beside the one in use ([`SidePath::late_at`]).
+    pub(crate) fn side_path_late_at(&self, answer_max: Duration) -> Option<Instant> {
+        self.side.late_at(answer_max, self.revalidation.is_unanswered())
     }
 
     /// Returns when to send the next probe to the server or another of its addresses. `None` if no probe is needed.

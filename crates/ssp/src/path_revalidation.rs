@@ -51,6 +51,11 @@ impl PathRevalidation {
         }
     }
 
+    /// Returns whether nothing sent since the newest change was answered.
+    pub(crate) const fn is_unanswered(&self) -> bool {
+        self.changed_at.is_some()
+    }
+
     /// Returns when the next try is due. `None` if there is none.
     pub(crate) const fn due(&self) -> Option<Instant> {
         self.due

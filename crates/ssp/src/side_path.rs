@@ -42,8 +42,6 @@ pub struct SidePath {
     rounds: ProbeRounds,
     /// The time of the oldest datagram over the side path without any answer. `None` if there is none.
     unheard_since: Option<Instant>,
-    /// Whether the computer's network has changed since the side path last brought a datagram.
-    is_changed: bool,
     sent_at: Instant,
     /// When the computer last woke from sleep.
     awake_at: Instant,
@@ -67,10 +65,10 @@ impl SidePath {
 
     /// Returns when another side path is wanted beside this one, which is slow or dead. `None` while it is unused or answers.
     /// `answer_max` is how long an answer takes at most, as a rule. Connections seldom outlive a change of the network, so
-    /// that is enough after one, with the time until a try is repeated.
-    pub(crate) fn late_at(&self, answer_max: Duration) -> Option<Instant> {
+    /// that is enough after one (`has_changed`), with the time until a try is repeated.
+    pub(crate) fn late_at(&self, answer_max: Duration, has_changed: bool) -> Option<Instant> {
         let repeated = answer_max + WAIT_MIN;
-        let patience = if self.is_changed { repeated } else { answer_max.max(DOUBTED_AFTER) };
+        let patience = if has_changed { repeated } else { answer_max.max(DOUBTED_AFTER) };
         self.unheard_since.filter(|_| self.is_used).map(|since| since + patience)
     }
 
@@ -101,7 +99,7 @@ impl SidePath {
     /// ended.
     pub(crate) fn cease(&mut self, now: Instant, is_missed: bool) {
         (self.is_used, self.is_missed, self.changed_at) = (false, is_missed, Some(now));
-        (self.unheard_since, self.is_changed) = (None, false);
+        self.unheard_since = None;
         tracing::info!(is_missed, "using the network");
     }
 
@@ -117,7 +115,7 @@ impl SidePath {
 
     /// Handles a datagram that has arrived over the side path.
     pub(crate) fn handle_heard(&mut self) {
-        (self.unheard_since, self.is_changed) = (None, false);
+        self.unheard_since = None;
     }
 
     /// Handles the repetition of a datagram over the side path, which the server answers.
@@ -127,7 +125,6 @@ impl SidePath {
 
     /// Handles a change of the computer's network, which may now carry datagrams: probes start at once.
     pub(crate) fn handle_change(&mut self, now: Instant) {
-        self.is_changed = self.is_used;
         self.rounds.handle_change(now);
     }
 
@@ -261,20 +258,18 @@ mod tests {
     fn another_is_wanted_beside_one_that_is_silent_and_sooner_in_another_network() {
         let mut side = SidePath::default();
         side.handle_tried(at(0));
-        assert_eq!(side.late_at(ms(200)), None, "it is not used");
+        assert_eq!(side.late_at(ms(200), true), None, "it is not used");
         side.begin(at(0));
-        assert_eq!(side.late_at(ms(200)), None);
-        side.handle_sent(at(1_000), false);
-        // (time of an answer at most, as a rule, and when it is late)
-        for (answer_max, late_at) in [(200, 2_000), (5_000, 6_000)] {
-            assert_eq!(side.late_at(ms(answer_max)), Some(at(late_at)));
+        assert_eq!(side.late_at(ms(200), true), None);
+        side.handle_tried(at(1_000));
+        side.handle_sent(at(1_300), false);
+        // (time of an answer at most, as a rule, whether the network has changed, and when the answer is late)
+        for (answer_max, has_changed, late_at) in
+            [(200, false, 2_000), (5_000, false, 6_000), (200, true, 1_450), (5_000, true, 6_250)]
+        {
+            assert_eq!(side.late_at(ms(answer_max), has_changed), Some(at(late_at)));
         }
-        side.handle_change(at(1_100));
-        side.handle_tried(at(1_100));
-        assert_eq!(side.late_at(ms(200)), Some(at(1_450)));
         side.handle_heard();
-        assert_eq!(side.late_at(ms(200)), None);
-        side.handle_tried(at(2_000));
-        assert_eq!(side.late_at(ms(200)), Some(at(3_000)), "it has outlived the change");
+        assert_eq!(side.late_at(ms(200), true), None);
     }
 }

@@ -150,7 +150,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns when a client wants another side path beside the one in use, which is slow or dead. `None` while it answers.
     pub fn side_path_late_at(&self) -> Option<Instant> {
-        self.side_path()?.late_at(self.send_timing().ack_expected)
+        self.connection.client()?.side_path_late_at(self.send_timing().ack_expected)
     }
 
     /// Returns the smoothed round-trip time; `None` before the first sample.
