@@ -21,8 +21,8 @@ pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new
 /// How long the network may leave a datagram unanswered until the side path is wanted. Chosen: longer than a round trip
 /// of the worst path, and no longer than a user waits.
 pub(crate) const WANTED_AFTER: Duration = Duration::from_secs(5);
-/// How long the side path may leave a datagram unanswered until each input is sent over the network too, and another side
-/// path is wanted beside it. Chosen: the longest RTO; a living TCP connection has repaired a loss by then as a rule.
+/// How long the side path may leave a datagram unanswered until each input is sent over the network too. Another side path
+/// is then wanted beside it. Chosen: the longest RTO. A living TCP connection has repaired a loss by then.
 const DOUBTED_AFTER: Duration = Duration::from_secs(1);
 /// How long the side path may leave a datagram unanswered until it counts as dead. Chosen: a stalled TCP connection has
 /// sent again several times.
@@ -64,8 +64,8 @@ impl SidePath {
     }
 
     /// Returns when another side path is wanted beside this one, which is slow or dead. `None` while it is unused or answers.
-    /// `answer_max` is how long an answer takes at most, as a rule. Connections seldom outlive a change of the network, so
-    /// that is enough after one (`has_changed`), with the time until a try is repeated.
+    /// An answer usually comes within `answer_max`. After a change of network (`has_changed`) nothing more is waited for
+    /// than a repeated try, as connections seldom outlive one.
     pub(crate) fn late_at(&self, answer_max: Duration, has_changed: bool) -> Option<Instant> {
         let repeated = answer_max + WAIT_MIN;
         let patience = if has_changed { repeated } else { answer_max.max(DOUBTED_AFTER) };

@@ -1,9 +1,10 @@
 //! Whether a login has asked the user anything, as far as the terminal and the clock tell.
 //!
-//! ssh asks on the terminal and says nothing of it elsewhere. Whatever it asks, it then reads the answer, and nobody else
-//! reads from the terminal during a login. The system notes when a terminal was last read from. That time is put back
-//! before the login, as the system counts it in steps. Where the terminal is another user's, or a system notes nothing
-//! for a reader by way of `/dev/tty` (Linux before 6.4), only the echo tells, which is off while a secret is asked for.
+//! ssh asks on the terminal and says nothing of it elsewhere. It alone reads from the terminal during a login, and only
+//! answers. The system notes when that was last done. The time is put back before the login, as it counts in steps.
+//!
+//! Another user's terminal cannot be watched so. Linux before 6.4 may note nothing for a reader of `/dev/tty`. There the
+//! echo tells, which is off while a secret is asked for.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -18,8 +19,8 @@ use rustix::termios::{LocalModes, tcgetattr, tcgetsid};
 
 /// Time between two looks at the terminal's echo. Chosen: nobody answers so fast, and a login has some thirty.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// A login that takes so long counts as one that has waited for the touch of a key or a window's answer. Chosen: the time
-/// that a login by itself may take.
+/// A login that takes so long counts as one that has asked, as for the touch of a key. Chosen: the time that a login by
+/// itself may take.
 const SLOW: Duration = Duration::from_secs(5);
 /// How far the time of the last read is put back, in seconds. Source: Linux counts that time in steps of 8 s
 /// (drivers/tty/tty_io.c).
@@ -30,8 +31,7 @@ pub(super) struct Questions {
     started_at: Instant,
     /// Whether the terminal echoed when the watch began.
     echoed: bool,
-    /// The time of the terminal's last read, in seconds since 1970, and the time that the watch put in its place. `None`
-    /// where it cannot.
+    /// The time of the terminal's last read and the time put in its place, in seconds since 1970. `None` if that failed.
     read_at: Option<[i64; 2]>,
     have_come: bool,
 }

@@ -1,8 +1,7 @@
 //! An ssh beside UDP: it carries datagrams while UDP is silent, and ends when UDP answers.
 //!
 //! The first ssh is that of the bootstrap's login. Later ones log in without the user as often as [`Standby`] allows,
-//! or the user logs in. Where an ssh leaves something unanswered, which may be slow or dead, the next one logs in beside
-//! it. The ssh that starts a forwarder on a jump host is one of these logins.
+//! or the user logs in. Where an ssh is silent, slow or dead, the next one logs in beside it. The ssh that starts a forwarder on a jump host is one of these logins.
 
 use std::io;
 use std::net::SocketAddr;
@@ -143,8 +142,8 @@ impl Spare {
         }
     }
 
-    /// Reads from the ssh that logs in beside a late one. It carries the session if the late one is still silent when it
-    /// stands. Otherwise that one was slow, and this one ends.
+    /// Reads from the ssh that logs in beside a late one. When it stands, it carries the session. If the late one has
+    /// answered meanwhile, that was slow, and this one ends.
     fn turn_next(&mut self, now: Instant, session: &mut Client) {
         let Some(mut next) = self.next.take() else { return };
         let look = next.look(&mut self.buffer, |_| ());
