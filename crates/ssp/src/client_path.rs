@@ -205,6 +205,9 @@ impl ClientPath {
         } else {
             self.candidates.poll_probe(now, config)?
         };
+        if destination == SIDE_PATH {
+            self.side.handle_given();
+        }
         Some((destination, self.newest_payload.clone()))
     }
 }

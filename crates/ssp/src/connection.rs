@@ -382,10 +382,11 @@ impl Connection {
 
     /// Sends to the address that the candidates have switched to, over another path.
     fn follow_candidates(&mut self) {
-        self.peer = self.client.as_ref().map(ClientPath::destination);
-        if let Some(peer) = self.peer {
-            self.size.handle_moved(peer.is_ipv6());
-        }
+        let Some(client) = &mut self.client else { return };
+        self.loss_reports.forgive(client.side.take_dropped(), self.next_seq);
+        let peer = client.destination();
+        self.peer = Some(peer);
+        self.size.handle_moved(peer.is_ipv6());
     }
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {

@@ -9,6 +9,7 @@ use rove_units::{Duration, Instant};
 
 use crate::loss_estimate::{LossEstimate, TOLD_APART};
 use crate::path::Loss;
+use crate::window::OVERTAKEN_LOST;
 
 /// The loss reports that one end has sent and received.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +18,42 @@ pub(crate) struct LossReports {
     /// How many missing datagrams the newest report to the peer has counted.
     told_missing: u64,
     heard: Option<Loss>,
+    dropped: Dropped,
     /// The estimate of the loss on the way to the peer.
     estimate: LossEstimate,
+}
+
+/// The datagrams that ended with a path which this end gave up. The peer counts them as missing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Dropped {
+    /// How many of them the peer has counted for good.
+    counted: u64,
+    /// How many more of the first `sent` datagrams it may count.
+    open: u64,
+    sent: u64,
+    /// How many missing datagrams the peer's newest report has counted.
+    told_missing: u64,
+    /// How many it had counted when the path ended.
+    missing_before: u64,
+}
+
+impl Dropped {
+    /// Returns a report without the datagrams that this end has dropped.
+    fn leave_out(&mut self, report: Loss) -> Loss {
+        self.told_missing = report.missing;
+        let open = self.open.min(report.missing.saturating_sub(self.missing_before));
+        let dropped = self.counted + open;
+        if report.sent >= self.sent + OVERTAKEN_LOST {
+            (self.counted, self.open) = (dropped, 0);
+        }
+        let is_recent = report.sent < self.sent + u64::from(report.recent_sent);
+        let recent = if is_recent { u32::try_from(dropped).unwrap_or(u32::MAX) } else { 0 };
+        Loss {
+            missing: report.missing.saturating_sub(dropped),
+            recent_missing: report.recent_missing.saturating_sub(recent),
+            ..report
+        }
+    }
 }
 
 impl LossReports {
@@ -37,9 +72,21 @@ impl LossReports {
     pub(crate) fn handle_report(&mut self, report: Loss, sent: u64) {
         let is_late = self.heard.is_some_and(|heard| heard.sent > report.sent);
         if is_consistent(&report) && report.sent <= sent && !is_late {
+            let report = self.dropped.leave_out(report);
             let before = self.heard.replace(report).unwrap_or_default();
             self.learn(before, report);
         }
+    }
+
+    /// Called when a path was given up that up to `count` of the `sent` datagrams may have ended with: they do not
+    /// count as lost.
+    pub(crate) fn forgive(&mut self, count: u64, sent: u64) {
+        if count == 0 {
+            return;
+        }
+        let Dropped { counted, open, told_missing, .. } = self.dropped;
+        let missing_before = if open == 0 { told_missing } else { self.dropped.missing_before };
+        self.dropped = Dropped { counted, open: open + count, sent, told_missing, missing_before };
     }
 
     /// Returns the newest report of the peer: how many of our datagrams did not arrive. `None` before the first.
@@ -162,6 +209,38 @@ mod tests {
             reports.handle_report(report, 10);
             assert_eq!(reports.heard(), heard, "after {report:?}");
         }
+    }
+
+    #[test]
+    fn a_datagram_that_ended_with_a_path_is_no_loss_and_a_further_one_is() {
+        let mut reports = LossReports::default();
+        reports.handle_report(loss(10, 1), 10);
+        let recent = |sent, missing| Loss {
+            recent_sent: 16,
+            recent_missing: u32::try_from(missing).expect("few"),
+            ..loss(sent, missing)
+        };
+        reports.forgive(2, 20);
+        for (sent, missing, told, recent_told) in [
+            (19, 1, 1, 1),
+            (20, 2, 1, 1),
+            (22, 3, 1, 1),
+            // Only so many were given to the path.
+            (23, 4, 2, 2),
+            (24, 5, 3, 3),
+            (40, 5, 3, 5),
+        ] {
+            reports.handle_report(recent(sent, missing), 99);
+            let heard = reports.heard().expect("a report has come");
+            assert_eq!((heard.missing, heard.recent_missing), (told, recent_told), "{sent}");
+        }
+        // One that arrived after all leaves no credit for others.
+        let mut reports = LossReports::default();
+        reports.forgive(1, 20);
+        reports.handle_report(loss(30, 0), 99);
+        reports.handle_report(loss(40, 1), 99);
+        assert_eq!(reports.heard(), Some(loss(40, 1)));
+        assert!(reports.rate() > Some(0.0));
     }
 
     #[test]

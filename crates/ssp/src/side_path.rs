@@ -42,6 +42,8 @@ pub struct SidePath {
     rounds: ProbeRounds,
     /// The time of the oldest datagram over the side path without any answer. `None` if there is none.
     unheard_since: Option<Instant>,
+    /// How many datagrams were given to the side path since it last brought one.
+    unheard: u64,
     sent_at: Instant,
     /// When the computer last woke from sleep.
     awake_at: Instant,
@@ -115,7 +117,17 @@ impl SidePath {
 
     /// Handles a datagram that has arrived over the side path.
     pub(crate) fn handle_heard(&mut self) {
-        self.unheard_since = None;
+        (self.unheard_since, self.unheard) = (None, 0);
+    }
+
+    /// Handles a probe that is given to the side path.
+    pub(crate) fn handle_given(&mut self) {
+        self.unheard += 1;
+    }
+
+    /// Returns how many datagrams may have ended with the side path; once, after its use.
+    pub(crate) fn take_dropped(&mut self) -> u64 {
+        if self.is_used { 0 } else { core::mem::take(&mut self.unheard) }
     }
 
     /// Handles the repetition of a datagram over the side path, which the server answers.
@@ -134,6 +146,7 @@ impl SidePath {
             (self.awake_at, self.unheard_since) = (now, None);
         }
         self.sent_at = now;
+        self.unheard += u64::from(self.is_used);
         if is_answer || !self.is_used {
             return;
         }

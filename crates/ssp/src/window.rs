@@ -29,7 +29,7 @@ const _: () = assert!(OVERTAKEN_LOST <= RECENT && RECENT <= OVERTAKEN_MAX);
 
 /// How far below the highest arrived number a missing one counts as lost, on a path that has recently reordered
 /// datagrams. Source: RFC 5681, section 3.2 (three duplicate acknowledgments).
-const OVERTAKEN_LOST: u64 = 3;
+pub(crate) const OVERTAKEN_LOST: u64 = 3;
 
 /// [`OVERTAKEN_LOST`] on a path that has not recently reordered datagrams. Source: RFC 8985, section 6.2 (no reordering
 /// window where no reordering was observed).

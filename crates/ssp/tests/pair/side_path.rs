@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use std::collections::BTreeMap;
 
 use rove_link::net::End;
-use rove_ssp::{Config, SIDE_PATH, SidePath};
+use rove_ssp::{Capabilities, Config, SIDE_PATH, SidePath};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::pair::{Party, agree, ms};
@@ -74,15 +74,20 @@ fn far() -> SocketAddr {
 impl World {
     /// Begins a session whose login's ssh carries, if it `has_side_path`.
     fn new(seed: u64, network: Network, has_side_path: bool) -> Self {
+        Self::of((Config::client(), Config::server()), seed, network, has_side_path)
+    }
+
+    fn of(ends: (Config, Config), seed: u64, network: Network, has_side_path: bool) -> Self {
+        let (client, server) = ends;
         let seed = Seed::new(seed);
-        let mut client = End4096::client_of(far(), seed, Config::client());
+        let mut client = End4096::client_of(far(), seed, client);
         client.write(b"80x24");
         if has_side_path {
             client.transport.handle_side_path(Instant::ZERO, true);
         }
         Self {
             client,
-            server: End4096::server(seed, Config::server()),
+            server: End4096::server(seed, server),
             network,
             ssh: if has_side_path { Ssh::Carries { is_alive: true } } else { Ssh::Ended },
             next: None,
@@ -157,6 +162,7 @@ impl World {
                     let next = self.next.take();
                     self.ssh =
                         next.map_or(Ssh::Ended, |(until, works)| Ssh::LogsIn { until, works });
+                    self.packets.retain(|_, (_, address, _)| *address != SIDE_PATH);
                 }
             }
             Ssh::Ended | Ssh::LogsIn { .. } => {}
@@ -279,6 +285,34 @@ fn where_udp_is_open_a_session_is_on_it_after_a_round_trip_and_ssh_is_over() {
         world.assert_key_within(ms(100));
     }
     assert_eq!((world.sent[1], world.logins), (by_ssh, 0));
+}
+
+#[test]
+fn a_datagram_that_ended_with_ssh_does_not_count_as_lost_by_the_network() {
+    let tells = |config| Config { capabilities: Some(Capabilities::LOSS_REPORT), ..config };
+    let ends = (tells(Config::client()), tells(Config::server()));
+    let mut world = World::of(ends, 1, OPEN, true);
+    world.run_for(ms(45));
+    world.client.write(b"k");
+    for _ in 0..9 {
+        world.assert_key_within(ms(400));
+    }
+    assert_eq!(world.ssh, Ssh::Ended);
+    let missing = world.server.transport.path().loss_in.missing;
+    assert!(missing > 0, "ssh has ended with a datagram");
+    let told = |world: &World| world.client.transport.path().loss_out.expect("a report").missing;
+    assert_eq!(told(&world), 0);
+    world.change(BLOCKED, false);
+    world.client.write(b"l");
+    world.run_for(ms(1));
+    world.change(OPEN, false);
+    world.run_for(ms(2_000));
+    for _ in 0..9 {
+        world.assert_key_within(ms(400));
+    }
+    let missing = world.server.transport.path().loss_in.missing - missing;
+    assert!(missing > 0);
+    assert_eq!(told(&world), missing, "the network has lost it");
 }
 
 #[test]
