@@ -94,8 +94,18 @@ impl ClusterWidths {
         let mut chars = text.chars();
         let Some(base) = chars.next() else { return 1 };
         let mut width = self.char_width(base);
+        let mut last = base;
         for (index, c) in chars.enumerate() {
+            let before = core::mem::replace(&mut last, c);
             width = match c {
+                // A terminal that knows no syllables joins letters only by this sign, and never widens the cell for it
+                // (tmux 3.5a as observed).
+                _ if before == ZERO_WIDTH_JOINER
+                    && !self.intersects(Self::SYLLABLES | Self::MARKS)
+                    && !is_picture(text) =>
+                {
+                    width
+                }
                 EMOJI_SELECTOR if index == 0 && self.contains(Self::EMOJI_SELECTOR) => {
                     width.max(selects(base, c))
                 }

@@ -18,6 +18,8 @@ const NEWER: char = '\u{1faec}';
 const NEWER_TEXT: &str = "\u{1faec}";
 const BARE_COLOR: &str = "a\u{1f3fb}";
 const VOWEL: &str = "\u{915}\u{93e}";
+/// Marathi: two consonants with a joiner between them, and a vowel.
+const JOINED_LETTERS: &str = "\u{930}\u{94d}\u{200d}\u{92f}\u{93e}";
 
 fn host(size: Size, cluster_widths: ClusterWidths) -> Terminal {
     let mut terminal = Terminal::host(size);
@@ -52,6 +54,7 @@ fn each_kind_of_cluster_has_its_own_switch() {
         (SYLLABLE, ClusterWidths::SYLLABLES, 3, 1),
         (SYLLABLE, ClusterWidths::SYLLABLES.union(ClusterWidths::EMOJI_SELECTOR), 3, 2),
         (VOWEL, ClusterWidths::MARKS, 2, 1),
+        (JOINED_LETTERS, ClusterWidths::JOINED.union(ClusterWidths::EMOJI_SELECTOR), 3, 2),
         (BARE_COLOR, ClusterWidths::MODIFIERS, 3, 3),
         (BARE_COLOR, ClusterWidths::BARE_MODIFIERS, 3, 1),
         (BARE_COLOR, ClusterWidths::BARE_MODIFIERS.union(ClusterWidths::EMOJI_SELECTOR), 3, 2),
