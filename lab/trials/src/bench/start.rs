@@ -1,7 +1,7 @@
 //! How long everything takes to start: a server, a client, both through sshd; and the shortest session.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use rove_rig::clock;
@@ -21,17 +21,19 @@ use super::turns::Bench;
 /// Starts per turn, of which the median counts.
 const STARTS: usize = 10;
 
+/// Longest login, as a ratio to ssh's. Chosen: a difference that no user notices.
+const SSH_RATIO_MAX: f64 = 1.1;
+
 /// Starts something and returns the seconds until it stands.
 type Start = fn(&System) -> Result<f64>;
 
 /// Starts both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
-    let parts: [(&str, Start); 4] = [
+    let parts: [(&str, Start); 3] = [
         ("server new, until the CONNECT line", announcement),
         ("client, until the first picture", first_picture),
         ("the shortest session, no answers from the terminal", shortest),
-        ("through sshd on this computer, until the prompt", login),
     ];
     for (what, start) in parts {
         let turn = |system: &System| {
@@ -42,6 +44,21 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
         let line = Line::new(what, "ms", rove).beside("stock", stock);
         lines.push(line.target(Target::RatioAtMost(1.0)));
     }
+    let what = "through sshd on this computer, until the prompt";
+    let turn = |system: &System| {
+        // They take turns, so that other work on the computer slows both.
+        let waits: Result<Vec<_>> =
+            (0..STARTS).map(|_| Ok((login(system)?, login_by_ssh()?))).collect();
+        let (ours, by_ssh): (Vec<f64>, Vec<f64>) = waits?.into_iter().unzip();
+        Ok((stats::median(&ours) * 1e3, stats::median(&by_ssh) * 1e3))
+    };
+    let [stock, rove] = bench.compare(what, turn)?;
+    let (stock, _): (Vec<f64>, Vec<f64>) = stock.into_iter().unzip();
+    let (rove, ssh): (Vec<f64>, Vec<f64>) = rove.into_iter().unzip();
+    let beside = |name, other, most| {
+        Line::new(what, "ms", rove.clone()).beside(name, other).target(Target::RatioAtMost(most))
+    };
+    lines.extend([beside("stock", stock, 1.0), beside("ssh", ssh, SSH_RATIO_MAX)]);
     Ok(lines)
 }
 
@@ -104,22 +121,34 @@ fn shortest(system: &System) -> Result<f64> {
     Ok(clock::seconds_since(start))
 }
 
-/// Returns the seconds from the command line to the shell's prompt, through an sshd.
+/// Returns the seconds that a session takes to start through an sshd.
 fn login(system: &System) -> Result<f64> {
     let sshd = Sshd::start(Place::Here)?;
-    let prompt = format!("PS1={PROMPT} ");
-    let mut window = Window::open(Size::DEFAULT)?;
     let mut call = system.wrapper();
     call.arg(format!("--ssh={}", sshd.ssh()))
         .arg(format!("--server={}", system.server_words()))
-        .args(["far", "--", "env", &prompt])
-        .args(SHELL);
-    let call = in_known_environment(&mut call, &sshd.scratch);
+        .args(["far", "--", "env", &format!("PS1={PROMPT} ")]);
+    until_prompt(&sshd, call)
+}
+
+/// Returns the seconds that ssh takes by itself.
+fn login_by_ssh() -> Result<f64> {
+    let sshd = Sshd::start(Place::Here)?;
+    let mut call = Command::new("ssh");
+    call.arg("-F").arg(sshd.client_config());
+    call.args(["-t", "far", "--", "env", &format!("'PS1={PROMPT} '")]);
+    until_prompt(&sshd, call)
+}
+
+/// Returns the seconds from a command line, with the shell behind it, to the shell's prompt.
+fn until_prompt(sshd: &Sshd, mut call: Command) -> Result<f64> {
+    let mut window = Window::open(Size::DEFAULT)?;
+    let call = in_known_environment(call.args(SHELL), &sshd.scratch);
     call.stdin(window.terminal.stdio()?)
         .stdout(window.terminal.stdio()?)
         .stderr(window.terminal.stdio()?);
     let start = clock::now();
-    let client = Client::of(call.spawn().context("cannot start the wrapper")?);
+    let client = Client::of(call.spawn().context("cannot start the login")?);
     window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))?;
     let seconds = clock::seconds_since(start);
     window.terminal.send(b"exit\r")?;
