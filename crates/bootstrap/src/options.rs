@@ -155,6 +155,15 @@ impl HostOptions {
         }
     }
 
+    /// Returns whether the login shell may start before the client has come. The client must be rove's own, because
+    /// the server does not wait to learn what the client can do. A command waits for its client: it must not run if its
+    /// user never sees it.
+    pub fn starts_early(&self) -> bool {
+        let is_new = matches!(self.session, WantedSession::New | WantedSession::Named(_));
+        let is_ours = self.name == ProgramName::Rove && self.client.is_none();
+        is_new && is_ours && self.command.is_empty() && !self.choices.strict
+    }
+
     /// Returns whether the user chose a range of UDP ports.
     pub fn has_port_range(&self) -> bool {
         self.port.as_ref().is_some_and(|port| port.contains(':'))

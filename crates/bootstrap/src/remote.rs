@@ -41,6 +41,10 @@ pub const FORMER_VARIABLE: &str = "ROVE_FORMER";
 /// The name with which [`DetachedUse`] travels with `-l`. An older server and a stock one make nothing of it.
 pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 
+/// The name with which the size of the user's window travels with `-l`, as `COLUMNSxROWS`. By it, a server starts the
+/// login shell before its client has come. An older server and a stock one make nothing of it.
+pub const WINDOW_VARIABLE: &str = "ROVE_WINDOW";
+
 /// Shell text that prints the address at which the host's sshd was reached. It equals stock Mosh's byte for byte.
 /// Source: Mosh 1.4.0 as observed.
 const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; "#;

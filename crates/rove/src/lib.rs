@@ -15,7 +15,7 @@
 //! A session:
 //!
 //! - `client` and `server` are two pumps, each a loop over inputs, session machine and outputs (`pump`, over a `wire`).
-//!   `turn` bounds the work between two looks at the keys, `linger` lets a server stay after its client, and `scope` takes a server out of its login. `session_call`
+//!   `turn` bounds the work between two looks at the keys, `hold` keeps the output of a shell that starts before its client, `linger` lets a server stay after its client, and `scope` takes a server out of its login. `session_call`
 //!   describes a session to the client that this program turns into, and `escape_key` is the key that commands it.
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.

@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::{Context, anyhow};
-use rove_bootstrap::remote::{DETACHED_VARIABLE, SESSION_VARIABLE};
+use rove_bootstrap::remote::{DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE};
 use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
 use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_labels};
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
-use rove_platform::program::Program;
+use rove_platform::program::{Failure, Program};
 use rove_platform::pty::Pty;
 use rove_platform::tty;
 use rove_session::{Server, ServerConfig, ServerOutcome};
@@ -30,12 +30,14 @@ use crate::sys::{self, Fork};
 use crate::{announcement, attach, detached, entropy, getent, hardening, logging, utmp};
 
 mod client_path;
+mod hold;
 mod linger;
 mod pump;
 mod scope;
 mod visitors;
 mod wire;
 
+use hold::Hold;
 use pump::{Control, Host, Pump};
 use wire::Wire;
 
@@ -150,6 +152,8 @@ pub(crate) struct PreparedServer {
     pub(crate) key: Key,
     pty: Pty,
     size: Size,
+    /// Whether the program starts before the client has come.
+    starts_early: bool,
     program: Program,
     /// The user to whom the session shows a notice about detached sessions. `None` for no notice.
     told_of_sessions: Option<OsString>,
@@ -174,7 +178,8 @@ impl PreparedServer {
     pub(crate) fn prepare(options: &ServerOptions) -> anyhow::Result<Self> {
         let core_limit = hardening::conceal_memory().context("cannot conceal the key")?;
         let socket = bind(options)?;
-        let size = tty::window_size(stdio::stdin()).unwrap_or(Size::DEFAULT);
+        let window = window(options);
+        let size = window.or_else(|| tty::window_size(stdio::stdin())).unwrap_or(Size::DEFAULT);
         let pty = Pty::open(size).context("cannot open a pseudo-terminal")?;
         let terminal = pty.terminal_name();
         let word = entropy::challenge().context("cannot draw a session's word")?.to_string();
@@ -195,6 +200,7 @@ impl PreparedServer {
             key: entropy::key().context("cannot draw a session key")?,
             pty,
             size,
+            starts_early: window.is_some(),
             program: login.program(std::env::vars_os()),
             told_of_sessions: login
                 .told_of_sessions(std::env::var_os("HOME"), options.name == ProgramName::Mosh)
@@ -236,7 +242,12 @@ impl PreparedServer {
         if listed && let Some(user) = &self.told_of_sessions {
             self.program.greeting.extend(detached::notice(user).into_bytes());
         }
-        let (master, child) = self.pty.spawn(&self.program).context("cannot fork the session")?;
+        let (master, mut child) =
+            self.pty.spawn(&self.program).context("cannot fork the session")?;
+        if self.starts_early {
+            child.release(Failure::Ends);
+        }
+        let hold = Hold::new(self.starts_early);
         let entry = listed.then(|| utmp::Entry::add(master.as_fd())).flatten();
         let name = listed.then_some(SessionName { pid: card.pid, port: card.port });
         let control = name.map(|name| Control::open(name, card));
@@ -257,7 +268,7 @@ impl PreparedServer {
             clock.now(),
         );
         hardening::keep_in_memory(session.key_memory());
-        let host = Host { master, child, entry, control };
+        let host = Host { master, child, hold, entry, control };
         Pump::new(events, session, Wire::new(self.socket, name), host, self.signal_timeout).run()
     }
 
@@ -292,6 +303,14 @@ fn inside(options: &ServerOptions) -> Option<&str> {
 fn detached_use(options: &ServerOptions) -> DetachedUse {
     let name = offered(options, DETACHED_VARIABLE).filter(|_| options.name == ProgramName::Rove);
     name.and_then(DetachedUse::from_name).unwrap_or_default()
+}
+
+/// Returns the size of the user's window, if the login shell is to start before the client has come.
+fn window(options: &ServerOptions) -> Option<Size> {
+    let is_shell = options.name == ProgramName::Rove && options.command.is_empty();
+    let (columns, rows) =
+        offered(options, WINDOW_VARIABLE).filter(|_| is_shell)?.split_once('x')?;
+    Size::new(columns.parse::<u16>().ok()?, rows.parse::<u16>().ok()?).ok()
 }
 
 fn offered<'a>(options: &'a ServerOptions, variable: &str) -> Option<&'a str> {

@@ -11,6 +11,8 @@ use rove_bootstrap::{
     BindServer, Challenge, HostOptions, Plan, ProgramName, RemoteIp, Route, Sharing, TunnelUse,
     Way, proxy_option, remote, tunnel,
 };
+use rove_platform::tty;
+use rustix::stdio::stdout;
 
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::master::Master;
@@ -52,7 +54,10 @@ pub(crate) fn plan(
         // The host's address may match another section of ssh's configuration than its name.
         config.sharing = ssh_query::sharing(options, &destination);
     }
-    let variables = locale::for_server(options.name);
+    let mut variables = locale::for_server(options.name);
+    let window = tty::window_size(stdout()).filter(|_| options.starts_early());
+    let words = window.map(|size| format!("{}x{}", size.columns(), size.rows()));
+    variables.extend(words.map(|words| (remote::WINDOW_VARIABLE.to_owned(), words)));
     let mut bound = options.clone();
     if route == Route::Tunnel {
         bound.bind_server = BindServer::Address(tunnel::SERVER.to_owned());

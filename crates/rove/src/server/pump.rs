@@ -17,6 +17,7 @@ use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
 use crate::server::client_path::PathWatch;
+use crate::server::hold::Hold;
 use crate::server::linger::linger;
 use crate::server::visitors;
 use crate::server::wire::Wire;
@@ -68,6 +69,8 @@ pub(super) struct Host {
     /// The master side of the pty, from which output is read and to which keys are written.
     pub(super) master: Master,
     pub(super) child: Child,
+    /// Whether output waits for the client.
+    pub(super) hold: Hold,
     /// The session's entry among the logged-in users. `None` if it is not listed.
     pub(super) entry: Option<Entry>,
     /// The control socket, at which the session is found and ended. `None` if it is not listed. It is the last field:
@@ -78,7 +81,7 @@ pub(super) struct Host {
 impl Host {
     /// Releases everything except the program's process, which is still a child.
     fn let_go(self) -> Child {
-        let Self { master, child, entry, control } = self;
+        let Self { master, child, hold: _, entry, control } = self;
         drop(master);
         drop(entry);
         drop(control);
@@ -169,7 +172,7 @@ impl Pump {
     fn wait_and_read(&mut self) -> io::Result<Instant> {
         let has_input = !self.session.host_input().is_empty();
         let mut interests = vec![Interest::new(self.wire.as_fd(), true, false)];
-        if self.program.has_terminal() {
+        if self.program.has_terminal() && self.host.hold.is_over() {
             interests.push(Interest::new(self.host.master.as_fd(), true, has_input));
         }
         let first_control = interests.len();
@@ -179,6 +182,7 @@ impl Pump {
             self.wire.poll_timeout(),
             self.program.deadline(),
             self.tty_watch.deadline(),
+            self.host.hold.deadline(),
         ];
         let deadline = deadline.into_iter().flatten().min();
         self.events.wait(&mut interests, deadline)?;
@@ -193,6 +197,9 @@ impl Pump {
         let now = self.events.now();
         for signal in self.events.take_signals() {
             self.handle_signal(now, signal);
+        }
+        if self.host.hold.handle_timeout(now) {
+            self.look_for_end();
         }
         if has_datagrams {
             self.wire.receive(now, &mut self.session);
@@ -217,10 +224,7 @@ impl Pump {
         let outside = Outside::Signal(u8::try_from(signal).unwrap_or_default());
         match signal {
             SIGCHLD => {
-                if let (Program::Running, Some(status)) = (self.program, self.host.child.try_wait())
-                {
-                    self.program = Program::Ended { status, read: 0 };
-                }
+                self.look_for_end();
                 if let Some(entry) = &mut self.host.entry {
                     entry.handle_child_end();
                 }
@@ -234,6 +238,16 @@ impl Pump {
                 }
             }
             _ => self.session.shutdown(now, outside),
+        }
+    }
+
+    /// Notes the program's end, if it has ended and its output may be read.
+    fn look_for_end(&mut self) {
+        if self.program == Program::Running
+            && self.host.hold.is_over()
+            && let Some(status) = self.host.child.try_wait()
+        {
+            self.program = Program::Ended { status, read: 0 };
         }
     }
 
@@ -354,14 +368,19 @@ impl Pump {
             }
         }
         if start {
-            // The program is started last, so that it finds the window's true size.
-            let learns = self.session.client_learns_exit_status();
-            self.host.child.release(if learns { Failure::Ends } else { Failure::Waits });
+            self.start_program();
         }
         // This starts another process, for which the program must not wait.
         if let Some(client) = shown {
             self.show_client(client);
         }
+    }
+
+    /// Starts the program, unless it has started early. It is started when the window's true size is set.
+    fn start_program(&mut self) {
+        self.host.hold.handle_client(self.events.now());
+        let learns = self.session.client_learns_exit_status();
+        self.host.child.release(if learns { Failure::Ends } else { Failure::Waits });
     }
 
     fn show_client(&mut self, client: Option<IpAddr>) {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 
@@ -361,4 +362,36 @@ fn a_server_that_is_announced_stands_however_few_descriptors_it_may_have() {
             }
         }
     });
+}
+
+/// The shell says how large its window is and that it lives, before any client has come, and later ends by itself.
+#[test]
+fn a_login_shell_starts_while_its_client_is_on_its_way() {
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let shell = scratch.path("shell");
+    let script = format!("#!/bin/sh\necho last words; stty size >{}; exit 7\n", report.path());
+    std::fs::write(&shell, script).expect("the scratch folder takes files");
+    std::fs::set_permissions(&shell, PermissionsExt::from_mode(0o755)).expect("the file is ours");
+    let words = ["new", "-i", "127.0.0.1", "-p", "0", "-l", "ROVE_WINDOW=100x30"];
+    let start = |words: &[&str]| {
+        let call = Maker::Rove.server().env("SHELL", &shell).args(words);
+        Server::from_call(LOCALHOST, call).unwrap_or_else(|it| panic!("{it:?}"))
+    };
+    let server = start(&words);
+    report.wait_line("30 100");
+    let mut terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    let exit = terminal.wait_exit();
+    exit.assert_code(7).assert_restored(Maker::Rove);
+    assert!(exit.output.contains("last words"), "{}", exit.output);
+    server.assert_gone();
+
+    // A command must not run for a user who never sees it.
+    let command = format!("stty size >{}", report.path());
+    let server = start(&[&words[..], &["--", "sh", "-c", &command]].concat());
+    let (rows, columns) = SIZE;
+    let mut terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    let lines = report.wait_line(&format!("{rows} {columns}"));
+    assert_eq!(lines.len(), 2, "the command has waited for the client's window: {lines:?}");
+    terminal.wait_exit().assert_code(0);
 }

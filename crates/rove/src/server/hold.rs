@@ -1,0 +1,73 @@
+//! The output of a login shell that starts before its client has come.
+//!
+//! The shell starts while the client is on its way, so a login does not wait for that round trip. The shell's output
+//! waits in the pty, because a program may ask for facts that only the client knows.
+
+use rove_units::{Duration, Instant};
+
+/// How long output waits after the client's first words. The answers of the user's terminal about itself come after
+/// those, and programs ask the server for them. Chosen: a shell that starts when its client comes takes as long.
+const TERMINAL_ANSWERS: Duration = Duration::from_millis(5);
+
+/// Whether the output of the session's program is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// Output waits for the client.
+    Client,
+    /// Output waits until this time.
+    Until(Instant),
+    /// Output is read.
+    Over,
+}
+
+impl Hold {
+    /// Creates the hold of a program that starts before its client has come (`is_early`), or after.
+    pub(super) const fn new(is_early: bool) -> Self {
+        if is_early { Self::Client } else { Self::Over }
+    }
+
+    /// Returns whether output is read.
+    pub(super) fn is_over(self) -> bool {
+        self == Self::Over
+    }
+
+    /// Handles the coming of the client.
+    pub(super) fn handle_client(&mut self, now: Instant) {
+        if *self == Self::Client {
+            *self = Self::Until(now + TERMINAL_ANSWERS);
+        }
+    }
+
+    /// Returns when to call [`Hold::handle_timeout`]. `None` for never.
+    pub(super) const fn deadline(self) -> Option<Instant> {
+        if let Self::Until(at) = self { Some(at) } else { None }
+    }
+
+    /// Returns whether the hold ends with this call.
+    pub(super) fn handle_timeout(&mut self, now: Instant) -> bool {
+        let is_due = self.deadline().is_some_and(|at| at <= now);
+        if is_due {
+            *self = Self::Over;
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_waits_for_the_client_and_then_for_its_terminal() {
+        let at = Instant::from_millis;
+        let mut hold = Hold::new(true);
+        assert!(!hold.handle_timeout(at(9_999)) && hold.deadline().is_none() && !hold.is_over());
+        hold.handle_client(at(10_000));
+        hold.handle_client(at(10_001));
+        assert_eq!(hold.deadline(), Some(at(10_005)));
+        assert!(!hold.handle_timeout(at(10_004)) && !hold.is_over());
+        assert!(hold.handle_timeout(at(10_005)) && hold.is_over());
+        assert!(!hold.handle_timeout(at(10_006)) && hold.deadline().is_none());
+        assert!(Hold::new(false).is_over());
+    }
+}
